@@ -1,4 +1,6 @@
-"""Decisions that people write or press in a chat: `approve ab12`, or a button. They act at once and enter no lane."""
+"""Decisions that users write or press in a chat: `approve ab12`, or a button. They take effect directly, without a
+queue.
+"""
 
 import re
 
@@ -16,18 +18,22 @@ from .deciders import Decider
 from .service import Approvals, Verdict
 
 _SAID = re.compile(r"[\W_]*(approve|deny)\W+([a-z0-9]{4,12})(?:\W+(.*))?", re.IGNORECASE | re.DOTALL)
-"""People put it in quotes as the question does, end it with a full stop, or go on after a comma."""
+"""Matches a written decision. Users copy the prompt's quotes, end it with a full stop, or continue after a comma."""
 _CHATS = ("webui", "platform")
 NAME = "approval"
 
 
 class Keywords:
+    """Recognizes decisions on approvals among incoming events, and executes them."""
+
     def __init__(self, approvals: Approvals, languages: Languages) -> None:
         self._approvals = approvals
         self._languages = languages
 
     def recognize(self, event: EventEnvelope) -> ControlInput | None:
-        """A button that is ours is never anything else, however old its question is."""
+        """Returns the decision in an event. A press of an approval button is always a command, even if its prompt is
+        outdated.
+        """
         said = _said(event) if event.surface in _CHATS else ""
         match = _SAID.fullmatch(said)
         known = self._approvals.by_keyword(match[2].lower()) if match is not None else None
@@ -54,7 +60,9 @@ class Keywords:
         return Acted(f"{approval_id} is {closed.status}", "" if seen else word)
 
     async def _check_place(self, approval_id: str, event: EventEnvelope) -> None:
-        """A button counts where it was put by the Host: an agent could put the same value under other words."""
+        """Rejects a button press outside the prompt's own message: an agent could put the same value below another
+        text.
+        """
         if not _pressed(event):
             return
         asked_under = await self._approvals.asked_under(approval_id)
@@ -73,13 +81,15 @@ def _said(event: EventEnvelope) -> str:
 
 
 def _asked_here(known: Approval, event: EventEnvelope) -> bool:
-    """A keyword means something only where it was asked for: through any account of the bot, if none was named."""
+    """Returns whether the event is from the chat of the prompt. If the prompt names no account, any account of the bot
+    counts.
+    """
     there = tuple(known.chat[part] for part in ("surface", "bot_id", "principal"))
     return there == (event.surface, event.bot_id, event.principal) and known.chat["chat"] in _chats(event)
 
 
 def _by_other_bot(known: Approval, event: EventEnvelope) -> bool:
-    """Bots are ignored, whatever their role is; one that the policy names may decide."""
+    """Returns whether the sender is a bot that the policy does not name; bots are ignored, whatever their role is."""
     return by_bot(event) and event.actor.id not in known.who["users"]
 
 

@@ -1,4 +1,4 @@
-"""Who decides about an approval, and whether that is somebody who may."""
+"""Checks who may decide on an approval."""
 
 from typing import Any
 
@@ -11,11 +11,15 @@ from parlour_sdk.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Decider:
+    """The person who decides."""
+
     party: Party
     operator: bool = False
-    """Somebody who runs the Host, and not only talks in a chat."""
+    """True for an operator of the Host, false for a user of a chat."""
     principal: str = ""
-    """By whose key or login it is decided; whoever brought the event by it has asked, whomever the event names."""
+    """The API key or login by which it is decided. The principal that brought the event counts as the requester,
+    whichever actor the event names.
+    """
 
     @property
     def name(self) -> str:
@@ -23,16 +27,17 @@ class Decider:
 
     @property
     def shown(self) -> str:
-        """As people call them."""
+        """The name as users know it."""
         return self.party.name or self.party.id
 
 
 def identity(party: Party) -> str:
+    """Returns the participant's type and id as one text."""
     return f"{party.type}:{party.id}"
 
 
 def check(approval: Approval, decider: Decider, now: int, language: str = DEFAULT_LANGUAGE) -> None:
-    """Raises Refused with a sentence for the person who decides."""
+    """Raises Refused, with a message for the decider, if this person may not decide or it is too late."""
     keyword = approval.keyword
     if approval.status in ("approved", "denied"):
         values = {"keyword": keyword, "by": approval.decided_by, "status": approval.status}

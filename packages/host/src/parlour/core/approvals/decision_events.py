@@ -1,4 +1,4 @@
-"""The event that tells of a decision: a fact always, and work for the agent if it takes such events."""
+"""Records the event that reports a decision, and queues it for the agent if the agent handles such events."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -31,7 +31,7 @@ class ListenerEvents(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Owed:
-    """Where in a unit the event is that its lane is to be told of."""
+    """An event of a decision that is to be queued after its unit is committed."""
 
     position: int
     event: EventEnvelope
@@ -42,6 +42,8 @@ class Owed:
 
 
 class DecidedEvents:
+    """Adds the event of a decision to the unit that stores it."""
+
     def __init__(self, agents: AgentBook, host_events: ListenerEvents) -> None:
         self._agents = agents
         self._host_events = host_events
@@ -68,7 +70,7 @@ class DecidedEvents:
 
 
 def _event(asked: EventEnvelope, closed: Approval, decider: Decider | None, now: int) -> EventEnvelope:
-    """In the conversation of the event whose run asked, so that an answer goes there."""
+    """Builds the event in the conversation of the event whose run made the request, so that an answer goes there."""
     identity = f"approval:{closed.approval_id}"
     data = {
         "approval_id": closed.approval_id,

@@ -1,6 +1,7 @@
-"""The decision in the ledger of the run that asked, whether that goes on here or elsewhere, or has long been over.
+"""Records a decision in the ledger of the run that requested it, whether the run is active here, elsewhere, or ended.
 
-A run that goes on counts its events itself; after all others the ledger's last one is counted on.
+An active run assigns the sequence numbers of its events; for any other run the number follows the last one in the
+ledger.
 """
 
 import asyncio
@@ -15,16 +16,20 @@ from .decision_events import EVENT_TYPE
 
 
 class DecidedRunEvents:
+    """Builds the ledger statements for a decision."""
+
     def __init__(self, journal: Journal, sessions: Sessions) -> None:
         self._ledger = Ledger(journal)
         self._sessions = sessions
 
     def turn(self, closed: Approval) -> asyncio.Lock:
-        """Held until what was drafted is written."""
+        """Returns the lock to hold until the drafted statements are written."""
         return self._sessions.counting(closed.run_id)
 
     async def draft(self, closed: Approval, now: int) -> list[Statement]:
-        """Nothing where no run asked, or the run was taken away: what is said of it then would stay for ever."""
+        """Returns no statements if no run requested it, or the run was deleted: a ledger entry without a run would
+        never be deleted.
+        """
         if not closed.run_id or await self._ledger.run(closed.run_id) is None:
             return []
         told = {

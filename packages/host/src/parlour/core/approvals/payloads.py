@@ -1,4 +1,4 @@
-"""The messages in an action's payload: a text in the platform's dialect, or a chain that a run may send."""
+"""Builds the messages in an action's payload: a text in the platform's markup, or a chain that a run may send."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -24,13 +24,17 @@ Chain = list[dict[str, Any]]
 
 
 class Payloads:
+    """Builds and checks the message chains of a run's actions."""
+
     def __init__(self, bots: RunningBots, artifacts: Artifacts, messages: KnownMessages) -> None:
         self._bots = bots
         self._artifacts = artifacts
         self._messages = messages
 
     async def chains(self, session: RunSession, bot_id: str, payload: Mapping[str, Any]) -> Chains:
-        """Checked as far as a message is there; asking for it when there is none is refused."""
+        """Returns a function that yields the chains of the payload. They are checked here, if the payload has a
+        message; if it has none, calling the function is refused.
+        """
         manifest = self._bots.manifest(bot_id)
         policy = DeliveryPolicy.decode(session.binding.agent.delivery_policy)
         if manifest is None or not payload.keys() & {"text", "chain"}:
@@ -55,7 +59,7 @@ class Payloads:
 
 
 def outside_a_run(manifest: AdapterManifest, policy: DeliveryPolicy) -> Chains:
-    """For whoever has no run and so no artifacts."""
+    """Returns the chain builder for callers without a run, which therefore have no artifacts."""
 
     def chains(payload: Mapping[str, Any]) -> list[Chain]:
         made = _made(payload, manifest, policy)
@@ -84,7 +88,7 @@ def _check_harmless(component: dict[str, Any], policy: DeliveryPolicy) -> None:
 
 
 def _by_id(component: dict[str, Any]) -> list[str]:
-    """Other messages that it shows without their words."""
+    """Returns the ids of other messages that the component would show by reference."""
     if component["type"] == "Quote":
         return [str(component["id"])] if component.get("id") else []
     return [str(each["message_id"]) for each in component.get("nodes") or () if each.get("message_id")]

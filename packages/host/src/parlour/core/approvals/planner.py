@@ -1,6 +1,6 @@
-"""What is to become of an action that a run asks for: refused, carried out, or put before a person. Writes nothing.
+"""Decides what happens to an action that a run requests: refused, executed, or put before a person. Writes nothing.
 
-The runner's permission, the agent's policy and what the adapter declares must all allow it.
+The runner's permission, the agent's policy and the adapter's manifest must all allow it.
 """
 
 from collections.abc import Mapping
@@ -34,6 +34,8 @@ from .texts import question
 
 
 class Planner:
+    """Plans the actions that runs request."""
+
     def __init__(
         self,
         bots: RunningBots,
@@ -59,7 +61,9 @@ class Planner:
     async def plan(
         self, session: RunSession, action: str, target: Mapping[str, Any] | None, payload: Mapping[str, Any] | None
     ) -> Plan:
-        """Raises Refused for what makes no sense; what is not allowed is a plan too, since it is recorded."""
+        """Plans an action. Raises Refused for an invalid request; a request that is not allowed is a plan too, as it is
+        recorded.
+        """
         wanted = await self._wanted(session, action, target or {}, payload or {})
         name = f"{ELSEWHERE}{wanted.name}" if wanted.elsewhere else wanted.name
         if not _granted(session, name, wanted.name, action):
@@ -74,7 +78,7 @@ class Planner:
                 return self._refused(session, name, "denied", f"the agent's policy does not allow '{name}'")
 
     def asked(self, approval: Approval) -> None:
-        """What was planned to be asked is durable."""
+        """Starts waiting for the decision on a planned approval that is committed."""
         self._approvals.remember(approval)
 
     async def _wanted(
@@ -90,7 +94,9 @@ class Planner:
         return replace(wanted, elsewhere=wanted.elsewhere or await self._reaches_beyond(session, wanted, manifest))
 
     async def _reaches_beyond(self, session: RunSession, wanted: Wanted, manifest: AdapterManifest) -> bool:
-        """What names no other chat may still mean one: by a parameter, or by a message that is not from here."""
+        """Returns whether an action reaches another chat without naming it: by a parameter, or by a message from
+        elsewhere.
+        """
         if actions.reaches_beyond(session.event, wanted.calls, manifest):
             return True
         if manifest.message_ids == "chat":
@@ -120,6 +126,8 @@ class Planner:
 
 
 def _granted(session: RunSession, name: str, own: str, action: str) -> bool:
-    """A permission for `platform.call` means every action of the platform's own."""
+    """Returns whether the run may request it. A permission for `platform.call` covers every action of the platform's
+    own.
+    """
     patterns = session.grant.actions
     return granted(name, patterns) or granted(name.removesuffix(own) + action, patterns)

@@ -1,4 +1,4 @@
-"""What an agent's operator lets it do on platforms: at once, after a person has allowed it, or, by default, never."""
+"""An agent's approval policy: which platform actions are allowed, need a decision, or (by default) are denied."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import field
@@ -9,22 +9,25 @@ from parlour_sdk.values import dataclass
 
 Decision = Literal["allow", "ask", "deny"]
 SECONDS = 1800.0
+"""Seconds after which an approval expires, by default."""
 ELSEWHERE = "elsewhere/"
-"""Before the name of an action that is not about the event's own chat: only a pattern that says so too means it."""
+"""Prefix of an action that is not about the event's own chat. Only a pattern with the same prefix matches it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
+    """The decision for actions of one pattern, and who may approve them."""
+
     decision: Decision = "deny"
     users: tuple[str, ...] = ()
     """Ids of the platform's users who may decide."""
     roles: tuple[str, ...] = ("owner", "admin")
     """Roles in the group whose members may decide."""
     requester: bool = False
-    """Whether the person on whose behalf the run acts may decide."""
+    """True if the user on whose behalf the run acts may decide."""
     seconds: float = SECONDS
     show_in: Mapping[str, str] = field(default_factory=dict)
-    """Where it is asked: bot_id, chat_type, chat_id; by default in the event's own chat."""
+    """The chat in which it is asked: bot_id, chat_type, chat_id; by default the event's own chat."""
 
 
 DENY = Rule()
@@ -35,11 +38,13 @@ def matches(name: str, pattern: str) -> bool:
 
 
 def granted(name: str, patterns: Iterable[str]) -> bool:
-    """Whether a runner's permissions hold it."""
+    """Returns whether one of a runner's permission patterns covers the action."""
     return any(matches(name, pattern) for pattern in patterns)
 
 
 class ApprovalPolicy:
+    """The rules of an agent, by pattern of action names."""
+
     def __init__(self, rules: Mapping[str, Rule]) -> None:
         self._rules = rules
 
@@ -48,7 +53,7 @@ class ApprovalPolicy:
         return cls({pattern: _rule(value) for pattern, value in values.items()})
 
     def rule(self, name: str) -> Rule:
-        """Of the patterns that hold it, the longest; the exact name before all."""
+        """Returns the rule with the longest matching pattern; the exact name wins over all patterns."""
         fitting = [pattern for pattern in self._rules if matches(name, pattern)]
         if not fitting:
             return DENY
@@ -57,7 +62,7 @@ class ApprovalPolicy:
 
 def _rule(value: Any) -> Rule:
     if isinstance(value, str):
-        return Rule(value)  # type: ignore[arg-type]  # checked where it was written
+        return Rule(value)  # type: ignore[arg-type]  # validated when it was saved
     who = value.get("who") or {}
     return Rule(
         decision=value["decision"],

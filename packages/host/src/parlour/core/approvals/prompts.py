@@ -1,4 +1,4 @@
-"""Makes an approval out of an action that a person has to allow, and the message that asks for it."""
+"""Creates the approval for an action that needs a decision, and the message that asks for it."""
 
 import hashlib
 from collections.abc import Callable
@@ -34,7 +34,7 @@ def approval(
     language: str,
     now: int,
 ) -> Approval:
-    """`taken` says whether a keyword means something already."""
+    """Creates a pending approval. `taken` returns a true value if a keyword is in use."""
     event = session.event
     return Approval(
         approval_id=approval_id,
@@ -61,12 +61,14 @@ def approval(
 
 
 def asked_by(approval: Approval, row: Outgoing) -> Approval:
-    """With the row that asks for it, which is changed into what was decided."""
+    """Returns the approval with the id of its prompt row, which is edited when it is decided."""
     return replace(approval, chat={**approval.chat, "asked_by": row.outbox_id})
 
 
 def prompt(delivery: Delivery, event: RecordedEvent, about: Approval, text: str, edits: str = "") -> Outgoing:
-    """Something about it, said where it was asked; `edits` names the row whose message it takes the place of."""
+    """Composes a message about an approval in the chat where it was asked. `edits` names the row whose message it
+    replaces.
+    """
     message: dict[str, Any] = {"role": "assistant", "content": text, "approval": about.frame}
     if edits:
         message["edits"] = edits
@@ -76,10 +78,11 @@ def prompt(delivery: Delivery, event: RecordedEvent, about: Approval, text: str,
 
 
 def _asked_in(event: RecordedEvent, rule: Rule, bot_id: str, policy: DeliveryPolicy) -> dict[str, Any]:
-    """What an event must have in common to come from there; the address only if it is not the event's own chat.
+    """Returns the location of the prompt, which a decision must match; with an address only if it is another chat than
+    the event's own.
 
-    What people write in a platform's chat is from there, whoever brought the event that they are asked about. Who wants
-    to be a friend is no friend yet, and is not asked; nor is a group that the bot is only invited to.
+    Decisions written in a platform's chat come from there, even if an API key brought the event. A user who sent a
+    friend request is not a friend yet and is not asked; neither is a group that the bot is only invited to.
     """
     if rule.show_in:
         address = {"thread_id": "", **rule.show_in}
@@ -102,7 +105,7 @@ def _chat(bot_id: str, where: dict[str, str], address: dict[str, str]) -> dict[s
 
 
 def _keyword(approval_id: str, taken: Callable[[str], object]) -> str:
-    """Short, and no other approval's of these days."""
+    """Returns a short keyword that no other recent approval has."""
     number = int.from_bytes(hashlib.sha256(approval_id.encode()).digest())
     keyword = ""
     while len(keyword) < KEYWORD_CHARACTERS or taken(keyword):

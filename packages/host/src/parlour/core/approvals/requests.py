@@ -1,4 +1,4 @@
-"""Actions that runs ask for by a call: written down, begun, and waited for as long as the run wants to wait."""
+"""Handles actions that runs request by a call: records them, starts them, and waits as long as the run asks to."""
 
 import asyncio
 from collections.abc import Mapping
@@ -20,10 +20,12 @@ from .planner import Planner
 from .service import Approvals
 
 EXECUTION_SECONDS = 30.0
-"""How long a run is kept waiting for a platform; then it goes on, and the action with it."""
+"""Seconds that a run waits for a platform; after that the run continues, and so does the action."""
 
 
 class ActionRequests:
+    """Plans, records and starts the actions of runs."""
+
     def __init__(
         self,
         journal: Journal,
@@ -50,7 +52,10 @@ class ActionRequests:
         payload: Mapping[str, Any] | None,
         wait_seconds: float = 0,
     ) -> ActionOutcome:
-        """Raises Refused when the run may not ask for it, it makes no sense, or waiting for a person was in vain."""
+        """Requests an action and returns its outcome.
+
+        Raises Refused if the run may not request it, if it is invalid, or if no decision was made while the run waited.
+        """
         plan = await self._planner.plan(session, action, target, payload)
         session.effects = session.effects or plan.acts
         session.shown = session.shown or plan.approval is not None
@@ -65,7 +70,9 @@ class ActionRequests:
         return _outcome(await self._ended(session, ended), plan.name)
 
     def _recorded(self, session: RunSession, plan: Plan) -> tuple[Statement, ...]:
-        """At once: with the run's next write it would come after what a person decided meanwhile."""
+        """Records the plan in the ledger. It does not wait for the run's next write, which could follow the person's
+        decision.
+        """
         run_id, number, now = session.run_id, session.next_sequence(), self._clock.now()
         touch = ledger.touch(run_id, now, shown=session.shown, effects=session.effects)
         return touch, ledger.append(run_id, number, "action.decided", plan.told, now, source="host")
@@ -83,7 +90,7 @@ class ActionRequests:
         return _outcome(await self._ended(session, decided.ended), decided.closed.action, approval_id)
 
     async def _ended(self, session: RunSession, ended: "asyncio.Future[Outcome]") -> Outcome | None:
-        """None when the platform takes its time."""
+        """Waits for the outcome of a send. Returns None if the platform takes too long."""
 
         async def outcome() -> Outcome:
             return await asyncio.shield(ended)
@@ -96,7 +103,7 @@ class ActionRequests:
 
 
 def _refused(plan: Plan) -> ActionOutcome:
-    """What the policy denies is an outcome; what the run may not ask for at all is a refusal."""
+    """Returns the outcome of a plan that the policy denies; raises if the run has no permission to request it."""
     if plan.refusal is not None and plan.refusal.code != "denied":
         raise plan.refusal
     return ActionOutcome(status="denied")

@@ -1,4 +1,4 @@
-"""The approvals that wait: asked once, decided once, carried out once, whoever and whatever is gone meanwhile."""
+"""Tracks pending approvals: each is asked once, decided once and executed once, across restarts and deleted runs."""
 
 import asyncio
 import logging
@@ -37,17 +37,19 @@ logger = logging.getLogger(__name__)
 
 Verdict = Literal["approve", "deny"]
 REMEMBERED_MILLISECONDS = 24 * 3600 * 1000
-"""So long a keyword is known for what it was."""
+"""Milliseconds for which a keyword is remembered after its approval was created."""
 KEYWORDS = 1000
-"""From so many on, those of earlier days are forgotten."""
+"""Number of remembered keywords from which on older ones are removed."""
 RETRY_SECONDS = 5.0
+"""Seconds before a failed write is retried."""
 TRIES = 3
+"""Attempts to write a decision while the ledger of its run changes."""
 DECISION = 0
-"""The statement of a unit that decides; whatever else fails its guard is about the run, and can be said anew."""
+"""Index of the statement that decides. If another guard fails, the run has changed, and the unit can be built again."""
 
 
 class Decided:
-    """What was decided, and how it is carried out, if it is."""
+    """A decided approval, with the outcome of its action if it is executed."""
 
     def __init__(self, closed: Approval, ended: "asyncio.Future[Outcome] | None") -> None:
         self.closed = closed
@@ -55,6 +57,8 @@ class Decided:
 
 
 class Approvals:
+    """Tracks approvals, decides them, and expires them in time."""
+
     def __init__(
         self,
         journal: Journal,
@@ -85,7 +89,7 @@ class Approvals:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def take_up(self, offer: Callable[[Entry], None]) -> None:
-        """What was asked in an earlier life is still to be decided. `offer` brings an event to its lane."""
+        """Recovers pending approvals after a restart. `offer` puts an event into the queue of its conversation."""
         self._offer = offer
         for known in await self._rows.since(self._clock.now() - REMEMBERED_MILLISECONDS):
             self._by_keyword[known.keyword] = known
@@ -95,7 +99,7 @@ class Approvals:
             self.remember(pending)
 
     async def _take_up_outcome(self, approved: Approval) -> None:
-        """The Host had stopped before it could be written."""
+        """Records the outcome of an executed action, if the Host stopped before it was written."""
         row = await self._outgoing.get(approved.outbox_id)
         if row is None:
             return
@@ -116,10 +120,9 @@ class Approvals:
         return self._by_keyword.get(keyword)
 
     def remember(self, pending: Approval) -> None:
-        """Waits for a decision on an approval that is durable, until it expires.
+        """Waits for a decision on a committed approval until it expires.
 
-        By a clock that was set back since, it would expire later than it was meant to: it never waits for longer than
-        its whole time.
+        If the clock was set back, the approval would expire too late: it never waits longer than its whole duration.
         """
         self._forget_old()
         self._by_keyword[pending.keyword] = pending
@@ -135,7 +138,7 @@ class Approvals:
             self._by_keyword = kept
 
     async def wait(self, approval_id: str, seconds: float) -> Decided | None:
-        """None when nobody decided in time."""
+        """Waits for a decision. Returns None if there is none within this time."""
         future: asyncio.Future[Decided] = asyncio.get_running_loop().create_future()
         waiting = self._waiting.setdefault(approval_id, [])
         waiting.append(future)
@@ -159,10 +162,10 @@ class Approvals:
         conversation_id: str = "",
         language: str = DEFAULT_LANGUAGE,
     ) -> Approval:
-        """Raises Refused when there is no such approval, it was decided, or this is somebody who may not.
+        """Decides an approval. Raises Refused if there is none, it is already decided, or this person may not decide.
 
-        `tell` says it in the chat where it was asked; whoever decided there hears it anyway. With a conversation, only
-        what its runs asked for is there.
+        The decision is posted in the chat where it was asked, unless the caller switches that off: a decider in that
+        chat gets a reply anyway. With a conversation id, only approvals of that conversation are found.
         """
         async with self._turn(approval_id):
             known = await self._rows.get(approval_id)
@@ -181,7 +184,7 @@ class Approvals:
 
     @asynccontextmanager
     async def _turn(self, approval_id: str) -> AsyncIterator[None]:
-        """One decides after the other; that there is one decision is the database's part."""
+        """Serializes decisions on one approval. The database guarantees that there is only one."""
         try:
             async with self._turns.setdefault(approval_id, asyncio.Lock()):
                 yield
@@ -189,7 +192,9 @@ class Approvals:
             self._turns.pop(approval_id, None)
 
     async def _close(self, closed: Approval, decider: Decider | None, tell: bool) -> Approval:
-        """Also when the run that asked is taken away, or its ledger goes on, at the same moment."""
+        """Stores a decision. Retries if the run that requested it is deleted, or its ledger continues, at the same
+        moment.
+        """
         tries = 1
         while True:
             try:
@@ -201,7 +206,7 @@ class Approvals:
                 tries += 1
 
     async def _write(self, closed: Approval, decider: Decider | None, tell: bool) -> Approval:
-        """One unit: the decision with its decider, what carries it out, and the events that tell of it."""
+        """Commits one unit: the decision with its decider, the rows that execute it, and the events that report it."""
         now = self._clock.now()
         event = await self._log.by_seq(closed.event_seq)
         of_run = await self._run_events.draft(closed, now)
@@ -235,12 +240,12 @@ class Approvals:
         return [prompt(self._delivery, event, closed, verdict_in_words(closed, language))] if tell else []
 
     def replaces(self, about: Approval) -> bool:
-        """Whether its question is changed into what became of it."""
+        """Returns whether the prompt message is edited into the outcome."""
         on_platform = about.chat["surface"] == PLATFORM and bool(about.asked_by)
         return on_platform and self._delivery.replaces(about.chat["bot_id"])
 
     async def asked_under(self, approval_id: str) -> str:
-        """The platform's id of the message that asks; empty where nobody knows it, or there may be two."""
+        """Returns the platform's id of the prompt message; empty if it is unknown or there may be two messages."""
         about = await self._rows.get(approval_id)
         row = await self._outgoing.get(about.asked_by) if about is not None and about.asked_by else None
         return row.message_id if row is not None and not row.possibly_repeated else ""
@@ -283,8 +288,8 @@ class Approvals:
                 if known is not None and known.status == "pending":
                     late = replace(known, status="expired", reason="nobody decided in time")
                     await self._close(late, None, tell=True)
-            except (StorageFailed, GuardFailed) as failure:  # also one that its run's ledger kept from being written
-                logger.error("approval %s has yet to expire: %s", approval_id, failure)
+            except (StorageFailed, GuardFailed) as failure:  # also if a change of its run's ledger prevented the write
+                logger.error("approval %s could not be expired yet: %s", approval_id, failure)
                 loop = asyncio.get_running_loop()
                 self._timers[approval_id] = loop.call_later(RETRY_SECONDS, self._expire, approval_id)
 
@@ -296,7 +301,7 @@ class Approvals:
     def _over(self, task: "asyncio.Task[None]") -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            logger.error("what became of an approval could not be written: %s", error)
+            logger.error("the outcome of an approval could not be written: %s", error)
 
 
 def _audited(closed: Approval, now: int) -> Any:

@@ -1,4 +1,4 @@
-"""Builds what people read about an approval: short, with what they have to write."""
+"""Builds the texts that users read about an approval: short, with the reply that decides it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,7 +17,7 @@ REQUESTS = ("request_received", "invited_to_group", "group_join_request")
 
 @dataclass(frozen=True, slots=True)
 class Occasion:
-    """Says who is behind the action: names and ids of the sender and the group, and what a request said."""
+    """The event behind an action: names and ids of the sender and the group, and the text of a request."""
 
     actor_id: str
     actor_name: str
@@ -41,7 +41,7 @@ def occasion_of(actor_id: str, actor_name: str, data: Mapping[str, Any]) -> Occa
 
 
 def described(wanted: Wanted, event: EventEnvelope, language: str) -> str:
-    """Describes the action with its arguments, and the event that it answers, as far as a message holds them."""
+    """Describes the action with its arguments and the event that it answers, shortened to fit into a message."""
     told = "; ".join(dumps(call["arguments"]) for call in wanted.calls)
     beyond = len(told) - ARGUMENTS_CHARACTERS
     cut = text("approval.cut", language, beyond=beyond) if beyond > 0 else ""
@@ -77,30 +77,32 @@ def _name(value: object) -> str:
 
 
 def _one_line(written: str) -> str:
-    """Keeps what a stranger wrote from looking like lines of the Host's own."""
+    """Joins a user's text into one line, so that it can't imitate lines of the Host."""
     line = " ".join(written.split()).replace("“", '"').replace("”", '"')
     return line if len(line) <= COMMENT_CHARACTERS else f"{line[:COMMENT_CHARACTERS]}…"
 
 
 def question(asked: Approval, now: int, language: str) -> str:
+    """Returns the text of the prompt."""
     time = _time(asked.expires_at - now, language)
     return text("approval.question", language, what=asked.words, keyword=asked.keyword, time=time)
 
 
 def _time(milliseconds: int, language: str) -> str:
-    """Rounded down, so that it is never more than there is."""
+    """Formats a duration, rounded down so that it never promises too much."""
     seconds = milliseconds // 1000
     number, unit = (seconds // 60, "minute") if seconds >= 60 else (seconds, "second")
     return text(f"approval.time.{unit}{'' if number == 1 else 's'}", language, number=number)
 
 
 def concluded(closed: Approval, by: str, language: str) -> str:
-    """Takes the place of the question once it is decided or expired."""
+    """Returns the text that replaces the prompt when the approval is decided or expired."""
     reason = f" {closed.reason}" if closed.reason and _status(closed) != "expired" else ""
     return text(f"approval.concluded.{_status(closed)}", language, what=closed.words, by=by) + reason
 
 
 def verdict(closed: Approval, language: str) -> str:
+    """Returns the text that reports the decision."""
     return text(f"approval.verdict.{_status(closed)}", language, keyword=closed.keyword)
 
 

@@ -1,6 +1,6 @@
-"""Actions on platforms as rows of the outbox: each call happens once, in order, and is accounted for.
+"""Builds outbox rows for platform actions, so that each call is executed once, in order, with a recorded outcome.
 
-Whether it may happen was decided before.
+Permissions are checked before this module is used.
 """
 
 from collections.abc import Mapping
@@ -17,6 +17,8 @@ from .targets import PLATFORM
 
 
 class Executor:
+    """Turns a stored action into outbox rows."""
+
     def __init__(self, outbox: Outbox, bots: RunningBots, ids: Ids, clock: Clock) -> None:
         self._outbox = outbox
         self._bots = bots
@@ -24,7 +26,7 @@ class Executor:
         self._clock = clock
 
     def rows(self, frozen: Mapping[str, Any], conversation_id: str, run_id: str) -> list[Outgoing]:
-        """One per call, to be committed and handed to delivery like any other row."""
+        """Returns one row per API call of the stored action. They are committed and delivered like any other row."""
         address = {"thread_id": "", **frozen["address"]}
         place = targets.named(frozen["bot_id"], {"chat_type": "", "chat_id": "", **address})
         target = place.target if frozen["elsewhere"] else conversation_id

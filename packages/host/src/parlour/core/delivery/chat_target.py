@@ -1,4 +1,4 @@
-"""One chat of a platform, as a row of the outbox names it: the API to reach it by, and sends to it."""
+"""The chat that an outbox row is addressed to: finds the API of its bot and sends chains to it."""
 
 from dataclasses import replace
 from functools import cache
@@ -26,16 +26,21 @@ def _chains() -> TypeAdapter[MessageChain]:
 
 
 def chain_of(row: Outgoing) -> Chain:
-    """What was composed while nobody knew the platform is text."""
+    """Returns the row's message chain, or its text as one component if it was composed while the platform was
+    unknown.
+    """
     chain: Chain | None = row.message.get("chain")
     return chain if chain is not None else [{"type": "Plain", "text": str(row.message["content"])}]
 
 
 def parsed(chain: Chain) -> MessageChain:
+    """Validates a chain of plain dicts into components."""
     return _chains().validate_python(chain)
 
 
 class Chat:
+    """The address of one outbox row on its platform."""
+
     def __init__(self, row: Outgoing) -> None:
         address = row.address
         self.type = targets.chat_type(address)
@@ -48,10 +53,11 @@ class Chat:
 
     @property
     def name(self) -> str:
-        """Tells it from every other chat."""
+        """The unique name of this chat and thread."""
         return f"{self.room.name}/{self.thread_id}"
 
     def api(self, bots: RunningBots) -> PlatformApi:
+        """Returns the API of the row's bot and account. Raises PlatformOffline if the bot is deleted or not running."""
         adapter = bots.adapter(self._row.bot_id)
         if adapter is None and bots.manifest(self._row.bot_id) is None:
             raise PlatformAway("the bot was deleted", permanent=True)
@@ -60,7 +66,7 @@ class Chat:
         return adapter.api(self.account)
 
     def further_row(self, outbox_id: str, now: int) -> Outgoing:
-        """For a message that goes on in the next one."""
+        """Returns a new row for the part of a streamed message that exceeds the first row's message."""
         lasting = self._row.expires_at - self._row.created_at
         return replace(self._row, outbox_id=outbox_id, feed_seq=0, created_at=now, expires_at=now + lasting)
 
@@ -69,7 +75,9 @@ class Chat:
         return Sent(result.message_id or "")
 
     async def send_row(self, api: PlatformApi, row: Outgoing, languages: Languages, again: bool = False) -> Sent:
-        """`again` when something else was sent under its key before."""
+        """Sends the row's message. `again` uses another idempotency key, because something else was sent under the
+        row's own.
+        """
         chain = chain_of(row)
         if row.possibly_repeated:
             chain = marked(chain, languages.of_locale(row.locale))

@@ -1,6 +1,6 @@
-"""Makes outbox rows out of what a run says, and hands them on once they are durable.
+"""Composes outbox rows from the output of runs, and publishes or enqueues them after the commit.
 
-The target is taken from the event, never from the runner: a reply goes where its event came from.
+The target comes from the event, never from the runner: a reply goes where its event came from.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,16 +32,18 @@ from .targets import PLATFORM, Place, room
 from .typing_indicator import TypingSigns
 
 EXPIRY_MILLISECONDS = 3600 * 1000
+"""Milliseconds after which a row that could not be sent expires."""
 NO_CHAT = "the event happened in no chat; the agent's delivery_policy.fallback_target can name one for its answers"
 FEWER = "the whole message needs fewer parts than were begun"
+"""The reason recorded for a row that was streamed but that the final message does not need."""
 MessageBody = dict[str, Any]
 KEPT = ("role", "metadata", "approval", "edits")
-"""What every part has of its message."""
+"""The fields of a message that are copied to each of its parts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Composed:
-    """Rows, and what makes them durable."""
+    """Composed rows and the statements that store them."""
 
     rows: list[Outgoing]
     statements: list[Statement]
@@ -49,16 +51,18 @@ class Composed:
 
 @dataclass(frozen=True, slots=True)
 class Fragment:
-    """The next words of a message that grows."""
+    """The next delta of a streamed message."""
 
     text: str
     seq: int
-    """A stamp taken when they came, so that it is below that of their message."""
+    """Feed sequence number assigned when the delta arrived, so that it is below the number of its message."""
     first_message: bool
-    """Whether the message is the first of its run."""
+    """True if the message is the first of its run."""
 
 
 class Delivery:
+    """Composes rows, forwards streamed output, and hands committed rows to the feed or the outbox."""
+
     def __init__(
         self,
         feed: Feed,
@@ -92,7 +96,7 @@ class Delivery:
         self.feed.run_ended(conversation_id, run_id, status, feed_seq)
 
     def described(self, event: RecordedEvent, policy: Mapping[str, Any]) -> dict[str, Any]:
-        """What a runner is told of where its answer goes."""
+        """Returns the description of the reply target and its capabilities that is sent to the runner."""
         decoded = DeliveryPolicy.decode(policy)
         place = targets.of(event, decoded)
         manifest = self._manifest(place)
@@ -110,26 +114,28 @@ class Delivery:
         }
 
     def streams(self, event: RecordedEvent, policy: DeliveryPolicy = DEFAULT) -> bool:
-        """Whether its people see a message grow."""
+        """Returns whether the users of this conversation see a message while it is being written."""
         place = targets.of(event, policy)
         return self._grows(place, self._manifest(place), policy)
 
     def open_stream(self, event: RecordedEvent, run_id: str, policy: DeliveryPolicy) -> Outgoing:
-        """A row for a message that is about to grow."""
+        """Returns the row for a message that is about to be streamed, in state `streaming`."""
         place = targets.of(event, policy)
         return self._row(event, place, run_id, "message", {"role": "assistant", "content": ""}, "streaming")
 
     def grow(
         self, event: RecordedEvent, run_id: str, row: Outgoing | None, fragment: Fragment, policy: DeliveryPolicy
     ) -> None:
-        """The row is durable; none is needed for words that come together with their whole message."""
+        """Publishes a delta. The row is already stored; it is None if the delta arrives together with its complete
+        message.
+        """
         if event.envelope.surface == "webui":
             self.feed.delta(event.conversation_id, run_id, fragment.text, fragment.seq)
         elif row is not None:
             self._grow_on_platform(row, fragment, policy)
 
     def think(self, event: RecordedEvent, run_id: str, thoughts: str, seq: int) -> None:
-        """Only pages show thoughts as they come: they can fold them away."""
+        """Publishes reasoning text as it arrives. Only web chat shows it live, because it can collapse the text."""
         if event.envelope.surface == "webui":
             self.feed.thinking(event.conversation_id, run_id, thoughts, seq)
 
@@ -145,18 +151,18 @@ class Delivery:
         grown.grow(fragment.text)
 
     async def settle(self, row: Outgoing | None) -> list[Outgoing]:
-        """The rows of a message that grew, before it is completed: nothing more is shown of it meanwhile."""
+        """Stops a stream and returns its rows, before the final message is composed. Shows nothing more until then."""
         if row is None:
             return []
         return await self._streams.settle(row.outbox_id) or [row]
 
     async def grown_before(self, event: RecordedEvent, run_id: str) -> list[Outgoing]:
-        """The rows of a message that grew on a platform in another life of the Host, and can still be finished."""
+        """Returns the rows of a message that was streamed before a restart of the Host and can still be completed."""
         shown = event.envelope.surface in (PLATFORM, *targets.UNREAD)
         return await self._streams.left(run_id) if shown else []
 
     def broken(self, row: Outgoing | None) -> None:
-        """The message stays unfinished: its run is over."""
+        """Stops a stream whose run has ended. The message stays incomplete."""
         if row is not None:
             self._streams.stop(row.outbox_id)
 
@@ -169,7 +175,7 @@ class Delivery:
         first: bool,
         grown: Sequence[Outgoing] = (),
     ) -> Composed:
-        """`grown` are the rows under which it was shown so far."""
+        """Composes the final message. `grown` are the rows under which it was streamed so far."""
         place, now = targets.of(event, policy), self._clock.now()
         manifest = self._manifest(place)
         bodies = self._bodies(place, manifest, message, policy, first, apart=bool(grown))
@@ -192,7 +198,7 @@ class Delivery:
         return Composed([*finished, *further, *spare], [*ends, *(outbox_rows.put(row) for row in further)])
 
     def responded(self, draft: Draft, rows: Sequence[Outgoing]) -> None:
-        """Those of a unit that are sent once it is committed."""
+        """Adds the response events for rows that count as sent as soon as their unit is committed."""
         for row in rows:
             if row.state == "sent":
                 self._responses.draft(draft, row)
@@ -206,23 +212,28 @@ class Delivery:
         code: str = "",
         place: Place | None = None,
     ) -> Outgoing:
-        """A short row for this conversation, or a place that an operator named, in the state it is committed in."""
+        """Composes one short row for this conversation, or for a target that the operator configured, in its initial
+        state.
+        """
         place = place or targets.of(event, DEFAULT)
         manifest = self._manifest(place)
         body = next(iter(self._bodies(place, manifest, message, DEFAULT, first=False)), message)
         return self._row(event, place, run_id, kind, body, self._state(place, manifest), code)
 
     def replaces(self, bot_id: str) -> bool:
-        """Whether a question with buttons is changed into its outcome there."""
+        """Returns whether an approval prompt of this bot is edited into its outcome: its platform has buttons and
+        edits.
+        """
         manifest = self._bots.manifest(bot_id)
         return manifest is not None and manifest.buttons and "edit_message" in manifest.supported_apis
 
     def notice(self, event: RecordedEvent, run_id: str, code: str, sentence: str) -> Outgoing:
+        """Composes a notice with this code and text."""
         message = {"role": "assistant", "content": sentence, "metadata": {"notice": code}}
         return self.compose(event, run_id, "notice", message, code)
 
     def committed(self, rows: list[Outgoing]) -> None:
-        """The rows are durable: show or send them."""
+        """Publishes or enqueues rows whose unit is committed."""
         for row in rows:
             if row.kind == "notice":
                 self._tact.told(row.conversation_id)
@@ -236,16 +247,17 @@ class Delivery:
                     self._outbox.offer(row)
 
     def abandoned(self, rows: list[Outgoing], failure: GuardFailed | StorageFailed) -> None:
-        """The rows were not committed; where that is not known, the outbox looks for them."""
+        """Releases rows whose commit failed. If the result of the commit is unknown, the outbox checks for them."""
         for row in rows:
             self._streams.forget(row.outbox_id)
             if row.state == "sending":
                 self._outbox.release(row.target)
             if isinstance(failure, StorageFailed) and failure.uncertain and row.state in ("pending", "sending"):
-                self._outbox.offer(row.with_state("pending"))  # what is not there as this is read before it is sent
+                # if it is not stored in this state, the guard of its first state change fails and the row is reloaded
+                self._outbox.offer(row.with_state("pending"))
 
     async def deliver(self, journal: Journal, unit: Unit, rows: list[Outgoing]) -> None:
-        """Commits a unit that holds these rows, then shows or sends them."""
+        """Commits a unit that stores these rows, then publishes or enqueues them."""
         try:
             await journal.commit(unit)
         except (GuardFailed, StorageFailed) as failure:
@@ -254,7 +266,7 @@ class Delivery:
         self.committed(rows)
 
     def _manifest(self, place: Place) -> AdapterManifest | None:
-        """What can be done there; None where there is no platform, or no such bot."""
+        """Returns the manifest of the target's adapter; None if the target is no platform or the bot does not exist."""
         return self._bots.manifest(place.bot_id) if place.surface == PLATFORM else None
 
     def _grows(self, place: Place, manifest: AdapterManifest | None, policy: DeliveryPolicy) -> bool:
@@ -272,11 +284,11 @@ class Delivery:
         first: bool,
         apart: bool = False,
     ) -> list[MessageBody]:
-        """The message as each row holds a part of it."""
+        """Renders the message into the bodies of its rows, one per part."""
         if manifest is None or place.nowhere:
             return [message]
         kept: MessageBody = {name: message[name] for name in KEPT if name in message}
-        if "chain" in message:  # somebody wrote it for this platform
+        if "chain" in message:  # a chain that was written for this platform
             return [{**kept, "content": message["content"], "chain": message["chain"]}]
         parts = render(message, manifest, policy, _quoted(place.address, policy, first), apart)
         bodies: list[MessageBody] = [{**kept, "content": part.text, "chain": part.chain} for part in parts]
@@ -332,7 +344,10 @@ class Delivery:
 
 
 def _editable(bodies: list[MessageBody]) -> list[MessageBody]:
-    """Those that what grew can become. What follows a file is behind it, and a file is a message of its own."""
+    """Returns the leading bodies that a streamed text message can be edited into.
+
+    The list ends before the first file: a file is a message of its own, and everything after it must follow it.
+    """
     texts = list(takewhile(lambda body: is_text(body.get("chain", ())), bodies))
     return texts or bodies[:1]
 

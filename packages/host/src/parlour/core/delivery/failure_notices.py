@@ -1,4 +1,4 @@
-"""What the sender is told when an answer could not be delivered. The notice goes the way of every row after it."""
+"""Informs the sender that an answer could not be delivered. The notice is an outbox row like any other."""
 
 from dataclasses import replace
 from typing import Literal
@@ -18,6 +18,8 @@ Code = Literal["delivery.unknown", "delivery.refused"]
 
 
 class Undelivered:
+    """Adds failure notices to the units that mark rows as failed."""
+
     def __init__(self, journal: Journal, tact: Tact, languages: Languages, ids: Ids, clock: Clock) -> None:
         self._languages = languages
         self._ledger = Ledger(journal)
@@ -27,9 +29,9 @@ class Undelivered:
         self._clock = clock
 
     async def draft(self, draft: Draft, row: Outgoing, code: Code) -> list[Outgoing]:
-        """Adds to the unit that gives a row up, and returns what is to be sent once it is durable.
+        """Adds a notice to the unit that fails a row, and returns the rows to send after the commit.
 
-        Only an answer has a sender who waits for it; a notice that fails is not followed by another one.
+        Only an answer has a sender who waits for it. A notice that fails is not followed by another notice.
         """
         event = await self._answered(row) if row.kind == "message" else None
         if event is None:
@@ -47,12 +49,12 @@ class Undelivered:
         self._tact.told(notice.conversation_id)
 
     async def _answered(self, row: Outgoing) -> RecordedEvent | None:
-        """The event that the row's run was to answer; some rows are nobody's answer, and old facts are cleaned up."""
+        """Returns the event that the row's run answers. None for rows without a run, or if the records are deleted."""
         run = await self._ledger.run(row.run_id) if row.run_id else None
         return await self._events.by_seq(run["event_seq"]) if run is not None else None
 
     def _notice(self, row: Outgoing, code: Code, language: str, now: int) -> Outgoing:
-        """Where the answer was to go."""
+        """Builds the notice row with the target of the failed row."""
         sentence = notices.sentence(code, language=language)
         return replace(
             row,

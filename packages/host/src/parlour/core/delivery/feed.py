@@ -1,8 +1,8 @@
-"""What the people of a conversation see on Host-owned surfaces (web chat, API), live and again after a cut.
+"""The frames that clients of web chat and API receive, live and again after a disconnect.
 
-Messages and notices are rows of the outbox, ends of runs are rows of the ledger: committing the row is showing it, and
-a client reads back what it missed by number. Deltas and tool frames live here only while their run does. Numbers are
-microseconds that only grow, so they go on growing after a restart.
+Messages and notices are outbox rows, ends of runs are ledger rows: committing the row publishes it, and a client reads
+missed frames back by sequence number. Deltas and tool frames are held here only while their run is active. Sequence
+numbers are strictly increasing microseconds, so they keep increasing after a restart.
 """
 
 from bisect import bisect_right
@@ -15,15 +15,19 @@ from parlour.core.model.ports import Clock
 Frame = dict[str, Any]
 
 QUEUED_CHARACTERS = 1024 * 1024
+"""Characters that may wait for a subscriber before it is cut off."""
 QUEUED_FRAMES = 2000
+"""Frames that may wait for a subscriber before it is cut off."""
 MARKS = 4096
+"""Deltas of a message whose offsets are remembered, to resume a client in the middle of its text."""
 TOOL_FRAMES = 200
+"""Tool frames of the active run that are kept for clients that resume."""
 JOINED = ("delta", "thinking")
-"""Frames of which those that wait become one."""
+"""Types of frames that are merged while they wait for a slow client."""
 
 
 class Live:
-    """The unfinished part of a conversation: its active run and the text that run is writing."""
+    """The frames of a conversation's active run, with the text that the run is writing."""
 
     def __init__(self, run_frame: Frame) -> None:
         self.run_frame = run_frame
@@ -40,6 +44,7 @@ class Live:
         self._forgotten = False
 
     def grow(self, seq: int, text: str) -> None:
+        """Appends a delta; drops the older half of the offsets if there are too many."""
         self.text.append(text)
         self._length += len(text)
         self._seqs.append(seq)
@@ -51,7 +56,7 @@ class Live:
             self.text = ["".join(self.text)]
 
     def missed(self, after: int) -> list[Frame]:
-        """What a client that has seen everything up to `after` lacks."""
+        """Returns the frames that a client lacks which has seen everything up to `after`."""
         frames = [self.run_frame] if after < self.started else []
         frames += [tool for tool in self.tools if tool["seq"] > after]
         if not self._seqs or self._seqs[-1] <= after:
@@ -65,7 +70,7 @@ class Live:
 
 
 class Subscription:
-    """One connection's frames. Deltas join while they wait; a reader that falls too far behind is cut off."""
+    """The frames of one connection. Deltas are merged while they wait; a reader that falls too far behind is cut."""
 
     def __init__(self) -> None:
         self._frames: deque[Frame] = deque()
@@ -93,6 +98,7 @@ class Subscription:
         self._wake = wake
 
     def take(self) -> list[Frame]:
+        """Returns and removes the frames that wait."""
         frames = list(self._frames)
         self._frames.clear()
         self._characters = 0
@@ -100,7 +106,7 @@ class Subscription:
 
 
 class Feed:
-    """Frames by conversation. A conversation that nobody watches and nothing happens in costs nothing."""
+    """Publishes frames by conversation. A conversation without subscribers and active run takes no memory."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -109,11 +115,12 @@ class Feed:
         self._live: dict[str, Live] = {}
 
     def stamp(self) -> int:
+        """Returns the next sequence number."""
         self._last = max(self._last + 1, self._clock.now() * 1000)
         return self._last
 
     def start_after(self, seq: int) -> None:
-        """Numbers given before a restart are never given again, even if the clock went back."""
+        """Sets the lower bound after a restart, so that no number is used twice even if the clock was set back."""
         self._last = max(self._last, seq)
 
     def subscribe(self, conversation_id: str) -> Subscription:
@@ -128,6 +135,7 @@ class Feed:
             self._subscriptions.pop(conversation_id, None)
 
     def watchers(self) -> dict[str, int]:
+        """Returns the number of subscribers per conversation."""
         return {conversation: len(watching) for conversation, watching in self._subscriptions.items()}
 
     def live(self, conversation_id: str) -> Live | None:
@@ -145,14 +153,14 @@ class Feed:
         self._publish(conversation_id, run_frame(run_id, status, seq))
 
     def delta(self, conversation_id: str, run_id: str, text: str, seq: int) -> None:
-        """`seq` is a stamp taken when the fragment came, so that it is below that of its message."""
+        """Publishes a delta. `seq` was assigned when the delta arrived, so it is below the number of its message."""
         live = self._live.get(conversation_id)
         if live is not None:
             live.grow(seq, text)
         self._publish(conversation_id, {"type": "delta", "run_id": run_id, "content": text, "seq": seq})
 
     def thinking(self, conversation_id: str, run_id: str, text: str, seq: int) -> None:
-        """For those who watch now: whoever comes later finds it with the message."""
+        """Publishes reasoning text to current subscribers; clients that connect later find it in the message."""
         self._publish(conversation_id, {"type": "thinking", "run_id": run_id, "content": text, "seq": seq})
 
     def tool(self, conversation_id: str, run_id: str, data: dict[str, Any], status: str, seq: int) -> None:
@@ -170,18 +178,20 @@ class Feed:
         self._publish(conversation_id, frame)
 
     def shown(self, row: Outgoing) -> None:
-        """A row of the outbox is durable: tell whoever watches."""
+        """Publishes an outbox row that has been committed."""
         live = self._live.get(row.conversation_id)
         if live is not None and row.kind == "message":
             live.begin_message(row.feed_seq)
         self._publish(row.conversation_id, outgoing_frame(row))
 
     def said(self, conversation_id: str, frame: Frame) -> None:
-        """One of its people said something: the others see it at once. It is kept by the transcript, not here."""
+        """Publishes a user's message to the other clients. It is stored in the transcript, not here."""
         self._publish(conversation_id, {"type": "said", **frame, "seq": self.stamp()})
 
     def moved(self, conversation_id: str, successor: str) -> None:
-        """Its chat goes on in another conversation: whoever watches follows. No client sees this frame itself."""
+        """Signals that the chat continues in another conversation, so that subscribers follow. Clients never see this
+        frame.
+        """
         self._publish(conversation_id, {"type": "moved", "conversation_id": successor, "seq": self.stamp()})
 
     def _publish(self, conversation_id: str, frame: Frame) -> None:

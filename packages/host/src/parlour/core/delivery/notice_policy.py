@@ -1,4 +1,4 @@
-"""Whether somebody on a platform is told that there is no answer: only who addressed the bot, and not too often."""
+"""Decides whether to send a failure notice on a platform: only to users who addressed the bot, and not too often."""
 
 from parlour.core.model.event import EventEnvelope, RecordedEvent
 from parlour.core.model.ports import Clock
@@ -7,18 +7,20 @@ from parlour.core.routing.filters import mentions_bot
 from .targets import PLATFORM
 
 PAUSE_MILLISECONDS = 600_000
+"""Milliseconds between two failure notices in one conversation."""
 KEPT = 10_000
+"""Conversations that are tracked before expired entries are removed."""
 
 
 class Tact:
-    """On the Host's own surfaces whoever asked is always told; they wait for it."""
+    """Limits failure notices on platforms. On the Host's own surfaces the sender waits, so a notice is always sent."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._told: dict[str, int] = {}
 
     def silence(self, event: RecordedEvent) -> str:
-        """Why nothing should be said, in words; empty when it should be."""
+        """Returns the reason not to send a notice; empty if it should be sent."""
         envelope = event.envelope
         if envelope.surface != PLATFORM or envelope.principal:
             return ""
@@ -29,7 +31,7 @@ class Tact:
         return ""
 
     def told(self, conversation_id: str) -> None:
-        """What was to be said is durable."""
+        """Records that a notice for this conversation was committed."""
         now = self._clock.now()
         if len(self._told) >= KEPT:
             self._told = {name: at for name, at in self._told.items() if now - at < PAUSE_MILLISECONDS}
@@ -37,6 +39,6 @@ class Tact:
 
 
 def _addressed(envelope: EventEnvelope) -> bool:
-    """In a group, who mentioned the bot or answered it; a join or a friend's request addresses nobody."""
+    """Returns whether the sender addressed the bot: in a group by mention or reply. Joins and requests do not count."""
     spoken = envelope.event_type.startswith(("message.", "interaction."))
     return spoken and (envelope.data.get("chat_type") != "group" or mentions_bot(envelope))

@@ -1,4 +1,4 @@
-"""Notices to people when there is no answer: short, true, without internals. `Tact` decides whether one is due."""
+"""Texts and records of notices that explain a missing answer, without internals. `NoticePolicy` limits them."""
 
 from parlour.core.journal import Draft
 from parlour.core.model.event import RecordedEvent
@@ -14,11 +14,11 @@ _MODEL_TROUBLE = {
     "rate_limited": "model.limited",
     "budget_exceeded": "budget_exceeded",
 }
-"""The notice for each way in which a model call can fail for reasons that are not the run's."""
+"""The notice for each failure of a model call that is not the run's own fault, by failure code."""
 
 
 def sentence(code: str, error: str = "", language: str = DEFAULT_LANGUAGE) -> str:
-    """A runner's own failure is shown in its own words; the Host's codes have a sentence."""
+    """Returns the text of a notice. Codes of the Host have a translated text; a runner's own failure uses its error."""
     key = f"notice.{code}"
     if has(key):
         return text(key, language)
@@ -26,25 +26,25 @@ def sentence(code: str, error: str = "", language: str = DEFAULT_LANGUAGE) -> st
 
 
 def model_trouble(code: str) -> str:
-    """The notice for a failed model call, by the code of its failure; empty if the code names no such trouble."""
+    """Returns the notice code for a failed model call; empty if the failure code has no notice."""
     return _MODEL_TROUBLE.get(code, "")
 
 
 def quarantined(fault: str) -> str:
-    """The notice for an event that is not tried again, by what stopped each time."""
+    """Returns the notice code for an event that is not retried any more, by the side that failed each time."""
     return "quarantined.host" if fault == "host" else "quarantined"
 
 
 def say(draft: Draft, transcript_id: str, event: RecordedEvent, row: Outgoing, now: int) -> None:
-    """One honest notice, in the transcript too: the conversation as its people saw it."""
+    """Adds a notice to the unit: the outbox row, and a transcript item because users see it in the conversation."""
     said = row.message["content"]
     transcript.add_reply_item(draft, transcript_id, event, row.run_id, "notice", row.message, said, now)
     draft.add(outbox_rows.put(row))
-    if not row.run_id:  # which would have it on the trail
+    if not row.run_id:  # a run has the notice on its own trail
         told = {"text": f"Its sender was told: {said}", event_notes.OUTBOX_IDS: [row.outbox_id]}
         draft.add(event_notes.note(event.seq, "notice", told, now))
 
 
 def leave_unsaid(draft: Draft, event: RecordedEvent, silence: str, now: int) -> None:
-    """The trail says why there was no notice."""
+    """Records on the event's trail why no notice was sent."""
     draft.add(event_notes.note(event.seq, "notice", {"text": f"Nothing was said about it: {silence}."}, now))

@@ -1,8 +1,8 @@
-"""Sends outbox rows to platforms: in order per target, `sending` before the call, an honest end after it.
+"""Sends outbox rows to platforms: in order per target, marked `sending` before the call and final after it.
 
-A row that waits holds later rows of its own target only. What is uncertain is asked for, sent again under the same
-key, or, if it is a text, sent once more and marked; an action is never repeated. After a kill, notes of what was handed
-over tell what is uncertain and what is not.
+A waiting row blocks only later rows of its own target. An uncertain send is resolved by asking the platform, by sending
+again under the same key, or, for a text, by sending once more with a note; an action is never repeated. After a kill,
+the send log shows which sends are uncertain.
 """
 
 import asyncio
@@ -29,20 +29,20 @@ logger = logging.getLogger(__name__)
 
 
 class Responses(Protocol):
-    """Whoever wants to know of messages that went out."""
+    """Called for each message that was sent."""
 
     def draft(self, draft: Draft, row: Outgoing) -> None:
-        """Adds to the unit that says so."""
+        """Adds statements to the unit that marks the row as sent."""
         ...
 
     def durable(self, row: Outgoing) -> None: ...
 
 
 class Losses(Protocol):
-    """Whoever tells the sender that an answer was given up."""
+    """Called for each row that failed, to inform its sender."""
 
     async def draft(self, draft: Draft, row: Outgoing, code: Code) -> list[Outgoing]:
-        """Adds notices to the unit that says so, and returns them to be sent."""
+        """Adds notices to the unit that marks the row as failed, and returns them to be sent."""
         ...
 
     def durable(self, notice: Outgoing) -> None: ...
@@ -50,7 +50,7 @@ class Losses(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a row ended."""
+    """The final state of a row."""
 
     state: State
     reason: str = ""
@@ -58,18 +58,30 @@ class Outcome:
 
 
 ENDED: tuple[State, ...] = ("sent", "failed", "expired")
+"""States in which a row is not sent any more."""
 ATTEMPTS = 5
-"""A platform that is away, or names the time when it takes more, uses up none: such a row has until its expiry."""
+"""Attempts before a row fails. Waiting for an offline platform, or until a time that the platform named, uses up none:
+such a row is retried until it expires.
+"""
 FIRST_RETRY_SECONDS = 1.0
+"""Seconds before the first retry after a failure; each further one waits four times as long."""
 AWAY_RETRY_SECONDS = 0.5
+"""Minimum seconds before a retry if the platform is offline or named a time."""
 LONGEST_AWAY_SECONDS = 30.0
+"""Maximum seconds between two retries while the platform is offline."""
 LONGEST_RETRY_SECONDS = 300.0
+"""Maximum seconds between two retries after failures."""
 SEND_SECONDS = 60.0
+"""Seconds before a send without acknowledgement becomes uncertain."""
 STORAGE_RETRY_SECONDS = 1.0
+"""Seconds between two tries to reach the database."""
 CLOSE_SECONDS = 1.0
+"""Seconds that sends in progress may take to be acknowledged while the Host stops."""
 
 
 class Outbox:
+    """Queues rows per target and sends them; tracks their states, retries and uncertain sends."""
+
     def __init__(
         self,
         journal: Journal,
@@ -90,12 +102,12 @@ class Outbox:
         self._drains: dict[str, asyncio.Task[None]] = {}
         self._single_file = SingleFile()
         self._handed: set[str] = set()
-        """Targets whose platform has yet to answer."""
+        """Targets with a send that the platform has not acknowledged yet."""
         self._closing = False
         self._watched: dict[str, asyncio.Future[Outcome]] = {}
 
     def watch(self, outbox_id: str) -> "asyncio.Future[Outcome]":
-        """Done when this row, which is about to be offered, has ended."""
+        """Returns a future of the row's final state. Must be called before the row is enqueued."""
         self._watched[outbox_id] = asyncio.get_running_loop().create_future()
         return self._watched[outbox_id]
 
@@ -103,33 +115,40 @@ class Outbox:
         self._watched.pop(outbox_id, None)
 
     def sends(self, surface: str) -> bool:
-        """False for surfaces whose rows are read back by their clients: those are sent when committed."""
+        """Returns whether rows of this surface are sent. Clients of other surfaces read them back; they are sent when
+        committed.
+        """
         return surface in self._surfaces
 
     def reserve(self, target: str) -> State:
-        """The first row of an idle target is committed as `sending` at once, and its call follows."""
+        """Reserves an idle target and returns the state to commit: its first row is stored as `sending` and sent
+        directly.
+        """
         if target in self._waiting:
             return "pending"
         self._waiting[target] = deque()
         return "sending"
 
     def release(self, target: str) -> None:
-        """What was reserved is not coming."""
+        """Cancels a reservation whose row will not come."""
         if target not in self._drains and not self._waiting.get(target, True):
             del self._waiting[target]
 
     def offer(self, row: Outgoing) -> None:
+        """Appends a committed row to the queue of its target."""
         self._waiting.setdefault(row.target, deque()).append(row)
         if row.target not in self._drains:
             self._drains[row.target] = asyncio.create_task(self._drain(row.target))
 
     async def idle(self, target: str) -> None:
-        """Returns when nothing waits to be sent there."""
+        """Returns when no rows wait for this target."""
         while drain := self._drains.get(target):
             await asyncio.wait([drain])
 
     async def recover(self) -> None:
-        """After a restart: what waited or never left goes on waiting, what was being sent is uncertain."""
+        """Recovers rows after a restart: rows that waited or were never sent wait again, interrupted sends are
+        uncertain.
+        """
         known = {row.outbox_id for waiting in self._waiting.values() for row in waiting}
         rows = [row for row in await self._rows.unfinished() if self.sends(row.surface) and row.outbox_id not in known]
         await self._handovers.take_up([row.outbox_id for row in rows if row.state == "sending"])
@@ -142,12 +161,14 @@ class Outbox:
             self.offer(row.with_state("pending") if row.outbox_id in kept else _taken_up(row))
 
     def _never_left(self, row: Outgoing) -> bool:
-        """Of one that was tried before, the notes of that try may be gone."""
+        """Returns whether a `sending` row certainly was not sent. Not for a retried row: the log of an earlier try may
+        be gone.
+        """
         return row.state == "sending" and not (row.attempts or _begun(row) or self._handovers.begun(row.outbox_id))
 
     async def close(self) -> None:
-        """What was handed to a platform may still be answered for a moment, so that it is not uncertain later. Nothing
-        more is handed over.
+        """Stops sending. Sends in progress may still be acknowledged for a moment, so that they are not uncertain
+        later.
         """
         self._closing = True
         under_way = [drain for target, drain in self._drains.items() if target in self._handed]
@@ -170,7 +191,7 @@ class Outbox:
                     if again is not None:
                         waiting[0] = again
                         continue
-                except Exception:  # one that the Host fails at holds up none behind it
+                except Exception:  # a row that the Host fails to handle must not block the rows after it
                     logger.exception("outbox row %s could not be handled", waiting[0].outbox_id)
                     await self._set_aside(waiting[0])
                 waiting.popleft()
@@ -180,7 +201,9 @@ class Outbox:
                 del self._waiting[target]
 
     async def _set_aside(self, row: Outgoing) -> None:
-        """Given up, whatever it has become; where that fails too, the next start finds it."""
+        """Marks a row as failed after an internal error, in whatever state it is. If that fails too, the next start
+        recovers it.
+        """
         while (known := await self._reread(row)) is not None:
             code: Code = "delivery.unknown" if known.attempts else "delivery.refused"
             try:
@@ -193,8 +216,8 @@ class Outbox:
                 return
 
     async def _reread(self, row: Outgoing) -> Outgoing | None:
-        """After a storage failure memory is not trusted: a unit that failed may have happened all the same. None when
-        the row is at its end.
+        """Reloads a row after a storage failure, because the failed unit may have been committed all the same. Returns
+        None if the row is in a final state.
         """
         while True:
             await asyncio.sleep(STORAGE_RETRY_SECONDS)
@@ -230,7 +253,7 @@ class Outbox:
                 await surface.turn(row)
                 sent = await self._hand_over(surface, row)
             except SendRefused as refusal:
-                self._handovers.settle(row.outbox_id)  # it was not taken, whatever becomes of the next unit
+                self._handovers.settle(row.outbox_id)  # it was not accepted, whatever happens to the next unit
                 row = replace(row, attempts=row.attempts + refusal.counts)
                 if refusal.permanent or row.attempts >= ATTEMPTS:
                     await self._give_up(row, refusal.reason, "delivery.refused")
@@ -239,10 +262,10 @@ class Outbox:
                 now = self._clock.now()
                 row = replace(row, not_before=now + int(1000 * _retry_after(row, refusal, refusals, now)))
                 row = await self._change(row, "pending", refusal.reason)
-            except Exception as failure:  # whatever else fails leaves open whether it was taken
+            except Exception as failure:  # any other error leaves open whether the platform accepted it
                 expected = isinstance(failure, SendUncertain | TimeoutError)
                 logger.warning(
-                    "outbox row %s: no answer from %s: %s", row.outbox_id, row.surface, failure, exc_info=not expected
+                    "outbox row %s: no response from %s: %s", row.outbox_id, row.surface, failure, exc_info=not expected
                 )
                 row = replace(row, attempts=row.attempts + 1)
                 resolved = await self._resolve(surface, row)
@@ -255,7 +278,9 @@ class Outbox:
                 return
 
     async def _hand_over(self, surface: Surface, row: Outgoing) -> Sent | None:
-        """None when the Host is closing: nobody would wait for the answer, and the next life sends it."""
+        """Sends a row. Returns None if the Host is stopping: the acknowledgement could not be awaited, so the next
+        start sends it.
+        """
         async with self._single_file.turn(surface.line(row)):
             if self._closing:
                 return None
@@ -270,7 +295,7 @@ class Outbox:
             return sent
 
     async def _resolve(self, surface: Surface, row: Outgoing) -> Outgoing | None:
-        """An uncertain send: None when it is settled, otherwise the row to send again."""
+        """Resolves an uncertain send. Returns None if the row is final, otherwise the row to send again."""
         answer = self._handovers.answer(row.outbox_id)
         if answer is not None:
             await self._change(row, "sent", sent=Sent(answer))
@@ -293,20 +318,22 @@ class Outbox:
         return await self._change(marked, "sending", "no answer to an earlier try")
 
     async def _ask(self, surface: Surface, row: Outgoing) -> Sent | None:
-        """Who is away is asked once back: of a bot with several accounts one may be there and not the other."""
+        """Asks the platform whether it has the message. Waits while it is offline: one of a bot's accounts may be
+        connected and another not.
+        """
         while True:
             await self._pause(surface, row)
             try:
                 async with asyncio.timeout(SEND_SECONDS):
                     return await surface.find(row)
-            except Exception as failure:  # a platform that can't be asked can't tell
+            except Exception as failure:  # without an answer the send stays uncertain
                 now = self._clock.now()
                 if isinstance(failure, SendRefused) and failure.away and not (row.expires_at and now >= row.expires_at):
                     row = replace(row, not_before=now + int(1000 * _retry_after(row, failure, 0, now)))
                     continue
                 expected = isinstance(failure, SendRefused | SendUncertain | TimeoutError)
                 logger.warning(
-                    "outbox row %s: %s could not be asked for it: %s",
+                    "outbox row %s: %s could not be asked whether it was sent: %s",
                     row.outbox_id,
                     row.surface,
                     failure,
@@ -315,17 +342,17 @@ class Outbox:
                 return None
 
     async def _record_sent(self, row: Outgoing, sent: Sent) -> None:
-        """It was shown; only a crash may make that uncertain."""
+        """Marks a row as sent. Retries until the database is back, so that only a crash can make the send uncertain."""
         while True:
             try:
                 await self._change(row, "sent", sent=sent)
                 return
             except StorageFailed as error:
-                logger.error("outbox row %s was sent and waits for the database: %s", row.outbox_id, error.message)
+                logger.error("outbox row %s was sent but waits for the database: %s", row.outbox_id, error.message)
                 await asyncio.sleep(STORAGE_RETRY_SECONDS)
 
     async def _pause(self, surface: Surface, row: Outgoing) -> None:
-        """Until its next try, or until there can be none."""
+        """Waits until the next attempt is due and possible, or until the row expires."""
         until = min(row.not_before, row.expires_at) if row.expires_at else row.not_before
         left = until - self._clock.now()
         if left > 0:
@@ -348,7 +375,7 @@ class Outbox:
         return row if target in ENDED else row.with_state(target)
 
     async def _give_up(self, row: Outgoing, reason: str, code: Code) -> None:
-        """Whoever waits for it is told in the same unit."""
+        """Marks a row as failed, and adds the notice to its sender to the same unit."""
         draft = self._changing(row, "failed", reason)
         notices = await self._losses.draft(draft, row, code)
         await self._journal.commit(draft.unit())
@@ -365,7 +392,7 @@ class Outbox:
         return draft
 
     def _is_last(self, row: Outgoing) -> bool:
-        """Nothing is to be sent after it, and nobody asks how it ended."""
+        """Returns whether no row waits behind this one and nothing watches it, so that its commit may be delayed."""
         return len(self._waiting[row.target]) <= 1 and row.outbox_id not in self._watched
 
     def _ended(self, row: Outgoing, outcome: Outcome) -> None:
@@ -375,22 +402,24 @@ class Outbox:
 
 
 def _taken_up(row: Outgoing) -> Outgoing:
-    """A row that is read as `sending` was being sent by somebody who is gone: that try counts and is uncertain. So is
-    one whose first words may have been shown while it grew.
+    """Counts an interrupted attempt: a row that is loaded as `sending` was being sent by a process that is gone.
+
+    A streamed row whose beginning may have been shown is counted too. Both are uncertain.
     """
     return replace(row, attempts=row.attempts + 1) if row.state == "sending" or _begun(row) else row
 
 
 def _begun(row: Outgoing) -> bool:
+    """Returns whether the row was streamed and may be partly shown under a message id that is not known."""
     return bool(row.message.get(GREW)) and not row.message_id
 
 
 def _retry_after(row: Outgoing, refusal: SendRefused, refusals: int, now: int) -> float:
-    """A platform that names a time again and again is asked less and less often."""
+    """Returns the seconds before the next attempt. If a platform repeatedly names a time, the pauses grow beyond it."""
     if refusal.retry_after is not None:
         patience = float(2 ** min(refusals - 2, 10)) if refusals > 1 else 0.0
         return max(AWAY_RETRY_SECONDS, refusal.retry_after, min(patience, LONGEST_RETRY_SECONDS))
-    if not refusal.tried:  # the longer it has waited, the less does a little more matter
+    if not refusal.tried:  # a row that has waited longer is retried less often
         waited = (now - row.created_at) / 2000
         return min(max(AWAY_RETRY_SECONDS, waited), LONGEST_AWAY_SECONDS)
     return min(FIRST_RETRY_SECONDS * float(4 ** (row.attempts - 1)), LONGEST_RETRY_SECONDS)

@@ -1,4 +1,4 @@
-"""Chat platforms as one surface of the outbox: the row names the bot and the chat, its adapter does the rest."""
+"""The surface for chat platforms: sends outbox rows through the adapter of the bot that they name."""
 
 import asyncio
 import logging
@@ -28,10 +28,12 @@ from .streaming.streams import Streams
 logger = logging.getLogger(__name__)
 
 LONGEST_TURN_SECONDS = 1.0
-"""For a row that is `sending` already; what would take longer goes back to those that wait."""
+"""Maximum seconds that a `sending` row waits for its rate limit; if the wait is longer, it goes back to `pending`."""
 
 
 class PlatformSurface:
+    """Sends, edits and looks up messages on platforms within their rate limits."""
+
     def __init__(
         self, bots: RunningBots, streams: Streams, pace: Pace, rows: OutgoingRows, languages: Languages
     ) -> None:
@@ -41,20 +43,24 @@ class PlatformSurface:
         self._streams = streams
         self._pace = pace
         self._booked: set[str] = set()
-        """Rows that have waited for their turn and may be sent."""
+        """Ids of rows that have waited for their rate limit and may be sent."""
 
     def repeatable(self, outgoing: Outgoing) -> bool:
-        """An edit is not: where the message can't be changed, it is sent as a new one."""
+        """Returns whether a repeated send is shown once. Not true for edits: a message that can't be edited is sent as
+        a new one.
+        """
         return self._shows_once(outgoing)
 
     def line(self, outgoing: Outgoing) -> str:
-        """One for each account."""
+        """Returns the serialization key: one per account."""
         if outgoing.kind == "action" or outgoing.is_edit or self.repeatable(outgoing):
             return ""
         return targets.room(outgoing.bot_id, outgoing.address).account
 
     async def ready(self, outgoing: Outgoing) -> None:
-        """With its turn, so that what is `sending` is on its way and not waiting in line."""
+        """Waits until the bot is connected and the rate limit allows a send, so that a `sending` row does not wait any
+        more.
+        """
         await self._bots.until_connected(outgoing.bot_id)
         if await self._whole(outgoing):
             return
@@ -94,12 +100,12 @@ class PlatformSurface:
             return sent
 
     async def _whole(self, outgoing: Outgoing) -> bool:
-        """What is shown to its last word while it grew needs no turn."""
+        """Returns whether the final text was already shown while streaming, so that no call is needed."""
         grown = self._streams.of(outgoing.outbox_id)
         return grown is not None and await grown.whole(outgoing)
 
     def _book(self, chat: Chat, outgoing: Outgoing, longest: float = inf) -> float:
-        """Seconds until its turn; it has none where that is longer than it would wait."""
+        """Reserves a send and returns the seconds until it is due. Reserves nothing if that is more than `longest`."""
         manifest = self._bots.manifest(outgoing.bot_id)
         if manifest is None:
             return 0.0
@@ -137,7 +143,7 @@ class PlatformSurface:
         return Sent(str(result.get("message_id") or ""), result)
 
     async def _deliver_what_is_there(self, chat: Chat, row: Outgoing) -> Sent:
-        """Of a message whose file is gone the rest is sent, with a word on the file."""
+        """Sends a message without the files that are unavailable; a text names each missing file."""
         while True:
             try:
                 return await self._deliver(chat, row)
@@ -145,7 +151,7 @@ class PlatformSurface:
                 chain = told_without(chain_of(row), missing.artifact_id)
                 if row.kind == "action" or missing.retryable or chain is None:
                     raise
-                logger.warning("outbox row %s goes without a file: %s", row.outbox_id, missing.message)
+                logger.warning("outbox row %s is sent without an unavailable file: %s", row.outbox_id, missing.message)
                 row = replace(row, message={**row.message, "chain": chain})
 
     async def _deliver(self, chat: Chat, row: Outgoing) -> Sent:
@@ -162,7 +168,7 @@ class PlatformSurface:
         if row.message_id and await _edited(api, chat, row):
             return Sent(row.message_id)
         sent = await chat.send_row(api, row, self._languages, again=bool(row.message_id))
-        if row.message.get(GREW) and self._shows_once(row):  # then it may be its first words that were sent before
+        if row.message.get(GREW) and self._shows_once(row):  # a part of the stream may have been sent under this key
             await _edited(api, chat, replace(row, message_id=sent.platform_message_id))
         return sent
 
@@ -171,13 +177,15 @@ class PlatformSurface:
         return manifest is not None and manifest.idempotent
 
     async def _in_place_of(self, row: Outgoing) -> Outgoing:
-        """An edit of a message that was sent before it, since rows of one target are in order."""
+        """Sets the message id of the row that is edited. It has been sent, because rows of one target are sent in
+        order.
+        """
         edited = await self._rows.get(row.message["edits"])
         return replace(row, message_id=edited.message_id) if edited is not None else row
 
 
 async def _edited(api: PlatformApi, chat: Chat, row: Outgoing) -> bool:
-    """A message that is there already; False when the platform will never change it."""
+    """Edits an existing message. Returns False if the platform will never allow it."""
     try:
         await api.edit_message(chat.type, chat.id, row.message_id, parsed(chain_of(row)))
     except NotSupportedError:
@@ -191,6 +199,7 @@ async def _edited(api: PlatformApi, chat: Chat, row: Outgoing) -> bool:
 
 @contextmanager
 def _in_the_outboxes_words() -> Iterator[None]:
+    """Translates errors of the platform API to those that the outbox expects."""
     try:
         yield
     except PlatformAway as away:

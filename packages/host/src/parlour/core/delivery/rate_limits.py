@@ -1,7 +1,6 @@
-"""Keeps to what a platform takes: spacing in a chat, calls within a window, and the pauses that it asks for.
+"""Keeps to a platform's rate limits: spacing within a chat, calls per window, and pauses that the platform asks for.
 
-Whoever has to be heard books a turn and waits for it; whoever only shows how far something has grown looks whether
-there is room.
+Complete messages reserve a slot and wait for it; updates of streamed messages only check whether one is free.
 """
 
 import asyncio
@@ -16,16 +15,17 @@ from parlour_sdk.values import dataclass
 from .targets import Room
 
 REMEMBERED = 10_000
+"""Chats and accounts that are tracked before expired entries are removed."""
 MINUTE = 60.0
 SPARE = 0.75
-"""What growing messages leave alone of a window is there for whole ones."""
+"""The share of a window that streamed updates may use; the rest is left for complete messages."""
 MOMENT = 1.0
-"""Some platforms don't say whose pause it is. Two chats that are told of one within a moment have it in common."""
+"""Seconds within which pauses of two chats count as one pause of the account; some platforms don't say which it is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """That a chat was told of."""
+    """A pause that the platform announced for a chat."""
 
     room: str
     told_at: float
@@ -33,19 +33,21 @@ class Pause:
 
 
 class Pace:
+    """Tracks calls and pauses per chat and account. Times are those of the event loop."""
+
     def __init__(self) -> None:
         self._free_at: dict[str, float] = {}
         self._held: dict[str, float] = {}
         self._latest: dict[str, Pause] = {}
-        """By account."""
+        """The latest pause by account."""
         self._calls: dict[str, deque[float]] = {}
 
     def wait(self, room: Room, limits: Limits, share: float = 1.0) -> float:
-        """Seconds until there is room for a call, if calls may use this share of a window."""
+        """Returns the seconds until a call is possible, if calls may use this share of a window."""
         return max(self._free_at.get(room.name, 0.0) - _now(), self.wait_beside(room, limits, share))
 
     def wait_beside(self, room: Room, limits: Limits, share: float = 1.0) -> float:
-        """The same for a call that keeps no distance from the messages of its chat."""
+        """Returns the delay for a call that needs no spacing from the messages of its chat."""
         now = _now()
         free = [now + self.held(room)]
         for name, calls, seconds in _windows(room, limits):
@@ -55,7 +57,9 @@ class Pace:
         return max(0.0, max(free) - now)
 
     def book(self, room: Room, limits: Limits, edit: bool = False, longest: float = inf) -> float:
-        """The next turn is taken, unless it comes later than so; seconds until it comes."""
+        """Reserves the next slot and returns the seconds until it is due. Reserves nothing if that is more than
+        `longest`.
+        """
         now, wait = _now(), self.wait(room, limits)
         if wait > longest:
             return wait
@@ -65,7 +69,7 @@ class Pace:
         return wait
 
     def note_beside(self, room: Room, limits: Limits) -> None:
-        """Such a call is made now."""
+        """Counts a call without spacing that is made now."""
         self._count(room, limits, _now())
 
     def _count(self, room: Room, limits: Limits, at: float) -> None:
@@ -74,7 +78,7 @@ class Pace:
         self._forget(_now())
 
     def hold(self, room: Room, refused: PlatformRefused) -> None:
-        """The platform named a time before which it takes nothing."""
+        """Records the time before which the platform accepts nothing, if it named one."""
         if refused.retry_after is None:
             return
         now = _now()
@@ -95,14 +99,14 @@ class Pace:
         self._held[name] = max(self._held.get(name, 0.0), until)
 
     async def pause(self, room: Room) -> None:
-        """Returns when no such time is ahead; a further one may be named meanwhile."""
+        """Returns when no pause is left, including pauses that are announced during the wait."""
         wait = self.held(room)
         if wait:
             await asyncio.sleep(wait)
             await self.pause(room)
 
     def held(self, room: Room) -> float:
-        """Seconds that are left of such a pause."""
+        """Returns the seconds that are left of a pause."""
         if not self._held:
             return 0.0
         return max(0.0, max(self._held.get(name, 0.0) for name in (room.name, room.account)) - _now())
@@ -116,7 +120,7 @@ class Pace:
 
 
 def growing_interval(room: Room, limits: Limits) -> float:
-    """Seconds between two edits of a message that grows, so that they go on for as long as it does."""
+    """Returns the seconds between two edits of a streamed message, such that the limits are never exhausted."""
     by_minute = limits.group_calls_per_minute if room.type == "group" else 0
     return max(1 / limits.edits_per_second, MINUTE / by_minute if by_minute else 0.0)
 

@@ -1,7 +1,7 @@
-"""Notes of what was handed to a platform and of what it answered, taken at once and without a wait for the disk.
+"""Logs which sends were started and acknowledged, immediately and without waiting for the disk.
 
-A kill leaves rows as `sending` that never left, rows that were with the platform, and rows whose answer was on its way
-to the database. These notes tell them apart where they outlived it. Where they are kept is others' business.
+A kill leaves three kinds of rows in state `sending`: never sent, sent without acknowledgement, and acknowledged but not
+yet stored. If the log survives the kill, it distinguishes them. Implementations decide where it is stored.
 """
 
 from collections.abc import Collection
@@ -9,34 +9,36 @@ from typing import Protocol
 
 
 class Handovers(Protocol):
+    """Port of the send log."""
+
     async def take_up(self, sending: Collection[str]) -> None:
-        """At the start, with the rows that somebody who is gone was sending."""
+        """Loads the log at startup, for rows that an earlier process was sending."""
         ...
 
     def begun(self, outbox_id: str) -> bool:
-        """False only for a row that has certainly never left."""
+        """Returns whether the send may have been started. False only if the row certainly was not sent."""
         ...
 
     def answer(self, outbox_id: str) -> str | None:
-        """The platform's id of a message that it is known to have taken."""
+        """Returns the platform's message id of an acknowledged send; None if no acknowledgement is known."""
         ...
 
     def begin(self, outbox_id: str) -> None:
-        """It is handed over now."""
+        """Records that a send starts now."""
         ...
 
     def answered(self, outbox_id: str, message_id: str) -> None: ...
 
     def settle(self, outbox_id: str) -> None:
-        """The row itself says how it ended: its notes are not needed any more."""
+        """Removes the entries of a row whose state is stored."""
         ...
 
 
 class NoHandovers:
-    """Nothing is noted, so nothing is certain."""
+    """A send log that records nothing, so every interrupted send is uncertain."""
 
     async def take_up(self, sending: Collection[str]) -> None:
-        """There is nobody to remember them."""
+        """Does nothing."""
 
     def begun(self, outbox_id: str) -> bool:
         return True
@@ -45,10 +47,10 @@ class NoHandovers:
         return None
 
     def begin(self, outbox_id: str) -> None:
-        """It is forgotten."""
+        """Does nothing."""
 
     def answered(self, outbox_id: str, message_id: str) -> None:
-        """It is forgotten."""
+        """Does nothing."""
 
     def settle(self, outbox_id: str) -> None:
-        """There is nothing to forget."""
+        """Does nothing."""

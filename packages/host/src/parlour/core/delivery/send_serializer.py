@@ -1,7 +1,7 @@
-"""Messages of one line go to their platform single file, for as long as it answers at once.
+"""Sends the messages of one account one after another, as long as the platform acknowledges them quickly.
 
-A kill leaves open what was with a platform and not answered for: one message at most, if they go one by one. Where that
-would cost more than it spares, they go side by side: a crowd, and everybody where the platform takes its time.
+A kill leaves every send without acknowledgement uncertain; serialized, that is at most one message. Sends run in
+parallel where waiting would cost more: if many wait, or if the platform is slow.
 """
 
 import asyncio
@@ -10,18 +10,21 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 AT_ONCE_SECONDS = 0.05
+"""Seconds within which a platform counts as fast; a later acknowledgement switches to parallel sends."""
 CROWD = 24
-"""So many don't wait for each other."""
+"""Number of waiting sends from which on they are started in parallel."""
 Turn = asyncio.Future[None]
 
 
 class SingleFile:
+    """Serializes sends by name."""
+
     def __init__(self) -> None:
         self._lines: dict[str, Line] = {}
 
     @asynccontextmanager
     async def turn(self, name: str) -> AsyncIterator[None]:
-        """Until the platform has answered. Without a name nobody is waited for."""
+        """Holds a slot until the platform has acknowledged the send. An empty name needs no slot."""
         if not name:
             yield
             return
@@ -38,24 +41,26 @@ class SingleFile:
 
 
 class Line:
+    """The queue of sends of one account."""
+
     def __init__(self) -> None:
         self._waiting: deque[Turn] = deque()
         self._latest: Turn | None = None
-        """Who went last, until that is answered; whoever went before is not waited for."""
+        """The send that was started last, until it is acknowledged; earlier ones are not waited for."""
         self._moved_at = 0.0
         self._slow = False
-        """Whether the platform took its time of late."""
+        """True if the last acknowledgement was slow."""
         self._impatience: asyncio.TimerHandle | None = None
 
     def join(self) -> Turn:
-        """Done when it may go; to be left in any case."""
+        """Enters the queue. The future is done when the send may start; `exit` must be called in any case."""
         turn: Turn = asyncio.get_running_loop().create_future()
         self._waiting.append(turn)
         self._move()
         return turn
 
     def leave(self, turn: Turn, took: float | None = None) -> None:
-        """`took` are the seconds until it was answered, if it was."""
+        """Leaves the queue. `took` is the seconds until the acknowledgement, or None without one."""
         if took is not None:
             self._slow = took > AT_ONCE_SECONDS
         if turn is self._latest:
@@ -66,7 +71,7 @@ class Line:
         together = self._slow or len(self._waiting) >= CROWD
         while self._waiting and (together or self._latest is None):
             turn = self._waiting.popleft()
-            if not turn.done():  # it is, if whoever waited gave up
+            if not turn.done():  # it is done if the waiting task was cancelled
                 self._latest, self._moved_at = turn, _now()
                 turn.set_result(None)
         if self._waiting and self._impatience is None:
@@ -74,7 +79,7 @@ class Line:
             self._impatience = asyncio.get_running_loop().call_at(at, self._look)
 
     def _look(self) -> None:
-        """Nobody waits for long for an answer that does not come."""
+        """Starts the waiting sends if the acknowledgement takes too long."""
         self._impatience = None
         if self._waiting and _now() >= self._moved_at + AT_ONCE_SECONDS:
             self._slow = True

@@ -1,6 +1,6 @@
-"""Where an answer goes: the chat that its event came from, or what the agent's policy names for events without one.
+"""Determines the target of an answer: the chat of its event, or the policy's fallback for events without a chat.
 
-The runner has no say in it.
+The runner cannot choose it.
 """
 
 from typing import cast
@@ -12,18 +12,18 @@ from parlour_sdk.values import dataclass
 
 PLATFORM = "platform"
 UNREAD = ("schedule", "webhook")
-"""Surfaces at which nobody waits for an answer: what comes there happened in no chat."""
+"""Surfaces without a reader: events from there happened in no chat, so their answers need a fallback target."""
 _PARTS = ("chat_type", "chat_id", "account", "message_id")
 OWN = frozenset((*_PARTS, "group", "request_id"))
-"""What an event's data say of where it happened. Whoever acts on behalf of an event has these from it."""
+"""Fields of an event's data that say where it happened. Actions on behalf of the event take them from it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """A chat as those see it who count messages: all its threads are one."""
+    """A chat as rate limits count it: all its threads together."""
 
     account: str
-    """The bot, and which of its accounts."""
+    """The bot and which of its accounts."""
     type: str
     id: str
 
@@ -39,6 +39,8 @@ def room(bot_id: str, address: dict[str, str]) -> Room:
 
 @dataclass(frozen=True, slots=True)
 class Place:
+    """The surface, bot and address that a row is sent to."""
+
     surface: str
     bot_id: str
     target: str
@@ -47,11 +49,12 @@ class Place:
 
     @property
     def nowhere(self) -> bool:
-        """An event of a platform that happened in no chat."""
+        """True if the surface is a platform, but the event happened in no chat."""
         return self.surface == PLATFORM and not self.address.get("chat_id")
 
 
 def of(event: RecordedEvent, policy: DeliveryPolicy) -> Place:
+    """Returns the target for answers to an event."""
     envelope = event.envelope
     address = {"chat": envelope.chat, "thread_id": envelope.thread_id}
     if envelope.surface in ("", PLATFORM):
@@ -67,7 +70,7 @@ def of(event: RecordedEvent, policy: DeliveryPolicy) -> Place:
 
 
 def named(bot_id: str, address: dict[str, str]) -> Place:
-    """A chat that somebody named who may."""
+    """Returns the target for a chat that was named explicitly, by configuration or by a permitted action."""
     parts = (bot_id, address.get("account", ""), address["chat_type"], address["chat_id"], address.get("thread_id", ""))
     return Place(PLATFORM, bot_id, "/".join(parts), address)
 

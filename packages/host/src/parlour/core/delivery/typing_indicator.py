@@ -1,4 +1,4 @@
-"""Shows that the bot is writing, on platforms that can, while a run that takes its time is active. Best effort."""
+"""Shows the typing indicator during longer runs, on platforms that have one. Best effort."""
 
 import asyncio
 import logging
@@ -15,12 +15,16 @@ from .targets import Place
 logger = logging.getLogger(__name__)
 
 FIRST_SECONDS = 0.5
-"""A run that is faster shows none."""
+"""Seconds after which the indicator is first shown; a faster run shows none."""
 AGAIN_SECONDS = 4.0
+"""Seconds between two refreshes of the indicator."""
 LONGEST_SECONDS = 600.0
+"""Seconds after which the indicator is not refreshed any more."""
 
 
 class TypingSigns:
+    """Shows a typing indicator per active run."""
+
     def __init__(self, bots: RunningBots) -> None:
         self._bots = bots
         self._timers: dict[str, asyncio.TimerHandle] = {}
@@ -57,6 +61,6 @@ class TypingSigns:
                     await api.send_typing(targets.chat_type(address), address["chat_id"], address["thread_id"])
                     await asyncio.sleep(AGAIN_SECONDS)
         except (PlatformRefused, PlatformUncertain, NotSupportedError, TimeoutError, OSError) as error:
-            logger.debug("run %s: no sign of typing is shown: %s", run_id, error)
-        except Exception:  # an adapter's own fault, which the run has nothing to do with
-            logger.exception("run %s: no sign of typing could be shown", run_id)
+            logger.debug("run %s: typing indicator not shown: %s", run_id, error)
+        except Exception:  # an error of the adapter must not affect the run
+            logger.exception("run %s: typing indicator could not be shown", run_id)

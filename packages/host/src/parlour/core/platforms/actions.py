@@ -1,7 +1,7 @@
-"""What a run asks for by an action's name, as calls of the platform API. Pure: whether it may is decided elsewhere.
+"""Parses an action that a run requests by name into calls of the platform API. Permissions are checked elsewhere.
 
-The chat is the event's own unless another is named, and then the action is another one, with its own permission. What
-an action would not look at is refused, so that nobody takes a name for heard that was not.
+The chat is the event's own unless another is named; that makes it a different action, with its own permission. Fields
+that an action does not use are refused, so that no caller assumes they had an effect.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,9 +16,9 @@ from . import parameters
 from .manifest import HERE, AdapterManifest
 
 Call = dict[str, Any]
-"""`{api, arguments}`."""
+"""A platform API call: `{api, arguments}`."""
 Chains = Callable[[Mapping[str, Any]], list[list[dict[str, Any]]]]
-"""The messages that a payload's text or chain makes."""
+"""Builds the messages from a payload's text or chain."""
 TARGET_PARTS = frozenset(
     ("bot_id", "account", "chat_type", "chat_id", "group_id", "thread_id", "message_id", "user_id")
 )
@@ -26,19 +26,21 @@ TARGET_PARTS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """An action with everything that it needs."""
+    """A parsed action with everything that it needs."""
 
     name: str
-    """Of the action as permissions and policies name it; for a platform's own action with that one's name."""
+    """The action's name as in permissions and policies; for `platform.call` it includes the name of the platform's own
+    action.
+    """
     bot_id: str
     address: dict[str, str]
     calls: list[Call]
     elsewhere: bool
     messages: tuple[str, ...] = ()
-    """Ids that it names beside the event's own message."""
+    """Ids of messages that it names besides the event's own message."""
 
     def frozen(self) -> dict[str, Any]:
-        """As it is kept until a person has decided, and then carried out."""
+        """Returns the form that is stored until a person has decided, and executed after that."""
         return {
             "name": self.name,
             "bot_id": self.bot_id,
@@ -49,10 +51,10 @@ class Wanted:
 
 
 class Reading:
-    """One request as it is read."""
+    """Reads the fields of one request."""
 
     def __init__(self, event: RecordedEvent, target: Mapping[str, Any], payload: Mapping[str, Any], chains: Chains):
-        # what an API key says of its event names nobody on a platform
+        # data that an API key put into its event identifies no user or chat of a platform
         data = event.envelope.data if event.envelope.surface == SURFACE else {}
         self._data = data
         self._payload = dict(payload)
@@ -81,7 +83,7 @@ class Reading:
         return {"group_id": chat["chat_id"]}
 
     def message(self) -> Call:
-        """In its chat; by default the event's own message."""
+        """Returns the arguments that name a message in its chat; by default the event's own message."""
         named = self._named_message() or (None if self.elsewhere else self._data.get("message_id"))
         if not named:
             raise Refused("invalid_argument", "target.message_id: which message?")
@@ -100,7 +102,7 @@ class Reading:
         return {**self.group(), "user_id": str(named)}
 
     def request(self) -> Call:
-        """A request of the event's own; another one is elsewhere."""
+        """Returns the arguments for the event's own request. Another request makes the action `elsewhere`."""
         own, named = self._data.get("request_id"), self._payload.get("request_id")
         if not (own or named):
             raise Refused("invalid_argument", "payload.request_id: which request?")
@@ -159,7 +161,7 @@ _ELSEWHERE = ("bot_id", "account")
 
 @dataclass(frozen=True, slots=True)
 class _Action:
-    """What it looks at, and what it makes of that."""
+    """The fields that an action accepts, and the calls that it makes."""
 
     target: tuple[str, ...]
     payload: tuple[str, ...]
@@ -228,7 +230,7 @@ _ACTIONS: dict[str, _Action] = {
 def wanted(
     event: RecordedEvent, action: str, target: Mapping[str, Any], payload: Mapping[str, Any], chains: Chains
 ) -> Wanted:
-    """Raises Refused with a sentence when it can't be made out what is wanted."""
+    """Parses an action. Raises Refused, with a message, if the request is invalid."""
     known = _ACTIONS.get(action)
     if known is None:
         raise Refused("invalid_argument", f"action: there is no '{action[:64]}'; there are {', '.join(_ACTIONS)}")
@@ -244,7 +246,7 @@ def wanted(
 
 
 def check_declared(calls: list[Call], manifest: AdapterManifest) -> None:
-    """An adapter is asked only for what it declares."""
+    """Raises Refused unless the adapter's manifest declares these calls."""
     for call in calls:
         if call["api"] not in manifest.supported_apis:
             reason = manifest.not_supported.get(call["api"], "its adapter does not declare it")
@@ -256,7 +258,7 @@ def check_declared(calls: list[Call], manifest: AdapterManifest) -> None:
 
 
 def reaches_beyond(event: RecordedEvent, calls: list[Call], manifest: AdapterManifest) -> bool:
-    """Whether one of the platform's own actions is about another place than where the event came from."""
+    """Returns whether one of the platform's own actions is about another place than that of the event."""
     own = _own_names(event)
     for call in calls:
         if call["api"] != "call_platform_api":
@@ -272,7 +274,7 @@ def reaches_beyond(event: RecordedEvent, calls: list[Call], manifest: AdapterMan
 
 
 def _own_names(event: RecordedEvent) -> dict[str, str]:
-    """By what an action may call the place of its event."""
+    """Returns the ids by which an action may refer to the place of its event."""
     data = event.envelope.data if event.envelope.surface == SURFACE else {}
     own = {name: str(data[name]) for name in HERE if data.get(name)}
     if data.get("chat_type") == "group" and data.get("chat_id"):

@@ -1,7 +1,7 @@
-"""The platform API of `events.md` as a class. An adapter's own overrides what its platform can do.
+"""The platform API of `events.md` as a base class. Each adapter overrides the methods that its platform supports.
 
-What is not overridden raises NotSupportedError; that an adapter declares exactly what it overrides is held by a test.
-Methods raise PlatformRefused when the platform said no and PlatformUncertain when it did not answer.
+The other methods raise NotSupportedError; a test checks that an adapter declares exactly what it overrides. Methods
+raise PlatformRefused if the platform refused and PlatformUncertain if it did not respond.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -12,14 +12,14 @@ from parlour_sdk.protocol.people import ChatType, Group, GroupMember, User
 from parlour_sdk.protocol.platform_api import MessageResult, NotSupportedError, PlatformMessage, UploadedFile
 
 Taken = Callable[[str], Awaitable[bool]]
-"""Whether a message id is known to be another message's."""
+"""Returns whether a message id is known to belong to another message."""
 
 
 class Stream(Protocol):
-    """A message that grows where the platform itself streams."""
+    """A message that is streamed by the platform itself."""
 
     async def append(self, text: str) -> None:
-        """Raises PlatformRefused with a time when the platform took nothing of it for now."""
+        """Appends text. Raises PlatformRefused with a time if the platform accepts nothing for now."""
         ...
 
     async def finish(self, chain: MessageChain) -> MessageResult: ...
@@ -28,7 +28,7 @@ class Stream(Protocol):
 
 
 class PlatformApi:
-    """`thread_id` names a topic or thread of the chat where there are such."""
+    """The methods of a platform. `thread_id` names a topic or thread of the chat, where there are any."""
 
     async def send_message(
         self,
@@ -38,7 +38,7 @@ class PlatformApi:
         idempotency_key: str | None = None,
         thread_id: str = "",
     ) -> MessageResult:
-        """A quoted message is a Quote component of the chain."""
+        """Sends a message. A quoted message is a Quote component of the chain."""
         raise NotSupportedError("send_message")
 
     async def find_message(
@@ -50,9 +50,9 @@ class PlatformApi:
         taken: Taken,
         thread_id: str = "",
     ) -> MessageResult | None:
-        """Whether the platform has what was sent under this key; None when it can't tell. Not for plugins.
+        """Looks up the message that was sent under this key; None if the platform can't say. Not for plugins.
 
-        A message that is `taken` is another one that the Host knows of, though it may say the same.
+        A message id that is `taken` belongs to another message that the Host knows, even if its text is equal.
         """
         return None
 
@@ -96,7 +96,7 @@ class PlatformApi:
         raise NotSupportedError("set_group_name")
 
     async def mute_member(self, group_id: str, user_id: str, duration: int = 0) -> None:
-        """For so many seconds; 0 is for good."""
+        """Mutes a member for this many seconds; 0 means permanently."""
         raise NotSupportedError("mute_member")
 
     async def unmute_member(self, group_id: str, user_id: str) -> None:
@@ -133,7 +133,7 @@ class PlatformApi:
         raise NotSupportedError("send_typing")
 
     def streams(self, target_type: ChatType) -> bool:
-        """Whether open_stream works in such chats at this moment; elsewhere messages grow by edits. Not for plugins."""
+        """Returns whether open_stream works in such chats now; other chats are streamed by edits. Not for plugins."""
         return True
 
     async def open_stream(
@@ -142,5 +142,5 @@ class PlatformApi:
         raise NotSupportedError("open_stream")
 
     async def call_platform_api(self, action: str, params: dict[str, Any]) -> Any:
-        """One of the actions that the manifest declares; the parameters were checked against its schema."""
+        """Calls one of the actions that the manifest declares. The parameters were checked against its schema."""
         raise NotSupportedError(f"the action {action}")

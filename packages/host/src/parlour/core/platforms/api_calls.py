@@ -1,5 +1,5 @@
-"""One method of the platform API by its name on the wire: arguments as a request holds them, the answer as plugins
-get it. Whether it may be called was decided by whoever calls.
+"""Calls one method of the platform API by its wire name, with arguments as in a request and the response as plugins
+receive it. Callers check permissions before.
 """
 
 import base64
@@ -21,7 +21,7 @@ _VALUES = {"is_muted": "muted", "get_file_url": "url", "call_platform_api": "res
 
 
 async def call(api: PlatformApi, name: str, arguments: dict[str, Any], thread_id: str = "") -> dict[str, Any]:
-    """`thread_id` is the Host's to say, where a message goes to one. Raises ProviderFailed with a sentence."""
+    """Calls a method. The Host sets `thread_id` for messages to a thread. Raises ProviderFailed with a message."""
     try:
         return await perform(api, name, arguments, thread_id)
     except NotSupportedError as error:
@@ -34,14 +34,14 @@ async def call(api: PlatformApi, name: str, arguments: dict[str, Any], thread_id
 
 
 async def perform(api: PlatformApi, name: str, arguments: dict[str, Any], thread_id: str = "") -> dict[str, Any]:
-    """The same, and what fails is raised as the adapter raises it."""
+    """Calls a method and lets the adapter's own errors pass."""
     thread = {"thread_id": thread_id} if thread_id and name in _THREADED else {}
     return _answer(name, await getattr(api, name)(**_parsed(name, arguments), **thread))
 
 
 def _parsed(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    """A chain becomes components again, a file its bytes; everything else is as it was."""
-    if name == "upload_file":  # whoever sends pieces has put them together
+    """Parses the arguments: a chain into components, a file into bytes. All others stay as they are."""
+    if name == "upload_file":  # the caller has joined the chunks of an upload
         return {"data": base64.b64decode(arguments["content_base64"]), "filename": arguments["filename"]}
     request = HOST_ACTIONS[name].request
     whole = request.model_validate({"call_id": "call", "bot_id": NO_BOT, **arguments})

@@ -1,4 +1,4 @@
-"""A bot's configuration against its adapter's form: checked, completed, its secrets sealed. Decides; writes nothing."""
+"""Checks a bot's configuration against its adapter's form, completes it and encrypts its secrets. Writes nothing."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -12,7 +12,7 @@ from parlour_sdk.values import dataclass
 from .manifest import AdapterManifest
 
 HELD = "held"
-"""Stands for a secret that is known and not looked at."""
+"""Placeholder for a stored secret that is not decrypted."""
 Check = Callable[[Mapping[str, Any]], list[Problem]]
 
 
@@ -33,7 +33,7 @@ class Configuration:
 def configured(
     manifest: AdapterManifest, given: Mapping[str, Any], before: Configuration, box: SecretBox, check: Check
 ) -> Configuration:
-    """Returns the configuration to store. Raises ConfigurationRefused.
+    """Returns the configuration to store. Raises InvalidBotConfig.
 
     A secret that is not given stays as it is, unless an address changes to which it could be sent; one that is given
     empty is removed. `check` is the adapter's own check beyond the form; it gets only values that fit the form.
@@ -64,5 +64,5 @@ def _secrets_to_repeat(
 
 
 def opened(bot: Bot, box: SecretBox) -> dict[str, Any]:
-    """As its adapter gets it. Raises SecretUnreadable."""
+    """Returns the configuration with decrypted secrets, as the adapter receives it. Raises SecretUnreadable."""
     return {**bot.config, **{name: box.open(sealed) for name, sealed in bot.secrets.items()}}

@@ -1,4 +1,4 @@
-"""A message chain as an agent's input: readable text, and the elements in their order where there is more than text."""
+"""Converts a message chain to an agent's input: readable text, and the elements in order if there is more than text."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -24,11 +24,13 @@ from parlour_sdk.protocol.chain import (
 
 KINDS: dict[type[Media], str] = {Image: "image", Voice: "audio", Video: "video", File: "file"}
 MOST_FORWARDED_FILES = 20
-"""Files of one merged forward that go to the agent; the text names the others."""
+"""Maximum number of files of a merged forward that go to the agent; the text names the others."""
 
 
 def said(chain: MessageChain, self_id: str) -> dict[str, Any]:
-    """The text alone where there is nothing else. Whom the bot's own mention addresses is clear, so it is no text."""
+    """Returns the input for an agent, only text if there is nothing else. A mention of the bot itself is left out of
+    the text.
+    """
     if len(chain) == 1 and isinstance(chain[0], Plain):
         return {"text": chain[0].text}
     told = [each for each in chain if not isinstance(each, Source)]
@@ -45,7 +47,7 @@ def mentions(chain: MessageChain, self_id: str) -> bool:
 
 
 def kept(chain: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What is recorded of a chain: paths stay with the adapter, and what is quoted brings no files."""
+    """Returns the chain as it is recorded: without local paths, and without file contents in quoted messages."""
     return [_kept(each, quoted=False) for each in chain]
 
 
@@ -87,7 +89,7 @@ def _joined(chain: MessageChain) -> str:
 
 
 def _inner_text(component: Component) -> str:
-    """Describes a component of a forwarded message: its files and quotes have a place in the text."""
+    """Describes a component of a forwarded message; its files and quotes get a place in the text."""
     match component:
         case Image() | Voice() | Video() | File():
             return _label(KINDS[type(component)], component.name)
@@ -133,7 +135,7 @@ def _element(component: Component) -> dict[str, Any]:
 
 
 def _quoted(component: Component) -> list[dict[str, Any]]:
-    """Converts a component of a quoted message, of which no content is brought."""
+    """Converts a component of a quoted message, leaving out file contents."""
     elements = _elements(component)
     if isinstance(component, Forward):
         return [element for element in elements if "content_base64" not in element]

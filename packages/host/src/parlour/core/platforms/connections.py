@@ -1,4 +1,4 @@
-"""The bots that delivery sends through, as it wants to see them. Connecting them is the platforms' part."""
+"""The port through which delivery uses bots. The package `parlour.platforms` connects them."""
 
 import asyncio
 from contextlib import AbstractContextManager, nullcontext
@@ -9,8 +9,10 @@ from parlour.core.platforms.port import Adapter
 
 
 class RunningBots(Protocol):
+    """The bots of this Host and their connections."""
+
     def adapter(self, bot_id: str) -> Adapter | None:
-        """None for a bot that is not running."""
+        """Returns the adapter of a bot; None if the bot is not running."""
         ...
 
     def manifest(self, bot_id: str) -> AdapterManifest | None: ...
@@ -18,27 +20,29 @@ class RunningBots(Protocol):
     def connected(self, bot_id: str) -> bool: ...
 
     async def until_connected(self, bot_id: str) -> None:
-        """Returns when the bot is connected, or there is no such bot any more."""
+        """Returns when the bot is connected, or when it does not exist any more."""
         ...
 
     def sending(self, bot_id: str) -> AbstractContextManager[None]:
-        """Held until the platform has answered; a bot that is stopped is given a moment for that."""
+        """Tracks a send until the platform has responded; a bot that is stopped waits a moment for it."""
         ...
 
     def refused(self, bot_id: str, chat: str, reason: str) -> None:
-        """The platform did not take a message there: whoever looks at the bot should know."""
+        """Records that the platform rejected a message, to show it in the bot's status."""
         ...
 
     def unanswered(self, bot_id: str, chat: str, reason: str) -> None:
-        """Whether it took a message there is not known."""
+        """Records that a send was not acknowledged."""
         ...
 
     def taken(self, bot_id: str, chat: str) -> None:
-        """It did."""
+        """Records that the platform accepted a message."""
         ...
 
 
 class NoBots:
+    """A Host without bots."""
+
     def adapter(self, bot_id: str) -> Adapter | None:
         return None
 
@@ -55,10 +59,10 @@ class NoBots:
         return nullcontext()
 
     def refused(self, bot_id: str, chat: str, reason: str) -> None:
-        """There is nobody to look at."""
+        """Does nothing."""
 
     def unanswered(self, bot_id: str, chat: str, reason: str) -> None:
-        """There is nobody to look at."""
+        """Does nothing."""
 
     def taken(self, bot_id: str, chat: str) -> None:
-        """There is nobody to look at."""
+        """Does nothing."""

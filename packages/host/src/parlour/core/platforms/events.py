@@ -1,6 +1,6 @@
-"""Makes what the Host keeps out of what an adapter decoded: the conversation, who did what, what was said.
+"""Converts a decoded platform event to the Host's envelope: conversation, actor and subject, and input.
 
-It knows the common events only. Adapters decode; the gateway makes it durable.
+Only the common event types are known here. Adapters decode events; the gateway stores them.
 """
 
 from typing import Any
@@ -49,7 +49,7 @@ def envelope(incoming: Incoming, bot_id: str, adapter: str) -> EventEnvelope:
 
 
 def chat_of(event: PlatformEvent) -> Chat | None:
-    """Where a reply to it would go."""
+    """Returns the chat to which a reply would go."""
     match event:
         case ChatEvent():
             return event.chat_type, event.chat_id
@@ -65,7 +65,7 @@ def chat_of(event: PlatformEvent) -> Chat | None:
 
 
 def _named(data: dict[str, Any]) -> Chat | None:
-    """What has no common shape may name its chat as the others do."""
+    """Returns the chat that a platform-specific event names in the fields of the common events."""
     chat_type, chat_id = data.get("chat_type"), data.get("chat_id")
     if chat_type in ("private", "group") and isinstance(chat_id, str) and chat_id:
         return ("group" if chat_type == "group" else "private"), chat_id

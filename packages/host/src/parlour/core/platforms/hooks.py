@@ -9,7 +9,7 @@ from parlour_sdk.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class HookCall:
-    """The names of headers are in small letters."""
+    """An HTTP call of a platform. Header names are in lower case."""
 
     body: bytes
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -23,10 +23,10 @@ class HookAnswer:
 
 @runtime_checkable
 class TakesHooks(Protocol):
-    """An adapter in a mode in which its platform calls. Whether a call is genuine, it says itself."""
+    """An adapter in a mode in which the platform calls the Host. It verifies each call itself."""
 
     async def hook(self, call: HookCall) -> HookAnswer:
-        """Answers when what came is durable."""
+        """Handles a call. Returns when the received events are stored."""
         ...
 
 
@@ -35,7 +35,7 @@ class Handshake:
     """The request that opens a WebSocket, before it is accepted or refused. Header names are in lower case."""
 
     path: str
-    """Below the bot's own address, such as `/onebot/v11/ws`."""
+    """The path below the bot's own address, such as `/onebot/v11/ws`."""
     query: str
     headers: Sequence[tuple[str, str]]
     peer: str
@@ -50,7 +50,7 @@ class Handshake:
 
 
 class SocketClosed(Exception):
-    """The WebSocket is closed. `too_large` says that the Host closed it because a frame was over the limit."""
+    """Raised when the WebSocket is closed. `too_large` is true if the Host closed it because a frame was too large."""
 
     def __init__(self, too_large: bool = False) -> None:
         super().__init__("the WebSocket is closed")
@@ -68,15 +68,15 @@ class HookSocket(Protocol):
     async def refuse(self, status: int, sentence: str) -> None: ...
 
     async def receive(self) -> str | bytes:
-        """Raises SocketClosed."""
+        """Receives a frame. Raises SocketClosed."""
         ...
 
     async def send(self, text: str) -> None:
-        """Raises SocketClosed."""
+        """Sends a text frame. Raises SocketClosed."""
         ...
 
     async def ping(self) -> Awaitable[None]:
-        """Returns what completes with the pong, or raises ConnectionError when the socket is closed before it."""
+        """Returns an awaitable for the pong; raises ConnectionError if the socket is closed before it arrives."""
         ...
 
     async def close(self, code: int, reason: str) -> None: ...

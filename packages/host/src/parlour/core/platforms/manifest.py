@@ -1,4 +1,4 @@
-"""What an adapter declares of itself. The page, the router, delivery and the documentation all read it."""
+"""The manifest that each adapter declares. The page, the router, delivery and the documentation read it."""
 
 from typing import Any, Literal
 
@@ -10,7 +10,7 @@ from parlour_sdk.protocol.form import FormItem
 Unit = Literal["characters", "utf16", "bytes"]
 Dialect = Literal["plain", "markdown", "html"]
 HERE = ("chat_id", "group_id", "request_id", "interaction_id")
-"""What an action can be about: the event's chat, its group, the request or the press that it tells of."""
+"""The fields of an event that an action can be about: its chat, its group, its request or its button press."""
 
 
 class Declared(BaseModel):
@@ -21,17 +21,18 @@ class Limits(Declared):
     """What the platform takes; delivery keeps to it."""
 
     text: int = Field(default=4000, ge=64)
-    """The longest text of one message, in `text_unit`."""
+    """Maximum length of one message's text, in `text_unit`."""
     text_unit: Unit = "characters"
     sends_per_second: float = Field(default=20, gt=0)
-    """In one chat."""
+    """Sends per second in one chat."""
     edits_per_second: float = Field(default=0, ge=0)
-    """In one chat; 0 where messages can't be edited."""
+    """Edits per second in one chat; 0 if messages can't be edited."""
     group_calls_per_minute: int = Field(default=0, ge=0)
-    """Sends and edits in one group together; 0 where groups have no limit of their own."""
+    """Sends and edits per minute in one group; 0 if groups have no limit of their own."""
     calls_per_second: int = Field(default=0, ge=0)
-    """Sends and edits of one account in all chats; 0 where there is no such limit."""
+    """Sends and edits per second of one account in all chats; 0 if there is no such limit."""
     file_bytes: int = Field(default=20 * 1024 * 1024, ge=0)
+    """Maximum size of a file that can be sent."""
 
 
 class ActionDeclaration(Declared):
@@ -42,8 +43,10 @@ class ActionDeclaration(Declared):
     """JSON Schema of an object."""
     read_only: bool = False
     here: dict[str, Literal["chat_id", "group_id", "request_id", "interaction_id"]] = Field(default_factory=dict)
-    """Parameters that say where it happens, each with the field of an event's data that says the same. A run that names
-    another place needs a permission of its own; so does one whose action changes something and has no such parameter.
+    """Maps parameters that name a place to the event field with the same meaning.
+
+    A run that names another place needs a separate permission; so does an action that changes something and has no such
+    parameter.
     """
 
 
@@ -68,27 +71,29 @@ class AdapterManifest(Declared):
     icon: str = ""
     config: list[FormItem] = Field(default_factory=list)
     address_fields: list[str] = Field(default_factory=list)
-    """Items of `config` that say where a secret is sent. When one changes, the secrets must be entered again."""
+    """Items of `config` that say where a secret is sent. If one changes, the secrets must be entered again."""
     modes: dict[str, Mode]
     supported_events: list[str]
     supported_apis: list[str]
     components: Components
     actions: dict[str, ActionDeclaration] = Field(default_factory=dict)
     not_supported: dict[str, str] = Field(default_factory=dict)
-    """Every event, API and component that is missing above, with the reason in words."""
+    """Each event, API and component that is missing above, with the reason."""
     limits: Limits = Limits()
     dialect: Dialect = "plain"
     mentions_everyone: str = ""
-    """How the platform writes a mention of everybody in text, as a regular expression; delivery defuses it."""
+    """Regular expression for mentions of everyone in the platform's text; delivery defuses them."""
     buttons: bool = False
-    """Whether a `buttons` component of the Platform kind is shown, and tells of a press by interaction.received."""
+    """True if the platform shows a `buttons` component of the Platform kind and reports presses as
+    interaction.received.
+    """
     message_ids: Literal["chat", "account"] = "chat"
-    """Whether a message's id says which one of its chat it is, or which one of any chat of the account."""
+    """The scope in which message ids are unique: within one chat, or within all chats of the account."""
     idempotent: bool = False
-    """Whether sending again under the same key shows it once."""
+    """True if a message that is sent again under the same key is shown once."""
 
     def without_streams(self) -> "AdapterManifest":
-        """The same for a bot whose messages are to be shown only when they are whole."""
+        """Returns the manifest for a bot whose messages are shown only when they are complete."""
         apis = [name for name in self.supported_apis if name != "open_stream"]
         limits = self.limits.model_copy(update={"edits_per_second": 0.0})
         return self.model_copy(update={"supported_apis": apis, "limits": limits})

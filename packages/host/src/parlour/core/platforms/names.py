@@ -1,8 +1,8 @@
-"""Keeps the names of people and groups that events only mention by id.
+"""Looks up and caches the names of users and groups that events mention only by id.
 
-A name is asked for once, when an event is about to be handled, and kept in the table `names` until it expires.
-Accepting an event never waits for it: `filled` uses what is in memory, `named` waits for a bounded time in the
-event's own turn.
+A name is looked up once, when an event is about to be handled, and stored in the table `names` until it expires.
+Accepting an event never waits for it: `with_cached_names` uses the names in memory, `with_names` waits for a bounded
+time when the event is handled.
 """
 
 import asyncio
@@ -40,18 +40,21 @@ from .port import PlatformAway, PlatformRefused, PlatformUncertain
 logger = logging.getLogger(__name__)
 
 WAIT_SECONDS = 3.0
-"""How long an event waits for names before it is handled without them."""
+"""Seconds that an event waits for names before it is handled without them."""
 KEPT_MILLISECONDS = 7 * 24 * 3600 * 1000
+"""Milliseconds for which a name is used before it is looked up again."""
 UNKNOWN_MILLISECONDS = 3600 * 1000
-"""How long a platform that could not tell a name is not asked for it again."""
+"""Milliseconds before a platform that did not know a name is asked again."""
 MOST_IN_MEMORY = 10_000
+"""Names that are held in memory; the least recently stored one is removed first."""
 LONGEST_NAME = 200
+"""Characters after which a name is cut."""
 MOST_KEYS = 20
-"""Names that are asked for one event."""
+"""Maximum number of names that are looked up for one event."""
 
 Kind = Literal["user", "group"]
 _CHAT = re.compile(r"(?:^|/)(?P<type>group|private):(?P<id>.+)")
-"""The key of a chat; ids may hold slashes."""
+"""Matches the key of a chat; ids may contain slashes."""
 _USERS = ("sender", "editor", "user", "operator", "inviter")
 
 
@@ -63,13 +66,15 @@ class NameKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class KnownName:
-    """A name, or an empty text where the platform has none."""
+    """A name, or an empty text if the platform has none."""
 
     name: str
     expires_at: int
 
 
 class NameDirectory:
+    """Adds names to events, from memory, from the database or from the platform."""
+
     def __init__(self, journal: Journal, bots: RunningBots, clock: Clock) -> None:
         self._journal = journal
         self._bots = bots
@@ -78,7 +83,7 @@ class NameDirectory:
         self._lookups: dict[NameKey, asyncio.Task[None]] = {}
 
     def lacks(self, envelope: EventEnvelope) -> bool:
-        """Tells whether the event has to be `named` first: a name is known that it does not have, or not known yet."""
+        """Returns whether the event needs `with_names`: a name is known that it lacks, or one has to be looked up."""
         known = (self._fresh(key) for key in _nameless(envelope))
         return any(each is None or each.name for each in known)
 
@@ -88,7 +93,7 @@ class NameDirectory:
         return _with_names(envelope, names) if names else envelope
 
     async def named(self, event: RecordedEvent) -> RecordedEvent:
-        """Returns the event with its names; those that do not come in time are left out."""
+        """Returns the event with its names; names that do not arrive in time are left out."""
         envelope = event.envelope
         missing = self._missing(envelope)
         if missing:
@@ -98,7 +103,7 @@ class NameDirectory:
         return event if filled is envelope else replace(event, envelope=filled)
 
     def forget_chat(self, bot_id: str, chat: str) -> list[Statement]:
-        """Forgets the person or group of a chat; the statements belong to the unit that deletes the conversation."""
+        """Forgets the user or group of a chat. The statements belong to the unit that deletes the conversation."""
         found = _CHAT.search(chat)
         if found is None:
             return []
@@ -120,7 +125,7 @@ class NameDirectory:
         return known if known is not None and self._lasts(known.expires_at) else None
 
     def _lasts(self, expires_at: int) -> bool:
-        """Returns whether a name is still used; one that was kept while the clock was ahead is asked for again."""
+        """Returns whether a name is still valid; one that was stored while the clock was ahead is looked up again."""
         return 0 < expires_at - self._clock.now() <= KEPT_MILLISECONDS
 
     def _remember(self, key: NameKey, known: KnownName) -> None:
@@ -151,13 +156,13 @@ class NameDirectory:
             self._remember(key, known)
             await self._keep(key, known)
         except PlatformAway:
-            logger.debug("the name of %s %s is not asked for: bot %s is away", key.kind, key.entity_id, key.bot_id)
+            logger.debug("no lookup of the name of %s %s: bot %s is offline", key.kind, key.entity_id, key.bot_id)
         except GuardFailed:
             logger.debug("bot %s was removed while a name was looked up", key.bot_id)
         except StorageFailed as failure:
-            logger.warning("the name of %s %s is not kept: %s", key.kind, key.entity_id, failure.message)
-        except Exception:  # an event is handled without a name rather than not at all
-            logger.exception("the name of %s %s can't be looked up", key.kind, key.entity_id)
+            logger.warning("the name of %s %s is not stored: %s", key.kind, key.entity_id, failure.message)
+        except Exception:  # an event without names is better than one that is not handled
+            logger.exception("lookup of the name of %s %s failed", key.kind, key.entity_id)
             self._remember(key, KnownName("", self._clock.now() + UNKNOWN_MILLISECONDS))
 
     async def _kept(self, key: NameKey) -> KnownName | None:
@@ -187,7 +192,7 @@ class NameDirectory:
         except PlatformAway:
             raise
         except (PlatformRefused, PlatformUncertain, NotSupportedError) as refused:
-            logger.debug("bot %s has no name of %s %s: %s", key.bot_id, key.kind, key.entity_id, refused)
+            logger.debug("bot %s has no name for %s %s: %s", key.bot_id, key.kind, key.entity_id, refused)
         return ""
 
 
@@ -196,7 +201,7 @@ def _line(name: str) -> str:
 
 
 def _nameless(envelope: EventEnvelope) -> list[NameKey]:
-    """Lists the people and groups of a platform's event that have an id and no name."""
+    """Returns the users and groups of a platform's event that have an id and no name."""
     if envelope.surface != SURFACE or not envelope.bot_id:
         return []
     found: list[tuple[Kind, Any]] = []
@@ -215,7 +220,7 @@ def _nameless(envelope: EventEnvelope) -> list[NameKey]:
 
 
 def _group(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the group of an event; events of one platform alone name only the chat that they happened in."""
+    """Returns the group of an event; platform-specific events name only their chat."""
     group = data.get("group")
     if isinstance(group, dict):
         return group

@@ -1,5 +1,5 @@
-"""Checks the parameters of a platform's own action against what its manifest declares, in the part of JSON Schema that
-manifests use: types, required and known properties, choices, items.
+"""Checks the parameters of a platform's own action against its manifest, in the subset of JSON Schema that manifests
+use: types, required and known properties, choices, items.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
 
 
 def problem(manifest: AdapterManifest, action: str, params: Mapping[str, Any]) -> str:
-    """A sentence about what is wrong; empty when nothing is."""
+    """Returns a message about the first problem; empty if there is none."""
     declared = manifest.actions.get(action)
     if declared is None:
         return f"action: this platform has no '{action[:64]}'; it has {', '.join(manifest.actions) or 'none'}"

@@ -1,4 +1,4 @@
-"""Who did something, and to what: actor and subject of every common event, as `events.md` says."""
+"""Determines the actor and the subject of every common event, as defined in `events.md`."""
 
 from typing import Any
 
@@ -80,7 +80,7 @@ def subject(event: PlatformEvent) -> Party:
 
 
 def _named(data: dict[str, Any], name: str) -> Party | None:
-    """What has no common shape may name its people: whoever did it, and whom it was done to. 0 is nobody."""
+    """Returns the user that a platform-specific event names in this field. The id 0 means no user."""
     told = data.get(name)
     known = isinstance(told, int | str) and not isinstance(told, bool) and told not in (0, "", "0")
     return Party("user", str(told)) if known and len(str(told)) <= LONGEST_ID else None

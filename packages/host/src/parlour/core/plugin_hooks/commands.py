@@ -1,6 +1,6 @@
-"""`/name arguments` in a chat, where a plugin has a command of that name. Its answers go where it was typed.
+"""Executes `/name arguments` in a chat if a plugin has a command of that name. Its replies go to the same chat.
 
-A command is carried out beside everything else, once: when the Host died over it, whoever typed it is told so.
+A command runs outside the queues, once: if the Host stops during a command, its sender is informed.
 """
 
 import asyncio
@@ -34,10 +34,14 @@ from .components import Component, Components
 logger = logging.getLogger(__name__)
 
 SECONDS = 120.0
+"""Seconds that a command may take."""
 ANSWERS = 50
+"""Maximum number of replies to one command."""
 
 
 class PluginCommands:
+    """Recognizes and executes the chat commands of plugins."""
+
     def __init__(
         self,
         components: Components,
@@ -67,7 +71,7 @@ class PluginCommands:
         return ControlInput(f"/{command.name}", command.plugin_id, lasting=True)
 
     def _named(self, event: EventEnvelope) -> Component[CommandSpec] | None:
-        """Of two plugins with the same name, the first by its id; a name goes before an alias."""
+        """Finds the command of a message. A name wins over an alias; among equal names, the first plugin by id wins."""
         word = event.text.split(maxsplit=1)[0] if event.text.startswith("/") else ""
         name, known = word[1:], self._components.commands() if len(word) > 1 else []
         by_name = next((each for each in known if each.name == name), None)
@@ -80,7 +84,7 @@ class PluginCommands:
                 answers = await self._run(name.removeprefix("/"), plugin_id, event)
         except (PluginUnavailable, PluginLost, PluginRefused, TimeoutError) as failure:
             told = str(failure) or f"it took longer than {SECONDS:.0f} s"
-            logger.warning("the command %s of %s failed: %s", name, plugin_id, told)
+            logger.warning("command %s of plugin %s failed: %s", name, plugin_id, told)
             word = self._languages.text(event, "command.plugin_failed", name=name)
             return Acted(f"{plugin_id} failed: {told}", word)
         return Acted(f"{plugin_id} answered {answers} times")
@@ -122,7 +126,7 @@ class PluginCommands:
             raise PluginRefused("invalid_argument", f"its answer can't be shown: {error}") from error
         row = self._delivery.compose(event, "", "message", message)
         unit = Unit("command.answer", (outbox_rows.put(row),))
-        # also as its time ends: what is durable has to be sent
+        # also if the command times out: a row that is stored must be sent
         await to_its_end(self._delivery.deliver(self._journal, unit, [row]), "an answer of a command was not kept")
 
     def _message(self, event: RecordedEvent, reply: CommandReply) -> dict[str, Any]:

@@ -1,5 +1,5 @@
-"""Which tools, listeners, commands, knowledge engines and parsers plugins offer. Calls nobody; runners have their own
-registry.
+"""Registry of the tools, listeners, commands, knowledge engines and parsers that plugins offer. Runners have a registry
+of their own.
 """
 
 import logging
@@ -19,23 +19,25 @@ Spec = TypeVar("Spec", bound=BaseModel, covariant=True)
 
 
 class Subscription(Request):
-    """What one handler of a listener asks for: an event's type, `namespace.*` or `*`."""
+    """The subscription of one handler of a listener: an event type, `namespace.*` or `*`."""
 
     event: str
     name: str = ""
-    """By which it can be asked alone; an older plugin does not tell."""
+    """The name by which the handler can be called alone; empty for older plugins that do not report it."""
     priority: int = 0
     observe: bool = False
 
 
 class ListeningSpec(ListenerSpec):
-    """What the listener's file says, and what only its code knew."""
+    """The listener's declaration in its file, with the handlers that its code registers."""
 
     handlers: list[Subscription] = Field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
 class Component(Generic[Spec]):
+    """A component of a plugin with its parsed declaration."""
+
     plugin_id: str
     plugin_version: str
     kind: str
@@ -55,17 +57,17 @@ _SPECS: dict[str, type[BaseModel]] = {
 
 
 class Components:
-    """As each plugin's newest process has told them; a plugin that is removed takes its own along."""
+    """The components that each plugin's newest process has reported. Removing a plugin removes its components."""
 
     def __init__(self) -> None:
         self._of_plugin: dict[str, list[Component[Any]]] = {}
         self._recalled: dict[str, list[Component[Any]]] = {}
-        """Listeners of plugins that have yet to come up, as they were when the Host knew them last."""
+        """Listeners of plugins that have not started yet, as they were reported last."""
         self._of_kind: dict[str, list[Component[Any]]] = {}
-        """As asked for; every event and every run asks."""
+        """Cache by kind, because every event and every run reads it."""
 
     def knows(self, plugin_id: str) -> bool:
-        """Whether the plugin has told what it has, since the Host started."""
+        """Returns whether the plugin has reported its components since the Host started."""
         return plugin_id in self._of_plugin
 
     def tools(self) -> list[Component[ToolSpec]]:
@@ -84,7 +86,7 @@ class Components:
         return self._all("Parser")
 
     def replace_plugin(self, plugin_id: str, version: str, told: list[Any]) -> list[str]:
-        """Takes what `list_components` answered; returns a warning per component that was skipped."""
+        """Stores the response to `list_components`. Returns a warning per component that was skipped."""
         self._of_plugin[plugin_id], warnings = _read_all(plugin_id, version, told)
         self._of_kind = {}
         for warning in warnings:
@@ -97,7 +99,7 @@ class Components:
         self._of_kind = {}
 
     def listening(self, plugin_id: str) -> list[dict[str, Any]]:
-        """What `recall` takes after the next start."""
+        """Returns the listeners of a plugin, in the form that `restore_listeners` reads after the next start."""
         own = (each for each in self.listeners() if each.plugin_id == plugin_id)
         return [
             {"kind": each.kind, "name": each.name, "spec": each.spec.model_dump(mode="json", exclude_defaults=True)}
@@ -105,13 +107,15 @@ class Components:
         ]
 
     def recall(self, plugin_id: str, version: str, told: list[Any]) -> None:
-        """Until the plugin tells it anew, what happens is owed to those who listened."""
+        """Restores the last known listeners of a plugin, so that events are queued for them until the plugin reports
+        again.
+        """
         known, _ = _read_all(plugin_id, version, told)
         self._recalled[plugin_id] = [each for each in known if each.kind == "EventListener"]
         self._of_kind = {}
 
     def _all(self, kind: str) -> list[Component[Any]]:
-        """In an order that does not depend on which plugin was ready first."""
+        """Returns components sorted independently of the order in which plugins started."""
         known = self._of_kind.get(kind)
         if known is None:
             known = sorted(self._each(kind), key=_place)
@@ -124,12 +128,14 @@ class Components:
 
 
 def _place(component: Component[Any]) -> tuple[str, str]:
-    """Listeners of a plugin stay as it declares them: so they hear an event when they are equals."""
+    """Returns the sort key. Listeners of a plugin keep their declared order, in which they receive events of equal
+    priority.
+    """
     return component.plugin_id, "" if component.kind == "EventListener" else component.name
 
 
 def _read_all(plugin_id: str, version: str, told: list[Any]) -> tuple[list[Component[Any]], list[str]]:
-    """With a warning for each that is skipped."""
+    """Parses components; returns them with a warning for each one that was skipped."""
     kept: dict[tuple[str, str], Component[Any]] = {}
     warnings: list[str] = []
     for item in told:
@@ -146,7 +152,7 @@ def _read_all(plugin_id: str, version: str, told: list[Any]) -> tuple[list[Compo
 
 
 def _read(plugin_id: str, version: str, item: Any) -> Component[Any] | None:
-    """None for a kind that is kept elsewhere or not at all."""
+    """Parses a component. Returns None for a kind that is handled elsewhere or unknown."""
     summary = ComponentSummary.model_validate(item)
     if summary.kind not in _SPECS:
         return None

@@ -1,7 +1,7 @@
-"""Hands an event to plugins' handlers, one after the other. What is recorded of it is others' business.
+"""Calls the plugins' handlers for an event, one after another. Callers record the result.
 
-Each handler is called by itself: so those of several plugins take turns by priority, and one that hangs uses up its own
-time only. A plugin that does not name its handlers is called once for all of them.
+Each handler is called separately: handlers of several plugins are called by priority, and one that hangs uses only its
+own time. A plugin that does not report its handlers is called once for all of them.
 """
 
 from collections.abc import Sequence
@@ -23,29 +23,31 @@ from .subscriptions import Audience, Turn
 
 @dataclass(frozen=True, slots=True)
 class Missed:
-    """A plugin that could not be asked, or died over the event: it is told later."""
+    """A plugin that was unavailable or crashed during the event; the event is delivered to it later."""
 
     handler: str
-    """Whose turn it was."""
+    """The handler that was to be called."""
     failure: PluginUnavailable | PluginLost
 
 
 @dataclass(slots=True)
 class Heard:
-    """What the listeners made of an event."""
+    """The result of dispatching an event."""
 
     told: list[str] = field(default_factory=list)
-    """The plugins whose handlers have all had their turn."""
+    """Plugins whose handlers were all called."""
     past: dict[str, list[str]] = field(default_factory=dict)
-    """By plugin, the handlers whose turn it will not be again: they have heard it, or others stopped it before."""
+    """Handlers by plugin that will not be called again: they were called, or propagation was stopped before them."""
     handled_by: list[str] = field(default_factory=list)
     stopped_by: str = ""
     missed: dict[str, Missed] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
-    """What handlers failed at, in sentences."""
+    """Messages about failures of handlers."""
 
 
 class Listening:
+    """Dispatches events to listeners."""
+
     def __init__(
         self, audience: Audience, plugins: PluginCaller, bots: BotBook, names: NameDirectory, seconds: float
     ) -> None:
@@ -56,12 +58,15 @@ class Listening:
         self._seconds = seconds
 
     async def hand(self, event: RecordedEvent, plugins: Sequence[str] = ()) -> Heard:
-        """To all who want it among these plugins, by priority. After one stopped it, the rest may only look on."""
+        """Dispatches an event to these plugins' handlers by priority. After one stopped it, the rest are called as
+        observers only.
+        """
         return await self._hand(event, self._audience.turns(event.envelope.event_type, plugins), False)
 
     async def again(self, event: RecordedEvent, plugin_id: str, observing: bool, past: Sequence[str]) -> Heard:
-        """To one plugin that has yet to hear it, except for handlers that are past it. Its handlers may only look on
-        where somebody else handles it.
+        """Dispatches an event again to one plugin, without the handlers in `past`.
+
+        They are called as observers only if another handler is responsible for the event.
         """
         if not self._audience.knows(plugin_id):
             return Heard(missed={plugin_id: Missed("", _absent(plugin_id))})
@@ -79,7 +84,7 @@ class Listening:
                 past.append(turn.handler)
                 continue
             if turn.plugin_id in heard.missed:
-                continue  # a plugin's handlers hear it in their order, also later
+                continue  # a plugin's handlers receive events in order, also when they are retried
             try:
                 outcome = await self.tell(event, turn, only_looks, variables)
             except (PluginUnavailable, PluginLost) as failure:
@@ -96,7 +101,9 @@ class Listening:
         return heard
 
     async def tell(self, event: RecordedEvent, turn: Turn, observing: bool, variables: dict[str, Any]) -> EventOutcome:
-        """Raises PluginUnavailable, PluginLost and PluginRefused. One that has yet to come up is not waited for."""
+        """Calls one handler. Raises PluginUnavailable, PluginLost or PluginRefused. Does not wait for a plugin to
+        start.
+        """
         if not self._audience.knows(turn.plugin_id):
             raise _absent(turn.plugin_id)
         request = {
@@ -133,5 +140,5 @@ def _note(heard: Heard, turn: Turn, outcome: EventOutcome) -> None:
 
 
 def _changed(variables: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
-    """What was removed is told as null."""
+    """Merges changed variables; null removes a variable."""
     return {name: value for name, value in {**variables, **changes}.items() if value is not None}

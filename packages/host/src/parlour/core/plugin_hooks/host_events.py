@@ -1,7 +1,7 @@
-"""Events that the Host makes for those who listen: a reply went out, a command was used, an approval was decided.
+"""Events of the Host for listeners: a reply was sent, a command was used, an approval was decided.
 
-Each is a fact with a row per plugin that has yet to hear it, both in the unit of what it tells of; where nobody listens
-there is neither.
+The event and one delivery row per listening plugin are stored in the unit of the change itself. If no plugin listens,
+neither is stored.
 """
 
 from collections.abc import Sequence
@@ -22,32 +22,34 @@ ORIGIN = "host"
 
 
 class HostEvents:
+    """Stores events of the Host and queues them for listeners."""
+
     def __init__(self, audience: Audience, later: LaterListening) -> None:
         self._audience = audience
         self._later = later
 
     def draft(self, draft: Draft, event: EventEnvelope, conversation_id: str, now: int) -> None:
-        """Adds the event for all who want it."""
+        """Adds the event for all plugins that listen to it."""
         plugins = self._audience.listening(event.event_type)
         if plugins:
             position = draft.add(event_log.append(event, conversation_id, now))
             self.owe(draft, position, plugins, now)
 
     def owe(self, draft: Draft, position: int, plugins: Sequence[str], now: int, observing: bool = False) -> None:
-        """The unit's statement at this position is the event."""
+        """Adds the delivery rows for an event. The unit's statement at this position is the event."""
         draft.add(*(listener_deliveries.owe(Ref(position, "seq"), plugin_id, observing, now) for plugin_id in plugins))
 
     def offer(self, event_type: str) -> None:
-        """What was drafted is durable."""
+        """Starts the deliveries of a committed event."""
         self._later.offer(*self._audience.listening(event_type))
 
     def audience(self, event_type: str, handled: bool) -> list[str]:
-        """Who is told: all who listen, or those who look on while somebody else handles it."""
+        """Returns the plugins that receive an event: all listeners, or observers only if it is handled elsewhere."""
         return self._audience.observing(event_type) if handled else self._audience.listening(event_type)
 
 
 def responded(row: Outgoing, now: int) -> EventEnvelope:
-    """A message of a run has reached its chat."""
+    """Builds the event for a run's message that reached its chat."""
     address = row.address
     chain = row.message.get("chain") or [{"type": "Plain", "text": str(row.message.get("content") or "")}]
     data = {
@@ -74,7 +76,7 @@ def responded(row: Outgoing, now: int) -> EventEnvelope:
 
 
 def command_sent(asked: RecordedEvent, command: str, now: int) -> EventEnvelope:
-    """Somebody told the Host or a plugin to do something."""
+    """Builds the event for a command that a user sent to the Host or a plugin."""
     envelope = asked.envelope
     identity = f"command:{asked.seq}"
     data = {

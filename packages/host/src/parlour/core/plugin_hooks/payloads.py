@@ -1,4 +1,4 @@
-"""An event as plugins' listeners and webhooks are told of it: the common shape of its type. Pure."""
+"""Serializes events for plugins' listeners and for webhooks, in the common form of each event type."""
 
 from typing import Any
 
@@ -38,7 +38,7 @@ def _own(envelope: EventEnvelope) -> dict[str, Any]:
 
 
 def _said(envelope: EventEnvelope) -> dict[str, Any]:
-    """What a message has that came by no platform: from the web chat, or over the API."""
+    """Returns the fields of a message that did not come from a platform but from web chat or the API."""
     return {
         "message_id": envelope.event_id,
         "message_chain": [{"type": "Plain", "text": envelope.text}],

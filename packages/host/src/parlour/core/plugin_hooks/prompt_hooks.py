@@ -1,6 +1,7 @@
-"""Asks listeners what they want to add to the prompt of a run, before it begins. They add; they change nothing.
+"""Lets listeners add to the prompt of a run before it starts. They can only add, not change.
 
-The prompt is the runner's own field of that type. Who fails or takes too long adds nothing and stops nobody.
+The prompt is the runner's configuration field of that type. A handler that fails or times out adds nothing and does not
+stop the others.
 """
 
 import asyncio
@@ -26,21 +27,23 @@ logger = logging.getLogger(__name__)
 
 EVENT_TYPE = "prompt.preparing"
 SECONDS = 5.0
-"""Of each handler. Somebody waits for the answer meanwhile."""
+"""Seconds for each handler; the sender waits for the answer during this time."""
 
 
 class Prompting:
+    """Calls the prompt hooks of plugins."""
+
     def __init__(self, audience: Audience, listening: Listening, clock: Clock) -> None:
         self._audience = audience
         self._listening = listening
         self._clock = clock
 
     def asks(self, session: RunSession, descriptor: Descriptor) -> bool:
-        """Whether anybody is asked. A rerun is nobody's business."""
+        """Returns whether there are hooks to call. Reruns call none."""
         return bool(self._audience.listening(EVENT_TYPE)) and bool(_field(descriptor)) and session.rehearsal is None
 
     async def prepared(self, session: RunSession, descriptor: Descriptor) -> Binding:
-        """The run's binding with what was added."""
+        """Returns the run's binding with the additions to its prompt."""
         binding, form = session.binding, descriptor.manifest.config_schema
         if not self.asks(session, descriptor):
             return binding
@@ -59,7 +62,7 @@ class Prompting:
                 async with asyncio.timeout(SECONDS):
                     outcome = await self._listening.tell(event, turn, False, variables)
             except (PluginUnavailable, PluginLost, PluginRefused, TimeoutError) as failure:
-                logger.warning("listeners of %s add nothing to a prompt: %s", turn.plugin_id, failure)
+                logger.warning("prompt hooks of plugin %s failed: %s", turn.plugin_id, failure)
                 continue
             additions += outcome.prompt_additions
             variables |= outcome.variables
@@ -71,7 +74,7 @@ class Prompting:
 def with_additions(
     form: list[FormItem], config: dict[str, Any], field: str, additions: Sequence[PromptAddition]
 ) -> dict[str, Any]:
-    """A prompt that is a text stays one, unless somebody adds something that is not the system's to say."""
+    """Appends the additions to the prompt. A text prompt stays a text unless an addition is not of role system."""
     prompt = prefilled(form, config).get(field) or ""
     if isinstance(prompt, str) and all(each.role == "system" for each in additions):
         return {**config, field: "\n\n".join(filter(None, (prompt, *(each.text for each in additions))))}
@@ -84,7 +87,7 @@ def _field(descriptor: Descriptor) -> str:
 
 
 def _event(session: RunSession, now: int) -> RecordedEvent:
-    """It is asked, not recorded: what came of it is in what the run was told."""
+    """Builds the event for the hooks. It is not recorded: the additions are part of the run's recorded context."""
     cause = session.event
     identity = f"prompt:{session.run_id}"
     envelope = replace(

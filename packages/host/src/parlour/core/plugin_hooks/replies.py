@@ -1,4 +1,4 @@
-"""A plugin's reply to an event, as a send to the chat that the event came from. The plugin names no target."""
+"""A plugin's reply to an event, sent to the chat of that event. The plugin names no target."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -15,16 +15,18 @@ from parlour_sdk.values import dataclass
 class Reply:
     account: str
     arguments: dict[str, Any]
-    """Of `send_message`."""
+    """The arguments of `send_message`."""
     thread_id: str
 
 
 class Replies:
+    """Prepares the replies of plugins to events."""
+
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
 
     async def to(self, bot_id: str, event_id: str, chain: list[Any], quote: bool, key: str | None) -> Reply:
-        """Raises ProviderFailed when the bot has no such event, or it happened in no chat."""
+        """Prepares a reply. Raises ProviderFailed if the bot has no such event, or the event happened in no chat."""
         event = await self._event(bot_id, event_id)
         data = event.envelope.data if event is not None else {}
         if event is None or not data.get("chat_id"):
@@ -39,14 +41,14 @@ class Replies:
         return Reply(str(data.get("account", "")), arguments, event.envelope.thread_id)
 
     async def _event(self, bot_id: str, event_id: str) -> RecordedEvent | None:
-        """What an API key injected came from no chat of the platform."""
+        """Returns the event. Events injected by an API key are excluded, as they came from no chat of the platform."""
         conditions = where(bot_id=bot_id, event_id=event_id, principal="")
         rows = await self._journal.read(Select(EVENTS, conditions, limit=1))
         return event_log.restore(rows[0]) if rows else None
 
 
 def refuse_artifacts(chain: list[Any]) -> None:
-    """Artifacts belong to conversations and runs; whoever asks outside of one has none to send."""
+    """Refuses chains with artifacts. They belong to conversations and runs; a call outside a run has none."""
     if any("artifact_id" in component and component["artifact_id"] for component in _components(chain)):
         sentence = "chain: artifact_id names a run's file, and this call is outside a run; send a url or base64"
         raise ProviderFailed("invalid_argument", sentence)

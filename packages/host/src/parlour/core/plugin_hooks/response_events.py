@@ -1,4 +1,4 @@
-"""Tells listeners of every message of a run that went out."""
+"""Notifies listeners of every message of a run that was sent."""
 
 from parlour.core.journal import Draft
 from parlour.core.model.outbox_row import Outgoing

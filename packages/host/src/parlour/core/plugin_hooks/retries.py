@@ -1,7 +1,7 @@
-"""Tells plugins of events that they have yet to hear, each plugin in the order of the events, until it worked.
+"""Delivers queued events to plugins, per plugin in order of the events, and retries until it works.
 
-Observers of what others handle hear of it here; so do listeners whose plugin was away when it was their turn. Which of
-a plugin's handlers are past an event is kept, so that one over which its plugin dies is given up alone.
+Observers of events that others handle receive them here; so do listeners whose plugin was unavailable. The handlers
+that are finished with an event are stored, so that only the handler that crashes its plugin is given up.
 """
 
 import asyncio
@@ -20,13 +20,18 @@ from .dispatcher import Heard, Listening, Missed
 logger = logging.getLogger(__name__)
 
 CRASHES = 3
-"""An event over which a plugin dies so often is not told again to the handler whose turn it was."""
+"""Crashes of a plugin during one event, after which the event is not delivered to that handler again."""
 PATIENCE_MILLISECONDS = 3600 * 1000
+"""Milliseconds after which a queued event is given up."""
 LONGEST_WAIT_SECONDS = 30.0
+"""Maximum seconds between two attempts."""
 STORAGE_RETRY_SECONDS = 1.0
+"""Seconds between two tries to reach the database."""
 
 
 class LaterListening:
+    """Runs one task per plugin with queued events."""
+
     def __init__(self, journal: Journal, listening: Listening, clock: Clock) -> None:
         self._journal = journal
         self._log = EventLog(journal)
@@ -41,7 +46,7 @@ class LaterListening:
         self.offer(*await self._unheard.plugins())
 
     def offer(self, *plugin_ids: str) -> None:
-        """There is something for them."""
+        """Starts delivering the queued events of these plugins."""
         for plugin_id in plugin_ids:
             self._again.add(plugin_id)
             if plugin_id not in self._tasks and not self._closed:
@@ -61,7 +66,7 @@ class LaterListening:
                 self._again.discard(plugin_id)
                 await self._drain(plugin_id)
         except Exception:
-            logger.exception("what listeners of %s have yet to hear is left for the next start", plugin_id)
+            logger.exception("queued events for listeners of %s are left for the next start", plugin_id)
         finally:
             del self._tasks[plugin_id]
 
@@ -76,7 +81,7 @@ class LaterListening:
                     await asyncio.sleep(wait)
                 await self._try(unheard)
             except StorageFailed as failure:
-                logger.error("listeners of %s wait for the database: %s", plugin_id, failure.message)
+                logger.error("queued events for listeners of %s wait for the database: %s", plugin_id, failure.message)
                 await asyncio.sleep(STORAGE_RETRY_SECONDS)
 
     async def _try(self, unheard: Unheard) -> None:
@@ -95,7 +100,7 @@ class LaterListening:
             await self._postpone(unheard, heard, missed)
 
     async def _postpone(self, unheard: Unheard, heard: Heard, missed: Missed) -> None:
-        """For the handler whose turn it was and those after it; how often counts for that handler."""
+        """Postpones the delivery for the failed handler and those after it. Attempts are counted per handler."""
         past, failures = [*unheard.past, *heard.past.get(unheard.plugin_id, ())], heard.failures
         attempts = unheard.attempts + 1 if len(past) == len(unheard.past) else 1
         until = self._clock.now() + round(_wait(attempts - 1) * 1000)
@@ -109,11 +114,11 @@ class LaterListening:
         return self._clock.now() - unheard.created_at > PATIENCE_MILLISECONDS
 
     async def _end(self, unheard: Unheard, *notes: Statement) -> None:
-        """Nothing more is owed to the plugin."""
+        """Removes the delivery row of the plugin."""
         await self._commit(listening.heard(unheard.event_seq, unheard.plugin_id), *notes)
 
     def _noted(self, unheard: Unheard, handler: str, failures: Sequence[str]) -> list[Statement]:
-        """What went wrong, on the event's trail; under a name of its own for what a handler ended."""
+        """Returns the trail notes about failures; a handler that was given up gets a note of its own."""
         if not failures:
             return []
         step = " ".join(filter(None, ("listener", unheard.plugin_id, handler)))

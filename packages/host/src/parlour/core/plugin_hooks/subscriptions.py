@@ -1,4 +1,4 @@
-"""Which handlers of plugins want to hear an event and may, and in which order. Calls nobody."""
+"""Selects the handlers that are subscribed and permitted to receive an event, and their order."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -11,23 +11,26 @@ from .components import Component, Components, ListeningSpec, Subscription
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One call: to a handler, or to all of a plugin that does not name them."""
+    """One call: to a handler, or to a plugin that does not report its handlers."""
 
     plugin_id: str
     handler: str
     observes: bool
-    """It may also look on at what somebody else handles, or has stopped."""
+    """True if it may also observe events that another handler handles or has stopped."""
 
 
 class Audience:
+    """The subscriptions of all plugins."""
+
     def __init__(self, components: Components, grants: Callable[[str], PluginPermissions]) -> None:
         self._components = components
         self._grants = grants
 
     def turns(self, event_type: str, plugins: Sequence[str] = ()) -> list[Turn]:
-        """Of these plugins (or all), the handlers that want it: who can handle it by priority, then who only looks on.
+        """Returns the handlers of these (or all) plugins for an event: first those that can handle it, by priority,
+        then pure observers.
 
-        A handler has one turn, however many of its patterns cover the event.
+        A handler is called once, even if several of its patterns match the event.
         """
         best: dict[tuple[str, str], tuple[int, int]] = {}
         observing: set[tuple[str, str]] = set()
@@ -41,15 +44,15 @@ class Audience:
         return [Turn(*key, observes=key in observing) for key in in_order]
 
     def knows(self, plugin_id: str) -> bool:
-        """Before that, nobody can say whether it listens."""
+        """Returns whether the plugin has reported its components; before that, its subscriptions are not known."""
         return self._components.knows(plugin_id)
 
     def listening(self, event_type: str, plugins: Sequence[str] = ()) -> list[str]:
-        """The plugins whose turns these are."""
+        """Returns the plugins that have a handler for the event."""
         return list(dict.fromkeys(turn.plugin_id for turn in self.turns(event_type, plugins)))
 
     def handled(self, event_type: str) -> bool:
-        """Whether somebody would do more than look on."""
+        """Returns whether a handler would do more than observe."""
         return any(not wish.observe for _, wish in self._wishes(event_type))
 
     def observing(self, event_type: str) -> list[str]:
@@ -62,11 +65,11 @@ class Audience:
                 yield from ((listener.plugin_id, wish) for wish in wishes)
 
     def _may(self, plugin_id: str, event_type: str) -> bool:
-        """As the operator grants it at this moment."""
+        """Returns whether the operator grants the plugin such events, at this moment."""
         return any(covers(pattern, event_type) for pattern in self._grants(plugin_id).events)
 
 
 def _subscriptions(listener: Component[ListeningSpec]) -> list[Subscription]:
-    """A plugin that does not tell what its handlers want is asked about everything."""
+    """Returns a listener's subscriptions. A plugin that does not report them receives every event."""
     spec = listener.spec
     return spec.handlers or [Subscription(event="*", priority=spec.priority, observe=spec.observe)]

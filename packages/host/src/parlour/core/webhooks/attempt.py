@@ -1,4 +1,4 @@
-"""One try of a webhook: what is sent, and what its answer means. Waiting and trying again are others' business."""
+"""One attempt to call a webhook: builds the request and classifies the response. `outbound` waits and retries."""
 
 from typing import Literal, Protocol
 
@@ -12,8 +12,9 @@ from parlour_sdk.values import dataclass
 
 Meaning = Literal["taken", "again", "refused"]
 AGAIN = frozenset((408, 409, 425, 429))
+"""Status codes that are retried, besides 5xx."""
 ANSWER_BYTES = 1024 * 1024
-"""What is longer is nothing that a webhook answers."""
+"""Maximum size of a response; a longer one is not read as a webhook's response."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +30,12 @@ class Request:
 class Answer:
     status: int
     body: bytes
-    """Its beginning, and at least one byte more than is looked at where it is longer."""
+    """The beginning of the body; if it is longer than the limit, at least one byte more than the limit."""
     retry_after: float | None = None
 
 
 class Unreachable(Exception):
-    """No answer came. The message is a sentence without secrets; `permanent` when trying again is no use."""
+    """Raised when there is no response. The message contains no secrets; `permanent` if retrying is useless."""
 
     def __init__(self, reason: str, permanent: bool = False) -> None:
         super().__init__(reason)
@@ -43,8 +44,10 @@ class Unreachable(Exception):
 
 
 class HookSender(Protocol):
+    """Port to the HTTP client."""
+
     async def send(self, request: Request) -> Answer:
-        """Follows no redirect. Raises Unreachable."""
+        """Sends a request without following redirects. Raises Unreachable."""
         ...
 
 
@@ -57,12 +60,14 @@ class NoHookSender:
 class Tried:
     meaning: Meaning
     told: str
-    """What came of it, in words."""
+    """A text that describes the result."""
     body: bytes = b""
     retry_after: float | None = None
 
 
 class Sending:
+    """Signs and sends the calls of webhooks."""
+
     def __init__(self, sender: HookSender, secrets: SecretBox) -> None:
         self._sender = sender
         self._secrets = secrets

@@ -1,6 +1,6 @@
-"""Sends what is owed to webhooks, and tries again with growing pauses. A restart goes on where it was.
+"""Sends queued webhook calls and retries them with growing pauses. Continues after a restart.
 
-How often a call was tried is written before each try, so that what kills the Host can't be tried for ever.
+The number of attempts is stored before each one, so that a call which crashes the Host is not retried endlessly.
 """
 
 import asyncio
@@ -23,14 +23,18 @@ from .response_actions import Answers
 logger = logging.getLogger(__name__)
 
 AT_ONCE = 16
-"""Of one bot: an address that does not answer holds up nobody else's."""
+"""Concurrent calls per bot, so that an address that does not respond blocks no other bot."""
 CUT_OFF = 2
-"""More tries than its route says are made where the Host stopped in the middle of them."""
+"""Extra attempts beyond the route's limit for calls that were interrupted by a stop of the Host."""
 LONGEST_WAIT_SECONDS = 3600.0
+"""Maximum seconds between two attempts."""
 STORAGE_RETRY_SECONDS = 1.0
+"""Seconds between two tries to reach the database."""
 
 
 class Webhooks:
+    """Runs one task per queued webhook call."""
+
     def __init__(
         self, journal: Journal, sending: Sending, answers: Answers, names: NameDirectory, clock: Clock
     ) -> None:
@@ -46,7 +50,7 @@ class Webhooks:
         self._closed = False
 
     def __len__(self) -> int:
-        """How many calls are on their way."""
+        """The number of calls in progress."""
         return len(self._tasks)
 
     async def take_up(self) -> None:
@@ -54,7 +58,7 @@ class Webhooks:
             self.offer(call)
 
     def offer(self, call: WebhookCall) -> None:
-        """The call is durable."""
+        """Starts a call that is already stored."""
         if not self._closed and call.call_id not in self._tasks:
             self._tasks[call.call_id] = asyncio.create_task(self._work(call))
 
@@ -87,7 +91,7 @@ class Webhooks:
             return call
 
     async def _try(self, call: WebhookCall) -> WebhookCall | None:
-        """What is left to do; None when it is over."""
+        """Makes one attempt. Returns the call to retry; None if it is finished."""
         event = await self._log.by_seq(call.event_seq)
         if event is None or event.erased:
             await self._journal.commit(Unit("webhook.end", (webhook_deliveries.done(call),)))
@@ -117,13 +121,15 @@ class Webhooks:
         await self._answers.commit(draft, asked)
 
     def _noted(self, call: WebhookCall, text: str, outbox_ids: Sequence[str] = ()) -> Statement:
-        """On the event's trail, in the place of what was noted before; with the rows of what its answer asked for."""
+        """Returns the note for the event's trail, which replaces the earlier one; it names the rows that the response
+        requested.
+        """
         data = {"text": text, "tries": call.attempts, event_notes.OUTBOX_IDS: list(outbox_ids)}
         return event_notes.note(call.event_seq, "webhook", data, self._clock.now())
 
 
 def _wait(call: WebhookCall, tried: Tried) -> float:
-    """Twice as long each time, or as long as the other side asks for."""
+    """Returns the seconds before the next attempt: doubled each time, or as the server asks."""
     if tried.retry_after is not None:
         return min(tried.retry_after, LONGEST_WAIT_SECONDS)
     return float(min(call.config["retry_interval"] * 2 ** (call.attempts - 1), LONGEST_WAIT_SECONDS))

@@ -1,5 +1,5 @@
-"""What a webhook's answer asks for, and whether its route allows it. An answer goes where its event came from; to name
-another target is an action of its own, which the route must list.
+"""Reads the actions that a webhook's response requests, and checks them against its route. A reply goes to the chat of
+its event; naming another target is a separate action that the route must list.
 """
 
 from dataclasses import field
@@ -19,6 +19,7 @@ from parlour_sdk.values import dataclass
 from .attempt import ANSWER_BYTES
 
 ACTIONS = 20
+"""Maximum number of actions in one response."""
 NAMES = {
     "send_message": "message.send",
     "reply": "message.reply",
@@ -31,10 +32,12 @@ NAMES = {
 
 
 class ActionRows(Protocol):
-    """Makes a durable action out of a call whose permission is decided."""
+    """Builds outbox rows for an action whose permission is already checked."""
 
     def rows(self, event: RecordedEvent, action: str, params: dict[str, Any], run_id: str = "") -> Composed:
-        """Raises ProviderFailed when the platform has no such thing, or a parameter is wrong."""
+        """Returns the rows of an action. Raises ProviderFailed if the platform does not support it or a parameter is
+        invalid.
+        """
         ...
 
 
@@ -46,7 +49,7 @@ class WantedAction(BaseModel):
 
 
 class AnswerBody(BaseModel):
-    """Each action is looked at by itself: one that can't be read takes nothing from the others."""
+    """The body of a response. Actions are validated one by one, so that an invalid one does not affect the others."""
 
     model_config = ConfigDict(extra="ignore", defer_build=True)
 
@@ -55,7 +58,7 @@ class AnswerBody(BaseModel):
 
 @dataclass(slots=True)
 class Asked:
-    """What becomes of an answer."""
+    """The rows and the trail text that result from a response."""
 
     told: str = ""
     rows: list[Outgoing] = field(default_factory=list)
@@ -63,6 +66,8 @@ class Asked:
 
 
 class Answers:
+    """Turns responses of webhooks into outbox rows."""
+
     def __init__(self, delivery: Delivery, actions: ActionRows, journal: Journal) -> None:
         self._delivery = delivery
         self._actions = actions
@@ -122,7 +127,7 @@ class Answers:
 
 
 def _read(body: bytes) -> list[Any]:
-    """Raises ValueError with what is wrong in words."""
+    """Parses the actions of a response. Raises ValueError with the first problem."""
     if len(body) > ANSWER_BYTES:
         raise ValueError(f"it is longer than {ANSWER_BYTES} bytes")
     try:
@@ -139,7 +144,7 @@ def _first(error: ValidationError, *before: str) -> str:
 
 
 def _allowed(written: bool | list[str]) -> frozenset[str]:
-    """Plain permission means to reply; everything else is named."""
+    """Returns the allowed action types: `true` allows replies only; all others are listed by name."""
     if isinstance(written, bool):
         return frozenset(("reply",)) if written else frozenset()
     return frozenset(written)

@@ -1,4 +1,6 @@
-"""Actions that a webhook's answer asks for, which its route has allowed: the same calls as a run's, made at once."""
+"""Builds rows for actions that a webhook's response requests and its route allows: like a run's actions, without
+approval.
+"""
 
 from typing import Any
 
@@ -15,10 +17,12 @@ from parlour.core.platforms.connections import RunningBots
 from parlour.core.store import outbox_rows
 
 _OTHER_NAMES = {"target_type": "chat_type", "target_id": "chat_id"}
-"""Of the platform API, for who calls it by these."""
+"""Names of the platform API that are accepted besides those of actions."""
 
 NAMING = frozenset(("message.send", "platform.call"))
-"""The route that lists these lets the webhook say where; all else stays with the event's own chat and request."""
+"""Actions for which the webhook may name the target if its route lists them; all others stay with the event's own chat
+and request.
+"""
 
 
 class WebhookActions:
@@ -27,7 +31,9 @@ class WebhookActions:
         self._executor = executor
 
     def rows(self, event: RecordedEvent, action: str, params: dict[str, Any], run_id: str = "") -> Composed:
-        """Raises ProviderFailed when the platform has no such thing, or a parameter is wrong."""
+        """Returns the rows of an action. Raises ProviderFailed if the platform does not support it or a parameter is
+        invalid.
+        """
         try:
             frozen = self._frozen(event, action, params)
         except Refused as refusal:

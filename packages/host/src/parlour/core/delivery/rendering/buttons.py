@@ -1,4 +1,4 @@
-"""Buttons under a question to a person, where the platform has such. What they say is what one would write."""
+"""Buttons below an approval prompt, on platforms that have buttons. Their value is the text that a user could write."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,11 +6,11 @@ from typing import Any
 from parlour.core.platforms.manifest import AdapterManifest
 
 ACTION_ID = "approval"
-"""By which a press is known for a decision."""
+"""The action id by which a button press is recognized as a decision."""
 
 
 def under(message: Mapping[str, Any], manifest: AdapterManifest) -> list[dict[str, Any]]:
-    """The component that a message about an approval ends with; none if there is nothing to decide."""
+    """Returns the button component for a pending approval; an empty list if there is nothing to decide."""
     about = message.get("approval") or {}
     if not manifest.buttons or about.get("status") != "pending":
         return []

@@ -1,4 +1,4 @@
-"""Writes Markdown text in the dialect that its platform shows: as it is, as HTML tags, or as plain text layout."""
+"""Converts Markdown to the markup that a platform shows: Markdown, HTML tags, or plain text."""
 
 import re
 from functools import partial
@@ -14,12 +14,12 @@ _MARKUP = re.compile(r"[\\`*_\[\]<>&#~|!]|^\s*(?:[-+]|\d+[.)])\s|^\s{4}|^[=-]+\s
 
 
 def has_markup(text: str) -> bool:
-    """Whether Markdown may show it otherwise than it is written."""
+    """Returns whether Markdown could render the text differently from how it is written."""
     return _MARKUP.search(text) is not None
 
 
 class Dialect:
-    """Everything about the text of one platform's messages."""
+    """Measures, splits and converts the texts of one platform's messages."""
 
     def __init__(self, manifest: AdapterManifest, max_message_size: int = 0, everyone: bool = False) -> None:
         self._everyone = "" if everyone else manifest.mentions_everyone
@@ -29,14 +29,15 @@ class Dialect:
         self.limit = (min(limit, max_message_size) if max_message_size else limit) - repeats.room(self._size)
 
     def pieces(self, text: str) -> list[Piece]:
-        """Pieces of the Markdown text, each of which one message can hold once it is written."""
+        """Splits the Markdown text into pieces that each fit into one message after conversion."""
         return list(split(defused(text, self._everyone), self.limit, self.measure))
 
     def first(self, text: str, room: int) -> str:
-        """The first of such pieces, as it is shown, in a message that has less room."""
+        """Returns the first piece, with its fences closed, for a message that has less room."""
         return next((piece.shown for piece in split(defused(text, self._everyone), room, self.measure)), "")
 
     def written(self, text: str) -> str:
+        """Converts the text to the platform's markup, with mentions of everyone defused."""
         if self._kind == "markdown" or not has_markup(text):
             return text
         if self._kind == "plain":
@@ -52,7 +53,7 @@ class Dialect:
         return self._size if self._kind == "markdown" else partial(_measured, self)
 
     def size(self, text: str) -> int:
-        """Of a text as it is written."""
+        """Returns the size of a text that is already converted."""
         return self._size(text)
 
 

@@ -1,4 +1,4 @@
-"""Markdown as the few tags that chat platforms take, such as b, i, code and a. Lists and tables become text."""
+"""Converts Markdown to the few HTML tags that chat platforms accept, such as b, i, code and a. Tables become text."""
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
@@ -24,10 +24,12 @@ def html(text: str) -> str:
 
 
 class _Writer:
+    """Writes the tokens of the Markdown parser as tags."""
+
     def __init__(self) -> None:
         self.out: list[str] = []
         self._lists: list[int | None] = []
-        """The next number of each list that is open; None for bullets."""
+        """The next number of each open list; None for bullets."""
         self._links: list[bool] = []
         self._rows: list[list[str]] | None = None
 

@@ -1,6 +1,6 @@
-"""What of a Markdown text should stay together: code fences, tables, links, mentions. Finds, and changes nothing.
+"""Finds the parts of a Markdown text that should not be cut: code fences, tables, links, mentions.
 
-A scanner of lines and one expression are enough here, and cost less than a parser; how a text looks is not its matter.
+A line scanner and one regular expression are enough for this, and faster than a parser.
 """
 
 import re
@@ -15,7 +15,7 @@ _RULE = re.compile(r":?-+:?")
 _WHOLE = re.compile(
     r"!?\[[^\[\]\n]*\]\([^()\s]*(?:\s+\"[^\"\n]*\")?\)"  # links and pictures
     r"|<[@#!&:][^<>\s]{1,100}>|<https?://[^<>\s]+>"  # mentions in angle brackets, addresses
-    r"|https?://[!-'*-;=?-~]+"  # not what follows at once in a script without blanks
+    r"|https?://[!-'*-;=?-~]+"  # stops at text that follows without a space, as in Chinese
     r"|@[\w.\-]{1,64}"
     r"|`[^`\n]+`|\*\*[^*\n]+\*\*|__[^_\n]+__|~~[^~\n]+~~"
 )
@@ -25,23 +25,23 @@ _LANGUAGE_CHARACTERS = 24
 
 @dataclass(frozen=True, slots=True)
 class Fence:
-    """A block of code. `body_end` is where its closing line begins, or the end of the text if it has none."""
+    """A code block. `body_end` is where its closing line begins, or the end of the text if it has none."""
 
     start: int
     named: int
-    """Behind the marker that opens it; what follows in that line is the language."""
+    """The position after the opening marker; the rest of that line is the language."""
     body: int
     body_end: int
     end: int
-    """Behind the marker that closes it."""
+    """The position after the closing marker."""
     opening: str
-    """The line that opens it again."""
+    """The line that reopens it in the next message."""
     unnamed: str
-    """That line without the language."""
+    """The opening line without the language."""
     closing: str
 
     def holds(self, position: int) -> bool:
-        """Whether what follows a cut here is code that has to be opened again."""
+        """Returns whether the text after a cut at this position is code that needs a new opening line."""
         return self.named <= position <= self.body_end and position < self.end
 
     def closed_by(self, line: str) -> bool:
@@ -51,27 +51,31 @@ class Fence:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
+    """The positions in a text that should not be cut."""
+
     fences: tuple[Fence, ...] = ()
     blocks: tuple[tuple[int, int], ...] = ()
-    """Stretches that are kept in one message if one can hold them: fences and tables."""
+    """Ranges that are kept in one message if they fit into one: fences and tables."""
     spans: tuple[tuple[int, int], ...] = ()
-    """The same within a line, and perhaps within a block: links, mentions, words in bold."""
+    """Ranges within a line, possibly inside a block, that are kept together: links, mentions, bold text."""
 
     def fence_around(self, position: int) -> Fence | None:
-        """The one that begins before this and does not end before it."""
+        """Returns the fence that begins before this position and does not end before it."""
         index = bisect_left(self.fences, position, key=attrgetter("start")) - 1
         return self.fences[index] if index >= 0 and position <= self.fences[index].end else None
 
     def fence_at(self, position: int) -> Fence | None:
+        """Returns the fence whose code a cut at this position would interrupt."""
         fence = self.fence_around(position)
         return fence if fence is not None and fence.holds(position) else None
 
     def around(self, position: int) -> list[tuple[int, int]]:
-        """The stretches that a cut here would break, outermost first."""
+        """Returns the ranges that a cut at this position would break, outermost first."""
         return [*_around(self.blocks, position), *_around(self.spans, position)]
 
 
 def of(text: str) -> Layout:
+    """Finds the fences, tables and spans of a text."""
     fences, tables = _blocks(text)
     blocks = [(fence.start, fence.end) for fence in fences]
     spans = (match.span() for match in _WHOLE.finditer(text))
@@ -83,7 +87,7 @@ def opens(line: str) -> bool:
 
 
 def unclosed(text: str) -> Fence | None:
-    """The block of code that the text ends in."""
+    """Returns the code fence that is still open at the end of the text."""
     if "```" not in text and "~~~" not in text:
         return None
     fences, _ = _blocks(text)
@@ -91,7 +95,7 @@ def unclosed(text: str) -> Fence | None:
 
 
 def _around(stretches: Sequence[tuple[int, int]], position: int) -> Sequence[tuple[int, int]]:
-    """The one of these that a cut here would break; they are in order, and none is inside another."""
+    """Returns the range that a cut at this position would break. Ranges are sorted and do not overlap."""
     index = bisect_left(stretches, position, key=itemgetter(0)) - 1
     return stretches[index : index + 1] if index >= 0 and position < stretches[index][1] else ()
 
@@ -128,7 +132,10 @@ def _blocks(text: str) -> tuple[list[Fence], list[tuple[int, int]]]:
 
 
 def _is_delimiter(line: str) -> bool:
-    """Of a table's head from its body. By cells, since one expression for all of it takes ages over a blank line."""
+    """Returns whether a line separates a table's head from its body.
+
+    The cells are matched one by one, because a single expression is very slow on a line of blanks.
+    """
     cells = line.strip().removeprefix("|").removesuffix("|").split("|")
     return all(_RULE.fullmatch(cell.strip()) for cell in cells)
 

@@ -15,7 +15,7 @@ FIRST_CJK = "\u2e80"
 
 
 def markdown_parser(breaks: bool = False) -> "MarkdownIt":
-    """Builds a parser with tables and strikethrough; raw HTML is text. `breaks` keeps the ends of lines."""
+    """Builds a parser with tables and strikethrough; raw HTML is text. `breaks` keeps line breaks."""
     from markdown_it import MarkdownIt  # importing it takes a tenth of a second, and most texts have no markup
 
     parser = MarkdownIt("commonmark", {"html": False, "breaks": breaks}).enable(["table", "strikethrough"])

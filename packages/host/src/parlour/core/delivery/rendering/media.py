@@ -1,4 +1,4 @@
-"""Pictures, sounds, films and files of a message as components, or as words where the platform has no such thing."""
+"""Converts pictures, audio, video and files of a message to components, or to text if the platform can't send them."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -9,7 +9,7 @@ _KINDS = {"image": "Image", "audio": "Voice", "voice": "Voice", "video": "Video"
 
 
 def component_of(medium: Mapping[str, Any], manifest: AdapterManifest) -> dict[str, Any] | None:
-    """None when this platform can't show it."""
+    """Returns the component for a file; None if this platform can't show it."""
     size = medium.get("size_bytes")
     if size is not None and size > manifest.limits.file_bytes:
         return None
@@ -22,6 +22,7 @@ def component_of(medium: Mapping[str, Any], manifest: AdapterManifest) -> dict[s
 
 
 def instead_of(medium: Mapping[str, Any], manifest: AdapterManifest, begun: bool) -> str:
+    """Returns the text that replaces a file which can't be shown, with the reason and its web address."""
     name = medium.get("name") or _kind(medium).lower()
     size, most = medium.get("size_bytes"), manifest.limits.file_bytes
     reason = "is too large to be sent here" if size is not None and size > most else "can't be shown here"
@@ -30,7 +31,7 @@ def instead_of(medium: Mapping[str, Any], manifest: AdapterManifest, begun: bool
 
 
 def told_without(chain: Iterable[Mapping[str, Any]], artifact_id: str) -> list[dict[str, Any]] | None:
-    """The chain with a word in place of this file; None when it is not there."""
+    """Replaces an unavailable file by a text; None if the chain does not contain it."""
     components = [dict(each) for each in chain]
     at = next((at for at, each in enumerate(components) if each.get("artifact_id") == artifact_id), None)
     if at is None:
@@ -48,7 +49,7 @@ def _kind(medium: Mapping[str, Any]) -> str:
 
 
 def is_web_address(address: object) -> bool:
-    """Whatever else an address could be names something of the machine that opens it."""
+    """Returns whether this is an HTTP address. Any other scheme could point to the machine that opens it."""
     return isinstance(address, str) and address.lower().startswith(("http://", "https://"))
 
 

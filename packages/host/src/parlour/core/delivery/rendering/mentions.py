@@ -1,4 +1,4 @@
-"""Mentions of everybody that a model wrote: they stay readable and call nobody."""
+"""Defuses mentions of everyone in model output: they stay readable but notify no users."""
 
 import re
 from functools import cache
@@ -12,7 +12,7 @@ def _pattern(expression: str) -> re.Pattern[str]:
 
 
 def defused(text: str, expression: str) -> str:
-    """`expression` is how the platform writes such a mention; each one gets an invisible break inside."""
+    """Inserts an invisible break into each mention. `expression` is the pattern of such mentions on the platform."""
     if not expression or (pattern := _pattern(expression)).search(text) is None:
         return text
     broken = pattern.sub(_broken, text)

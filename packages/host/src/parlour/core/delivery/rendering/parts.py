@@ -1,6 +1,6 @@
-"""An agent's message as the messages of one platform: text in parts, files and pictures as components, in order.
+"""Renders an agent's message as the messages of one platform: split text, files and pictures as components, in order.
 
-Text stays text: nothing that a model writes becomes a mention, a command or a component of the platform.
+Text stays text: model output never becomes a mention, a command or a component of the platform.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,13 +17,13 @@ from .media import component_of, instead_of
 
 Chain = list[dict[str, Any]]
 _MIXED = frozenset(("Plain", "At", "AtAll", "Image", "Face", "Quote"))
-"""Components that share a message; any other has one of its own."""
+"""Component types that can share a message with text; any other needs a message of its own."""
 _TEXTUAL = _MIXED - {"Image"}
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One message of the platform, and the text it stands for."""
+    """One message of the platform and the text that it represents."""
 
     text: str
     chain: Chain
@@ -36,8 +36,10 @@ def render(
     quote: str = "",
     apart: bool = False,
 ) -> list[Part]:
-    """`quote` is the platform's id of the message that is answered; `apart` keeps pictures out of messages with text,
-    since what was shown as text can be edited to nothing else. Blank messages are none.
+    """Renders a message into parts; blank parts are left out.
+
+    `quote` is the platform's id of the message that is answered. `apart` keeps pictures out of messages with text,
+    because a message that was shown as text can only be edited into text.
     """
     assembly = _Assembly(manifest, policy, _TEXTUAL if apart else _MIXED, previews.whole_of(message))
     if quote and "Quote" in manifest.components.send:
@@ -56,7 +58,7 @@ def render(
 
 
 def is_text(chain: Iterable[Mapping[str, Any]]) -> bool:
-    """Whether a message that was shown as text can be edited to this."""
+    """Returns whether a message that was shown as text can be edited into this chain."""
     return all(component["type"] in _TEXTUAL for component in chain)
 
 
@@ -65,12 +67,14 @@ def _said(text: str, policy: DeliveryPolicy) -> str:
 
 
 class _Assembly:
+    """Collects text and components, and closes a part when it is full."""
+
     def __init__(self, manifest: AdapterManifest, policy: DeliveryPolicy, mixed: frozenset[str], whole: str) -> None:
         self._manifest = manifest
         self._policy = policy
         self._mixed = mixed
         self._whole = whole
-        """The file that has all of the words, until their beginning is there."""
+        """The name of the file with the full text, until the preview of the text has been added."""
         self._dialect = Dialect(manifest, policy.max_message_size, policy.mention_everyone)
         self._waiting = ""
         """Text since the last component."""
@@ -83,7 +87,7 @@ class _Assembly:
         self._waiting += text
 
     def words(self, text: str) -> None:
-        """Those of the message itself, which may be too many."""
+        """Adds text of the message itself, shortened to a preview if a file has all of it."""
         whole, self._whole = self._whole, ""
         self.text(previews.beginning(text, whole, self._dialect) if whole else text)
 
@@ -104,7 +108,7 @@ class _Assembly:
 
     @property
     def _begun(self) -> bool:
-        """Whether something was said; what is quoted was said by somebody else."""
+        """True if there is content so far; a quoted message does not count."""
         return bool(self._waiting or self._done) or any(each["type"] != "Quote" for each in self._chain)
 
     def media(self, medium: Mapping[str, Any]) -> None:
@@ -120,14 +124,14 @@ class _Assembly:
             if self._policy.mention_everyone and "AtAll" in self._manifest.components.send:
                 self.component({"type": "AtAll"}, "")
             else:
-                self.text("@everyone")  # the dialect defuses it where the platform would call everyone
+                self.text("@everyone")  # the formatter defuses it where the platform would notify everyone
         elif "At" in self._manifest.components.send and self._dialect.size(name) <= self._dialect.limit:
             self.component({"type": "At", "target": element["user_id"], "display": element.get("name")}, name)
         else:
             self.text(name)
 
     def component(self, component: dict[str, Any], text: str) -> None:
-        """`text` is how it is written among the words of its message."""
+        """Adds a component. `text` is how it appears in the text of the part."""
         self._flush_text()
         alone, size = component["type"] not in self._mixed, self._dialect.size(text)
         if alone or size > self._room:

@@ -14,16 +14,18 @@ RULE = "———"
 
 @cache
 def _parser() -> Callable[[str], Sequence[Any]]:
-    """Without definitions of references, which would vanish where nothing refers to them."""
+    """Returns a parser that shows link reference definitions as text; unused ones would disappear otherwise."""
     return markdown_parser().disable("reference").parse
 
 
-@lru_cache(maxsize=8)  # a text is measured and then written
+@lru_cache(maxsize=8)  # a text is measured first and then converted
 def plain(text: str) -> str:
-    """Keeps the white space around the text: what follows in the same message is set off by it."""
+    """Converts Markdown to plain text. Keeps the white space around it, which separates it from the rest of the
+    message.
+    """
     shown = "\n".join(_Blocks(_parser()(text)).lines()).strip()
     if not shown:
-        return text  # such as quotes within quotes, deeper than the parser goes
+        return text  # such as quotes nested deeper than the parser supports
     before, after = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
     return f"{before}{shown}{after}"
 
@@ -35,9 +37,9 @@ class _Blocks:
         self._tokens = tokens
         self._out: list[str] = []
         self._prefixes: list[str] = []
-        """Of open quotes and list items, outermost first."""
+        """Prefixes of open quotes and list items, outermost first."""
         self._bullet = ""
-        """The mark of a list item whose first line is yet to come."""
+        """The mark of a list item whose first line has not been added yet."""
         self._numbers: list[int | None] = []
         """The next number of each open list; None for bullets."""
         self._row: list[str] | None = None
@@ -107,7 +109,7 @@ class _Blocks:
             self._out.append(f"{prefix}{line}".rstrip())
 
     def _gap(self) -> None:
-        """Leaves one empty line before what follows."""
+        """Adds one empty line before the next block."""
         quote = "".join(each for each in self._prefixes if each != "  ").rstrip()
         if self._out and self._out[-1] not in ("", quote):
             self._out.append(quote)

@@ -1,6 +1,6 @@
-"""Of a text that no chat should be flooded with its beginning, and a word on where the rest is.
+"""Shortens a text that is too long for a chat to its beginning, with a note where the full text is.
 
-The whole is kept as a file by whoever found it too long, and sent as any other file.
+The caller that found the text too long stores it as a file, which is sent like any other file.
 """
 
 from collections.abc import Mapping
@@ -9,20 +9,20 @@ from typing import Any
 from .dialects import Dialect
 
 WHOLE = "whole"
-"""In a message's metadata: the id of the file that has all of its text."""
+"""Metadata key of a message: the id of the file with the full text."""
 _BETWEEN = "\n\n"
 
 
 def whole_of(message: Mapping[str, Any]) -> str:
-    """What that file is called; empty when the text is all there is. Only a file that goes with the message counts."""
+    """Returns the name of the file with the full text; empty if there is none. It must be attached to the message."""
     whole = (message.get("metadata") or {}).get(WHOLE)
     refs = message.get("artifact_refs") or ()
     return next((str(ref.get("name") or "a file") for ref in refs if whole and ref["artifact_id"] == whole), "")
 
 
 def beginning(text: str, whole: str, dialect: Dialect) -> str:
-    """As much as one message holds together with the word on the rest. Where that is too little for both, they are two
-    or three.
+    """Returns as much of the text as fits into one message together with the note. If there is too little room for
+    both, they take two or three messages.
     """
     told = f"[This is only the beginning. All of it is in {whole}.]"
     room = dialect.limit - dialect.measure(told) - len(_BETWEEN)

@@ -1,4 +1,6 @@
-"""The words under a message that may be one too many, in each language. The limit leaves room for the longest."""
+"""The note below a message that may have been sent twice, in each language. The size limit reserves room for the
+longest.
+"""
 
 from typing import Any, Final
 
@@ -8,7 +10,7 @@ from .text_length import Measure
 
 
 def mark(language: str) -> str:
-    """Returns the words in this language, on a line of their own."""
+    """Returns the note in this language, on a line of its own."""
     return f"\n{text('delivery.repeated', language)}"
 
 
@@ -17,12 +19,12 @@ MARKS: Final = tuple(mark(language) for language in LANGUAGES)
 
 
 def room(measure: Measure) -> int:
-    """Returns the size of the longest mark: the language is known only when a message is repeated."""
+    """Returns the size of the longest note: the language is known only when a message is repeated."""
     return max(map(measure, MARKS))
 
 
 def marked(chain: list[dict[str, Any]], language: str) -> list[dict[str, Any]]:
-    """Under a file or a voice message they are a text of their own; buttons stay below everything."""
+    """Adds the note to a chain. Below a file or voice message it is a text of its own; buttons stay at the end."""
     below = next((at for at, each in enumerate(chain) if each.get("component_type") == "buttons"), len(chain))
     written = any(component["type"] == "Plain" for component in chain)
     words = {"type": "Plain", "text": mark(language) if written else mark(language).strip()}
@@ -30,10 +32,10 @@ def marked(chain: list[dict[str, Any]], language: str) -> list[dict[str, Any]]:
 
 
 def is_marked(shown: str) -> bool:
-    """Tells whether a text that people see ends with the mark of any language."""
+    """Returns whether a shown text ends with the note of any language."""
     return shown.endswith(tuple(each.strip() for each in MARKS))
 
 
 def unmarked(shown: str) -> str:
-    """Returns a text that people see without the mark of any language."""
+    """Returns a shown text without the note of any language."""
     return next((shown.removesuffix(each.strip()).rstrip() for each in MARKS if shown.endswith(each.strip())), shown)

@@ -1,8 +1,8 @@
-"""Cuts a text into pieces that one message each can hold.
+"""Splits a text into pieces that fit into one message each.
 
-At a paragraph if there is one late enough, else at the end of a line or sentence, else between words, else between
-graphemes. The pieces' texts join to the whole. A fence of code that is cut is closed in one and opened in the next, and
-its own two lines are never torn; what a fence is and where there are some is the layout's to say.
+Cuts at a paragraph if one is late enough, else at the end of a line or sentence, else between words, else between
+graphemes. The texts of the pieces join to the whole. A code fence that is cut is closed in one piece and reopened in
+the next, and its opening and closing lines are never broken. `layout` finds the fences.
 """
 
 import re
@@ -19,18 +19,20 @@ _LINE = re.compile(r"\n")
 _SENTENCE = re.compile(r"[.!?…][\"'”’)\]]*\s+|[。！？；…][”』」）]*\s*")
 _WORD = re.compile(r"\s+")
 _SCRAP = 20
-"""Code that is too short to be left alone with the line that closes it."""
+"""Characters of code that should at least precede a closing line in the same piece."""
 GRAPHEME = r"[\U0001F1E6-\U0001F1FF]{2}[\p{GCB=Extend}\p{GCB=ZWJ}\p{GCB=SpacingMark}]*+|\X"
-"""What people see as one character. Flags are pairs of letters, of which \\X looks back over all for each."""
+"""Pattern of one visible character. Flags are matched as pairs, because \\X looks back over all flags for each."""
 _TRIES = 16
-"""Graphemes that are tried for a cut that harms no fence. Only a text that is made for it has none among them."""
+"""Number of graphemes that are tried for a cut that breaks no fence. Only a crafted text has none among them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
+    """One piece of a text."""
+
     text: str
     opened: str = ""
-    """Put before it: the fence that its code belongs to."""
+    """The opening line that is put before code whose fence was cut."""
     closed: str = ""
 
     @property
@@ -39,8 +41,9 @@ class Piece:
 
 
 def split(text: str, limit: int, measure: Measure) -> Iterator[Piece]:
-    """Each piece is within the limit as it is shown, or a single character. What is opened in one is closed in it, as
-    long as the two lines for that take no more than half of what a message holds.
+    """Splits a text. Each shown piece is within the limit, or a single character.
+
+    A fence that is opened in a piece is also closed in it, unless the two lines take more than half of the limit.
     """
     if len(text) <= limit and measure(text) <= limit:
         return iter((Piece(text),))
@@ -54,7 +57,7 @@ class _Splitter:
         self._limit = limit
         self._measure = measure
         self._frames: dict[str, bool] = {}
-        """Whether a message can afford these lines."""
+        """Caches whether these fence lines take at most half of a message."""
 
     def pieces(self) -> Iterator[Piece]:
         start = 0
@@ -84,7 +87,9 @@ class _Splitter:
         return next((line for line in (fence.opening, fence.unnamed) if self._affords(line + fence.closing)), "")
 
     def _closed(self, shown: str) -> str:
-        """Asks the piece, not the text: what a reader is shown is closed, wherever it had to be cut."""
+        """Returns the closing line. Checks the piece instead of the text, so that it is correct wherever the cut had to
+        be.
+        """
         fence = layout.unclosed(shown)
         if fence is None or not self._affords(fence.unnamed + fence.closing):
             return ""
@@ -96,14 +101,14 @@ class _Splitter:
         return self._frames[frame]
 
     def _room(self, start: int, end: int) -> int:
-        """The end, or as much before it as fits."""
+        """Returns `end`, or the last position before it at which the piece fits."""
         while end > start + 1 and (size := self._measure(self._piece(start, end).shown)) > self._limit:
             fitting = start + (end - start) * self._limit // size
             end = max(start + 1, min(fitting, end - 1))
         return end
 
     def _cut(self, start: int, end: int) -> int:
-        """The best place in (start, end]."""
+        """Returns the best position for a cut in (start, end]."""
         third = start + (end - start) // 3
         for boundary in (_PARAGRAPH, _LINE, _SENTENCE):
             cut = self._last(boundary, start, end, third)
@@ -132,20 +137,20 @@ class _Splitter:
         return all(not self._holds_together(start, whole, end) for whole in self._layout.around(cut))
 
     def _holds_together(self, start: int, whole: tuple[int, int], end: int) -> bool:
-        """Whether this stretch must not be cut: it ends in this message, or the next one can hold it."""
+        """Returns whether this range must not be cut: it ends within this message, or fits into the next one."""
         if whole[1] <= end:
             return True
         return whole[0] > start and self._measure(self._text[whole[0] : whole[1]]) <= self._limit
 
     def _kept_together(self, start: int, end: int) -> int | None:
-        """Where a stretch begins that the end would break and the next message can hold."""
+        """Returns the start of a range that a cut at `end` would break and that fits into the next message."""
         for whole in self._layout.around(end):
             if self._holds_together(start, whole, end) and self._harmless(start, whole[0]):
                 return whole[0]
         return None
 
     def _harmless(self, start: int, cut: int) -> bool:
-        """Whether a cut here tears no line of a fence, and makes no line look like one."""
+        """Returns whether a cut here breaks no line of a fence and creates no line that looks like one."""
         if self._text[cut - 1] == "\n":
             return True
         fence = self._layout.fence_around(cut)
@@ -166,11 +171,11 @@ class _Splitter:
             if self._harmless(start, cut):
                 return cut
             cut = self._graphemes(start, cut - 1)
-        return latest if latest > start else end  # one grapheme that no message holds
+        return latest if latest > start else end  # a single grapheme that does not fit into a message
 
     def _beside_fence_lines(self, start: int, end: int) -> int:
-        """The end, or what is before it in place of a fence's own lines: the one that opens it goes with its code, and
-        some code goes with the one that closes it.
+        """Moves `end` away from a fence's own lines: the opening line stays with its code, and some code stays with the
+        closing line.
         """
         fence = self._layout.fence_around(end)
         if fence is None or end == fence.end or fence.body < end < fence.body_end - _SCRAP:
@@ -182,15 +187,15 @@ class _Splitter:
         return max(min(code + some * 2 // 3, end), start + 1) if some or code > start else end
 
     def _graphemes(self, start: int, end: int) -> int:
-        """Where the last whole grapheme of this stretch ends."""
+        """Returns the end of the last complete grapheme in this range."""
         return start + _graphemes_within(self._text[start : end + 64], end - start)
 
 
 def _graphemes_within(text: str, characters: int) -> int:
-    """The length of the whole graphemes among the first so many characters."""
+    """Returns the length of the complete graphemes among the first `characters` characters."""
     if text[:characters].isascii() and text[characters : characters + 1].isascii():
         return characters - (text[characters - 1 : characters + 1] == "\r\n")
-    import regex  # only texts that are cut within a word need it
+    import regex  # only needed for texts that are cut within a word
 
     length = 0
     for match in regex.finditer(GRAPHEME, text):

@@ -1,10 +1,11 @@
-"""A table as text in columns, for where there are none."""
+"""Lays out a table as text in columns, for platforms without tables."""
 
 from collections.abc import Sequence
 from unicodedata import east_asian_width
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> str:
+    """Returns the rows as lines of equal width, with a rule below the first one."""
     if not rows:
         return ""
     columns = max(len(row) for row in rows)
@@ -16,7 +17,7 @@ def aligned(rows: Sequence[Sequence[str]]) -> str:
 
 
 def width(text: str) -> int:
-    """How many columns it takes: a Chinese character takes two."""
+    """Returns the display width in columns; a Chinese character takes two."""
     return sum(2 if east_asian_width(each) in "WF" else 1 for each in text)
 
 

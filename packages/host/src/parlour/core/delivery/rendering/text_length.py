@@ -1,4 +1,4 @@
-"""How long a text is, as its platform counts."""
+"""Measures the length of a text in the unit of its platform."""
 
 from collections.abc import Callable
 

@@ -1,10 +1,10 @@
-"""What a model thought before it spoke. Some write it into their text, in a block at its head."""
+"""Handles reasoning that some models write into their text, in a `<think>` block at its beginning."""
 
 _OPEN, _CLOSE = "<think>", "</think>"
 
 
 def spoken(text: str, growing: bool = False) -> str:
-    """The text without such a block. While the block is open, or may yet begin, nothing was said."""
+    """Returns the text without its reasoning block; empty while the block is open or could still begin."""
     head = text.lstrip()
     if not head.startswith(_OPEN):
         return "" if growing and _OPEN.startswith(head) else text
@@ -13,5 +13,6 @@ def spoken(text: str, growing: bool = False) -> str:
 
 
 def quoted(reasoning: str) -> str:
+    """Formats reasoning as a Markdown quote."""
     lines = reasoning.strip().splitlines()
     return "".join(f"> {line}\n" for line in lines) + "\n"

@@ -1,7 +1,7 @@
-"""A message that is sent with the first words and edited as more come, as fast as the chat takes it.
+"""Streams a message by sending its beginning and editing it as more text arrives, as fast as the chat allows.
 
-What grows past the limit of one message goes on in the next. The final text is the outbox's to deliver: a row that was
-shown while it grew is finished here instead of being sent.
+Text beyond the limit of one message continues in the next one. The outbox delivers the final text: a row that was
+streamed is finished here instead of being sent.
 """
 
 import asyncio
@@ -28,7 +28,9 @@ from .streamed_message import Clear, Stage, outgrown, until_clear
 logger = logging.getLogger(__name__)
 
 SLOWEST_SECONDS = 30.0
+"""Maximum seconds between two edits after the platform asked to slow down."""
 AWAY_SECONDS = 2.0
+"""Minimum seconds before the next edit after one that was not accepted or not acknowledged."""
 
 
 @dataclass(slots=True)
@@ -39,12 +41,14 @@ class Bubble:
     message_id: str = ""
     shown: Chain | None = None
     doubtful: bool = False
-    """Its first send was never answered."""
+    """True if its first send was not acknowledged."""
     stuck: bool = False
-    """It can't be edited any more."""
+    """True if it can't be edited any more."""
 
 
 class EditedMessage:
+    """A message that is streamed by edits, in one or more parts."""
+
     def __init__(
         self,
         stage: Stage,
@@ -110,14 +114,14 @@ class EditedMessage:
         return True
 
     async def withdraw(self, row: Outgoing) -> None:
-        """The final text needs fewer messages than were begun."""
+        """Deletes a part that the final text does not need."""
         await asyncio.wait([self._work])
         bubble = self._of(row)
         try:
             if bubble.message_id:
                 await self._api().delete_message(self._chat.type, self._chat.id, bubble.message_id)
         except (PlatformRefused, PlatformUncertain, NotSupportedError) as error:
-            logger.warning("outbox row %s: what was shown of it stays: %s", row.outbox_id, error)
+            logger.warning("outbox row %s: the part that was shown could not be deleted: %s", row.outbox_id, error)
 
     def _of(self, row: Outgoing) -> Bubble:
         return next(bubble for bubble in self._bubbles if bubble.row.outbox_id == row.outbox_id)
@@ -133,9 +137,9 @@ class EditedMessage:
                 self._changed.clear()
                 await self._show_parts()
         except (NotSupportedError, StorageFailed, GuardFailed) as error:
-            logger.warning("outbox row %s does not grow any more: %s", self._chat.name, error)
-        except Exception:  # an adapter's own fault; the final text is sent all the same
-            logger.exception("outbox row %s does not grow any more", self._chat.name)
+            logger.warning("outbox row %s is not streamed any further: %s", self._chat.name, error)
+        except Exception:  # an error of the adapter; the final text is sent all the same
+            logger.exception("outbox row %s is not streamed any further", self._chat.name)
 
     async def _show_parts(self) -> None:
         if outgrown(self._text):
@@ -151,7 +155,9 @@ class EditedMessage:
                 return
 
     async def _shown(self, bubble: Bubble, chain: Chain) -> bool:
-        """False when the platform takes nothing now: later there may be more to show."""
+        """Shows a chain within the rate limit. Returns False if the platform accepts nothing now; later there may be
+        more text.
+        """
         pace, limits = self._stage.pace, self._manifest.limits
         wait = pace.wait(self._chat.room, limits, SPARE)
         if wait:
@@ -166,7 +172,7 @@ class EditedMessage:
         return True
 
     async def _begin_next(self) -> Bubble | None:
-        """A row before its first send, as long as the run goes on."""
+        """Stores a row for the next part before its first send, as long as the run is active."""
         async with self._opening:
             if self._closing.is_set():
                 return None
@@ -178,7 +184,7 @@ class EditedMessage:
             return self._bubbles[-1]
 
     async def _show(self, bubble: Bubble, chain: Chain) -> float:
-        """How long to rest after it."""
+        """Sends or edits a part, and returns the seconds to wait after it."""
         try:
             if bubble.message_id:
                 await self._edited(bubble, chain)
@@ -188,12 +194,14 @@ class EditedMessage:
             self._stage.pace.hold(self._chat.room, refused)
             return self._slower(refused.retry_after)
         except (PlatformUncertain, TimeoutError, OSError) as error:
-            logger.warning("outbox row %s: no answer while it grew: %s", bubble.row.outbox_id, error)
+            logger.warning("outbox row %s: no response while streaming: %s", bubble.row.outbox_id, error)
             return self._slower(None)
         return self._interval
 
     def _lost(self, bubble: Bubble) -> bool:
-        """Nothing more can be shown in it. Where a key shows once, sending again tells which message it is."""
+        """Returns whether nothing more can be shown in a part. Not for an uncertain send of an idempotent platform:
+        sending again returns the message id.
+        """
         return bubble.stuck or (bubble.doubtful and not self._manifest.idempotent)
 
     async def _send_first(self, bubble: Bubble, chain: Chain) -> None:
@@ -213,7 +221,7 @@ class EditedMessage:
         )
 
     async def _edited(self, bubble: Bubble, chain: Chain) -> bool:
-        """False when the platform will never do that."""
+        """Edits a part. Returns False if the platform will never allow it."""
         try:
             await self._api().edit_message(self._chat.type, self._chat.id, bubble.message_id, parsed(chain))
         except NotSupportedError:
@@ -227,7 +235,9 @@ class EditedMessage:
         return not bubble.stuck
 
     def _slower(self, retry_after: float | None) -> float:
-        """A platform that has enough is given less from now on; then it is tried again."""
+        """Returns the seconds to wait after a refusal. If the platform named a time, edits become less frequent from
+        now on.
+        """
         if retry_after is None:
             return max(self._interval, AWAY_SECONDS)
         self._interval = min(self._interval * 2, SLOWEST_SECONDS)

@@ -1,4 +1,4 @@
-"""A message that grows where the platform itself streams: words are handed on as fast as it takes them."""
+"""Streams a message through the platform's own streaming API, as fast as the platform accepts it."""
 
 import asyncio
 import logging
@@ -19,10 +19,13 @@ from .streamed_message import Clear, Stage, outgrown, until_clear
 logger = logging.getLogger(__name__)
 
 APPENDS_PER_SECOND = 4.0
+"""Appends per second if the manifest declares no edit rate."""
 BROKEN = "the answer was interrupted"
 
 
 class NativeStream:
+    """A message that is streamed by the platform's own API."""
+
     def __init__(self, stage: Stage, row: Outgoing, limits: Limits, clear: Clear) -> None:
         self._stage = stage
         self._row = row
@@ -31,7 +34,7 @@ class NativeStream:
         self._interval = 1 / (limits.edits_per_second or APPENDS_PER_SECOND)
         self._text = ""
         self._handed = ""
-        """What was handed on of it. A model's thoughts are not."""
+        """The text that was appended so far, without reasoning."""
         self._stream: Stream | None = None
         self._doubtful = False
         self._changed = asyncio.Event()
@@ -54,7 +57,7 @@ class NativeStream:
         self.stop()
 
     async def whole(self, row: Outgoing) -> bool:
-        """Its end is always said."""
+        """Returns False: the end of the stream always has to be sent."""
         return False
 
     async def finish(self, row: Outgoing) -> Sent:
@@ -74,7 +77,7 @@ class NativeStream:
         return await self._chat.send_row(self._chat.api(self._stage.bots), row, self._stage.languages, again=True)
 
     def found(self, row: Outgoing, message_id: str) -> bool:
-        """What was found is whole: the platform had its end."""
+        """Returns False: a message that is found is complete, because the platform received its end."""
         return False
 
     async def withdraw(self, row: Outgoing) -> None:
@@ -92,12 +95,14 @@ class NativeStream:
                 self._changed.clear()
                 await self._rest(await self._next_words())
         except (NotSupportedError, PlatformRefused, PlatformUncertain, TimeoutError, OSError) as error:
-            logger.warning("outbox row %s does not grow any more: %s", self._row.outbox_id, error)
-        except Exception:  # an adapter's own fault; the final text is sent all the same
-            logger.exception("outbox row %s does not grow any more", self._row.outbox_id)
+            logger.warning("outbox row %s is not streamed any further: %s", self._row.outbox_id, error)
+        except Exception:  # an error of the adapter; the final text is sent all the same
+            logger.exception("outbox row %s is not streamed any further", self._row.outbox_id)
 
     async def _next_words(self) -> float:
-        """How long to rest after them; when the platform takes nothing now, there may be more to show later."""
+        """Appends the next text and returns the seconds to wait. If the platform accepts nothing now, it is tried again
+        then.
+        """
         pace, room = self._stage.pace, self._chat.room
         wait = pace.wait_beside(room, self._limits, SPARE)
         if wait:

@@ -1,4 +1,4 @@
-"""What a growing message is to the rest of delivery, and what it stands on."""
+"""The interface of streamed messages towards the rest of delivery, and their dependencies."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -14,15 +14,15 @@ from parlour_sdk.protocol.limits import MESSAGE_TEXT_BYTES
 from parlour_sdk.values import dataclass
 
 GREW = "grew"
-"""In a row's message: people may have seen something of it before it was whole."""
+"""Key in a row's message: users may have seen a part of it before it was complete."""
 
 
 Clear = Callable[[], Coroutine[Any, Any, None]]
-"""Returns when all that was said before is sent. Called by who waits for it, if anybody comes to that."""
+"""Waits until all earlier messages are sent. Called only if the stream has to wait."""
 
 
 class Grown(Protocol):
-    """A message that is, or was, shown while it grows."""
+    """A message that is or was shown while the run writes it."""
 
     @property
     def rows(self) -> list[Outgoing]: ...
@@ -30,23 +30,25 @@ class Grown(Protocol):
     def grow(self, text: str) -> None: ...
 
     def stop(self) -> None:
-        """Nothing more is shown; a call that was begun is carried out."""
+        """Stops showing text; a call that has started is completed."""
         ...
 
     async def settled(self) -> None:
-        """Stopped, and no further row of it will be."""
+        """Stops and returns when no further row will be added."""
         ...
 
     async def whole(self, row: Outgoing) -> bool:
-        """Whether the final text of one of its rows is there already, so that finishing it takes no call."""
+        """Returns whether the final text of a row is already shown, so that finishing it needs no call."""
         ...
 
     async def finish(self, row: Outgoing) -> Sent:
-        """The final text of one of its rows is on the platform. Raises as the platform API does."""
+        """Completes a row with its final text on the platform. Raises like the platform API."""
         ...
 
     def found(self, row: Outgoing, message_id: str) -> bool:
-        """A row whose first send was never answered is there. Whether it is to be finished."""
+        """Adopts a message that was found after its first send was not acknowledged. Returns whether it still has to be
+        finished.
+        """
         ...
 
     async def withdraw(self, row: Outgoing) -> None: ...
@@ -54,7 +56,7 @@ class Grown(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """What every growing message needs."""
+    """The dependencies of every streamed message."""
 
     journal: Journal
     bots: RunningBots
@@ -65,14 +67,17 @@ class Stage:
 
 
 def outgrown(text: str) -> bool:
-    """Whether it is longer than a message may be: in the end people get its beginning, and all of it as a file."""
+    """Returns whether the text exceeds the limit of a message: users then get its beginning, and the full text as a
+    file.
+    """
     most = MESSAGE_TEXT_BYTES
     return len(text) * 4 > most and len(text.encode(errors="replace")) > most
 
 
 async def until_clear(clear: Clear, closing: asyncio.Event) -> None:
-    """Returns when what was said before is sent, or when nothing more is to be shown: then the whole message is behind
-    it in the same line, and waits for nobody but its growing self.
+    """Returns when earlier messages are sent, or when streaming stops.
+
+    In the second case the final message follows in the same queue and waits for the stream itself.
     """
     waiting = [asyncio.ensure_future(clear()), asyncio.ensure_future(closing.wait())]
     try:

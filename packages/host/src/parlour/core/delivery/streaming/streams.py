@@ -1,4 +1,4 @@
-"""The messages that grow at this moment, by the ids of their rows. What they look like is their own matter."""
+"""Tracks the streamed messages of this process by the ids of their rows."""
 
 import asyncio
 import logging
@@ -22,12 +22,14 @@ logger = logging.getLogger(__name__)
 
 
 def grows(manifest: AdapterManifest) -> bool:
-    """Whether people can see a message grow there."""
+    """Returns whether a message can be streamed on this platform, by edits or natively."""
     edits = "edit_message" in manifest.supported_apis and manifest.limits.edits_per_second > 0
     return edits or "open_stream" in manifest.supported_apis
 
 
 class Streams:
+    """Starts, finds and stops streamed messages."""
+
     def __init__(
         self, journal: Journal, bots: RunningBots, ids: Ids, clock: Clock, pace: Pace, languages: Languages
     ) -> None:
@@ -38,7 +40,7 @@ class Streams:
     def begin(
         self, row: Outgoing, manifest: AdapterManifest, policy: DeliveryPolicy, quote: str, clear: Clear
     ) -> Grown:
-        """The row is durable as `streaming`."""
+        """Starts a stream for a row that is stored as `streaming`."""
         grown: Grown
         if "open_stream" in manifest.supported_apis and self._streams_natively(row):
             grown = NativeStream(self._stage, row, manifest.limits, clear)
@@ -48,22 +50,25 @@ class Streams:
         return grown
 
     def _streams_natively(self, row: Outgoing) -> bool:
-        """A platform may stream in some chats only."""
+        """Returns whether the bot's adapter streams natively in this type of chat; some platforms do so only in some
+        chats.
+        """
         adapter = self._stage.bots.adapter(row.bot_id)
         return adapter is None or adapter.api().streams(chat_type(row.address))
 
     async def left(self, run_id: str) -> list[Outgoing]:
-        """Rows of this run that were shown as growing, and grow no more."""
+        """Stops the streams of this run and returns its rows that were streamed and are not complete."""
         for outbox_id, grown in list(self._by_row.items()):
             if grown.rows[0].run_id == run_id:
                 await self.settle(outbox_id)
         return await OutgoingRows(self._stage.journal).streaming(run_id)
 
     def of(self, outbox_id: str) -> Grown | None:
+        """Returns the stream that a row belongs to."""
         return self._by_row.get(outbox_id)
 
     async def settle(self, outbox_id: str) -> list[Outgoing]:
-        """All rows of the message, which grows no more."""
+        """Stops a stream and returns all its rows."""
         grown = self._by_row.get(outbox_id)
         if grown is None:
             return []
@@ -72,11 +77,11 @@ class Streams:
         return grown.rows
 
     def forget(self, outbox_id: str) -> None:
-        """It is finished, or never will be."""
+        """Removes a stream that is complete or will never be."""
         self._by_row.pop(outbox_id, None)
 
     def stop(self, outbox_id: str) -> None:
-        """Its run is over without a final text: what was shown of it stays."""
+        """Stops a stream whose run ended without a final text. The part that was shown stays."""
         grown = self._by_row.pop(outbox_id, None)
         if grown is not None:
             grown.stop()
@@ -84,7 +89,7 @@ class Streams:
                 self._in_background(grown, grown.rows[0])
 
     def withdraw(self, row: Outgoing) -> None:
-        """A message of it that the final text does not need."""
+        """Deletes a part that the final text does not need."""
         grown = self._by_row.pop(row.outbox_id, None)
         if grown is not None:
             self._in_background(grown, row)
@@ -97,4 +102,4 @@ class Streams:
     def _over(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            logger.error("what was begun of a message could not be taken back: %s", error)
+            logger.error("a streamed part could not be deleted: %s", error)
