@@ -54,7 +54,7 @@ class Logins:
         return cookie, login
 
     async def find(self, cookie: str) -> Login | None:
-        """Reads the session of a cookie from the database, so that a session that was ended fails on its next request."""
+        """Reads a cookie's session from the database, so that a session that was ended fails on its next request."""
         digest = _digest(cookie)
         rows = await self._journal.read(Select(LOGINS, where(digest=digest), limit=1, few=True))
         now = self._clock.now()

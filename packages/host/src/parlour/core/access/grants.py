@@ -125,7 +125,7 @@ def compute(
 
 
 def restored(snapshot: str, event: RecordedEvent, binding: Binding, descriptor: Descriptor) -> Grant:
-    """Rebuilds a grant from its snapshot in the ledger, for a run that starts or continues later than it was granted."""
+    """Rebuilds a grant from its snapshot in the ledger, for a run that starts or continues after it was granted."""
     kept = loads(snapshot)
     scopes = _state_scopes(event, binding, descriptor)
     storage = owners(event.envelope.workspace_id, descriptor.plugin_id, binding.binding_id)
