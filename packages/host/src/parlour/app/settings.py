@@ -227,7 +227,7 @@ class ToolSettings(Section):
     call_seconds: float = Field(default=60, gt=0)
     fetch_seconds: float = Field(default=20, gt=0)
     allowed_addresses: Annotated[list[str], BeforeValidator(_listed)] = []
-    """Private hosts and networks that may be connected to even for addresses from outside, such as links in messages."""
+    """Private hosts and networks that are allowed even for addresses from outside, such as links in messages."""
 
     @field_validator("allowed_addresses")
     @classmethod
