@@ -96,7 +96,7 @@ class DataDirectory:
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Holds the lock until the end of the block or of the process, however it ends. Raises AlreadyServed."""
+        """Holds the lock until the end of the block or of the process, however it ends. Raises DataDirectoryInUse."""
         self.make()
         descriptor = self._locked()
         try:

@@ -157,7 +157,7 @@ def _why(arguments: argparse.Namespace, settings: "Settings") -> None:
 
 
 if __name__ == "__main__":
-    # Commands raise `CommandFailed` of the imported module, which `__main__` would not catch.
+    # Commands raise `CommandError` of the imported module, which `__main__` would not catch.
     from parlour.cli.main import main as imported_main
 
     imported_main()

@@ -32,7 +32,7 @@ from .main import CommandFailed
 PATIENCE_SECONDS = 60.0
 """Seconds to wait for the Host in addition to `plugins.start_seconds`: the old version may have runs to finish."""
 POLL_SECONDS = 0.02
-"""Seconds between two looks at what the Host has done."""
+"""Seconds between two polls of the progress of the Host."""
 IN_A_HOST = (
     "what it stored in the database of a Host stays there; "
     "to delete that too, install it again and remove it through the page or API of that Host"
@@ -140,7 +140,7 @@ def _listed(given: Mapping[str, Sequence[str]] | grants.Grants) -> str:
 
 
 def _hand_over(desk: Desk, plugin: Installed, pid: int) -> None:
-    """Waits until the running Host has started the plugin. Raises CommandFailed if it does not."""
+    """Waits until the running Host has started the plugin. Raises CommandError if it does not."""
     status = _watch(desk, plugin.plugin_id, pid, lambda: desk.status.settled(pid, plugin.plugin_id, plugin.stamp))
     if status is None:
         raise CommandFailed(f"it is installed, and {_not_yet(desk, pid, 'started')}")
@@ -189,7 +189,7 @@ def _settled(desk: Desk, plugin_id: str) -> Record | None:
 
 
 def _watch(desk: Desk, plugin_id: str, pid: int, look: Callable[[], Seen | None]) -> Seen | None:
-    """Waits for the result of an installation. Raises CommandFailed if the plugin is removed in the meantime."""
+    """Waits for the result of an installation. Raises CommandError if the plugin is removed in the meantime."""
 
     def seen() -> Seen | None:
         record = desk.installation.folder.record(plugin_id)

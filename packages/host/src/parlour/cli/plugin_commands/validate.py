@@ -48,7 +48,7 @@ def run(settings: Settings, path: Path) -> None:
 
 
 def validated(settings: Settings, path: Path, pythons: Interpreters) -> Valid:
-    """Reads and imports a plugin and prints warnings about it. Raises CommandFailed with what is wrong."""
+    """Reads and imports a plugin and prints warnings about it. Raises CommandError with what is wrong."""
     plugin = read(path)
     for warning in plugin.warnings:
         print(f"  note: {warning}", flush=True)

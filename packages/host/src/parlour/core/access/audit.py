@@ -61,7 +61,7 @@ def refusals_counted(plugin_id: str, counted: Mapping[str, int], now: int) -> In
 
 
 def refusals_recounted(plugin_id: str, counted: Mapping[str, int], made_at: int) -> Update:
-    """Updates the number in an entry of `refusals_counted`.
+    """Updates the number in an entry that `denial_count_entry` made.
 
     The entry may be gone: retention does not wait for the end of a minute.
     """

@@ -46,7 +46,7 @@ class AuditLog:
         self._resting = False
 
     def check_room(self) -> None:
-        """Raises Refused if too many entries are waiting to be written."""
+        """Raises CallRejected if too many entries are waiting to be written."""
         if len(self._entries) >= WAITING_ENTRIES:
             raise Refused("runtime_error", "the audit can't be written at the moment; try again", retryable=True)
 

@@ -69,7 +69,7 @@ class DenialLog:
     async def record(
         self, caller: audit.AuditedCaller, action: str, run_id: str, resource: str, scope: str, refusal: Refused
     ) -> None:
-        """Writes the refusal. Raises Refused instead when it can't be written or there are too many of them."""
+        """Writes the refusal. Raises CallRejected instead when it can't be written or there are too many of them."""
         plugin_id = caller.plugin_id
         window = self._window(plugin_id)
         singly = window.add(action, refusal.code)

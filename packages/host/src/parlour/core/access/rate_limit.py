@@ -24,7 +24,7 @@ class Rate:
 
 
 LONGEST_SECONDS = 0.25
-"""Maximum number of seconds by which `Spacing` delays a call."""
+"""Maximum number of seconds by which `PacedBucket` delays a call."""
 
 
 class Spacing:

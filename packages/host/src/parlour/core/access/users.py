@@ -87,7 +87,7 @@ class Users:
         return restored(rows[0]) if rows and right and rows[0]["enabled"] else None
 
     async def create(self, actor: str, email: str, name: str, role: Role, password: str, first: bool = False) -> User:
-        """Creates an account; with `first`, only while there is no other account. Raises UserRefused."""
+        """Creates an account; with `first`, only while there is no other account. Raises AccountChangeRefused."""
         if first and await self.any():
             raise UserRefused("", OWNED)
         user = User(self._ids.new(), _checked(email), name.strip() or email.split("@")[0], role, self._clock.now())
@@ -117,7 +117,7 @@ class Users:
     ) -> User:
         """Changes an account. A user whose password or role changes or who is disabled has to log in again.
 
-        Raises UserRefused.
+        Raises AccountChangeRefused.
         """
         after = replace(
             before,
@@ -139,7 +139,7 @@ class Users:
         return after
 
     async def remove(self, actor: str, user: User) -> None:
-        """Deletes an account. Raises UserRefused if it is the last owner or was changed since it was read."""
+        """Deletes an account. Raises AccountChangeRefused if it is the last owner or was changed since it was read."""
         draft = Draft("user.remove")
         draft.add(Delete(USERS, _as_read(user)))
         draft.add(Delete(LOGINS, where(user_id=user.user_id), expect=ANY))
@@ -148,7 +148,7 @@ class Users:
         await self._commit(draft, user, loses_owner=user.role == "owner")
 
     async def _commit(self, draft: Draft, user: User, loses_owner: bool) -> None:
-        """Commits a change of a user whose first statement is guarded by `_as_read`. Raises UserRefused.
+        """Commits a change of a user whose first statement is guarded by `_unchanged`. Raises AccountChangeRefused.
 
         If an owner is lost, the same unit checks that another one exists, so that two owners who demote each other at
         the same time can't both succeed.

@@ -190,7 +190,7 @@ def _check_run(session: RunSession | None, action: Action) -> None:
 
 
 def _check_lease(session: RunSession | None, request: Call) -> None:
-    """Raises Refused unless the call carries the lease of its run: of two workers, only the holder may act for it."""
+    """Raises CallRejected unless the call carries its run's lease: of two workers, only the holder may act for the run."""
     if session is not None and session.remote and session.lease != request.lease:
         told = "lease: it is not the one that this run is held by"
         raise Refused("unauthorized", f"{told}; calls of a claimed run carry the lease of its claim")
@@ -236,7 +236,7 @@ def _scope(action: Action, request: Call) -> str:
 
 @contextmanager
 def _in_the_contracts_words() -> Iterator[None]:
-    """Translates errors of handlers to Refused with the codes of the protocol."""
+    """Translates errors of handlers to CallRejected with the codes of the protocol."""
     try:
         yield
     except GuardFailed as ended:

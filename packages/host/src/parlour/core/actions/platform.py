@@ -58,7 +58,7 @@ class PlatformActions:
 
 
 def _refuse_paths(value: Any, field: str = "") -> None:
-    """Raises Refused if a message part has a path: it would be read on the Host's machine, which no plugin may do."""
+    """Raises CallRejected if a message part has a path, which would be read on the Host's machine."""
     if isinstance(value, list):
         for number, each in enumerate(value):
             _refuse_paths(each, f"{field}.{number}")

@@ -98,7 +98,7 @@ class RuntimeActions:
         return Done()
 
     async def _claimed(self, caller: Caller, run_id: str) -> LeasedRun:
-        """Returns a run of the queue, for the plugin that holds or held it. Raises Refused if it is over."""
+        """Returns a run of the queue, for the plugin that holds or held it. Raises CallRejected if it is over."""
         leased = self._claims.get(run_id)
         if leased is None:
             raise await self._control.ended(caller, run_id)

@@ -2,7 +2,7 @@
 
 The start of a model call is written to the ledger in parallel with the call, and nothing waits for it: later writes of
 the run come after it. The usage of a call is written with the next write of its run, which usually is its answer; if
-none comes within `MOMENT_SECONDS`, it is written separately.
+none comes within `USAGE_WRITE_DELAY_SECONDS`, it is written separately.
 """
 
 import asyncio
