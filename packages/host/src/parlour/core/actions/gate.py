@@ -190,7 +190,7 @@ def _check_run(session: RunSession | None, action: Action) -> None:
 
 
 def _check_lease(session: RunSession | None, request: Call) -> None:
-    """Raises CallRejected unless the call has its run's lease: of two processes, only the holder may act for the run."""
+    """Raises CallRejected unless the call has its run's lease: of two processes only the holder may act for the run."""
     if session is not None and session.remote and session.lease != request.lease:
         told = "lease: it is not the one that this run is held by"
         raise Refused("unauthorized", f"{told}; calls of a claimed run carry the lease of its claim")
