@@ -11,7 +11,7 @@ OF_THE_ENVIRONMENT = {
     "PARLOUR__RETENTION__FIRST_SECONDS": 0,
     "PARLOUR__RUNS__PER_PERSON": 3,
 }
-STOPPING = "the Host stops"
+STOPPING = "the Host is stopping"
 A_MILLISECOND = 1 / (24 * 3600 * 1000)
 """In days: what the test has just read is older than that for certain."""
 

@@ -1,4 +1,4 @@
-"""What goes on beside the messages for as long as a Host runs: cleaning, schedules, statistics, the board."""
+"""Runs the background services of a Host: retention, schedules, statistics and the live feed."""
 
 import asyncio
 from collections.abc import AsyncIterator, Coroutine, Iterator
@@ -16,6 +16,7 @@ from .settings import RetentionSettings
 
 @asynccontextmanager
 async def going_on(host: Host) -> AsyncIterator[None]:
+    """Runs the background services while the context is open."""
     async with AsyncExitStack() as stack:
         retention = await stack.enter_async_context(_cleaning(host, host.settings.retention))
         host.tuning.follow(Tuned(host.core, retention, host.settings.logs.level).follow)
@@ -26,7 +27,7 @@ async def going_on(host: Host) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def _cleaning(host: Host, kept: RetentionSettings) -> AsyncIterator[Retention]:
-    """Takes away what is too old, until the Host stops."""
+    """Deletes expired records periodically while the context is open."""
     retention = Retention(host.journal, host.core.artifacts, host.clock, retention_terms(host.tuning.values()))
     work = asyncio.create_task(retention.serve(kept.first_seconds, kept.every_hours * 3600))
     try:
@@ -37,7 +38,7 @@ async def _cleaning(host: Host, kept: RetentionSettings) -> AsyncIterator[Retent
 
 
 def _states(host: Host) -> Iterator[State]:
-    """How things are at this moment that no fact tells of."""
+    """Yields the current states of plugins, bots and MCP servers, which no stored record reports."""
     for plugin_id, supervisor in host.runtime.supervisors().items():
         yield State("plugin", plugin_id, supervisor.status)
     for bot in host.bots.bots():
@@ -47,14 +48,14 @@ def _states(host: Host) -> Iterator[State]:
 
 
 async def _scheduled(host: Host) -> None:
-    """What is owed comes first, then what is due."""
+    """Runs the scheduler after unfinished work of an earlier process was recovered."""
     await host.taken_up.wait()
     await host.core.scheduler.serve()
 
 
 @asynccontextmanager
 async def _meanwhile(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-    """Goes on until the Host stops."""
+    """Runs a coroutine as a task while the context is open."""
     task = asyncio.create_task(work)
     try:
         yield

@@ -1,4 +1,4 @@
-"""Opens what a Host stands on, in order, and puts it together; leaving closes it in reverse."""
+"""Opens the infrastructure of a Host in order and builds the Host; leaving the context closes it in reverse order."""
 
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, closing, contextmanager
@@ -56,6 +56,7 @@ from .tools import open_tool_side
 
 @asynccontextmanager
 async def open_host(settings: Settings, additions: Additions) -> AsyncIterator[Host]:
+    """Opens a Host on its data directory. `Host.start` then starts plugins and bots and recovers unfinished work."""
     directory = DataDirectory(settings.data)
     clock, ids = SystemClock(), SystemIds()
     async with AsyncExitStack() as stack:
@@ -80,7 +81,7 @@ async def open_host(settings: Settings, additions: Additions) -> AsyncIterator[H
             partial(_removed, registries, components, listeners),
             Storage(journal, clock).forget,
         )
-        if not settings.runtime.url:  # what a standalone runtime has is waited for
+        if not settings.runtime.url:  # the plugins of a standalone runtime are known only when it is connected
             _recall(side.plugins, components, listeners)
         secrets = KnowingBox(key_file, REDACTOR)
         tools = ToolRegistry(settings.tools.call_seconds)
@@ -160,11 +161,11 @@ async def open_host(settings: Settings, additions: Additions) -> AsyncIterator[H
 
 
 def _granted(plugins: Plugins, plugin_id: str) -> PluginPermissions:
-    """As the record says at this moment: what is taken away is refused from the next call on."""
+    """Returns the permissions of a plugin as they are stored now, so that a revoked one is refused immediately."""
     try:
         facts = plugins.get(plugin_id)
     except PluginProblem:
-        facts = None  # the runtime is away, and with it whoever could ask
+        facts = None  # the runtime is not connected, so none of its plugins can call either
     return PluginPermissions.model_validate(facts.granted) if facts is not None else PluginPermissions()
 
 
@@ -195,7 +196,7 @@ def _removed(registries: list[Registry], components: Components, listeners: List
 
 @contextmanager
 def _traced(telemetry: TelemetrySettings) -> Iterator[Sequence[Observer]]:
-    """Nobody unless the settings name an address for traces."""
+    """Opens the export of traces and yields its observer; yields none if the settings name no address for traces."""
     if not telemetry.endpoint:
         yield ()
         return
@@ -215,7 +216,7 @@ def _objects(artifacts: ArtifactSettings, directory: DataDirectory) -> AbstractA
 
 
 async def _database_id(journal: Journal, ids: Ids) -> str:
-    """Made once per database; cursors are bound to it."""
+    """Returns the id of the database, which is created once. Cursors are bound to it."""
     insert = Insert(META, {"name": "database_id", "value": ids.new()}, conflict="ignore")
     await journal.commit(Unit("database.name", (insert,)))
     rows = await journal.read(Select(META, where(name="database_id")))
@@ -223,7 +224,7 @@ async def _database_id(journal: Journal, ids: Ids) -> str:
 
 
 async def _last_feed_seq(journal: Journal) -> int:
-    """The highest number that was shown, as far as it takes to be sure."""
+    """Returns the highest feed number in use. The newest rows of outbox and runs are enough to find it."""
     latest = Select(OUTBOX, (), ("feed_seq",), order=("seq",), direction="descending", limit=100)
     own = where(rerun_of="")
     ended = Select(RUNS, own, ("feed_seq",), order=("run_id",), direction="descending", limit=100)

@@ -1,4 +1,4 @@
-"""The composition root: builds everything, in one readable place. Everyone else receives."""
+"""The composition root: builds all objects of the core in one place. All other modules receive their dependencies."""
 
 from collections.abc import Mapping
 from dataclasses import field, replace
@@ -105,7 +105,7 @@ from parlour_sdk.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """What differs between a Host, a test and a simulation."""
+    """Everything that differs between a Host, a test and a simulation."""
 
     journal: Journal
     plugins: PluginCaller
@@ -125,21 +125,23 @@ class Ports:
     concurrent_runs: int = 256
     runs_per_person: int = 8
     runs_per_sender: int = 20
-    """That one sender may begin in a minute on a platform; 0 is no limit."""
+    """Runs that one sender may start per minute on a platform; 0 means no limit."""
     runs_per_group: int = 120
-    """The same for a whole group."""
+    """Runs that all senders of a group together may start per minute on a platform; 0 means no limit."""
     listener_seconds: float = 30
     hook_sender: HookSender = field(default_factory=NoHookSender)
     secrets: SecretBox = field(default_factory=NoSecrets)
     time_zone: str = "UTC"
-    """The workspace's, by which its days begin and runs tell the time."""
+    """Time zone of the workspace, in which its days begin and runs are given the time."""
     record_model_calls: bool = True
     language: str = DEFAULT_LANGUAGE
-    """The workspace's, in which the Host speaks to people whose own it does not know."""
+    """Language of the workspace, used for people whose own language is not known."""
 
 
 @dataclass(frozen=True, slots=True)
 class Core:
+    """The objects of the core that the rest of the program uses."""
+
     agents: AgentBook
     bots: BotBook
     routes: RouteBook
@@ -178,7 +180,7 @@ class Core:
     approvals: Approvals
 
     async def load(self) -> None:
-        """What is configured."""
+        """Loads the configuration from the database."""
         await self.agents.load()
         await self.bots.load()
         await self.routes.load()
@@ -188,7 +190,7 @@ class Core:
         await self.budgets.load()
 
     async def take_up(self) -> None:
-        """What is owed. Plugins should be discovered by then."""
+        """Recovers unfinished work of an earlier process. Plugins should be discovered before."""
         await self.reservations.take_up()
         await self.outbox.recover()
         await self.workers.take_up()
@@ -202,6 +204,7 @@ class Core:
 
 
 def build_core(ports: Ports) -> Core:
+    """Builds the core on the given ports. It loads and starts nothing."""
     journal, ids, clock = ports.journal, ports.ids, ports.clock
     default_agents = DefaultAgentBook(journal)
     agents = AgentBook(journal, clock, default_agents.forget_agent)

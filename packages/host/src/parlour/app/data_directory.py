@@ -1,4 +1,4 @@
-"""The folder in which a Host keeps everything, and the lock that lets only one Host use it. Knows no file's content."""
+"""The folder with all data of a Host, and the lock that lets only one Host use it. Does not know the files' content."""
 
 import fcntl
 import os
@@ -9,11 +9,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 OTHERS = 0o077
-"""The rights of the group and of all other users."""
+"""Mode bits of the group and of all other users."""
 
 
 class DataDirectoryUnusable(Exception):
-    """The data directory can't be used."""
+    """Raised when the data directory can't be used."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -22,7 +22,7 @@ class DataDirectoryUnusable(Exception):
 
 
 class AlreadyServed(Exception):
-    """Another process serves this data directory."""
+    """Raised when another process uses this data directory."""
 
     code = "data_directory_already_served"
 
@@ -36,7 +36,7 @@ class AlreadyServed(Exception):
 
 
 class DataDirectory:
-    """Paths below one folder. Nothing is made before it is needed."""
+    """Paths below one folder. Nothing is created before it is needed."""
 
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path).expanduser().absolute()
@@ -86,17 +86,17 @@ class DataDirectory:
         return self.folder("logs")
 
     def folder(self, name: str) -> Path:
-        """The subfolder of this name, which is made if it is not there."""
+        """Returns the subfolder of this name, which is created if it does not exist."""
         self.make()
         return _made(self.path / name)
 
     def make(self) -> None:
-        """Sees to it that the folder is there, only for its owner if it is new. Raises DataDirectoryUnusable."""
+        """Creates the folder if it does not exist, accessible only to its owner. Raises DataDirectoryUnusable."""
         _made(self.path)
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Held until the end of the block or of the process, however it ends. Raises AlreadyServed."""
+        """Holds the lock until the end of the block or of the process, however it ends. Raises DataDirectoryInUse."""
         self.make()
         descriptor = self._locked()
         try:
@@ -112,9 +112,10 @@ class DataDirectory:
             return sorted(each.name for each in entries if not each.is_symlink() and _is_public(each.stat()))
 
     def _make_private(self) -> None:
-        """Takes away the rights of other users to what is in the folder, whose own mode its operator may have chosen.
+        """Removes the access of other users to the folder's entries, but not to the folder itself.
 
-        What can't be changed, since it is another user's, `parlour doctor` reports.
+        The operator may have chosen the folder's mode. `parlour doctor` reports entries that can't be changed because
+        they belong to another user.
         """
         for name in self.public_entries():
             with suppress(OSError):
@@ -125,7 +126,7 @@ class DataDirectory:
                     os.close(descriptor)
 
     def serving_pid(self) -> int | None:
-        """The process that holds the lock at this moment; a file left behind by one that died does not count."""
+        """Returns the id of the process that holds the lock. A file left behind by a crashed process does not count."""
         try:
             descriptor = os.open(self.lock_file, os.O_RDONLY)
         except FileNotFoundError:
@@ -138,7 +139,7 @@ class DataDirectory:
     def _locked(self) -> int:
         descriptor = -1
         try:
-            # Python opens files close-on-exec, so no child that outlives us keeps the lock.
+            # Python opens files close-on-exec, so a child process that survives this one does not keep the lock.
             descriptor = os.open(self.lock_file, os.O_RDWR | os.O_CREAT, 0o600)
             self._take(descriptor)
             os.ftruncate(descriptor, 0)
@@ -164,7 +165,7 @@ class DataDirectory:
                 if _is_held(descriptor):
                     raise AlreadyServed(self.path, _pid(descriptor)) from None
                 fcntl.flock(descriptor, fcntl.LOCK_UN)
-                time.sleep(0.001)  # it was only somebody's look at who holds it
+                time.sleep(0.001)  # another process was only checking whether the lock is held
 
 
 def _is_public(status: os.stat_result) -> bool:
@@ -172,7 +173,10 @@ def _is_public(status: os.stat_result) -> bool:
 
 
 def _is_held(descriptor: int) -> bool:
-    """Asks by a shared lock, which looks of others don't refuse and a Host's own lock does. Leaves it taken."""
+    """Returns whether a Host holds the lock, by trying a shared lock.
+
+    A shared lock conflicts with the lock of a Host but not with other checks. If it was acquired, it stays acquired.
+    """
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:

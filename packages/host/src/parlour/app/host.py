@@ -1,4 +1,4 @@
-"""A running Host: how it starts, what it still waits for, and how it stops within its promised time."""
+"""A running Host: starts it, reports what it is still waiting for, and stops it within a limited time."""
 
 import asyncio
 import logging
@@ -31,11 +31,11 @@ from .tools import ToolSide
 logger = logging.getLogger(__name__)
 
 PLUGINS_SHARE = 3
-"""A third of the time that a plugin may take to start: one that takes longer holds up nobody but its own events."""
+"""Divisor of `plugins.start_seconds`: after a third of it, a plugin still starting delays only its own events."""
 DRAIN_SECONDS = 3.0
-"""How long active runs may go on after the Host was told to stop."""
+"""Seconds for which active runs may continue after the Host was asked to stop."""
 WRITE_SECONDS = 2.0
-"""How long the end may then wait for the database. What it does not take stays owed, as after a crash."""
+"""Seconds to wait for the last database writes after that. Work that is not written stays pending, as after a crash."""
 
 
 @asynccontextmanager
@@ -45,16 +45,18 @@ async def _nothing(host: "Host") -> AsyncIterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Additions:
-    """What is put around a Host from outside: wrappers of its ports, and whoever brings it events."""
+    """Extends a Host from outside: wraps its ports, and runs services beside it, such as a source of events."""
 
     wrap: Callable[[Ports], Ports] = lambda ports: ports
     attach: Callable[["Host"], AbstractAsyncContextManager[None]] = _nothing
     settle_in: Callable[[Settings], None] = lambda settings: None
-    """Called once the data directory is this Host's alone."""
+    """Called when the data directory is locked by this Host."""
 
 
 @dataclass(slots=True)
 class Host:
+    """A Host with all its subsystems."""
+
     settings: Settings
     journal: Journal
     core: Core
@@ -66,9 +68,9 @@ class Host:
     models: ModelSide
     secrets: SecretBox
     notice: str
-    """What whoever starts it should know."""
+    """Message for the operator at the start; empty if there is none."""
     trouble: Callable[[], str]
-    """Why plugins can't be reached at all at this moment."""
+    """Returns why no plugin can be reached at the moment; empty if they can."""
     cursors: Cursors
     ids: Ids
     clock: SystemClock
@@ -77,15 +79,19 @@ class Host:
     statistics: Statistics
     tuning: Tuning
     waiting_for: list[str]
-    """The steps of the start that are not done yet."""
+    """Steps of the start that are not finished yet."""
     taken_up: asyncio.Event = field(default_factory=asyncio.Event)
-    """What is owed was picked up."""
+    """Set when unfinished work of an earlier process was recovered."""
     was_ready: bool = False
     wrote: bool = True
-    """The database has taken what there was to write at the end."""
+    """False if the last writes of `stop` were not finished in time."""
 
     async def start(self) -> None:
-        """Plugins first, so that owed work finds its runners; one that takes long is waited for by its own events."""
+        """Starts plugins, recovers unfinished work, and starts bots and MCP servers.
+
+        Plugins come first, so that recovered events find their runners. If a plugin takes long to start, only its own
+        events wait for it.
+        """
         plugins = asyncio.create_task(self._bring_plugins())
         try:
             done, late = await asyncio.wait({plugins}, timeout=self._patience())
@@ -107,7 +113,10 @@ class Host:
         self.waiting_for.remove("plugins")
 
     def _patience(self) -> float | None:
-        """What a standalone runtime has is not known before it is connected, so that is waited for."""
+        """Returns the seconds to wait for plugins, or None to wait without a limit.
+
+        The plugins of a standalone runtime are not known before it is connected, so the start waits for that.
+        """
         return None if self.settings.runtime.url else self.settings.plugins.start_seconds / PLUGINS_SHARE
 
     def _unproven(self) -> list[str]:
@@ -118,9 +127,9 @@ class Host:
         return FreshInstall(self.journal, self.models.book, self.core.agents, self.plugins, self.ids, bundled)
 
     def missing(self) -> list[str]:
-        """What is still to come before it is ready: every plugin started or given up, owed work picked up.
+        """Returns what the Host is still waiting for: plugins that have neither started nor failed, and recovery.
 
-        Once ready it stays so: a plugin that is installed or fails later shows in its own status.
+        A Host that was ready stays ready: a plugin that is installed or fails later shows in its own status.
         """
         if not self.was_ready:
             unproven = (f"plugin {name}" for name in self._unproven())
@@ -130,7 +139,10 @@ class Host:
         return []
 
     async def stop(self) -> None:
-        """Takes nothing new, lets runs end for a moment, then cuts them off honestly: they stay owed."""
+        """Stops accepting events, lets runs continue for a few seconds, and then interrupts them.
+
+        The events of interrupted runs stay pending.
+        """
         core = self.core
         core.gateway.close()
         core.lanes.close()
@@ -159,12 +171,12 @@ class Host:
 
 
 async def within(seconds: float, writing: Coroutine[Any, Any, None]) -> bool:
-    """Whether it was done in that time; if not it is cancelled, and not waited for any more whatever it does."""
+    """Returns whether the coroutine finished in time. Otherwise it is cancelled and not waited for any longer."""
     task = asyncio.create_task(writing)
     await asyncio.wait({task}, timeout=seconds)
     if task.done():
         task.result()
         return True
-    logger.warning("the database does not answer; what was not written stays owed")
+    logger.warning("the database does not answer; unwritten work stays pending")
     task.cancel()
     return False

@@ -1,4 +1,4 @@
-"""Checks settings that hold addresses: how the Host is reached from outside, and where its traces go."""
+"""Validates settings that are addresses: the external address of the Host, proxies, and the collector of traces."""
 
 import re
 from ipaddress import ip_network
@@ -24,7 +24,7 @@ def checked_public_url(written: str) -> str:
 
 
 def checked_base_path(written: str) -> str:
-    """Returns `/prefix` without a trailing slash, or nothing where there is no prefix."""
+    """Returns `/prefix` without a trailing slash, or an empty string if there is no prefix."""
     path = written.rstrip("/")
     if not path:
         return ""
@@ -59,7 +59,7 @@ def checked_collector_url(written: str) -> str:
 
 
 def host_name(url: str) -> str:
-    """Returns the host name of an address, or nothing."""
+    """Returns the host name of an address, or an empty string."""
     parts = _split(url)
     return (parts.hostname or "") if parts else ""
 
@@ -67,7 +67,7 @@ def host_name(url: str) -> str:
 def _split(url: str) -> SplitResult | None:
     try:
         parts = urlsplit(url)
-        _ = parts.port  # raises ValueError when it is no number
+        _ = parts.port  # raises ValueError if it is not a number
     except ValueError:
         return None
     return parts

@@ -1,4 +1,4 @@
-"""What installing a plugin stands on, put together from the settings; the same for the command line and a Host."""
+"""Builds the services for installing plugins from the settings, for the command line and for a Host alike."""
 
 from parlour.core.model.ports import Clock
 from parlour.plugin_runtime import legacy_import
@@ -16,6 +16,8 @@ from .settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class Installation:
+    """The services for installing plugins."""
+
     folder: PluginFolder
     environments: Environments
     builds: Builds

@@ -1,4 +1,4 @@
-"""The Host's own log: on standard error and in files of bounded size and age, as text or JSON, without secrets."""
+"""Sets up the Host's own log: on standard error and in files of limited size and age, as text or JSON, redacted."""
 
 import json
 import logging
@@ -16,13 +16,15 @@ TEXT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
 def one_line(words: str) -> str:
-    """Words of others as they are shown to people, also on terminals, which more than words could command."""
+    """Escapes unprintable characters of foreign text, which could otherwise control the terminal that shows it."""
     if words.isprintable():
         return words
     return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in words)
 
 
 class TextLines(logging.Formatter):
+    """Formats records as text, one line each, without secrets."""
+
     def __init__(self) -> None:
         super().__init__(TEXT)
 
@@ -32,13 +34,13 @@ class TextLines(logging.Formatter):
         return REDACTOR.clean(f"{line} [run {run_id}]" if run_id else line)
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802
-        """One line each: what others have said, and is told here, must not look like a line of the Host's own."""
+        """Formats the message as one line, so that foreign text in it can't look like a log line of its own."""
         record.message = one_line(record.message)
         return super().formatMessage(record)
 
 
 class JsonLines(logging.Formatter):
-    """One object a line; a run's `trace_id` is that of its trace."""
+    """Formats records as JSON, one object per line. `trace_id` of a run is the id of its trace."""
 
     def format(self, record: logging.LogRecord) -> str:
         line = {
@@ -56,7 +58,10 @@ class JsonLines(logging.Formatter):
 
 
 class DailyFile(RotatingFileHandler):
-    """`host.log` is today's; what was written before lies in `host.log.1` and so on. A full disk troubles nobody."""
+    """Starts a new file each day: `host.log` is today's, older ones are `host.log.1` and so on.
+
+    Write errors, such as a full disk, are ignored.
+    """
 
     def __init__(self, path: Path, files: int, bytes_each: int) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -72,11 +77,11 @@ class DailyFile(RotatingFileHandler):
         return super().shouldRollover(record)
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
-        """Standard error has the line too."""
+        """Ignores the error: the line was written to standard error too."""
 
 
 def keep(settings: LogSettings, folder: Path | None) -> None:
-    """From now on. Without a folder, on standard error only."""
+    """Installs the log handlers. Without a folder, the log goes only to standard error."""
     handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)]
     if folder is not None:
         handlers.append(DailyFile(folder / "host.log", settings.files, settings.file_bytes))

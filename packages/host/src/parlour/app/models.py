@@ -1,4 +1,4 @@
-"""The Host's models, wired: what is configured, what the catalogue knows, and who answers."""
+"""Builds the model subsystem: configured models, the catalogue of known ones, and the clients that call them."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -18,6 +18,8 @@ from .settings import ModelSettings
 
 @dataclass(frozen=True, slots=True)
 class ModelSide:
+    """The models of a Host."""
+
     book: ModelBook
     catalogue: Catalogue
     models: ConfiguredModels

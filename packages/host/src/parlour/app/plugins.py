@@ -1,4 +1,4 @@
-"""What stands between a Host and its plugins, put together from the settings: beside the Host, or elsewhere."""
+"""Builds the plugin subsystem from the settings: plugins run beside the Host, or in a standalone plugin runtime."""
 
 import logging
 from collections.abc import Callable, Mapping
@@ -30,11 +30,11 @@ from .settings import PluginSettings, RuntimeSettings, Settings
 logger = logging.getLogger(__name__)
 
 Discovered = Callable[[str, str, Offer], None]
-"""A plugin, its version and what it says of itself."""
+"""Called with a plugin, its version and its manifest when it is discovered."""
 
 
 class Kept(Protocol):
-    """A plugin that is being kept alive."""
+    """A plugin whose process is supervised."""
 
     @property
     def status(self) -> str: ...
@@ -44,7 +44,7 @@ class Kept(Protocol):
 
 
 class Runtime(PluginCaller, Protocol):
-    """A Plugin Runtime, wherever it is."""
+    """A plugin runtime, embedded or standalone."""
 
     def serve(self, actions: HostActions) -> None: ...
 
@@ -54,8 +54,10 @@ class Runtime(PluginCaller, Protocol):
 
 
 class Plugins(PluginKeeper, Protocol):
+    """Plugin manager that can be asked to reread what is installed."""
+
     async def refresh(self) -> None:
-        """What is installed runs, or is known not to."""
+        """Rereads what is installed, and returns when each plugin runs or its failure is known."""
         ...
 
 
@@ -65,16 +67,20 @@ def _none() -> str:
 
 @dataclass(frozen=True, slots=True)
 class PluginSide:
+    """The plugin runtime of a Host and the manager of its plugins."""
+
     runtime: Runtime
     plugins: Plugins
     notice: str
-    """What whoever starts this should know; empty when all is well."""
+    """Message for the operator at the start; empty if all is well."""
     trouble: Callable[[], str] = _none
-    """Why the runtime can't be used at this moment."""
+    """Returns why the runtime can't be used at the moment; empty if it can."""
 
 
 @dataclass(frozen=True, slots=True)
 class LocalSide:
+    """A plugin runtime in this process and the manager of its plugins."""
+
     runtime: EmbeddedRuntime
     keeper: Keeper
     notice: str
@@ -89,6 +95,7 @@ async def open_plugin_side(
     removed: Callable[[str], None],
     forget: Forget,
 ) -> PluginSide:
+    """Opens the standalone plugin runtime that the settings name, otherwise an embedded one."""
     if settings.runtime.url:
         return _remote(settings, directory, clock, version, discovered, removed, forget)
 
@@ -110,7 +117,7 @@ async def open_local_side(
     forget: Forget,
     status: StatusFile,
 ) -> LocalSide:
-    """Plugins in processes beside this one."""
+    """Opens a plugin runtime that starts plugins as child processes."""
     installation = open_installation(settings, directory, clock)
     launcher, sandbox = await _sandbox(settings.plugins, directory)
     runtime = EmbeddedRuntime(
@@ -139,7 +146,7 @@ def _remote(
     removed: Callable[[str], None],
     forget: Forget,
 ) -> PluginSide:
-    # A Host with its plugins beside it has no use for WebSockets as a client.
+    # Imported only here: a Host with an embedded runtime does not need the WebSocket client.
     from parlour.plugin_runtime.remote.address import Address, Retries
     from parlour.plugin_runtime.remote.manager import RemoteKeeper
     from parlour.plugin_runtime.remote.messages import ROOM_BYTES

@@ -1,4 +1,4 @@
-"""Serves a Plugin Runtime without a Host until it is told to stop."""
+"""Serves a standalone plugin runtime until it is asked to stop."""
 
 import asyncio
 import contextlib
@@ -26,19 +26,21 @@ from .settings import LISTEN, PluginSettings, Settings
 logger = logging.getLogger(__name__)
 
 TOKEN_CHECK_SECONDS = 1.0
+"""Seconds between two checks for revoked tokens."""
 NAME_BYTES = 512
-"""What a file in a package costs beside its content."""
+"""Bytes that each file of a package may add to an upload besides its content."""
 NO_TOKEN = "No Host may use it yet: 'parlour runtime token create --name NAME' makes a token for one."
 
 
 class CannotListen(Exception):
-    """The address can't be listened on."""
+    """Raised when the address can't be listened on."""
 
     code = "port_taken"
 
 
 async def serve(settings: Settings, version: str, announce: Callable[[str, str], None]) -> None:
-    # an install before we listen for it: the start reads the folder anyway
+    """Serves the plugin runtime. `announce` is called with its address and a notice when it listens."""
+    # `plugin install` may send SIGHUP before there is a handler for it: the start reads the folder anyway.
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     directory = DataDirectory(settings.data)
     tokens = Tokens(directory.runtime_tokens)
@@ -54,7 +56,7 @@ async def serve(settings: Settings, version: str, announce: Callable[[str, str],
                 notices = (side.notice, "" if tokens.all() else NO_TOKEN)
                 announce(address, "\n".join(filter(None, notices)))
                 await _until_stopped(side, board, service.check_tokens)
-                logger.info("the plugin runtime stops")
+                logger.info("the plugin runtime is stopping")
             tasks.cancel()
 
 
@@ -74,7 +76,7 @@ async def _opened(settings: Settings, directory: DataDirectory, version: str) ->
 
 
 async def _stored_elsewhere(plugin_id: str) -> None:
-    """What plugins store is in their Host's database, and the Host deletes it when it asks for a removal."""
+    """Does nothing: plugin storage is in the database of the Host, which deletes it when it requests a removal."""
 
 
 @contextlib.asynccontextmanager
@@ -103,7 +105,7 @@ async def _until_stopped(side: LocalSide, board: Board, check: Callable[[], None
     stopping, wanted = asyncio.Event(), asyncio.Event()
 
     def hang_up() -> None:
-        """A command has changed plugins or tokens."""
+        """Handles SIGHUP, by which a command signals that it changed plugins or tokens."""
         wanted.set()
         check()
 
@@ -120,7 +122,7 @@ async def _until_stopped(side: LocalSide, board: Board, check: Callable[[], None
 
 
 async def _check_tokens(check: Callable[[], None]) -> None:
-    """Looks for revoked tokens by itself too: a command in another container can't signal this process."""
+    """Checks for revoked tokens periodically too: a command in another container can't signal this process."""
     while True:
         await asyncio.sleep(TOKEN_CHECK_SECONDS)
         check()
@@ -132,9 +134,9 @@ async def _refresh(side: LocalSide, board: Board, wanted: asyncio.Event) -> None
             with board.working():
                 await side.keeper.refresh()
         except Exception:
-            logger.exception("what is installed could not be read again")
+            logger.exception("the installed plugins could not be reread")
 
-    async with asyncio.TaskGroup() as refreshes:  # side by side: a plugin that is slow to start holds up no other
+    async with asyncio.TaskGroup() as refreshes:  # concurrently: a plugin that is slow to start delays no other
         while True:
             await wanted.wait()
             wanted.clear()
@@ -156,19 +158,19 @@ class _Tasks:
 
 
 def _encourage(runtime: EmbeddedRuntime, tasks: _Tasks) -> None:
-    """A plugin that was given up may have missed nothing but its Host, and a Host that starts tries all its plugins."""
+    """Restarts failed plugins when a Host connects: some may have failed only because their Host was missing."""
     for plugin_id, supervisor in runtime.supervisors().items():
         if supervisor.status == "failed":
             tasks.add(_try_again(runtime, plugin_id))
 
 
 async def _try_again(runtime: EmbeddedRuntime, plugin_id: str) -> None:
-    with contextlib.suppress(PluginUnavailable):  # it stays given up, with its reason
+    with contextlib.suppress(PluginUnavailable):  # it stays failed, with its reason
         await runtime.restart(plugin_id)
 
 
 def _emptied(folder: Path) -> Path:
-    """What a runtime that was killed has left behind."""
+    """Deletes unfinished uploads that a killed runtime left behind."""
     for each in folder.iterdir():
         shutil.rmtree(each, ignore_errors=True)
     return folder

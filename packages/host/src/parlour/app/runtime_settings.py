@@ -1,4 +1,4 @@
-"""Which settings may be changed while the Host runs, and who does as they say."""
+"""Lists the settings that may be changed while the Host runs, and applies changes of them."""
 
 import logging
 
@@ -10,7 +10,7 @@ from .settings import Settings
 
 
 def configured(settings: Settings) -> dict[str, object]:
-    """As the file and the environment say, by name."""
+    """Returns the values from the file and the environment, by name."""
     days = {"events_days", "run_events_days", "artifacts_days", "audit_days", "model_calls_days"}
     kept = settings.retention.model_dump(include=days)
     sections = {
@@ -23,7 +23,7 @@ def configured(settings: Settings) -> dict[str, object]:
 
 
 class Tuned:
-    """Hands new values to whoever goes by them."""
+    """Passes changed settings to the objects that use them."""
 
     def __init__(self, core: Core, retention: Retention, log_level: str) -> None:
         self._core = core
@@ -31,6 +31,7 @@ class Tuned:
         self._log_level = log_level
 
     def follow(self, values: Values) -> None:
+        """Applies the values."""
         core = self._core
         core.slots.resize(values["runs.concurrent"], values["runs.per_person"])
         core.loop_cap.allow(values["runs.per_sender_per_minute"], values["runs.per_conversation_per_minute"])

@@ -1,4 +1,4 @@
-"""Seals secrets with a key file that lies beside the database, never inside it."""
+"""Encrypts secrets with a key file that is stored beside the database, never inside it."""
 
 import os
 from base64 import b64decode, b64encode
@@ -17,13 +17,16 @@ KEY_BYTES = 32
 
 
 class KeyFile:
-    """Made on first use, readable by its owner alone. Nothing is loaded for it before that."""
+    """Encrypts and decrypts with a key file, which is created on first use and readable only by its owner.
+
+    Nothing is loaded before the first use.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def check(self) -> None:
-        """Raises DataDirectoryUnusable when there is a file that is no key. Makes none."""
+        """Raises DataDirectoryUnusable if there is a file that is not a key. Never creates one."""
         try:
             size = self._path.stat().st_size if self._path.exists() else KEY_BYTES
         except OSError as error:
@@ -56,7 +59,7 @@ class KeyFile:
             return self._made()
 
     def _made(self) -> bytes:
-        """Whole or not there at all, also when two processes make it at once: the first one's counts."""
+        """Creates the key file atomically. If two processes create it at the same time, the first one wins."""
         whole = self._path.with_name(f".{self._path.name}.{os.getpid()}")
         descriptor = os.open(whole, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(descriptor, "wb") as file:

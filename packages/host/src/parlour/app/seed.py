@@ -1,4 +1,4 @@
-"""What a fresh install has, so that it answers at once: the demo model, local-agent, and a default agent on both."""
+"""Adds the demo model, local-agent and a default agent to a new installation, so that it can answer immediately."""
 
 import logging
 from pathlib import Path
@@ -18,10 +18,12 @@ logger = logging.getLogger(__name__)
 PLUGIN_ID = "parlour/local-agent"
 RUNNER_ID = f"plugin:{PLUGIN_ID}/default"
 PLACES = (Path(__file__).parents[1] / "bundled" / "local-agent", Path(__file__).parents[5] / "plugins" / "local-agent")
-"""In an installed package, and in a clone."""
+"""Folders of the bundled plugin: in an installed package, and in a clone of the repository."""
 
 
 class FreshInstall:
+    """Adds the initial data to an empty database."""
+
     def __init__(
         self, journal: Journal, models: ModelBook, agents: AgentBook, plugins: PluginKeeper, ids: Ids, bundled: bool
     ) -> None:
@@ -31,10 +33,13 @@ class FreshInstall:
         self._plugins = plugins
         self._ids = ids
         self._bundled = bundled
-        """Whether the operator wants what comes with a release."""
+        """True if the operator wants the bundled plugin."""
 
     async def furnish(self) -> None:
-        """Once per database, and only if nobody has used it yet. What fails is tried again at the next start."""
+        """Adds the initial data once per database, and only if it has not been used yet.
+
+        Steps that fail are tried again at the next start.
+        """
         if await self._is_used():
             return
         if self._models.provider(DEMO) is None:
@@ -55,13 +60,13 @@ class FreshInstall:
     async def _has_runner(self) -> bool:
         try:
             found = self._plugins.get(PLUGIN_ID)
-            if found is None or not found.installed_at:  # it could not be installed at an earlier start
+            if found is None or not found.installed_at:  # the second case: its installation failed at an earlier start
                 source = next(place for place in PLACES if place.is_dir())
                 await self._plugins.install(str(source), "local-agent", None, None)
         except StopIteration:
             return False
         except PluginProblem as problem:
-            logger.warning("there is no default agent, since local-agent could not be installed: %s", problem.message)
+            logger.warning("no default agent was created: local-agent could not be installed: %s", problem.message)
             return False
         return True
 
@@ -77,4 +82,4 @@ class FreshInstall:
         try:
             await self._agents.add(agent, named)
         except GuardFailed:
-            return  # another Host on this database was faster
+            return  # another Host on this database created it first

@@ -1,4 +1,4 @@
-"""Serves a Host over HTTP until it is told to stop."""
+"""Serves a Host over HTTP until it is asked to stop."""
 
 import asyncio
 import contextlib
@@ -21,14 +21,17 @@ logger = logging.getLogger(__name__)
 
 
 class PortTaken(Exception):
-    """The address can't be listened on."""
+    """Raised when the address can't be listened on."""
 
     code = "port_taken"
 
 
 async def serve(settings: Settings, announce: Callable[[str, str], None], additions: Additions) -> None:
-    """Listens first, so that a taken port is known before anything is touched."""
-    # an install before we listen for it: the start reads the folder anyway
+    """Serves the Host. It listens first, so that a port in use is noticed before anything is changed.
+
+    `announce` is called with the Host's address and a notice when it is being served.
+    """
+    # `plugin install` may send SIGHUP before there is a handler for it: the start reads the folder anyway.
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     listener = _listen(settings)
     with contextlib.closing(listener):
@@ -50,7 +53,7 @@ async def serve(settings: Settings, announce: Callable[[str, str], None], additi
             await asyncio.wait({serving, stopped}, return_when=asyncio.FIRST_COMPLETED)
             stopped.cancel()
             starting.cancel()
-            logger.info("the Host stops")
+            logger.info("the Host is stopping")
             await host.stop()
             server.should_exit = True
             await serving
@@ -60,14 +63,14 @@ async def serve(settings: Settings, announce: Callable[[str, str], None], additi
 
 
 async def _setup_token(host: Host) -> str:
-    """Makes the token for the first owner; nothing where there is an owner already."""
+    """Creates the set-up token for the first owner; returns an empty string if there is an account already."""
     if await Users(host.journal, host.ids, host.clock).any():
         return ""
     return secrets.token_urlsafe(12)
 
 
 def _notice(settings: Settings, host: Host, token: str) -> str:
-    """Returns what is printed below the address."""
+    """Returns the lines that are printed below the address."""
     lines = [host.notice]
     if settings.http.public_address:
         lines.append(f"from outside: {settings.http.public_address}")
@@ -77,23 +80,24 @@ def _notice(settings: Settings, host: Host, token: str) -> str:
 
 
 def _started(task: "asyncio.Task[None]", stopping: asyncio.Event) -> None:
-    """A Host that can't start does not linger half ready."""
+    """Stops a Host that could not start, and tunes the garbage collector of one that did."""
     if task.cancelled():
         return
     if task.exception() is not None:
         stopping.set()
         return
-    # What is there now stays, and a message leaves few cycles behind: looking for them at every turn costs a tenth.
-    # Each look takes as long as what is new since the last one, so ten times as much would stop everything for 40 ms.
-    # The cycles that outlive a few looks are looked for too: under load they are some kilobytes of every message.
-    # The start leaves too few behind to look for them: they stay as well.
+    # Objects that exist now stay, and a message leaves few reference cycles behind: collecting more often would cost a
+    # tenth of the time. The duration of a collection grows with the objects created since the last one, so a threshold
+    # ten times as large would stop everything for 40 ms. Older generations are collected too: under load, cycles that
+    # survive a few collections amount to some kilobytes per message. The start leaves too few cycles behind to be worth
+    # a collection before the freeze.
     gc.freeze()
     gc.enable()
     gc.set_threshold(5_000, 20, 10)
 
 
 def _refresh_on_hangup(host: Host) -> "asyncio.Task[None]":
-    """`plugin install` sends SIGHUP: a running Host picks up what is installed at once."""
+    """Rereads the installed plugins on SIGHUP, which `plugin install` sends so that a new plugin starts immediately."""
     wanted = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, wanted.set)
 
@@ -101,10 +105,10 @@ def _refresh_on_hangup(host: Host) -> "asyncio.Task[None]":
         try:
             await host.plugins.refresh()
         except Exception:
-            logger.exception("the installed plugins could not be read again")
+            logger.exception("the installed plugins could not be reread")
 
     async def listen() -> None:
-        async with asyncio.TaskGroup() as refreshes:  # side by side: a plugin that is slow to start holds up no other
+        async with asyncio.TaskGroup() as refreshes:  # concurrently: a plugin that is slow to start delays no other
             while True:
                 await wanted.wait()
                 wanted.clear()

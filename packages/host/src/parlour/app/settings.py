@@ -1,4 +1,4 @@
-"""Settings: defaults, then a YAML file, then `PARLOUR__SECTION__KEY` from the environment."""
+"""Defines the settings: defaults, then a YAML file, then `PARLOUR__SECTION__KEY` from the environment."""
 
 import re
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ LISTEN = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[^\s:\[\]]+):(?P<port>\d{1,5})
 
 
 class ConfigurationInvalid(Exception):
-    """The configuration can't be used."""
+    """Raised when the configuration can't be used."""
 
     code = "configuration_invalid"
 
@@ -40,12 +40,12 @@ class Section(BaseModel):
 
 
 def _listed(value: Any) -> Any:
-    """The environment has no lists: there it is names with commas between them."""
+    """Splits a string at its commas: in the environment a list is written that way."""
     return [each.strip() for each in value.split(",") if each.strip()] if isinstance(value, str) else value
 
 
 def _off(value: Any) -> Any:
-    """YAML reads a plain `off` as false."""
+    """Turns false into "off", since YAML reads a plain `off` as false."""
     return "off" if value is False else value
 
 
@@ -56,39 +56,39 @@ class HttpSettings(Section):
     chat_frame_bytes: int = Field(default=1024 * 1024, ge=1024)
     upload_bytes: int = Field(default=100 * 1024 * 1024, ge=1024)
     chat_sockets: int = Field(default=500, ge=1, le=100_000)
-    """Chat sockets that one API key or person may have open at a time."""
+    """Chat sockets that one API key or user may have open at a time."""
     chat_send_seconds: float = Field(default=30, ge=1, le=600)
-    """How long a chat socket may take to accept one frame before it is closed."""
+    """Seconds that a chat socket may take to accept one frame before it is closed."""
     names: Annotated[list[str], BeforeValidator(_listed)] = []
-    """Host names beside its address that browsers may use; by default the one of `public_url`."""
+    """Host names that browsers may use besides the Host's address; the one of `public_url` is added."""
     public_url: Annotated[str, AfterValidator(checked_public_url)] = ""
-    """The address from outside, such as https://example.org/chat, for links and webhooks."""
+    """External address, such as https://example.org/chat, for links and webhooks."""
     base_path: Annotated[str, AfterValidator(checked_base_path)] | None = None
-    """The path prefix below which a proxy serves the Host; by default the path of `public_url`."""
+    """Path prefix below which a proxy serves the Host; by default the path of `public_url`."""
     trusted_proxies: Annotated[list[str], BeforeValidator(_listed), AfterValidator(checked_proxies)] = []
-    """Addresses and networks of proxies whose `Forwarded` and `X-Forwarded-*` headers count."""
+    """Addresses and networks of proxies whose `Forwarded` and `X-Forwarded-*` headers are trusted."""
     connections: int = Field(default=10_000, ge=16, le=1_000_000)
-    """Open connections in all; fewer where the limit of open files is lower."""
+    """Maximum number of open connections; less if the limit of open files is lower."""
     connections_per_address: int = Field(default=256, ge=1, le=1_000_000)
     head_seconds: float = Field(default=10, gt=0, le=600)
-    """Time that a client has to send the head of a request."""
+    """Seconds that a client has to send the head of a request."""
     silent_seconds: float = Field(default=60, gt=0, le=3600)
-    """Time after which a client that neither sends the body that it announced nor reads the answer is cut off."""
+    """Seconds after which a client that neither sends the body it announced nor reads the answer is disconnected."""
 
     @property
     def prefix(self) -> str:
-        """The path prefix in force, such as /chat, or nothing."""
+        """The effective path prefix, such as /chat, or empty."""
         return urlsplit(self.public_url).path if self.base_path is None else self.base_path
 
     @property
     def public_address(self) -> str:
-        """The address from outside with its prefix: `public_url`, with `base_path` where it has no path of its own."""
+        """The external address with its prefix: `public_url`, with `base_path` if it has no path of its own."""
         has_prefix = not self.public_url or urlsplit(self.public_url).path
         return self.public_url if has_prefix else f"{self.public_url}{self.prefix}"
 
     @property
     def accepted_names(self) -> list[str]:
-        """Host names beside the address that browsers may use."""
+        """All host names that browsers may use besides the Host's address."""
         return [*self.names, *filter(None, (host_name(self.public_url),))]
 
 
@@ -107,9 +107,9 @@ class RunSettings(Section):
     concurrent: int = Field(default=256, ge=1)
     per_person: int = Field(default=8, ge=1)
     per_sender_per_minute: int = Field(default=20, ge=0)
-    """On platforms; a private chat may be beyond it for ten minutes. 0 means no limit."""
+    """Runs per minute and sender on platforms; a private chat may exceed it for ten minutes. 0 means no limit."""
     per_conversation_per_minute: int = Field(default=120, ge=0)
-    """For all senders of a group on a platform together. 0 means no limit."""
+    """Runs per minute for all senders of a group on a platform together. 0 means no limit."""
 
 
 class S3Settings(Section):
@@ -128,7 +128,7 @@ class ArtifactSettings(Section):
     artifact_bytes: int = Field(default=100 * 1024 * 1024, ge=1024)
     quota_bytes: int = Field(default=10 * 1024 * 1024 * 1024, ge=1024)
     link_bytes: int = Field(default=20 * 1024 * 1024, ge=1024)
-    """The largest file that is fetched from a link."""
+    """Maximum size in bytes of a file that is downloaded from a link."""
     unclaimed_upload_hours: float = Field(default=24, gt=0)
 
     @model_validator(mode="after")
@@ -141,7 +141,7 @@ class ArtifactSettings(Section):
 
 
 class RetentionSettings(Section):
-    """How many days things are kept; 0 means for ever."""
+    """Number of days after which records are deleted; 0 means never."""
 
     events_days: float = Field(default=365, ge=0)
     run_events_days: float = Field(default=30, ge=0)
@@ -184,9 +184,9 @@ class PluginSettings(Section):
     environment_seconds: float = Field(default=600, gt=0)
     allow_building: bool = False
     index_hosts: Annotated[list[str], BeforeValidator(_listed)] = []
-    """Hosts that the installer may reach besides the package indexes, each `host` or `host:port`."""
+    """Hosts that the installer may connect to besides the package indexes, each `host` or `host:port`."""
     bundled: bool = True
-    """Whether a fresh install gets local-agent, and a default agent on it."""
+    """True if a new installation gets local-agent and a default agent that uses it."""
     sandbox: Annotated[Literal["auto", "required", "off"], BeforeValidator(_off)] = "auto"
     bubblewrap: Path | None = None
 
@@ -201,7 +201,7 @@ class PluginSettings(Section):
 
 
 class RuntimeSettings(Section):
-    """A Plugin Runtime of its own: where a Host finds it, and where it listens itself."""
+    """Settings of a standalone plugin runtime: the address a Host connects to, and the address it listens on."""
 
     url: str = ""
     token: SecretStr = SecretStr("")
@@ -227,7 +227,7 @@ class ToolSettings(Section):
     call_seconds: float = Field(default=60, gt=0)
     fetch_seconds: float = Field(default=20, gt=0)
     allowed_addresses: Annotated[list[str], BeforeValidator(_listed)] = []
-    """Hosts and networks that are not public and may be reached all the same by what strangers name."""
+    """Private hosts and networks that are allowed even for addresses from outside, such as links in messages."""
 
     @field_validator("allowed_addresses")
     @classmethod
@@ -243,7 +243,7 @@ class ToolSettings(Section):
 
 class McpSettings(Section):
     allow_unsandboxed: bool = False
-    """Whether MCP servers may run as processes of this machine, with the Host's own rights."""
+    """True if MCP servers may run as processes on this machine, with the Host's own rights."""
 
 
 class ModelSettings(Section):
@@ -258,28 +258,28 @@ class ModelSettings(Section):
 
 class ModelCallSettings(Section):
     record: bool = True
-    """Whether the prompt, the parameters and the answer of each model call of a run are stored."""
+    """True if the prompt, the parameters and the answer of each model call of a run are stored."""
     visible_to: Literal["admin", "operator", "viewer"] = "admin"
-    """The least role or key scope that may read them."""
+    """Lowest role or key scope that may read recorded model calls."""
 
 
 class LogSettings(Section):
-    """The Host's own log, on standard error and in `logs/host.log` of the data directory."""
+    """Settings of the Host's own log, on standard error and in `logs/host.log` of the data directory."""
 
     format: Literal["text", "json"] = "text"
     level: Literal["debug", "info", "warning", "error"] = "info"
     files: int = Field(default=14, ge=0)
-    """How many files are kept beside the present one; a day or `file_bytes` fills one. 0: no files."""
+    """Number of old files that are kept; a new file starts each day and after `file_bytes`. 0 means no files."""
     file_bytes: int = Field(default=20 * 1024 * 1024, ge=1024)
 
 
 class TelemetrySettings(Section):
-    """Traces for OpenTelemetry; to nobody unless an address is named."""
+    """Settings of OpenTelemetry traces, which are sent only if an address is set."""
 
     endpoint: Annotated[str, AfterValidator(checked_collector_url)] = ""
-    """Where traces go over OTLP, such as http://127.0.0.1:4318; /v1/traces is added to an address without a path."""
+    """OTLP address for traces, such as http://127.0.0.1:4318; /v1/traces is added to an address without a path."""
     headers: SecretStr = SecretStr("")
-    """Sent with them, such as authorization=Bearer abc; several have commas between them."""
+    """HTTP headers to send with traces, such as authorization=Bearer abc, separated by commas."""
 
     @property
     def traces_url(self) -> str:
@@ -293,17 +293,17 @@ class TelemetrySettings(Section):
 
 
 CURRENCY = r"^([A-Z]{3})?$"
-"""A code of ISO 4217, or nothing."""
+"""Pattern of an ISO 4217 code, or empty."""
 
 
 class WorkspaceSettings(Section):
     time_zone: str = Field(default_factory=system_zone)
     language: Language = DEFAULT_LANGUAGE
-    """In which the Host speaks to people whose own language it does not know."""
+    """Language of the Host's texts for people whose own language is not known."""
     outbound_ips: Annotated[list[str], BeforeValidator(_listed)] = []
-    """Addresses that this Host reaches platforms from, shown where a platform wants them in a list of its own."""
+    """Addresses from which this Host connects to platforms, shown where a platform requires an allowlist of them."""
     currency: str = Field(default="", pattern=CURRENCY)
-    """The currency that costs are shown in, such as EUR; empty: that of the providers, where they agree."""
+    """Currency in which costs are shown, such as EUR; empty: that of the providers, if they all have the same."""
 
     @field_validator("time_zone")
     @classmethod
@@ -332,7 +332,7 @@ class Settings(Section):
 
 
 def secrets(section: BaseModel) -> Iterator[str]:
-    """What of the settings nobody is to read."""
+    """Yields the secret values of the settings."""
     for name in type(section).model_fields:
         value = getattr(section, name)
         if isinstance(value, SecretStr) and value.get_secret_value():

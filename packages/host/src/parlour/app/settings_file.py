@@ -1,4 +1,4 @@
-"""The settings file that a first start writes: every setting with its default, as comments to change."""
+"""Writes the settings file at the first start: every setting with its default, commented out."""
 
 import os
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ HEAD = """\
 
 
 def write(file: Path) -> None:
-    """Unless it is there."""
+    """Writes the file unless it exists."""
     try:
         descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:

@@ -15,8 +15,9 @@ PREFIX = "PARLOUR__"
 
 
 def load(file: Path | None, overrides: Mapping[str, Any], environment: Mapping[str, str] = os.environ) -> Settings:
-    """`overrides` (the command line) win over the environment, which wins over the file: the one that is named, or
-    `config.yaml` in the data directory.
+    """Loads the settings. `overrides` (the command line) win over the environment, which wins over the file.
+
+    The file is the one that is named, or `config.yaml` in the data directory.
     """
     chosen = file or _own_file(overrides, environment)
     values = _read(chosen) if chosen else {}
@@ -36,7 +37,7 @@ def load(file: Path | None, overrides: Mapping[str, Any], environment: Mapping[s
 
 
 def own_file(data: Path) -> Path:
-    """Where a Host's settings are looked for when no file is named."""
+    """Returns the path of the settings file that is read if no other is named."""
     return data / "config.yaml"
 
 
@@ -47,7 +48,10 @@ def _own_file(overrides: Mapping[str, Any], environment: Mapping[str, str]) -> P
 
 
 def _given(name: str, value: str) -> tuple[list[str], str]:
-    """What a variable sets; `..._FILE` names a file that holds the value, as containers hand over secrets."""
+    """Returns the setting and the value of a variable.
+
+    `..._FILE` names a file that contains the value, as is usual for secrets in containers.
+    """
     path = name.removeprefix(PREFIX).lower().split("__")
     if not path[-1].endswith("_file") or _is_setting(path):
         return path, value
@@ -85,7 +89,7 @@ def _read(file: Path) -> dict[str, Any]:
 
 
 def _yaml_problem(error: Exception) -> str:
-    """Where and what, without a word of the file: the line may hold a secret."""
+    """Describes a YAML error and its position without quoting the file: the line may contain a secret."""
     mark = getattr(error, "problem_mark", None)
     problem = re.sub(r"'[^']{2,}'", "a word", str(getattr(error, "problem", None) or "it can't be read"))
     return f"line {mark.line + 1}, column {mark.column + 1}: {problem}" if mark is not None else problem

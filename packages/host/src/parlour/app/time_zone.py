@@ -1,4 +1,4 @@
-"""The time zone of the machine by its name, as far as that can be told: what a workspace has that names none."""
+"""Finds the name of the machine's time zone, which is the default of a workspace."""
 
 import os
 from pathlib import Path
@@ -11,6 +11,7 @@ OTHERWISE = "UTC"
 
 
 def system_zone() -> str:
+    """Returns the name of the machine's time zone, or UTC if it can't be found."""
     names = (os.environ.get("TZ", "").removeprefix(":"), _linked(), _written())
     return next((name for name in names if is_zone(name)), OTHERWISE)
 
@@ -23,7 +24,7 @@ def is_zone(name: str) -> bool:
 
 
 def _linked() -> str:
-    """Most systems link their local time to the file of the zone."""
+    """Returns the name from `/etc/localtime`, which most systems link to the file of the zone."""
     try:
         return str(LOCAL_TIME.readlink()).rpartition(DATABASE)[2]
     except OSError:
@@ -31,7 +32,7 @@ def _linked() -> str:
 
 
 def _written() -> str:
-    """Some have a copy there, and the name beside it."""
+    """Returns the name from `/etc/timezone`, for systems whose `/etc/localtime` is a copy."""
     try:
         return NAME.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError):

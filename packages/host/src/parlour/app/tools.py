@@ -1,4 +1,4 @@
-"""The Host's tools, wired: its own, those of plugins and those of MCP servers, behind one registry."""
+"""Builds the tool subsystem: native tools and those of plugins and MCP servers, behind one registry."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -23,18 +23,20 @@ from .settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class ToolSide:
+    """The tools of a Host."""
+
     registry: ToolRegistry
     mcp_book: McpBook
     mcp_servers: McpServers
     reserved: frozenset[str]
-    """Namespaces of the Host's own tools, which no MCP server may take."""
+    """Namespaces of the native tools, which no MCP server may use."""
 
 
 @asynccontextmanager
 async def open_tool_side(
     settings: Settings, registry: ToolRegistry, core: Core, ports: Ports, secrets: SecretBox
 ) -> AsyncIterator[ToolSide]:
-    """The registry is there before the core, which is built on it; what needs the core joins it here."""
+    """Adds the tools to the registry, which exists already: the core needs it, and some tools need the core."""
     allowed = Allowed.of(settings.tools.allowed_addresses)
     native = NativeTools(
         [

@@ -1,1 +1,1 @@
-"""The command line. Each command imports only what it uses, so that a small one answers at once."""
+"""The command line. Each command imports only what it uses, so that a small one answers immediately."""

@@ -1,4 +1,4 @@
-"""`parlour doctor`: what is wrong and what to do, in words; its exit status says whether anything is."""
+"""`parlour doctor`: prints what is wrong and what to do. The exit status is 1 if there is a problem."""
 
 import asyncio
 import sys
@@ -9,6 +9,7 @@ from parlour.operations.doctor.finding import Finding
 
 
 def run(settings: Settings) -> None:
+    """Prints the findings and a summary."""
     findings = asyncio.run(_examined(settings))
     problems = [finding for finding in findings if finding.state == "problem"]
     print(f"\n{_summary(len(problems), sum(finding.state == 'warning' for finding in findings))}")

@@ -1,4 +1,4 @@
-"""Which event loop long-lived commands run on."""
+"""Chooses the event loop of long-running commands."""
 
 import asyncio
 import sys
@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 
 def loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """Returns the factory of uvloop, or None on Windows, where uvloop does not run."""
     if sys.platform == "win32":
         return None
     import uvloop

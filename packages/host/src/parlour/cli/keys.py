@@ -1,4 +1,4 @@
-"""`parlour keys`: works on the database itself, whether the Host runs or not."""
+"""`parlour keys`: manages API keys directly in the database, whether the Host runs or not."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -17,11 +17,12 @@ Answer = TypeVar("Answer")
 
 
 def create(settings: Settings, name: str, scope: Scope) -> None:
-    """Prints the key and nothing else, so that a script can take it."""
+    """Creates a key and prints only its secret, so that a script can read it."""
     print(_with_keys(settings, lambda keys: keys.create(name, scope))[0])
 
 
 def show(settings: Settings) -> None:
+    """Prints all keys, one per line."""
     for key in _with_keys(settings, lambda keys: keys.all()):
         state = "revoked" if key.revoked_at else "active"
         print(f"{key.key_id}  {state:8} {key.scope:9} {key.name}")

@@ -1,4 +1,4 @@
-"""Begins a process's log: what the settings hold secret is known before the first line is written."""
+"""Sets up the log of a process. The secrets of the settings are redacted from the first line on."""
 
 import logging
 import sys
@@ -13,6 +13,7 @@ logger = logging.getLogger(__name__)
 
 
 def keep_log(settings: Settings) -> None:
+    """Sets up the log on standard error, and logs unhandled exceptions."""
     for secret in secrets(settings):
         REDACTOR.know(secret)
     log_setup.keep(settings.logs, None)
@@ -27,5 +28,5 @@ def _in_thread(told: threading.ExceptHookArgs) -> None:
 
 
 def _unexpected(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """Last words go through the log too, which knows what is secret."""
-    logger.critical("nobody expected this: it ends the process or one of its threads", exc_info=(kind, error, trace))
+    """Logs an unhandled exception, so that secrets in it are redacted."""
+    logger.critical("unhandled exception; the process or thread exits", exc_info=(kind, error, trace))

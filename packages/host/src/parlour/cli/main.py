@@ -1,4 +1,4 @@
-"""Parses the command line and hands over to one command."""
+"""Parses the command line and runs one command."""
 
 import argparse
 import gc
@@ -14,18 +14,19 @@ if TYPE_CHECKING:
 
 
 class CommandFailed(Exception):
-    """A command can't do what it was asked; the message says why and what to do."""
+    """Raised when a command fails; the message says why and what to do."""
 
 
 def main() -> None:
     arguments = _parser().parse_args()
     if arguments.run is _serve:
-        gc.disable()  # until it has started: what is loaded until then stays
-    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # it would read all that is installed to find some
+        gc.disable()  # until the Host has started: objects that are created before stay
+    # To find its plugins, pydantic would read the metadata of all installed packages.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     from parlour.app.settings import ConfigurationInvalid
     from parlour.app.settings_loader import load
 
-    previous = os.umask(0o077)  # files of a data directory are its owner's alone
+    previous = os.umask(0o077)  # files of a data directory are accessible only to their owner
     if arguments.for_authors:
         os.umask(previous)
     try:
@@ -37,7 +38,7 @@ def main() -> None:
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)
-    except BrokenPipeError:  # whoever reads has read enough; what is left goes nowhere, also at the end
+    except BrokenPipeError:  # the reader closed the pipe: discard the remaining output, also that of the final flush
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)
     finally:
@@ -156,6 +157,7 @@ def _why(arguments: argparse.Namespace, settings: "Settings") -> None:
 
 
 if __name__ == "__main__":
-    from parlour.cli.main import main as imported_main  # commands raise the errors of the imported module
+    # Commands raise `CommandError` of the imported module, which `__main__` would not catch.
+    from parlour.cli.main import main as imported_main
 
     imported_main()

@@ -1,4 +1,4 @@
-"""`parlour backup`, `restore` and `db`: what an operator does with the data itself."""
+"""`parlour backup`, `restore` and `db`: commands that work on the data of a Host."""
 
 import asyncio
 import sys
@@ -33,7 +33,7 @@ def backup(settings: Settings, file: Path, without_model_calls: bool = False) ->
         raise CommandFailed(str(failure)) from failure
     except StorageFailed as failure:
         raise CommandFailed(failure.message) from failure
-    for each in written.left_out:  # a name may hold anything, so it is shown as Python writes it
+    for each in written.left_out:  # a name may contain any character, so its repr is printed
         print(f"parlour: warning: not in the backup: {each.name!r}: {each.reason}", file=sys.stderr)
     print(f"{written.file}: {written.size_bytes:,} bytes; it holds the key to every secret, so keep it safe")
 

@@ -1,4 +1,4 @@
-"""What `parlour plugin` understands. Each action's work is in a module of its own, imported when it is asked for."""
+"""Arguments of `parlour plugin`. Each action is implemented in a module of its own, which is imported when needed."""
 
 import argparse
 from typing import TYPE_CHECKING

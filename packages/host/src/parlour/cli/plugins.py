@@ -1,4 +1,4 @@
-"""`parlour plugin install`, `list`, `remove`: work on the data directory; a running Host is told and acts at once."""
+"""`parlour plugin install`, `list` and `remove`: work on the data directory and signal a running Host to apply it."""
 
 import asyncio
 import os
@@ -30,8 +30,9 @@ from parlour_sdk.values import dataclass
 from .main import CommandFailed
 
 PATIENCE_SECONDS = 60.0
-"""Beyond what the settings give a plugin to start: what it replaces may have runs to finish."""
+"""Seconds to wait for the Host in addition to `plugins.start_seconds`: the old version may have runs to finish."""
 POLL_SECONDS = 0.02
+"""Seconds between two polls of the progress of the Host."""
 IN_A_HOST = (
     "what it stored in the database of a Host stays there; "
     "to delete that too, install it again and remove it through the page or API of that Host"
@@ -43,7 +44,7 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """The data directory as the commands see it."""
+    """Everything that the plugin commands work on: settings, data directory and installer."""
 
     settings: Settings
     directory: DataDirectory
@@ -68,6 +69,7 @@ def _desk(settings: Settings) -> Desk:
 
 
 def install(settings: Settings, source: str, grant: str | None, upgrade: str | None, say: Say = print) -> None:
+    """Installs a plugin and, if a Host runs, waits until it has started the plugin or failed to."""
     desk = _desk(settings)
     try:
         installed, before, words = asyncio.run(_install(desk, source, grant, upgrade))
@@ -81,7 +83,7 @@ def install(settings: Settings, source: str, grant: str | None, upgrade: str | N
         _hand_over(desk, installed, pid)
     elif before.enabled:
         _hand_over_upgrade(desk, installed, pid)
-    for line in words:  # not before it is known what became of it
+    for line in words:  # not earlier: a failure to start it is reported instead
         say(line)
     if served:
         enabled = before is None or before.enabled
@@ -91,13 +93,13 @@ def install(settings: Settings, source: str, grant: str | None, upgrade: str | N
 async def _install(
     desk: Desk, source: str, grant: str | None, upgrade: str | None
 ) -> tuple[Installed, Record | None, list[str]]:
-    """Also what was there before it, and what is to be said of it."""
+    """Installs a plugin. Returns it, the record of the version before, and the lines to print."""
     installer = desk.installation.installer
     async with installer.package(source) as package:
-        _granted(package, installer.before(package, upgrade), grant)  # before anything is built for it
+        _granted(package, installer.before(package, upgrade), grant)  # fails early, before anything is built
         said: list[str] = []
         await installer.build(package, said.append)
-        before = installer.before(package, upgrade)  # another may have been installed meanwhile
+        before = installer.before(package, upgrade)  # again: another version may have been installed during the build
         granted = _granted(package, before, grant)
         installed = await installer.add(package, granted)
     permissions = _permissions(grants.asked(package.plugin.manifest), granted)
@@ -138,7 +140,7 @@ def _listed(given: Mapping[str, Sequence[str]] | grants.Grants) -> str:
 
 
 def _hand_over(desk: Desk, plugin: Installed, pid: int) -> None:
-    """Tells the person how the Host's start of it went."""
+    """Waits until the running Host has started the plugin. Raises CommandError if it does not."""
     status = _watch(desk, plugin.plugin_id, pid, lambda: desk.status.settled(pid, plugin.plugin_id, plugin.stamp))
     if status is None:
         raise CommandFailed(f"it is installed, and {_not_yet(desk, pid, 'started')}")
@@ -169,7 +171,7 @@ def _not_yet(desk: Desk, pid: int, done: str) -> str:
 
 
 def _told(pid: int) -> bool:
-    """Whether the Host that ran a moment ago still does."""
+    """Signals the Host to reread the plugins. Returns False if it has exited."""
     try:
         os.kill(pid, signal.SIGHUP)
     except ProcessLookupError:
@@ -178,13 +180,16 @@ def _told(pid: int) -> bool:
 
 
 def _settled(desk: Desk, plugin_id: str) -> Record | None:
-    """Also when another version was installed over this one before it had its turn."""
+    """Returns the plugin's record if the Host is done with the upgrade, else None.
+
+    That is also the case if another version was installed before this one was tried.
+    """
     record = desk.installation.folder.record(plugin_id)
     return None if record is None or record.candidate else record
 
 
 def _watch(desk: Desk, plugin_id: str, pid: int, look: Callable[[], Seen | None]) -> Seen | None:
-    """What became of a plugin that is installed. Raises CommandFailed when somebody has removed it meanwhile."""
+    """Waits for the result of an installation. Raises CommandError if the plugin is removed in the meantime."""
 
     def seen() -> Seen | None:
         record = desk.installation.folder.record(plugin_id)
@@ -196,7 +201,7 @@ def _watch(desk: Desk, plugin_id: str, pid: int, look: Callable[[], Seen | None]
 
 
 def _wait(desk: Desk, pid: int, look: Callable[[], Seen | None]) -> Seen | None:
-    """What `look` sees as soon as there is something, while that Host runs."""
+    """Calls `look` until it returns a value, the time is over or that Host has exited."""
     until = time.monotonic() + desk.settings.plugins.start_seconds + PATIENCE_SECONDS
     while (seen := look()) is None and time.monotonic() < until and desk.directory.serving_pid() == pid:
         time.sleep(POLL_SECONDS)
@@ -204,6 +209,7 @@ def _wait(desk: Desk, pid: int, look: Callable[[], Seen | None]) -> Seen | None:
 
 
 def show(settings: Settings) -> None:
+    """Prints the installed plugins with their states and permissions, one per line."""
     desk = _desk(settings)
     folder = desk.installation.folder
     pid = desk.directory.serving_pid()
@@ -233,6 +239,7 @@ def _state(told: PluginStatus) -> str:
 
 
 def remove(settings: Settings, plugin_id: str, wish: Wish) -> None:
+    """Removes a plugin: by the running Host if there is one, otherwise directly."""
     desk = _desk(settings)
     folder = desk.installation.folder
     if plugin_id not in folder.records() and plugin_id not in folder.unusable():
@@ -250,7 +257,7 @@ def remove(settings: Settings, plugin_id: str, wish: Wish) -> None:
 
 
 def _ended_by_host(desk: Desk, plugin_id: str) -> bool:
-    """False when there is none, or none any more."""
+    """Waits until the running Host has removed the plugin. Returns False if no Host runs or it exits before that."""
     pid = desk.directory.serving_pid()
     if pid is None or not _told(pid):
         return False
@@ -261,7 +268,7 @@ def _ended_by_host(desk: Desk, plugin_id: str) -> bool:
 
 
 def _ended(desk: Desk, plugin_id: str) -> bool | None:
-    """Also when it was installed again meanwhile."""
+    """Returns True if the removal is finished, else None. A plugin that was installed again counts as removed."""
     record = desk.installation.folder.record(plugin_id)
     return True if record is None or not record.removing else None
 
@@ -278,7 +285,7 @@ async def _forget_stored(desk: Desk, plugin_id: str) -> None:
     url, file = desk.settings.database.url.get_secret_value(), desk.directory.database
     try:
         if await current(url, file) is None:
-            return  # no Host was ever here
+            return  # no Host has used this data directory yet
         async with opened(url, file) as journal:
             await Storage(journal, SystemClock()).forget(plugin_id)
     except StorageFailed as error:

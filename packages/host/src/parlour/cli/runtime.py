@@ -1,4 +1,4 @@
-"""`parlour runtime`: a Plugin Runtime without a Host in this process, and the tokens by which Hosts may use it."""
+"""`parlour runtime`: serves a standalone plugin runtime, and manages the tokens by which Hosts may use it."""
 
 import argparse
 import asyncio
@@ -32,7 +32,7 @@ def _announce(address: str, notice: str) -> None:
 
 
 def create_token(arguments: argparse.Namespace, settings: Settings) -> None:
-    """Prints the token and nothing else, so that a script can take it."""
+    """Creates a token and prints only the token, so that a script can read it."""
     print(_tokens(settings).create(arguments.name, SystemClock().now()))
 
 
@@ -45,13 +45,13 @@ def list_tokens(arguments: argparse.Namespace, settings: Settings) -> None:
 
 
 def revoke_token(arguments: argparse.Namespace, settings: Settings) -> None:
-    """A running runtime is told, and disconnects its Host."""
+    """Revokes a token and signals a running runtime, which disconnects its Host."""
     token_id = arguments.token_id
     if not _tokens(settings).revoke(token_id, SystemClock().now()):
         raise CommandFailed(f"no active token has the id '{token_id}'; 'parlour runtime token list' shows them")
     pid = DataDirectory(settings.data).serving_pid()
     if pid is not None:
-        with contextlib.suppress(ProcessLookupError):  # it ended just now, and its next start reads the tokens anyway
+        with contextlib.suppress(ProcessLookupError):  # it has just exited, and its next start reads the tokens anyway
             os.kill(pid, signal.SIGHUP)
 
 

@@ -1,4 +1,4 @@
-"""What `parlour runtime` understands. Its work is in a module of its own, imported when it is asked for."""
+"""Arguments of `parlour runtime`. It is implemented in a module of its own, which is imported when needed."""
 
 import argparse
 from pathlib import Path
@@ -34,7 +34,7 @@ def _add_tokens(
 
 
 def _options() -> argparse.ArgumentParser:
-    """The common ones behind an action, where their absence must not undo what was said before it."""
+    """Returns the common options for after an action; if absent there, they must not override those given before it."""
     options = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
     options.add_argument("--data", type=Path, metavar="DIR", help="the runtime's data directory (default: ./data)")
     options.add_argument("--config", type=Path, metavar="FILE", help="a YAML file with settings")

@@ -1,4 +1,4 @@
-"""`parlour serve`: the Host in this process, until SIGTERM."""
+"""`parlour serve`: runs the Host in this process until SIGTERM."""
 
 import asyncio
 import contextlib
@@ -33,11 +33,11 @@ def run(settings: Settings, additions: Additions) -> None:
 
 
 def _settle_in(settings: Settings) -> None:
-    """The log goes to files too, and whoever looks for settings finds what there is to set."""
+    """Adds the log file, and writes the settings file with all defaults if there is none."""
     directory = DataDirectory(settings.data)
     if settings.logs.files:
         log_setup.keep(settings.logs, directory.logs)
-    with contextlib.suppress(OSError):  # a Host needs none
+    with contextlib.suppress(OSError):  # the Host runs without a settings file
         settings_file.write(own_file(directory.path))
 
 

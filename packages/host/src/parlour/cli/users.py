@@ -1,4 +1,4 @@
-"""`parlour users`: works on the database itself, whether the Host runs or not."""
+"""`parlour users`: creates accounts directly in the database, whether the Host runs or not."""
 
 import asyncio
 import getpass
@@ -16,7 +16,7 @@ from .main import CommandFailed
 
 
 def create(settings: Settings, email: str, name: str, role: Role) -> None:
-    """The password comes from a prompt, or from standard input."""
+    """Creates an account. The password is read from a prompt or from standard input."""
     user = asyncio.run(_created(settings, email, name, role, _password()))
     print(f"{user.user_id}  {user.role:9} {user.email}")
 

@@ -1,4 +1,4 @@
-"""`parlour why`: the decision trail of an event, run or platform message, from the database, Host or no Host."""
+"""`parlour why`: prints the trail of an event, run or platform message from the database, even if no Host runs."""
 
 import asyncio
 from datetime import datetime

@@ -1,1 +1,1 @@
-"""What an operator does with a Host's data: back it up, bring it back, and find out what is wrong."""
+"""Operations on the data of a Host: backup, restore, and checks for problems."""

@@ -1,4 +1,4 @@
-"""Writes everything that makes a Host into one file, while it runs or not. Bringing it back is `restore`."""
+"""Writes all data of a Host to one file, whether it runs or not. `restore` reads it."""
 
 import io
 import json
@@ -18,26 +18,32 @@ from parlour_sdk.values import dataclass
 from . import backup_files
 
 FORMAT = 1
+"""Version of the backup's format."""
 MANIFEST = "parlour-backup.json"
+"""Name of the first entry of a backup."""
 DATABASE = "parlour.db"
+"""Name of the database in a backup."""
 FILES = ("secret.key", "config.yaml", "runtime-tokens.json")
+"""Files of the data directory that are backed up."""
 FOLDERS = ("plugins", "plugin-data", "artifacts")
-"""Logs, uploads that nobody claimed and environments are not kept: a Host makes them anew."""
+"""Folders that are backed up. Logs, unclaimed uploads and environments are not: a Host creates them again."""
 
 
 class BackupFailed(Exception):
-    """The backup can't be made; the message says why and what to do."""
+    """Raised when the backup can't be made; the message says why and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
+    """A finished backup, and the files that are not in it."""
+
     file: Path
     size_bytes: int
     left_out: list[backup_files.LeftOut]
 
 
 Copier = Callable[[Path], None]
-"""Writes the database into a new file, as it is at one instant."""
+"""Writes a consistent copy of the database to a new file."""
 
 
 def write(
@@ -48,7 +54,7 @@ def write(
     copy: Copier,
     without: Sequence[Table] = (),
 ) -> Written:
-    """Whole or not at all: the file has its name only when everything is in it and on disk.
+    """Writes a backup. The file gets its final name only when it is complete and on disk.
 
     Rows of the tables `without` are left out.
     """
@@ -79,14 +85,14 @@ def _manifest(version: str, revision: str) -> dict[str, str | int]:
 
 @contextmanager
 def _private(path: Path) -> Iterator[io.BufferedWriter]:
-    """It holds the key to every secret, so only its owner may read it."""
+    """Opens a new file that only its owner may read, since it contains the key to every secret."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "wb") as raw:
         yield raw
 
 
 def file_copier(database: Path) -> Copier:
-    """Without the free space inside. Whoever writes meanwhile is not held up."""
+    """Returns a copier for a SQLite database. The copy has no free space, and writers are not blocked."""
 
     def copy(target: Path) -> None:
         with closing(sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True)) as connection:
@@ -106,7 +112,7 @@ def _add_database(archive: tarfile.TarFile, root: Path, copy: Copier, without: S
 
 
 def _empty(database: Path, tables: Sequence[Table]) -> None:
-    """Deletes all rows of these tables from the copy; VACUUM takes their bytes out of the file as well."""
+    """Deletes all rows of these tables from the copy; VACUUM removes their bytes from the file as well."""
     with closing(sqlite3.connect(database, isolation_level=None)) as connection:
         for table in tables:
             connection.execute(f'DELETE FROM "{table.name}"')

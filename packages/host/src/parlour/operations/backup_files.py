@@ -1,8 +1,8 @@
-"""Puts the files of a data directory into a backup's archive.
+"""Adds the files of a data directory to the archive of a backup.
 
-Plugins write to some of these folders while the backup is made. So every file is opened relative to the descriptor of
-its folder and without following links, and only what is a regular file then is read: a plugin that replaces a file or
-folder by a link brings nothing else into the backup.
+Plugins may write to some of these folders during the backup. Therefore every file is opened relative to the descriptor
+of its folder and without following links, and is read only if it is a regular file: a plugin that replaces a file or
+folder by a link can't get other files into the backup.
 """
 
 import errno
@@ -17,17 +17,18 @@ from typing import BinaryIO
 from parlour_sdk.values import dataclass
 
 MAX_DEPTH = 64
+"""Maximum depth of folders that are backed up."""
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
 class ArchiveFailed(Exception):
-    """The archive can't be written; the message is the system's reason."""
+    """Raised when the archive can't be written; the message is the system's reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A file or folder that is not in the backup, or not as it was."""
+    """A file or folder that is missing from the backup or incomplete in it."""
 
     name: str
     reason: str
@@ -36,7 +37,8 @@ class LeftOut:
 def add_all(archive: tarfile.TarFile, root: Path, files: Iterable[str], folders: Iterable[str]) -> list[LeftOut]:
     """Adds these files and whole folders of a data directory, and returns what could not be added.
 
-    To be called after the database was copied: what it names was there before. What is deleted since was not needed.
+    Must be called after the database was copied: files that it refers to existed before. Files that are deleted since
+    then are not needed.
     """
     walk = _Walk(archive)
     descriptor = os.open(root, _FOLDER)
@@ -51,7 +53,7 @@ def add_all(archive: tarfile.TarFile, root: Path, files: Iterable[str], folders:
 
 
 def add(archive: tarfile.TarFile, name: str, content: BinaryIO) -> bool:
-    """Adds an open file and returns whether it was read whole. What can't be read is filled up with zeros.
+    """Adds an open file and returns whether it was read completely. Bytes that can't be read are zeros.
 
     Raises ArchiveFailed.
     """
@@ -67,7 +69,7 @@ def add(archive: tarfile.TarFile, name: str, content: BinaryIO) -> bool:
 
 
 class _Whole:
-    """Gives as many bytes as are asked for, since the archive has promised them."""
+    """Reads exactly as many bytes as requested, since the archive's header has stated the size."""
 
     def __init__(self, content: BinaryIO) -> None:
         self._content = content
@@ -83,14 +85,14 @@ class _Whole:
 
 
 class _Walk:
-    """Adds a folder with all that is below it."""
+    """Adds folders recursively and collects what could not be added."""
 
     def __init__(self, archive: tarfile.TarFile) -> None:
         self._archive = archive
         self.left_out: list[LeftOut] = []
 
     def add_top(self, path: Path, name: str) -> None:
-        """The folder itself is Parlour's own and may be a link that its operator made; nothing below it may."""
+        """Adds a top-level folder. It may be a link, which only the operator can have made; nothing below it may."""
         with self._reported(name):
             descriptor = os.open(path, _FOLDER)
             self._add_opened(descriptor, name, 1)
@@ -124,7 +126,7 @@ class _Walk:
         try:
             yield
         except FileNotFoundError:
-            return  # it was deleted since
+            return  # deleted after the database was copied
         except _NotAdded as refusal:
             self.left_out.append(LeftOut(name, str(refusal)))
         except OSError as error:
@@ -132,7 +134,7 @@ class _Walk:
 
 
 class _NotAdded(Exception):
-    """The message says why."""
+    """Raised when a file or folder is not added; the message says why."""
 
 
 def _reason(error: OSError) -> str:

@@ -1,4 +1,4 @@
-"""Brings a backup back into an empty data directory. Everything in the file is checked before it is used."""
+"""Restores a backup to an empty data directory. Everything in the file is checked before it is used."""
 
 import json
 import os
@@ -15,15 +15,18 @@ from parlour.stores.migrate import KNOWN
 from .backup import DATABASE, FILES, FOLDERS, FORMAT, MANIFEST
 
 Loader = Callable[[Path], None]
-"""Brings a database file to where the settings want it."""
+"""Loads a database file into the database that the settings name."""
 
 
 class RestoreFailed(Exception):
-    """The backup can't be brought back; the message says why and what to do."""
+    """Raised when the backup can't be restored; the message says why and what to do."""
 
 
 def read(file: Path, target: Path, load: Loader | None = None) -> dict[str, Any]:
-    """The backup's manifest. The data directory appears whole or not at all; a `load` takes the database elsewhere."""
+    """Restores a backup and returns its manifest. The data directory appears completely or not at all.
+
+    With `load`, the database is loaded elsewhere and removed from the data directory.
+    """
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise RestoreFailed(f"'{target}' is not empty; name another folder with --data, or move it away")
     building = target.with_name(f".{target.name}.restoring")

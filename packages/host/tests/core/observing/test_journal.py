@@ -58,4 +58,4 @@ async def test_an_observer_that_fails_harms_no_other(caplog: pytest.LogCaptureFi
         await journal.commit(unit("b"))
         await turns_of_the_loop()
     assert seen == ["a", "b"]
-    assert [record.getMessage() for record in caplog.records] == [f"what {each} did could not be told" for each in "ab"]
+    assert [record.getMessage() for record in caplog.records] == [f"an observer of unit {each} failed" for each in "ab"]

@@ -1,6 +1,6 @@
-"""Limits HTTP connections before anybody is authenticated: size and time of a request's head, silence, and number.
+"""Limits HTTP connections before authentication: size and time of a request's head, inactivity, and their number.
 
-A WebSocket that grows out of a connection keeps its place among them; pings find the silent ones.
+A WebSocket still counts as the connection that it was opened on; pings detect inactive ones.
 """
 
 import asyncio
@@ -24,10 +24,13 @@ from .sockets import SocketProtocol
 from .write_coalescing import JoinedWrites, JoiningProtocol
 
 MAX_HEAD_BYTES: Final = 64 * 1024
+"""Maximum size in bytes of a request's head."""
 DISCARD_SECONDS: Final = 2.0
-"""How long a client that is refused while it sends may go on sending, so that it gets to read why."""
+"""Seconds for which a client that is refused while it sends may continue, so that it can read the answer."""
 KEEPALIVE_INTERVAL_SECONDS: Final = 10
+"""Seconds between two TCP keepalive probes."""
 KEEPALIVE_PROBES: Final = 3
+"""Number of unanswered TCP keepalive probes after which the connection is closed."""
 _REFUSALS: Final[dict[Reason, tuple[int, str, str]]] = {
     "total": (503, "too_many_connections", "the Host has as many connections as it can take; try again later"),
     "address": (429, "rate_limited", "there are too many connections from this address; close some and try again"),
@@ -38,11 +41,11 @@ _REFUSALS: Final[dict[Reason, tuple[int, str, str]]] = {
 
 
 class HeadTooLarge(Exception):
-    """The head of a request has more than MAX_HEAD_BYTES."""
+    """Raised when the head of a request has more than MAX_HEAD_BYTES."""
 
 
 class BoundedSocket(SocketProtocol):
-    """Gives the place of its connection back when the WebSocket ends."""
+    """WebSocket protocol that stops counting its connection when the WebSocket ends."""
 
     def __init__(self, leave: Callable[[], None], config: Config, server_state: ServerState, app_state: Any) -> None:
         super().__init__(config, server_state, app_state)
@@ -53,7 +56,7 @@ class BoundedSocket(SocketProtocol):
         self._leave()
 
     def keepalive_timeout(self) -> None:
-        """Waits longer while messages wait to be taken: the answer to the ping may be behind them, unread."""
+        """Waits longer while reading is paused: the answer to the ping may be behind unread messages."""
         if self.read_paused and self.ping_timeout is not None:
             self.pong_timer = self.loop.call_later(self.ping_timeout, self.keepalive_timeout)
             return
@@ -61,6 +64,8 @@ class BoundedSocket(SocketProtocol):
 
 
 class BoundedProtocol(JoiningProtocol):
+    """HTTP protocol that enforces the limits of a connection."""
+
     def __init__(self, limits: ConnectionLimits, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self._limits = limits
@@ -68,12 +73,12 @@ class BoundedProtocol(JoiningProtocol):
         self._address = ""
         self._entered = False
         self._ended = False
-        """The connection was refused or cut: what still comes is discarded."""
+        """True if the connection was refused or ended: data that still arrives is discarded."""
         self._upgraded = False
         self._in_head = self._in_message = False
         self._head_bytes = 0
         self._unparsed = 0
-        """Bytes of a head or a trailer that has not ended, at most one read too few."""
+        """Bytes received of a head or a trailer that is not complete, short by at most one read."""
         self._too_large = False
         self._last_received = 0.0
         self._awaited: Literal["head", "body"] | None = None
@@ -165,17 +170,17 @@ class BoundedProtocol(JoiningProtocol):
     def _check_head(self) -> None:
         if self._head_bytes > MAX_HEAD_BYTES:
             self._too_large = True
-            raise HeadTooLarge  # the parser stops and the server answers by send_400_response
+            raise HeadTooLarge  # the parser stops, and the server calls send_400_response
 
     # --- time
 
     def _missing(self) -> Literal["head", "body"] | None:
-        """Returns what the client has begun to send and not finished."""
+        """Returns the part of a request that the client has still to send, if any."""
         if self._in_head or self.cycle is None:
             return "head"
         if self._in_message:
             return "body"
-        # after an answer the server's own keep-alive timer runs, unless bytes came that belong to no request
+        # After an answer the server's own keep-alive timer runs, unless bytes arrived that belong to no request.
         return "head" if self.cycle.response_complete and self.timeout_keep_alive_task is None else None
 
     def _await(self, missing: Literal["head", "body"] | None) -> None:
@@ -194,7 +199,7 @@ class BoundedProtocol(JoiningProtocol):
         if self._awaited == "head":
             self._cut("head_time")
             return
-        # a Host that does not read on can't know whether more was sent
+        # While reading is paused it is not known whether more was sent.
         since = self.loop.time() if self.flow.read_paused else self._last_received
         left = since + self._allowance.silent_seconds - self.loop.time()
         if left > 0:
@@ -224,7 +229,7 @@ class BoundedProtocol(JoiningProtocol):
     # --- ending
 
     def _cut(self, reason: Reason) -> None:
-        """Ends a connection whose client does not go on; with an answer, unless another one has begun."""
+        """Ends a connection whose client has stopped sending, with an answer unless another one has started."""
         if self.cycle is None or self.cycle.response_complete or self._in_head:
             self._refuse(reason)
             self.transport.close()
@@ -236,7 +241,7 @@ class BoundedProtocol(JoiningProtocol):
         self.transport.close()
 
     def _refuse_sender(self, reason: Reason) -> None:
-        """Ends a connection whose client is still sending. To close at once would take the answer away from it."""
+        """Ends a connection whose client is still sending. Closing it immediately would discard the answer."""
         self._refuse(reason)
         self._await(None)
         cast(JoinedWrites, self.transport).write_eof()
@@ -248,10 +253,10 @@ class BoundedProtocol(JoiningProtocol):
         self.transport.write(_answer(reason, self._language()))
 
     def _language(self) -> str:
-        """The language of the request that is coming in, by the headers that have come; English before any has.
+        """Returns the language of the incoming request by the headers received so far; English if there are none.
 
-        A connection beyond the limits is refused before anything is read: to wait for its head would give it the
-        place that it is refused.
+        A connection over the limit is refused before anything is read: waiting for its head would grant it the
+        connection that it is refused.
         """
         return accepted_language(self.headers) if self._in_head or self._in_message else DEFAULT_LANGUAGE
 
@@ -270,9 +275,9 @@ def _answer(reason: Reason, language: str) -> bytes:
 
 
 def _probe_when_idle(connection: Any, seconds: float) -> None:
-    """Lets the kernel find peers that vanished without a word; one that is there answers its probes by itself."""
+    """Enables TCP keepalive, so that the kernel detects peers that vanished without closing the connection."""
     options = {"TCP_KEEPIDLE": max(1, int(seconds)), "TCP_KEEPINTVL": KEEPALIVE_INTERVAL_SECONDS}
-    with contextlib.suppress(OSError):  # it has gone already
+    with contextlib.suppress(OSError):  # the connection is closed already
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         for name, value in {**options, "TCP_KEEPCNT": KEEPALIVE_PROBES}.items():
             if hasattr(socket, name):

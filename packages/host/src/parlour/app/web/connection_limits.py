@@ -1,4 +1,4 @@
-"""Counts open connections, in all and by address, and says which new one is refused."""
+"""Counts open connections, in total and by address, and decides whether a new one is refused."""
 
 import logging
 import time
@@ -12,12 +12,14 @@ from parlour_sdk.values import dataclass
 logger = logging.getLogger(__name__)
 
 WARNING_INTERVAL_SECONDS = 60.0
+"""Seconds between two warnings about refused connections."""
 Reason = Literal["total", "address", "head_bytes", "head_time", "silent"]
+"""Why a connection is refused or ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """Holds the limits in force."""
+    """The limits of connections."""
 
     total: int
     per_address: int
@@ -26,13 +28,13 @@ class Allowance:
 
 
 class ConnectionLimits:
-    """Counts by address except loopback and trusted proxies, which have many clients behind them."""
+    """Counts connections. Loopback and trusted proxies, which serve many clients, have no limit per address."""
 
     def __init__(self, allowance: Allowance, proxies: TrustedProxies, count: Callable[[Reason], None]) -> None:
         self.allowance = allowance
         self._proxies = proxies
         self.count = count
-        """Called with the reason for each connection that is refused or cut."""
+        """Called with the reason for each connection that is refused or ended."""
         self._open = 0
         self._by_address: Counter[str] = Counter()
         self._next_warning = 0.0
@@ -42,7 +44,7 @@ class ConnectionLimits:
         return self._open
 
     def enter(self, address: str) -> Reason | None:
-        """Counts a new connection, or says why it is refused. An entered one has to `leave`."""
+        """Counts a new connection, or returns why it is refused. `leave` must be called for each counted one."""
         if self._open >= self.allowance.total:
             self._warn("%d connections are open: new ones are refused", self._open)
             return "total"
@@ -67,7 +69,7 @@ class ConnectionLimits:
             del self._by_address[key]
 
     def _warn(self, words: str, *arguments: object) -> None:
-        """Logs at most one warning in a while: clients that are refused try again."""
+        """Logs at most one warning per interval, since refused clients try again."""
         if time.monotonic() >= self._next_warning:
             self._next_warning = time.monotonic() + WARNING_INTERVAL_SECONDS
             logger.warning(words, *arguments)

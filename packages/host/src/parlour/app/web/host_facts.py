@@ -1,4 +1,4 @@
-"""Reads facts about the running Host for `GET /info` and the gauges of `GET /metrics`."""
+"""Collects information about the running Host for `GET /info` and the gauges of `GET /metrics`."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from .connection_limits import ConnectionLimits
 
 
 def host_facts(settings: Settings, tuning: Tuning, models: ModelSide) -> dict[str, Any]:
-    """What clients should know before they try."""
+    """Returns what clients should know beforehand, such as limits and features."""
     return {
         "protocol": PROTOCOL_VERSION,
         "limits": settings.http.model_dump(include={"body_bytes", "chat_frame_bytes", "upload_bytes"}),
@@ -28,7 +28,7 @@ def host_facts(settings: Settings, tuning: Tuning, models: ModelSide) -> dict[st
 
 
 def _features(settings: Settings) -> dict[str, bool]:
-    """Returns what depends on how the Host was set up."""
+    """Returns which optional features the settings enable."""
     return {
         "mcp_stdio": settings.mcp.allow_unsandboxed,
         "object_storage": settings.artifacts.store == "s3",
@@ -39,7 +39,7 @@ def _features(settings: Settings) -> dict[str, bool]:
 
 
 def gauges(host: Host, limits: ConnectionLimits | None) -> Iterator[Sample]:
-    """Yields the values of this moment."""
+    """Yields the current values of the gauges."""
     plugins = Counter(supervisor.status for supervisor in host.runtime.supervisors().values())
     bots = Counter(bot.state for bot in host.bots.bots())
     for name, states, label in (("parlour_plugins", plugins, "status"), ("parlour_bots", bots, "state")):

@@ -1,4 +1,4 @@
-"""The interface of a Host: what answers before the framework is loaded, and what all domains share."""
+"""Builds the HTTP application of a Host, with the objects that all its domains share."""
 
 import shutil
 from pathlib import Path
@@ -23,6 +23,7 @@ from .routes import Domains
 def interface(
     settings: Settings, host: Host, setup_token: str = "", limits: ConnectionLimits | None = None
 ) -> Interface:
+    """Builds the HTTP application. Its domains are loaded on their first request."""
     core, journal, ids, clock = host.core, host.journal, host.ids, host.clock
     keys, users, logins = ApiKeys(journal, ids, clock), Users(journal, ids, clock), Logins(journal, clock)
     http = settings.http
@@ -46,7 +47,7 @@ def interface(
 
 
 def _emptied(uploads: Path) -> Path:
-    """What a Host that died was receiving is nobody's."""
+    """Deletes unfinished uploads that a crashed Host left behind."""
     for rest in uploads.iterdir():
         shutil.rmtree(rest, ignore_errors=True)
     return uploads

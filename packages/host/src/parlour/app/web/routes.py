@@ -1,6 +1,6 @@
-"""Every domain of the interface: where its paths begin, and what its routes are made with.
+"""Lists the domains of the HTTP interface: their path prefixes, and the dependencies of their endpoints.
 
-A method loads its domain's endpoints itself, and is called with the first request for that domain.
+Each method imports the endpoints of its domain, and is called at the first request for that domain.
 """
 
 from functools import partial
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Domains:
+    """Builds the routers of all domains."""
+
     settings: Settings
     host: Host
     authenticator: Authenticator
@@ -45,7 +47,7 @@ class Domains:
     limits: ConnectionLimits | None
 
     def all(self) -> list[Domain]:
-        """In the order of the document."""
+        """Returns the domains in the order of the OpenAPI document."""
         return [
             Domain(("/healthz", "/readyz"), self.health),
             Domain(("/metrics",), self.metrics),

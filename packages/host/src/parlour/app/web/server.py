@@ -1,4 +1,4 @@
-"""The server that carries the interface and the page."""
+"""Builds the web server for the HTTP interface and the page."""
 
 import contextlib
 import logging
@@ -25,12 +25,13 @@ from .sockets import SocketProtocol
 logger = logging.getLogger(__name__)
 
 CLOSE_SECONDS = 1
-"""How long open connections may take to end after the Host has stopped."""
+"""Seconds that open connections may take to end after the Host has stopped."""
 PAGE = Path(__file__).parents[2] / "page"
+"""Folder of the built page."""
 
 
 class Server(uvicorn.Server):
-    """Signals are the Host's: it has more to end than connections."""
+    """Web server that installs no signal handlers: the Host handles signals, since it has more to stop."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -38,6 +39,8 @@ class Server(uvicorn.Server):
 
 
 def server(settings: Settings, host: Host, setup_token: str = "") -> Server:
+    """Builds the web server of a Host."""
+
     def count(reason: Reason) -> None:
         host.measurements.count("parlour_refused_connections_total", ("reason", reason))
 
@@ -66,5 +69,5 @@ def server(settings: Settings, host: Host, setup_token: str = "") -> Server:
 def _allowance(http: HttpSettings) -> Allowance:
     total = connections_within_file_limit(http.connections)
     if total < http.connections:
-        logger.info("at most %d connections: the limit of open files allows no more", total)
+        logger.info("connections are limited to %d by the limit of open files", total)
     return Allowance(total, http.connections_per_address, http.head_seconds, http.silent_seconds)

@@ -1,4 +1,4 @@
-"""WebSocket connections of the server, with what ASGI has no words for: frame limits, pings and aborting per socket."""
+"""WebSocket connections with controls that ASGI lacks: frame limits, pings and aborting for each socket."""
 
 import asyncio
 import logging
@@ -13,18 +13,18 @@ from websockets.http11 import Request
 from parlour.http.socket_control import EXTENSION
 
 CLOSE_SECONDS = 5.0
-"""How long a peer may take to read what is left when its socket is closed for not reading."""
+"""Seconds that a peer may take to read the remaining data when its socket is closed for not reading."""
 BAD_HANDSHAKE = (
     b"HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain; charset=utf-8\r\n"
     b"content-length: 73\r\nconnection: close\r\n\r\n"
     b"the request can't open a WebSocket: send GET without a body, as HTTP/1.1\n"
 )
 quiet_logger = logging.getLogger(__name__)
-quiet_logger.setLevel(logging.ERROR)  # the server logs each socket's query string, which may hold an access token
+quiet_logger.setLevel(logging.ERROR)  # uvicorn logs each socket's query string, which may contain an access token
 
 
 class SocketProtocol(WebSocketsSansIOProtocol):
-    """Offers itself to the application in the scope, as `http.socket_control.SocketControl`."""
+    """WebSocket protocol that gives itself to the application in the scope, as `http.socket_control.SocketControl`."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -34,14 +34,14 @@ class SocketProtocol(WebSocketsSansIOProtocol):
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
         if not self.handshake_initiated and self.conn.handshake_exc is not None:
-            # the server itself would neither answer nor close
+            # uvicorn itself would neither answer nor close the connection.
             self.transport.write(b"".join(self.conn.data_to_send()) or BAD_HANDSHAKE)
             self.transport.close()
 
     async def send(self, message: Any) -> None:
         await super().send(message)
         if self.initial_response is not None and self.close_sent:
-            self.handshake_complete = True  # otherwise the server logs each refused handshake as an error
+            self.handshake_complete = True  # otherwise uvicorn logs each refused handshake as an error
 
     def handle_connect(self, event: Request) -> None:
         super().handle_connect(event)
@@ -52,11 +52,11 @@ class SocketProtocol(WebSocketsSansIOProtocol):
         self.conn.max_message_size = max_bytes
 
     def require_pongs(self, required: bool) -> None:
-        """Keepalive pings go out either way; without this no answer to them is missed."""
+        """Sets whether a peer that does not answer keepalive pings is disconnected. They are sent in any case."""
         self.ping_timeout = self.config.ws_ping_timeout if required else None
 
     def ping(self) -> Awaitable[None]:
-        payload = os.urandom(8)  # the keepalive's own have 4 bytes
+        payload = os.urandom(8)  # payloads of keepalive pings have 4 bytes
         pong = self._pongs[payload] = self.loop.create_future()
         pong.add_done_callback(lambda _: self._pongs.pop(payload, None))
         if not self.close_sent and not self.transport.is_closing():
@@ -75,7 +75,7 @@ class SocketProtocol(WebSocketsSansIOProtocol):
         super().connection_lost(exc)
         for pong in [each for each in self._pongs.values() if not each.done()]:
             pong.set_exception(ConnectionResetError())
-            pong.exception()  # whoever asked may be gone
+            pong.exception()  # marks it as retrieved: the caller of `ping` may have been cancelled
 
     def cut(self, code: int, reason: str) -> None:
         if not self.close_sent and not self.transport.is_closing():
@@ -89,7 +89,7 @@ class SocketProtocol(WebSocketsSansIOProtocol):
         self._close_soon()
 
     def _close_soon(self) -> None:
-        """A transport that is closed waits for its peer to read what is left, which may never happen."""
+        """Closes the transport and aborts it later: closing waits for the peer to read, which may never happen."""
         self.transport.close()
         self.loop.call_later(CLOSE_SECONDS, self.transport.abort)
 

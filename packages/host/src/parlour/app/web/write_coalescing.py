@@ -1,7 +1,7 @@
-"""Connections whose writes of one turn of the loop leave together. What is written is the server's business.
+"""Combines all writes of a connection within one iteration of the event loop into one.
 
-The server writes the head of an answer, its body, and every frame of a socket one by one, and the event loop would hand
-each of them to the kernel at once: that costs more than to make it, and wakes whoever reads it as often.
+The server writes the head of an answer, its body and every frame of a socket one by one, and the event loop would make
+a system call for each of them: that costs more than producing the data, and wakes the reader as often.
 """
 
 import asyncio
@@ -10,14 +10,14 @@ from typing import Any, Final, cast
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 AT_ONCE: Final = 16 * 1024
-"""Bytes that are not held back any longer: whoever writes much is to feel it when the other side does not read."""
+"""Buffered bytes from which data is written without waiting, so that flow control affects large writes."""
 
 UNREAD_SECONDS: Final = 30.0
-"""How long a peer may take to read the rest after the connection was closed."""
+"""Seconds that a peer may take to read the rest after the connection was closed."""
 
 
 class JoinedWrites:
-    """A transport; all but its writing is as it was."""
+    """Wraps a transport and combines its writes; everything else is passed through."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class JoinedWrites:
             self._flush()
 
     def close(self) -> None:
-        """Closes after what was written has left; a peer that never reads it is cut off."""
+        """Closes the transport after all data was sent; a peer that never reads it is disconnected."""
         self._flush()
         self._transport.close()
         if self._transport.get_write_buffer_size():
@@ -62,7 +62,7 @@ class JoinedWrites:
 
 
 class JoiningProtocol(HttpToolsProtocol):
-    """A socket takes over the transport of the request that it began with."""
+    """HTTP protocol that combines its writes. A WebSocket takes over the transport of the request that opened it."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(cast(asyncio.Transport, transport))

@@ -1,1 +1,1 @@
-"""The commands of a plugin's author, from the first line to the package. Installing is `parlour.cli.plugins`."""
+"""Commands for plugin authors, from a new plugin to its package. `parlour.cli.plugins` installs plugins."""

@@ -1,4 +1,4 @@
-"""`parlour plugin build`: a zip of what installing would take, and the same bytes for the same files."""
+"""`parlour plugin build`: writes a reproducible zip of the files that would be installed."""
 
 import asyncio
 import hashlib
@@ -18,8 +18,9 @@ from . import plugin_python
 from .validate import Valid, validated
 
 LONG_AGO = (1980, 1, 1, 0, 0, 0)
-"""The earliest time that a zip can tell; the real one would make each build another."""
+"""Time of all entries, the earliest that a zip can store; with the real one every build would differ."""
 UNIX = 3
+"""Code of Unix as the system that created a zip entry."""
 
 
 def run(settings: Settings, path: Path, output: Path | None) -> None:
@@ -37,7 +38,7 @@ def run(settings: Settings, path: Path, output: Path | None) -> None:
 
 
 def _target(valid: Valid, output: Path | None) -> Path:
-    """Beside the plugin, not inside: there it would be packed with the next one."""
+    """Returns the path of the zip. It is beside the plugin, not inside, where the next build would pack it."""
     plugin, metadata = valid.plugin, valid.plugin.manifest.metadata
     place = plugin.folder.parent if plugin.file is None else plugin.folder
     target = (output or place / _plain(f"{metadata.author}-{metadata.name}-{metadata.version}.zip")).absolute()
@@ -47,7 +48,7 @@ def _target(valid: Valid, output: Path | None) -> Path:
 
 
 def _plain(name: str) -> str:
-    """A version may be any text; a file's name may not."""
+    """Replaces characters that are not allowed in a file name: a version may be any text."""
     return "".join(each if each.isalnum() or each in ".+-_" else "_" for each in name)
 
 
@@ -57,7 +58,7 @@ async def _staged(settings: Settings, valid: Valid, staging: Path) -> Package:
 
 
 def _write(package: Package, target: Path) -> bytes:
-    """Whole or not at all."""
+    """Writes the zip atomically and returns its content."""
     folder = package.plugin.folder
     fresh = target.with_name(f".{target.name}.{os.getpid()}")
     try:

@@ -1,4 +1,4 @@
-"""`parlour plugin chat`: picks the Python that the plugin needs and becomes the SDK's chat, on a fake Host."""
+"""`parlour plugin chat`: replaces this process by the SDK's chat with a fake Host, in the plugin's environment."""
 
 import os
 import sys

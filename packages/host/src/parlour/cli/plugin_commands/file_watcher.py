@@ -1,4 +1,4 @@
-"""Sees that a plugin's files have changed, by looking: no watcher of the operating system's is needed."""
+"""Detects changes of a plugin's files by polling, without a watcher of the operating system."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,11 +6,11 @@ from pathlib import Path
 from parlour.plugin_runtime.packages.file_tree import LEFT_OUT
 
 Snapshot = dict[Path, tuple[int, int]]
-"""When each file was changed, and its size."""
+"""Modification time in nanoseconds and size of each file."""
 
 
 class Watched:
-    """Looked at again and again by whoever wants to know."""
+    """Detects changes below a path. The caller polls it."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -18,7 +18,10 @@ class Watched:
         self._seen = _snapshot(path)
 
     def changed(self) -> bool:
-        """Since it last said so, and not still changing: an editor saves several files one after the other."""
+        """Returns whether files have changed since it last returned True, and are not changing any more.
+
+        An editor saves several files one after the other, so a change is reported when two polls see the same files.
+        """
         seen = _snapshot(self._path)
         still = seen == self._seen
         self._seen = seen
@@ -29,7 +32,7 @@ class Watched:
 
 
 def _snapshot(path: Path) -> Snapshot:
-    """What can't be looked at is as good as absent."""
+    """Returns the state of all files. A file that can't be read counts as absent."""
     return {file: seen for file in _files(path) if (seen := _look(file)) is not None}
 
 

@@ -1,10 +1,12 @@
-"""New lines of a plugin's log, as its Host writes them to disk; it goes on when the file is renewed."""
+"""Reads new lines of a plugin's log file as the Host writes it, and continues when the file is rotated."""
 
 import os
 from pathlib import Path
 
 
 class LogTail:
+    """Reads the lines that are appended to a file after this object was created."""
+
     def __init__(self, file: Path) -> None:
         self._file = file
         self._descriptor = -1
@@ -13,7 +15,7 @@ class LogTail:
             os.lseek(self._descriptor, 0, os.SEEK_END)
 
     def lines(self) -> list[str]:
-        """What is new since the last time, from now on."""
+        """Returns the complete lines that were written since the last call."""
         found = self._read()
         if self._renewed():
             self.close()
@@ -34,7 +36,7 @@ class LogTail:
         return True
 
     def _renewed(self) -> bool:
-        """The first file of all counts, too."""
+        """Returns whether the file was replaced, or was not open yet."""
         if self._descriptor < 0:
             return True
         try:

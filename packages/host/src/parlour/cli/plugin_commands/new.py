@@ -1,4 +1,4 @@
-"""`parlour plugin new`: writes a plugin that works, from the files in `templates`. Whole or not at all."""
+"""`parlour plugin new`: writes a working plugin from the files in `templates`, completely or not at all."""
 
 import shlex
 import shutil
@@ -13,8 +13,9 @@ from ..main import CommandFailed
 
 TEMPLATES = Path(__file__).with_name("templates")
 SUFFIX = ".template"
-"""So that no tool takes them for files of Parlour's own."""
+"""Suffix of template files, so that no tool treats them as files of Parlour itself."""
 HIDDEN = "dot-"
+"""Prefix in the name of a template that stands for a leading dot."""
 
 
 def run(identity: str, one_file: bool, into: Path) -> None:
@@ -40,7 +41,7 @@ def _identity(identity: str) -> tuple[str, str]:
 
 
 def _module(name: str) -> str:
-    """A file name that Python can import."""
+    """Returns a module name that Python can import."""
     word = "".join(each if each.isalnum() else "_" for each in name)
     return word if word.isidentifier() else f"plugin_{word}"
 
@@ -51,7 +52,7 @@ def _title(name: str) -> str:
 
 
 def _filled(templates: Path, words: dict[str, str]) -> dict[Path, str]:
-    """By place in the plugin's folder; names are filled in like contents."""
+    """Returns the files by their path in the plugin's folder. Placeholders are filled in names and contents."""
     found = sorted(each for each in templates.rglob(f"*{SUFFIX}"))
     return {_place(each.relative_to(templates), words): _fill(each.read_text("utf-8"), words) for each in found}
 

@@ -1,4 +1,4 @@
-"""What the author's commands understand. Each one's work is in a module of its own, imported when it is asked for."""
+"""Arguments of the commands for plugin authors. Each is implemented in a module that is imported when needed."""
 
 import argparse
 from pathlib import Path
@@ -36,7 +36,7 @@ def add(actions: Actions, common: argparse.ArgumentParser) -> None:
 
 
 def _add(actions: Actions, name: str, does: str) -> argparse.ArgumentParser:
-    """A command that needs no data directory."""
+    """Adds a command that needs no data directory."""
     parser = actions.add_parser(name, help=does)
     parser.add_argument("path", type=Path, metavar="PATH", help=PATH)
     parser.set_defaults(data=None, config=None, for_authors=True)

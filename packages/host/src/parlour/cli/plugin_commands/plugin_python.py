@@ -1,4 +1,4 @@
-"""Which Python runs a plugin for its author: one with what the plugin requires, built as the Host would build it."""
+"""Chooses the Python that runs a plugin for its author, in an environment that is built like the Host's."""
 
 import asyncio
 import os
@@ -17,10 +17,14 @@ from parlour_sdk.plugin import Plugin, PluginInvalid, packaged, read_plugin
 from ..main import CommandFailed
 
 TESTING = ("pytest>=8", "pytest-asyncio>=1")
+"""Packages that are added to the environment in which tests run."""
 TESTING_MODULES = ("pytest", "pytest_asyncio")
+"""Modules of these packages."""
 
 
 class Interpreters:
+    """Finds or builds environments with the packages that a plugin requires."""
+
     def __init__(self, environments: Environments) -> None:
         self._environments = environments
 
@@ -28,7 +32,7 @@ class Interpreters:
         return self._with(requirements_of(plugin))
 
     def for_tests(self, plugin: Plugin) -> Path:
-        """This one, where it has everything (in a clone, say); otherwise one that is made to have it."""
+        """Returns this process's Python if it has everything, as in a clone; otherwise one with pytest added."""
         required = requirements_of(plugin)
         if not required.lines and all(find_spec(name) for name in TESTING_MODULES):
             return Path(sys.executable)
@@ -44,7 +48,7 @@ class Interpreters:
 
 
 def authors(settings: Settings) -> Interpreters:
-    """In a folder of the user's: an author may have no data directory."""
+    """Returns interpreters that are stored in the user's cache folder, since an author may have no data directory."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return at(settings, cache / "parlour" / "environments")
 
@@ -54,7 +58,7 @@ def at(settings: Settings, folder: Path) -> Interpreters:
 
 
 def requirements_of(plugin: Plugin) -> Requirements:
-    """Of one file as well as of a folder: those that it is installed with."""
+    """Returns the requirements that a plugin is installed with, for a folder or a single file."""
     try:
         return read_requirements(plugin) if plugin.file is None else _of_file(plugin.file)
     except PluginInvalid as error:
@@ -69,6 +73,9 @@ def _of_file(file: Path) -> Requirements:
 
 
 def environment() -> dict[str, str]:
-    """What a plugin's code sees of ours: no more than in a Host. It leaves nothing behind in the author's folder."""
+    """Returns the environment variables for a plugin's code: those that it gets in a Host.
+
+    Python writes no bytecode, so that nothing is left behind in the author's folder.
+    """
     allowed = {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
     return {**allowed, "PYTHONDONTWRITEBYTECODE": "1"}

@@ -1,4 +1,4 @@
-"""`parlour plugin run`: keeps the newest good state of a plugin in a running Host, and shows the plugin's log."""
+"""`parlour plugin run`: installs a plugin into a running Host at every change of its files, and prints its log."""
 
 import contextlib
 import shlex
@@ -20,10 +20,11 @@ from .log_tail import LogTail
 from .validate import validated
 
 LOOK_SECONDS = 0.3
+"""Seconds between two polls of files, Host and logs."""
 
 
 def run(settings: Settings, path: Path, remove: bool, grant: str) -> None:
-    """Until it is interrupted."""
+    """Watches the plugin until it is interrupted."""
     session = Session(settings, path.expanduser().absolute(), grant)
     session.require_host()
     with _until_interrupted():
@@ -33,7 +34,10 @@ def run(settings: Settings, path: Path, remove: bool, grant: str) -> None:
 
 @contextlib.contextmanager
 def _until_interrupted() -> Iterator[None]:
-    """By Ctrl-C, also where a shell that started it in the background had that ignored, or by a request to end."""
+    """Ends the block without an error on SIGINT or SIGTERM.
+
+    SIGINT works even if a shell that started the command in the background ignores it.
+    """
 
     def interrupt(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt
@@ -45,7 +49,7 @@ def _until_interrupted() -> Iterator[None]:
 
 
 class Session:
-    """One plugin while its author works on it."""
+    """Keeps the newest working version of one plugin in a running Host while its author changes it."""
 
     def __init__(self, settings: Settings, path: Path, grant: str) -> None:
         self._settings = settings
@@ -55,7 +59,7 @@ class Session:
         self._pythons = plugin_python.at(settings, self._directory.path / "environments")
         self._served = True
         self._logs: dict[str, LogTail] = {}
-        """By the plugin's identity, which its author may change."""
+        """Logs by plugin id, which the author may change."""
 
     def require_host(self) -> None:
         try:
@@ -94,7 +98,7 @@ class Session:
         self._served = served
 
     def _take(self) -> None:
-        """What is wrong is said, and the version before it goes on."""
+        """Validates and installs the plugin. If that fails, prints why; the previous version keeps running."""
         begun = time.monotonic()
         try:
             valid = validated(self._settings, self._path, self._pythons)
@@ -106,7 +110,7 @@ class Session:
             say(f"{valid.title} is taken ({time.monotonic() - begun:.1f} s); change its files to go on")
 
     def _follow_log(self, plugin_id: str) -> bool:
-        """Before it starts, so that its first lines are seen; whether it is new to us."""
+        """Opens the plugin's log before it starts, so that its first lines are seen. Returns whether it is a new id."""
         if plugin_id in self._logs:
             return False
         self._logs[plugin_id] = LogTail(self._directory.logs / "plugins" / f"{plugin_id}.log")
@@ -119,9 +123,9 @@ class Session:
 
 
 def say(line: str) -> None:
-    """At once, also into a pipe."""
+    """Prints a line without buffering, also into a pipe."""
     print(line, flush=True)
 
 
 def _nothing(line: str) -> None:
-    """Its permissions were shown the first time."""
+    """Prints nothing: the permissions were printed at the first installation."""

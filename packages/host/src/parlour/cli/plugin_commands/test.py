@@ -1,4 +1,4 @@
-"""`parlour plugin test`: validates a plugin, then lets pytest run its tests where the plugin's requirements are."""
+"""`parlour plugin test`: validates a plugin, then runs its tests with pytest in an environment for the plugin."""
 
 import os
 import sys
@@ -13,11 +13,11 @@ from . import plugin_python
 from .validate import validated
 
 OPTIONS = ("-o", "asyncio_mode=auto", "-o", "asyncio_default_fixture_loop_scope=function")
-"""As the documentation's tests are written; a plugin needs no settings file for it."""
+"""Options for tests as the documentation shows them, so that a plugin needs no pytest configuration."""
 
 
 def run(settings: Settings, path: Path, arguments: Sequence[str]) -> None:
-    """Becomes pytest; its exit status is ours."""
+    """Replaces this process by pytest, so that its exit status becomes that of the command."""
     pythons = plugin_python.authors(settings)
     plugin = validated(settings, path, pythons).plugin
     tests = [str(each) for each in _tests(plugin)]
@@ -30,7 +30,7 @@ def run(settings: Settings, path: Path, arguments: Sequence[str]) -> None:
 
 
 def _tests(plugin: Plugin) -> Iterator[Path]:
-    """A folder's own; of one file those that have its name."""
+    """Yields the tests of a plugin: of a folder those inside, of a single file those that are named after it."""
     if plugin.file is None:
         if any(plugin.folder.rglob("test_*.py")) or any(plugin.folder.rglob("*_test.py")):
             yield plugin.folder

@@ -1,4 +1,4 @@
-"""`parlour plugin validate`: reads a plugin, and imports it in a sandbox. Says what a Host would say."""
+"""`parlour plugin validate`: reads a plugin and imports it in a sandbox. Reports the problems that a Host would."""
 
 import asyncio
 import contextlib
@@ -26,13 +26,16 @@ from . import plugin_python
 from .plugin_python import Interpreters
 
 CHECK = ("-m", "parlour_sdk.authoring.check")
+"""Arguments for Python that import a plugin and print the result as JSON."""
 
 
 @dataclass(frozen=True, slots=True)
 class Valid:
+    """A plugin that was read and imported without errors."""
+
     plugin: Plugin
     components: tuple[tuple[str, str], ...]
-    """Kind and name of each."""
+    """Kind and name of each component."""
 
     @property
     def title(self) -> str:
@@ -45,7 +48,7 @@ def run(settings: Settings, path: Path) -> None:
 
 
 def validated(settings: Settings, path: Path, pythons: Interpreters) -> Valid:
-    """Prints what is odd about it. Raises CommandFailed with what is wrong."""
+    """Reads and imports a plugin and prints warnings about it. Raises CommandError with what is wrong."""
     plugin = read(path)
     for warning in plugin.warnings:
         print(f"  note: {warning}", flush=True)
@@ -64,7 +67,7 @@ def read(path: Path) -> Plugin:
 
 
 def _imported(settings: Settings, plugin: Plugin, python: Path) -> dict[str, Any]:
-    """Returns the verdict of a process that imports the plugin, for as long as a Host would wait for its start."""
+    """Imports the plugin in a process and returns its result. It may take as long as a start in a Host."""
     path, seconds = plugin.file or plugin.folder, settings.plugins.start_seconds
     try:
         with _boxed(settings, plugin, python, [str(python), *CHECK, str(path)]) as (command, environment):
@@ -82,7 +85,7 @@ def _imported(settings: Settings, plugin: Plugin, python: Path) -> dict[str, Any
         raise CommandFailed(f"{path}: importing its code took longer than {seconds:g} s; do less at import") from None
     if verdict is None:
         status = child.returncode
-        if SIGNALLED < status < SIGNALLED + signal.NSIG:  # as bubblewrap tells of a signal
+        if SIGNALLED < status < SIGNALLED + signal.NSIG:  # how bubblewrap reports a signal
             status = SIGNALLED - status
         raise CommandFailed(f"{path}: its code ended the process while it was imported (status {status})")
     if verdict["problem"]:
@@ -94,7 +97,7 @@ def _imported(settings: Settings, plugin: Plugin, python: Path) -> dict[str, Any
 def _boxed(
     settings: Settings, plugin: Plugin, python: Path, inside: Sequence[str]
 ) -> Iterator[tuple[BoxedCommand, dict[str, str]]]:
-    """Yields the command and its variables: in a plugin's sandbox, without a network, or as it is without one."""
+    """Yields the command and its environment: in a plugin's sandbox without network, or unchanged without a sandbox."""
     data = DataDirectory(settings.data).path
     hidden = [data] if data.exists() else []
     launcher, state = asyncio.run(choose_launcher(settings.plugins.sandbox, settings.plugins.bubblewrap, hidden))

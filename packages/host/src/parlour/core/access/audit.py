@@ -1,4 +1,7 @@
-"""The audit: who asked for what and whether it was allowed, and what people changed. Reading it is a query."""
+"""Builds audit entries: calls that were allowed or refused, and changes that people made.
+
+Reading the audit is an ordinary query.
+"""
 
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -9,7 +12,9 @@ from parlour.core.model.providers import Asking
 from parlour.core.store.tables import AUDIT
 
 COUNTED_ACTION = "several actions"
+"""Action of an entry that stands for a number of refusals."""
 COUNTED_CODE = "repeated"
+"""Code of an entry that stands for a number of refusals."""
 
 
 class AuditedCaller(Protocol):
@@ -25,7 +30,7 @@ class AuditedCaller(Protocol):
 def access(
     caller: AuditedCaller, run_id: str, action: str, resource: str, scope: str, outcome: str, code: str, now: int
 ) -> Insert:
-    """`run_id` is what the call named; it is the caller's own only if there is a session."""
+    """Records a plugin's call. `run_id` is what the call named; it is the caller's own only if there is a session."""
     return _entry(
         now,
         kind="access",
@@ -42,7 +47,7 @@ def access(
 
 
 def refusals_counted(plugin_id: str, counted: Mapping[str, int], now: int) -> Insert:
-    """Records refusals of one plugin beyond the first of a minute, as one entry with their number."""
+    """Records the refusals of one plugin beyond the first ones of a minute, as one entry with their number."""
     return _entry(
         now,
         kind="access",
@@ -56,7 +61,10 @@ def refusals_counted(plugin_id: str, counted: Mapping[str, int], now: int) -> In
 
 
 def refusals_recounted(plugin_id: str, counted: Mapping[str, int], made_at: int) -> Update:
-    """Sets the number in that entry. It may be gone: retention does not wait for the end of a minute."""
+    """Updates the number in an entry that `denial_count_entry` made.
+
+    The entry may be gone: retention does not wait for the end of a minute.
+    """
     entry = where(created_at=made_at, kind="access", plugin_id=plugin_id, code=COUNTED_CODE)
     return Update(AUDIT, {"detail": _count(counted)}, entry, expect=None)
 
@@ -66,7 +74,7 @@ def _count(counted: Mapping[str, int]) -> str:
 
 
 def budget(asking: Asking, model_id: str, reason: str, now: int) -> Insert:
-    """A model call that a budget did not allow."""
+    """Records a model call that a budget did not allow."""
     return _entry(
         now,
         kind="access",
@@ -82,13 +90,13 @@ def budget(asking: Asking, model_id: str, reason: str, now: int) -> Insert:
 
 
 def admin(actor: str, action: str, resource: str, before: Any, after: Any, now: int) -> Insert:
-    """Secrets are masked by whoever calls."""
+    """Records a change by a user, an API key or the command line. The caller masks secrets beforehand."""
     detail = dumps({"before": before, "after": after})
     return _entry(now, kind="admin", actor=actor, action=action, resource=resource, outcome="done", detail=detail)
 
 
 def runtime(plugin_id: str, runtime_id: str, action: str, outcome: str, now: int, run_id: str = "") -> Insert:
-    """What became of a remote runtime or of a claim of its."""
+    """Records what happened to a remote runtime or to one of its claims."""
     return _entry(
         now,
         kind="runtime",

@@ -1,6 +1,7 @@
-"""Writes what was allowed and what was changed: with the run's next write if there is one, else within a second.
+"""Writes audit entries in batches: with the run's next write if there is one, otherwise within a second.
 
-What can't be written waits and is tried again; when too much waits, the caller is refused rather than not recorded.
+Entries that can't be written are kept and tried again. If too many are waiting, new calls are refused rather than
+left unrecorded.
 """
 
 import asyncio
@@ -14,9 +15,11 @@ from parlour.core.journal import Insert, Journal, StorageFailed, Unit
 logger = logging.getLogger(__name__)
 
 FLUSH_SECONDS = 1.0
+"""Seconds after which waiting entries are written."""
 WAITING_ENTRIES = 10_000
+"""Number of waiting entries from which calls are refused."""
 UNIT_ENTRIES = 500
-"""Written at once, so that a message never waits long behind them."""
+"""Maximum number of entries per unit, so that a message never waits long behind them."""
 
 
 class AuditedRun(Protocol):
@@ -29,11 +32,13 @@ class AuditedRun(Protocol):
 
 
 class AuditLog:
+    """Collects audit entries and writes them in the background."""
+
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._entries: list[Insert] = []
         self._runs: dict[str, AuditedRun] = {}
-        """Runs that may have entries which no write of theirs took along."""
+        """Runs that may have entries which none of their writes has included yet, by run id."""
         self._timer: asyncio.TimerHandle | None = None
         self._flushing: asyncio.Task[None] | None = None
         self._turn = asyncio.Lock()
@@ -41,6 +46,7 @@ class AuditLog:
         self._resting = False
 
     def check_room(self) -> None:
+        """Raises CallRejected if too many entries are waiting to be written."""
         if len(self._entries) >= WAITING_ENTRIES:
             raise Refused("runtime_error", "the audit can't be written at the moment; try again", retryable=True)
 
@@ -54,7 +60,7 @@ class AuditLog:
         self._wind_up()
 
     async def flush(self) -> None:
-        """Everything that waits is durable, or waits on."""
+        """Writes all waiting entries. If the database fails, they are kept for the next attempt."""
         async with self._turn:
             runs, self._runs = self._runs, {}
             for session in runs.values():
@@ -63,12 +69,12 @@ class AuditLog:
                 await self._write()
                 self._failing = False
             except StorageFailed as failure:
-                logger.error("%d audit entries wait for the database: %s", len(self._entries), failure.message)
+                logger.error("%d audit entries are waiting for the database: %s", len(self._entries), failure.message)
                 self._failing = True
                 self._wind_up()
 
     def rest(self) -> None:
-        """From now on nothing is written until the end, so that nobody waits behind it for a database that is gone."""
+        """Stops writing until `close`, so that no other write waits behind these for a database that is gone."""
         self._resting = True
         if self._timer is not None:
             self._timer.cancel()

@@ -1,4 +1,4 @@
-"""Sessions of people in browsers: a cookie's digest, who it stands for, and the token that guards its changes."""
+"""Browser sessions of users: the digest of a cookie, its user, and the CSRF token that guards changes."""
 
 import hashlib
 import secrets
@@ -12,12 +12,15 @@ from . import audit
 from .users import User, restored
 
 LIFETIME = 14 * 24 * 3600 * 1000
+"""Milliseconds after its last recorded use at which a session expires."""
 SEEN_EVERY = 3600 * 1000
-"""How often it is noted that a session is in use, and its life prolonged."""
+"""Milliseconds between two records of a session's use; each one extends the session."""
 
 
 @dataclass(frozen=True, slots=True)
 class Login:
+    """An open browser session and its user."""
+
     digest: str
     csrf: str
     user: User
@@ -30,7 +33,10 @@ class Logins:
         self._clock = clock
 
     async def open(self, user: User, agent: str, address: str) -> tuple[str, Login]:
-        """Returns the cookie's value, which can't be read again. Retention deletes sessions that have expired."""
+        """Creates a session. Returns the cookie's value, which can't be read again.
+
+        Retention deletes sessions that have expired.
+        """
         cookie, csrf, now = secrets.token_urlsafe(32), secrets.token_urlsafe(24), self._clock.now()
         login = Login(_digest(cookie), csrf, user, now + LIFETIME)
         row: dict[str, str | int] = {
@@ -48,7 +54,7 @@ class Logins:
         return cookie, login
 
     async def find(self, cookie: str) -> Login | None:
-        """As the database says at this moment: a session that was ended fails on its next request."""
+        """Reads a cookie's session from the database, so that a session that was ended fails on its next request."""
         digest = _digest(cookie)
         rows = await self._journal.read(Select(LOGINS, where(digest=digest), limit=1, few=True))
         now = self._clock.now()
@@ -57,7 +63,8 @@ class Logins:
         users = await self._journal.read(Select(USERS, where(user_id=rows[0]["user_id"]), limit=1, few=True))
         if not users or not users[0]["enabled"]:
             return None
-        # A session that was seen in the future comes from a clock that was set back since: it lasts no longer for that.
+        # A session that was seen in the future comes from a clock that has been set back since: the absolute difference
+        # keeps that session from lasting longer.
         if abs(now - rows[0]["seen_at"]) >= SEEN_EVERY:
             seen = Update(LOGINS, {"seen_at": now, "expires_at": now + LIFETIME}, where(digest=digest), expect=ANY)
             await self._journal.commit(Unit("login.seen", (seen,)))

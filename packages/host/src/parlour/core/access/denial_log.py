@@ -1,4 +1,4 @@
-"""Records refused calls of plugins durably: the first of each minute one by one, further ones as a count."""
+"""Records refused calls of plugins durably: the first ones of each minute one by one, further ones as a count."""
 
 import asyncio
 import logging
@@ -16,29 +16,31 @@ from .rate_limit import Rate
 logger = logging.getLogger(__name__)
 
 WINDOW_SECONDS = 60.0
+"""Seconds over which the refusals of one plugin are counted together."""
 RECORDED_SINGLY = 20
-"""Refusals of one plugin in a window that have rows of their own."""
+"""Number of refusals of one plugin per window that get rows of their own."""
 RECORDED_OF_A_KIND = 5
-"""Refusals of one action with one code that have rows in any case, so that a flood of others does not hide them."""
+"""Number of refusals of one action with one code that get rows in any case, so that other refusals do not hide them."""
 DENIALS_PER_SECOND = 100
-"""Per plugin, written; those beyond are answered as `rate_limited` and counted with the next that is written."""
+"""Refusals written per second and plugin; more are answered `rate_limited` and counted with the next one written."""
 TOLD_PER_SECOND = 1
+"""Log lines per second about the refusals of one plugin."""
 TOLD_AT_ONCE = 10
-"""Lines of the log about one plugin."""
+"""Log lines about the refusals of one plugin that may come in a burst."""
 
 
 class Window:
-    """The refusals of one plugin within a minute."""
+    """Counts the refusals of one plugin within a minute."""
 
     def __init__(self) -> None:
         self.began = asyncio.get_running_loop().time()
         self.refused = 0
         self.kinds: Counter[tuple[str, str]] = Counter()
-        """How many there were of each action and code."""
+        """Number of refusals by action and code."""
         self.counted: Counter[str] = Counter()
-        """Of those without rows of their own, how many there were of each action."""
+        """Number of refusals without rows of their own, by action."""
         self.counted_at = 0
-        """When the row with the count was made; 0: it is still to be made."""
+        """Time at which the row with the count was written; 0 if there is none yet."""
 
     def add(self, action: str, code: str) -> bool:
         """Counts a refusal. Returns whether it gets a row of its own."""
@@ -54,6 +56,8 @@ class Window:
 
 
 class DenialLog:
+    """Writes refusals to the event log and the audit, limited per plugin."""
+
     def __init__(self, journal: Journal, clock: Clock, ids: Ids) -> None:
         self._journal = journal
         self._clock = clock
@@ -65,7 +69,7 @@ class DenialLog:
     async def record(
         self, caller: audit.AuditedCaller, action: str, run_id: str, resource: str, scope: str, refusal: Refused
     ) -> None:
-        """Writes the refusal. Raises Refused instead when it can't be written or there are too many of them."""
+        """Writes the refusal. Raises CallRejected instead when it can't be written or there are too many of them."""
         plugin_id = caller.plugin_id
         window = self._window(plugin_id)
         singly = window.add(action, refusal.code)

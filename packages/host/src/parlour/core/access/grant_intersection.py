@@ -1,4 +1,4 @@
-"""A grant cut by that of whoever starts the run: nobody hands on what they do not have."""
+"""Intersects the grant of a run with that of its creator: a creator can't hand on rights that it does not have."""
 
 from collections.abc import Set
 from dataclasses import replace
@@ -8,13 +8,16 @@ from parlour_sdk.protocol.manifest import Permissions, PluginPermissions
 from .grants import API_PERMISSIONS, Grant, Operations
 
 OWN_CONVERSATION: Set[str] = {"history", "events", "artifacts"}
-"""What a run may do with the conversation it is in. Outside a run there is none to have rights in, and the
-conversation of what is created there belongs to its creator."""
+"""Permissions that concern the run's own conversation. Outside a run there is no conversation to have rights in, and
+the conversation of a run that is created there belongs to its creator."""
 WITHIN_A_RUN: Set[str] = frozenset(Permissions.model_fields)
+"""Permission keys that are intersected if the creator is a run."""
 OUTSIDE: Set[str] = (frozenset(PluginPermissions.model_fields) | WITHIN_A_RUN) - OWN_CONVERSATION
+"""Permission keys that are intersected if the creator is a plugin outside a run."""
 
 
 def cut(grant: Grant, creator: Grant, within_a_run: bool) -> Grant:
+    """Returns the grant without everything that the creator does not have itself."""
     keys = WITHIN_A_RUN if within_a_run else OUTSIDE
     permissions = frozenset(each for each in grant.permissions if each[0] not in keys or each in creator.permissions)
     storage = {area: owner for area, owner in grant.storage.items() if area in creator.storage}

@@ -1,6 +1,7 @@
-"""The authorization snapshot of a run. A Grant is made here alone, before the run starts, and never changes.
+"""Computes the authorization snapshot of a run. Grants are made only here, before the run starts, and never change.
 
-effective access = manifest permissions ∩ policy ∩ (what the configuration selects ∪ what the policy grants) ∩ scope
+effective access = manifest permissions ∩ policy ∩ (resources that the configuration selects ∪ that the policy grants)
+∩ scope
 """
 
 from collections.abc import Iterable, Mapping
@@ -23,7 +24,7 @@ from parlour_sdk.protocol.manifest import PluginPermissions
 from parlour_sdk.values import dataclass
 
 Operations = Mapping[str, frozenset[str]]
-"""Ids of granted resources, each with what may be done with it."""
+"""Ids of granted resources, each with the operations that are allowed on it."""
 
 _MODEL_OPERATIONS = {"llm": ("invoke", "stream"), "embedding": ("embed",), "rerank": ("rerank",)}
 API_PERMISSIONS: dict[str, Permission] = {
@@ -35,11 +36,12 @@ API_PERMISSIONS: dict[str, Permission] = {
     "artifact_read": ("artifacts", "read"),
     "artifact_create": ("artifacts", "create"),
 }
+"""APIs of a run that need exactly one permission, with that permission."""
 
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """What a caller may do. Outside a run it is what the operator granted the plugin."""
+    """Lists what a caller may do. Outside a run that is what the operator granted the plugin."""
 
     plugin_id: str
     permissions: frozenset[Permission]
@@ -47,13 +49,13 @@ class Grant:
     apis: frozenset[str] = frozenset()
     scopes: Scopes = field(default_factory=lambda: Scopes({}, ""))
     resources: Mapping[str, Operations] = field(default_factory=dict)
-    """By kind: models, tools, knowledge_bases, skills, files."""
+    """Granted resources by kind: models, tools, knowledge_bases, skills, files."""
     every_resource: bool = False
-    """Outside a run a permission holds for all there are."""
+    """True outside a run, where a permission applies to all resources of its kind."""
     storage: Mapping[str, str] = field(default_factory=dict)
-    """The owner of each storage area that may be used."""
+    """Storage areas that may be used, each with its owner."""
     actions: tuple[str, ...] = ()
-    """Patterns of platform actions."""
+    """Patterns of platform actions that are allowed."""
     conversation_id: str = ""
     thread_id: str = ""
     other_conversations: bool = False
@@ -68,7 +70,7 @@ class Grant:
         return any(fnmatchcase(action, pattern) for pattern in self.actions)
 
     def encode(self) -> str:
-        """As the ledger keeps it."""
+        """Serializes the grant for the ledger."""
         return dumps(
             {
                 "apis": sorted(self.apis),
@@ -93,7 +95,10 @@ def compute(
     providers: Providers,
     authority: EventEnvelope | None = None,
 ) -> Grant:
-    """`authority` is the event of the sender on whose behalf the run acts, if that is another than its own."""
+    """Computes the grant of a new run.
+
+    `authority` is the event of the sender on whose behalf the run acts, if that is not the run's own event.
+    """
     manifest, permissions, policy = descriptor.manifest, descriptor.permissions, binding.agent.resource_policy
     scopes = _state_scopes(event, binding, descriptor)
     storage = owners(event.envelope.workspace_id, descriptor.plugin_id, binding.binding_id)
@@ -120,7 +125,7 @@ def compute(
 
 
 def restored(snapshot: str, event: RecordedEvent, binding: Binding, descriptor: Descriptor) -> Grant:
-    """The grant that was frozen with the ledger's row, for a run that begins or goes on later than it was granted."""
+    """Rebuilds a grant from its snapshot in the ledger, for a run that starts or continues after it was granted."""
     kept = loads(snapshot)
     scopes = _state_scopes(event, binding, descriptor)
     storage = owners(event.envelope.workspace_id, descriptor.plugin_id, binding.binding_id)
@@ -145,7 +150,7 @@ def restored(snapshot: str, event: RecordedEvent, binding: Binding, descriptor: 
 
 
 def outside_a_run(plugin_id: str, granted: PluginPermissions, workspace_id: str = "default") -> Grant:
-    """What a plugin's components may use without a run: what the operator granted at its installation."""
+    """Returns what a plugin's components may use outside a run: what the operator granted at installation."""
     storage = owners(workspace_id, plugin_id, "")
     areas: dict[str, str] = {area: storage[area] for area in granted.storage if area != "binding"}
     return Grant(plugin_id, literals(granted), every_resource=True, storage=areas, other_conversations=False)
@@ -186,7 +191,7 @@ def _resources(
 
 
 def _of_servers(policy: ResourcePolicy, providers: Providers) -> frozenset[str]:
-    """Every tool of the MCP servers that the policy names."""
+    """Returns the names of all tools of the MCP servers that the policy names."""
     if not policy.mcp_servers:
         return frozenset()
     servers = Selection.of(policy.mcp_servers)
@@ -211,7 +216,7 @@ def _there_are(kind: Kind, providers: Providers) -> Iterable[tuple[str, frozense
 
 
 def _state_scopes(event: RecordedEvent, binding: Binding, descriptor: Descriptor) -> Scopes:
-    """A scope without the ids it needs does not exist for the run."""
+    """Returns the state scopes of a run. A scope whose ids the event does not have is left out."""
     policy = binding.agent.state_policy
     envelope = event.envelope
     identity = (descriptor.runner_id, binding.binding_id, envelope.bot_id, envelope.workspace_id)
@@ -233,7 +238,7 @@ def _state_scopes(event: RecordedEvent, binding: Binding, descriptor: Descriptor
 
 
 def _subject_ids(event: EventEnvelope) -> tuple[str, ...] | None:
-    """Returns what identifies the subject. An API caller names it freely, so each caller has subjects of its own."""
+    """Returns the ids of the subject. An API caller names it freely, so each caller has subjects of its own."""
     if not event.subject.id:
         return None
     named_by_caller = event.source == "api" and event.surface != SURFACE and event.commission is None

@@ -1,4 +1,4 @@
-"""API keys: made once, shown once, kept as a digest. A revoked key fails on its next request."""
+"""API keys: generated and shown once, stored as a digest. A revoked key fails on its next request."""
 
 import contextlib
 import hashlib
@@ -18,6 +18,8 @@ SCOPES: tuple[Scope, ...] = get_args(Scope)
 
 @dataclass(frozen=True, slots=True)
 class Key:
+    """An API key without its secret. Times are in milliseconds; 0 means never."""
+
     key_id: str
     name: str
     scope: Scope
@@ -28,10 +30,11 @@ class Key:
 
 
 COMMAND_LINE = "command line"
-"""Who makes and revokes keys: whoever may use the database itself."""
+"""Actor in the audit for keys that are created or revoked on the command line, which uses the database directly."""
 
 
 USE_NOTED_EVERY = 3600 * 1000
+"""Milliseconds between two records of a key's last use."""
 
 
 class ApiKeys:
@@ -41,7 +44,7 @@ class ApiKeys:
         self._clock = clock
 
     async def create(self, name: str, scope: Scope, actor: str = COMMAND_LINE, expires_at: int = 0) -> tuple[str, Key]:
-        """The key itself, which can't be read again, and what is kept of it."""
+        """Creates a key. Returns its secret, which can't be read again, and the record that is stored."""
         secret, now = f"parlour_{secrets.token_urlsafe(32)}", self._clock.now()
         key = Key(self._ids.new(), name, scope, now, expires_at, 0, 0)
         values = {column: getattr(key, column) for column in Key.__slots__}
@@ -52,6 +55,7 @@ class ApiKeys:
         return secret, key
 
     async def authenticate(self, secret: str) -> Key | None:
+        """Returns the key of a secret, or None if it is unknown, revoked or expired."""
         rows = await self._journal.read(Select(API_KEYS, where(digest=_digest(secret)), limit=1, few=True))
         if not rows or rows[0]["revoked_at"]:
             return None
@@ -63,7 +67,10 @@ class ApiKeys:
         return key
 
     async def _note_use(self, key: Key, now: int) -> None:
-        """So seldom that it costs nothing. A database that can't take it is told of by whoever has more to write."""
+        """Records that the key is in use, so rarely that the cost does not matter.
+
+        A storage failure is ignored here; the next write that matters reports it.
+        """
         used = Update(API_KEYS, {"last_used_at": now}, where(key_id=key.key_id), expect=ANY)
         with contextlib.suppress(StorageFailed):
             await self._journal.commit(Unit("key.use", (used,)))
@@ -72,7 +79,7 @@ class ApiKeys:
         return [_key(row) for row in await self._journal.read(Select(API_KEYS, order=("key_id",)))]
 
     async def revoke(self, key_id: str, actor: str = COMMAND_LINE) -> bool:
-        """False when there is no such key to revoke."""
+        """Revokes a key. Returns False if there is no such key or it was revoked before."""
         now = self._clock.now()
         statement = Update(API_KEYS, {"revoked_at": now}, where(key_id=key_id, revoked_at=0))
         gone = audit.admin(actor, "key.revoke", key_id, {"revoked_at": 0}, {"revoked_at": now}, now)

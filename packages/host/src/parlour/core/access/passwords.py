@@ -1,4 +1,4 @@
-"""Hashes and checks passwords with argon2id, on a few threads of their own so that logins can't take all the others."""
+"""Hashes and checks passwords with argon2id, on a few threads of their own so that logins can't use up all others."""
 
 import asyncio
 import re
@@ -7,22 +7,27 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 SHORTEST = 10
+"""Minimum number of characters of a password."""
 LONGEST = 1024
+"""Maximum number of characters of a password."""
 PASSES = 3
+"""Number of argon2id passes over the memory."""
 MEMORY_BYTES = 32 * 1024 * 1024
+"""Memory of one argon2id computation in bytes."""
 HASHING_THREADS = 2
+"""Number of passwords that are hashed or checked at the same time."""
 MAX_WAITING = 8
-"""Passwords that may wait for a thread; each takes a few dozen milliseconds."""
+"""Number of passwords that may wait for a thread; each takes a few dozen milliseconds."""
 
 Result = TypeVar("Result")
 
 
 class PasswordRefused(Exception):
-    """The password can't be taken."""
+    """Raised when a password does not meet the requirements; the message states them."""
 
 
 class PasswordsBusy(Exception):
-    """Too many passwords wait to be hashed or checked."""
+    """Raised when too many passwords are waiting to be hashed or checked."""
 
     code = "rate_limited"
 
@@ -36,7 +41,7 @@ class Passwords:
         self._pending = 0
 
     async def digest(self, password: str) -> str:
-        """Raises PasswordRefused with what would be accepted, or PasswordsBusy."""
+        """Hashes a password. Raises PasswordRefused with what would be accepted, or PasswordsBusy."""
         if not SHORTEST <= len(password) <= LONGEST:
             raise PasswordRefused(f"a password has {SHORTEST} to {LONGEST} characters")
         if re.fullmatch(r"(.)\1*", password, re.DOTALL):
@@ -44,7 +49,7 @@ class Passwords:
         return await self._run(_digest, password)
 
     async def matches(self, password: str, kept: str) -> bool:
-        """Raises PasswordsBusy."""
+        """Returns whether a password matches a stored hash. Raises PasswordsBusy."""
         return await self._run(_matches, password, kept)
 
     async def _run(self, work: Callable[..., Result], *arguments: str) -> Result:
@@ -52,13 +57,13 @@ class Passwords:
             raise PasswordsBusy
         self._pending += 1
         done = asyncio.get_running_loop().run_in_executor(self._threads, work, *arguments)
-        done.add_done_callback(self._finished)  # also when the client is gone: the thread works on
+        done.add_done_callback(self._finished)  # a callback, because the thread continues if the client disconnects
         return await asyncio.shield(done)
 
     def _finished(self, done: "asyncio.Future[Result]") -> None:
         self._pending -= 1
         if not done.cancelled():
-            done.exception()  # whoever waited for it may be gone
+            done.exception()  # marks it as retrieved: the caller may have been cancelled
 
 
 def _digest(password: str) -> str:

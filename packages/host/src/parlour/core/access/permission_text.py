@@ -1,6 +1,6 @@
-"""Says what a plugin asks for in words that a person can decide by. Grants nothing.
+"""Describes the permissions that a plugin asks for in sentences that an operator can decide by. Grants nothing.
 
-A sentence's key and values are what a page in another language is made from; its text is the English one.
+The page translates a sentence by its key and values; its text is in English.
 """
 
 from collections.abc import Iterator
@@ -45,18 +45,24 @@ WORDS = {
     "since there is no sandbox around it",
 }
 EVERY_EVENT = "*"
+"""Event type in a manifest that stands for all events."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
+    """One permission of a plugin, as text and as a key with values for translation."""
+
     key: str
     values: dict[str, str]
     text: str
-    """What it may do, such as "call tools"."""
+    """English description of the permission, such as "call tools"."""
 
 
 def in_words(permissions: PluginPermissions, sandboxed: bool) -> list[Sentence]:
-    """`sandboxed` says whether anything keeps it from what it did not ask for."""
+    """Returns the sentences for a plugin's permissions.
+
+    `sandboxed` says whether a sandbox keeps the plugin from everything that it did not ask for.
+    """
     return [*_by_name(permissions), *_events(permissions.events), *_network(permissions.network, sandboxed)]
 
 

@@ -1,9 +1,11 @@
-"""Token buckets on the event loop's clock: one that refuses what is too much, one that has it wait."""
+"""Token buckets on the event loop's clock: one that refuses calls over the limit, one that delays them."""
 
 import asyncio
 
 
 class Rate:
+    """Token bucket that refuses calls over the limit."""
+
     def __init__(self, per_second: float, burst: float) -> None:
         self._per_second = per_second
         self._burst = burst
@@ -11,6 +13,7 @@ class Rate:
         self._filled_at = asyncio.get_running_loop().time()
 
     def take(self) -> bool:
+        """Takes one token. Returns False if the bucket is empty."""
         now = asyncio.get_running_loop().time()
         self._tokens = min(self._burst, self._tokens + (now - self._filled_at) * self._per_second)
         self._filled_at = now
@@ -21,10 +24,14 @@ class Rate:
 
 
 LONGEST_SECONDS = 0.25
+"""Maximum number of seconds by which `PacedBucket` delays a call."""
 
 
 class Spacing:
-    """A few at once, the others one after the other, so that a crowd leaves room for everybody else's work between."""
+    """Token bucket that delays calls over the limit.
+
+    A few calls start together and the others one after the other, so that a burst leaves time for other work between.
+    """
 
     def __init__(self, per_second: float, at_once: float) -> None:
         self._per_second = per_second
@@ -33,7 +40,10 @@ class Spacing:
         self._looked_at = asyncio.get_running_loop().time()
 
     def wait(self) -> float:
-        """Seconds until the one who asks may begin; it counts as begun then. Nobody waits for those who gave up."""
+        """Returns the seconds that the caller must wait before it starts. The call is counted as started.
+
+        The delay is capped, so that callers that gave up don't delay later ones further.
+        """
         now = asyncio.get_running_loop().time()
         free = min(self._at_once, self._free + (now - self._looked_at) * self._per_second) - 1
         self._free = max(free, -LONGEST_SECONDS * self._per_second)

@@ -1,4 +1,4 @@
-"""People with accounts: who they are and what their role lets them do. Logging in is `logins`."""
+"""Accounts of the people who use the page: name, role and password. `browser_sessions` handles their logins."""
 
 import re
 from collections.abc import Sequence
@@ -32,11 +32,13 @@ ROLES: tuple[Role, ...] = get_args(Role)
 EMAIL = re.compile(r"[^@\s]+@[^@\s]+")
 OWNED = "there is an owner already; log in instead"
 _NOBODY = "$argon2id$v=19$m=32768,t=3,p=1$y9keVJfkpwCLPh1jO74+Jw$enHmLfknnTYzQ9QURvVSuyEvrsIccWYMPTykIIogRMk"
-"""What a password is held against where there is no account."""
+"""Hash that a password is checked against if the account does not exist."""
 
 
 @dataclass(frozen=True, slots=True)
 class User:
+    """An account, without its password."""
+
     user_id: str
     email: str
     name: str
@@ -45,12 +47,12 @@ class User:
     enabled: bool = True
 
     def shown(self) -> dict[str, str | bool]:
-        """As the audit keeps it."""
+        """Returns the fields that are stored in the audit."""
         return {"email": self.email, "name": self.name, "role": self.role, "enabled": self.enabled}
 
 
 class UserRefused(Exception):
-    """The account can't be made or changed so; the message says why."""
+    """Raised when an account can't be created or changed as requested; the message says why."""
 
     def __init__(self, field: str, message: str) -> None:
         super().__init__(message)
@@ -76,13 +78,16 @@ class Users:
         return restored(rows[0]) if rows else None
 
     async def authenticate(self, email: str, password: str) -> User | None:
-        """Takes as long for an account that does not exist, so that nobody learns which do."""
+        """Returns the user of an email address and a password, or None.
+
+        An account that does not exist takes as long to check, so that the time does not reveal which ones do.
+        """
         rows = await self._journal.read(Select(USERS, where(email=_folded(email)), limit=1))
         right = await self._passwords.matches(password, rows[0]["password"] if rows else _NOBODY)
         return restored(rows[0]) if rows and right and rows[0]["enabled"] else None
 
     async def create(self, actor: str, email: str, name: str, role: Role, password: str, first: bool = False) -> User:
-        """`first` makes it only while there is no other account. Raises UserRefused."""
+        """Creates an account; with `first`, only while there is no other account. Raises AccountChangeRefused."""
         if first and await self.any():
             raise UserRefused("", OWNED)
         user = User(self._ids.new(), _checked(email), name.strip() or email.split("@")[0], role, self._clock.now())
@@ -110,7 +115,10 @@ class Users:
         enabled: bool | None = None,
         password: str | None = None,
     ) -> User:
-        """Whoever's password, role or state changes has to log in again. Raises UserRefused."""
+        """Changes an account. A user whose password or role changes or who is disabled has to log in again.
+
+        Raises AccountChangeRefused.
+        """
         after = replace(
             before,
             name=before.name if name is None else name.strip() or before.name,
@@ -131,7 +139,7 @@ class Users:
         return after
 
     async def remove(self, actor: str, user: User) -> None:
-        """Raises UserRefused."""
+        """Deletes an account. Raises AccountChangeRefused if it is the last owner or was changed since it was read."""
         draft = Draft("user.remove")
         draft.add(Delete(USERS, _as_read(user)))
         draft.add(Delete(LOGINS, where(user_id=user.user_id), expect=ANY))
@@ -140,10 +148,10 @@ class Users:
         await self._commit(draft, user, loses_owner=user.role == "owner")
 
     async def _commit(self, draft: Draft, user: User, loses_owner: bool) -> None:
-        """Commits a change of a user whose first statement is guarded by `_as_read`. Raises UserRefused.
+        """Commits a change of a user whose first statement is guarded by `_unchanged`. Raises AccountChangeRefused.
 
-        When an owner is lost, the same unit checks that another one is there: two owners who demote each other at the
-        same moment can't both succeed.
+        If an owner is lost, the same unit checks that another one exists, so that two owners who demote each other at
+        the same time can't both succeed.
         """
         unit = draft.unit()
         checks: list[tuple[Update, ...]] = [()]

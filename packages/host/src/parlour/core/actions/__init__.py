@@ -52,6 +52,7 @@ def handlers(
     clock: Clock,
     version: str,
 ) -> Mapping[str, Handler]:
+    """Builds the handlers of all Host actions, wrapped by the call cache and by the dry run of reruns."""
     metering = Metering(journal, model_calls, clock)
     models = ModelActions(providers.models, PromptMedia(artifacts), metering, model_calls)
     tools = ToolActions(providers.tools, ToolOutputs(artifacts, journal, clock), metering, journal, clock)

@@ -1,4 +1,4 @@
-"""Every Host action, one row each, as the contract has it. An action without a row does not exist."""
+"""Re-exports the protocol's table of Host actions, one row each. An action without a row does not exist."""
 
 from parlour_sdk.protocol.access import ACTIONS, Action
 

@@ -1,4 +1,7 @@
-"""A run's files: those it may see are read in pieces; those it makes come in pieces and count once they are whole."""
+"""Actions for the files of a run: it reads visible artifacts in chunks, and creates artifacts from uploaded chunks.
+
+An artifact exists only when its last chunk has arrived.
+"""
 
 import base64
 import binascii
@@ -22,6 +25,7 @@ from parlour_sdk.protocol.artifacts import (
 )
 
 UPLOADS_AT_ONCE = 16
+"""Maximum number of unfinished uploads of a run."""
 
 
 class ArtifactActions:
@@ -48,7 +52,7 @@ class ArtifactActions:
         )
 
     async def create(self, caller: Caller, request: ArtifactCreate) -> ArtifactUpload:
-        """A piece that fails ends its upload: nothing is half done."""
+        """Adds a chunk to an upload. A chunk that fails ends its upload, so nothing is left half done."""
         content = _decoded(request.content_base64)
         if request.expires_at is not None and request.expires_at <= self._clock.now():
             raise Refused("invalid_argument", "expires_at: name a time to come, in epoch milliseconds, or none")
@@ -64,7 +68,7 @@ class ArtifactActions:
         return ArtifactUpload(artifact=_metadata(await self._made(caller, incoming, request)))
 
     async def _upload(self, uploads: dict[str, Incoming], upload_id: str | None) -> tuple[str, Incoming]:
-        """Taken out while a piece is written, so that two pieces at once don't mix."""
+        """Removes the upload from the run while a chunk is written, so that two chunks at the same time don't mix."""
         if upload_id is None:
             if len(uploads) >= UPLOADS_AT_ONCE:
                 raise Refused("rate_limited", f"a run sends at most {UPLOADS_AT_ONCE} files at once; finish one first")

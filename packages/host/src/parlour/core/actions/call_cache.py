@@ -1,7 +1,7 @@
-"""Around the handlers: a run of an agent with `journal_calls` that is repeated is given the answers of its calls.
+"""Wraps the action handlers so that a repeated run of an agent with `journal_calls` gets the recorded answers.
 
-An answer is durable before it is given. What a call does is its handler's part, and a stream that its runner leaves
-early is not kept, since it can't be told from one that was cut off.
+An answer is committed before it is returned; the parts of a stream are recorded when it has ended. A stream that its
+runner leaves early is not recorded, since it can't be distinguished from an interrupted one.
 """
 
 import hashlib
@@ -36,21 +36,27 @@ JOURNALED = frozenset(
     state_get state_set state_delete state_list storage_get storage_set storage_delete storage_list
     """.split()  # noqa: SIM905
 )
-"""Not steering: what a run had pulled is owed again. Not artifacts: they don't change, and making one is an effect."""
+"""Actions whose answers are recorded.
+
+Steering is left out because messages that an interrupted run had pulled are queued again, and artifacts because their
+content never changes and creating one is an effect.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A call and its place in the lineage of its run."""
+    """A call that is looked up or recorded, with its position among the calls of its run and of earlier attempts."""
 
     session: RunSession
     lineage: Lineage
     call: JournaledCall
     repeatable: bool
-    """Asked again it does no harm."""
+    """True if the call has no effects, so that it can be executed again."""
 
 
 class CallJournal:
+    """Records the answers of a run's calls, and returns them when the run is repeated."""
+
     def __init__(self, journal: Journal, tools: Tools, clock: Clock) -> None:
         self._journal = journal
         self._calls = Calls(journal)
@@ -59,6 +65,7 @@ class CallJournal:
         self._lineages: WeakKeyDictionary[RunSession, Lineage] = WeakKeyDictionary()
 
     def around(self, handlers: Mapping[str, Any]) -> Mapping[str, Handler]:
+        """Returns the handlers, with those of recorded actions wrapped."""
         return {name: self._wrapped(name, each) if name in JOURNALED else each for name, each in handlers.items()}
 
     def _wrapped(self, name: str, handler: Any) -> Handler:
@@ -107,7 +114,10 @@ class CallJournal:
         return act
 
     async def _asked(self, name: str, caller: Caller, request: Call) -> Asked | None:
-        """None when the call is not for the journal. An agent whose journaling was ended still owes its answers."""
+        """Returns the call's record, or None if it is not to be recorded.
+
+        If recording was switched off for an agent, a repeated run still gets the answers that were recorded before.
+        """
         session = caller.session
         if session is None or not (session.journals or session.entry.attempts > 1):
             return None
@@ -122,7 +132,7 @@ class CallJournal:
         return Asked(session, lineage, call, repeatable=not acts)
 
     async def _known(self, asked: Asked) -> JournaledCall | None:
-        """None when it is to be asked now, for the first time or again."""
+        """Returns the recorded call, or None if the handler must be called, for the first time or again."""
         call, session = asked.call, asked.session
         known = await self._calls.find(call.lineage, call.position)
         if known is None:
@@ -138,7 +148,7 @@ class CallJournal:
         return known
 
     async def _begin(self, asked: Asked) -> None:
-        """What can't be repeated is known to have begun before it does."""
+        """Records the start of a call with effects before it is executed."""
         if not asked.repeatable:
             await self._write("call.begin", asked.call)
 
@@ -146,7 +156,7 @@ class CallJournal:
         self, asked: Asked | None, parts: tuple[Any, ...], failure: Refused | ProviderFailed | None = None
     ) -> None:
         if asked is None or (failure is not None and asked.session.is_over()):
-            return  # a run that is over did not get this answer
+            return  # the run is over, so it did not receive this answer
         answered = replace(asked.call, state="answered", parts=parts)
         refused = None if failure is None else replace(answered, state="refused", refusal=_told(failure))
         await self._write("call.keep", refused or answered)

@@ -1,4 +1,4 @@
-"""What there is beside the caller: the plugins that are installed, and the commands of all."""
+"""Actions that list the installed plugins, and the chat commands of the Host and of all plugins."""
 
 from collections.abc import Callable, Sequence
 
@@ -17,10 +17,12 @@ from parlour_sdk.protocol.listing import (
 )
 
 InstalledPlugins = Callable[[], Sequence[PluginFacts]]
+"""Returns the installed plugins."""
 BUILT_IN: dict[str, I18nText] = {
     "new": {"en_US": "Begins a new conversation in this chat", "zh_Hans": "在此聊天中开始新的对话"},
     "stop": {"en_US": "Stops the answer that is being given", "zh_Hans": "停止正在进行的回答"},
 }
+"""Chat commands of the Host itself, with their descriptions."""
 
 
 class ListingActions:

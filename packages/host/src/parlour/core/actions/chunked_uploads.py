@@ -1,4 +1,4 @@
-"""Files for a platform that a plugin sends in pieces, put together here: the platform gets each in one go."""
+"""Assembles files that a plugin uploads in chunks for a platform, which receives each file as a whole."""
 
 import base64
 import binascii
@@ -10,8 +10,11 @@ from parlour_sdk.protocol.platform_api import UploadFile
 from parlour_sdk.values import dataclass
 
 FILE_BYTES = 20 * 1024 * 1024
+"""Maximum size of a file in bytes."""
 UPLOADS_AT_ONCE = 4
+"""Maximum number of unfinished uploads of a plugin."""
 FORGOTTEN_MILLISECONDS = 5 * 60 * 1000
+"""Milliseconds without a new chunk after which an upload is dropped."""
 
 
 @dataclass(slots=True)
@@ -24,7 +27,7 @@ class _Begun:
 
 
 class PlatformUploads:
-    """In memory: a plugin has few under way, and one that is not gone on with is forgotten."""
+    """Holds unfinished uploads in memory: a plugin has few of them, and abandoned ones are dropped after a while."""
 
     def __init__(self, ids: Ids, clock: Clock) -> None:
         self._ids = ids
@@ -32,7 +35,10 @@ class PlatformUploads:
         self._begun: dict[str, _Begun] = {}
 
     def take(self, plugin_id: str, request: UploadFile) -> tuple[str, bytes | None]:
-        """The upload's id, and the whole once it is there. A piece that is refused ends its upload."""
+        """Adds a chunk. Returns the upload's id, and the whole file if this was the last chunk.
+
+        A chunk that is refused ends its upload.
+        """
         piece = _decoded(request.content_base64)
         self._forget_old()
         upload_id, upload = self._upload(plugin_id, request)
@@ -46,7 +52,7 @@ class PlatformUploads:
         return upload_id, None
 
     def _upload(self, plugin_id: str, request: UploadFile) -> tuple[str, _Begun]:
-        """Taken out, so that it is put back only by a piece that fits."""
+        """Removes the upload from the table, so that only a chunk that is accepted puts it back."""
         if request.upload_id is None:
             if sum(each.plugin_id == plugin_id for each in self._begun.values()) >= UPLOADS_AT_ONCE:
                 told = f"a plugin sends at most {UPLOADS_AT_ONCE} files to platforms at once; finish one first"

@@ -1,4 +1,4 @@
-"""Conversations as plugins begin them anew."""
+"""Action by which a plugin starts a new conversation in a chat."""
 
 from parlour.core.errors import Refused
 from parlour.core.model.ports import Clock, Ids

@@ -1,7 +1,7 @@
-"""Around the handlers: a rerun reads what there is; what it changes is a copy of its own, or written down only.
+"""Wraps the action handlers for reruns: reads are real, changes go to a private copy or are only recorded.
 
-Tools that are not read-only run when the person who asked for the rerun said so. What is neither known to be harmless
-nor treated here is refused to a rerun.
+Tools that are not read-only are called only if the user who requested the rerun allowed it. Actions that are neither
+known to be harmless nor handled here are refused in a rerun.
 """
 
 import base64
@@ -40,17 +40,22 @@ HARMLESS = frozenset(
     artifact_metadata artifact_read artifact_create run_get run_list run_events_page runtime_list get_host_version
     """.split()  # noqa: SIM905
 )
-"""They read, or make what belongs to the rerun alone."""
+"""Actions that a rerun may execute: they only read, or create data that belongs to the rerun alone."""
 
 Next = Callable[[Caller, Any], Awaitable[BaseModel]]
+"""The real handler of an action."""
 Treatment = Callable[[Caller, Rehearsal, Any, Next], Awaitable[BaseModel]]
+"""Executes an action of a rerun without lasting effects."""
 
 
 class Rehearsals:
+    """Wraps action handlers so that a rerun has no lasting effects."""
+
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
 
     def around(self, handlers: Mapping[str, Any]) -> Mapping[str, Handler]:
+        """Returns the handlers with those replaced that could have effects in a rerun."""
         treatments: dict[str, Treatment] = {
             "call_tool": self._call_tool,
             "platform_action": _write_down,

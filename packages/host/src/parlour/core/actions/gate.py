@@ -1,4 +1,4 @@
-"""The door for everything a plugin asks of the Host: checks a call in the contract's order, then lets it act."""
+"""Checks every call of a plugin to the Host, in the order that the protocol defines, and then executes it."""
 
 import asyncio
 import logging
@@ -29,16 +29,23 @@ from .action_table import ACTIONS, Action
 logger = logging.getLogger(__name__)
 
 PLUGIN_CALLS_PER_SECOND = 100
+"""Calls per second that a plugin may make outside runs; more are refused."""
 PLUGIN_CALLS_BURST = 200
+"""Calls that a plugin may make outside runs in a burst, before the rate above applies."""
 PLUGIN_CALLS_BEGUN_AT_ONCE = 16
+"""Calls of a plugin outside runs that start without a delay; the next ones are spaced out."""
 PLUGIN_CALLS_BEGUN_PER_SECOND = 500
+"""Rate at which further calls of a plugin outside runs are started."""
 
 Handler = Callable[[Caller, Any], Awaitable[BaseModel]] | Callable[[Caller, Any], AsyncGenerator[Any, None]]
+"""Implementation of one action: a coroutine function, or an async generator function for a stream."""
 PluginGrants = Callable[[str], PluginPermissions]
-"""What the operator granted each plugin for use outside runs."""
+"""Returns the permissions that the operator granted a plugin for use outside runs."""
 
 
 class Gate:
+    """Admits calls of plugins: limits their rate, checks run, lease and grant, audits them and calls the handler."""
+
     def __init__(
         self,
         handlers: Mapping[str, Handler],
@@ -68,9 +75,12 @@ class Gate:
         return (await self.answer(plugin_id, name, data)).model_dump(mode="json")
 
     async def answer(self, plugin_id: str, name: str, data: Any) -> BaseModel:
-        """`plugin_id` is what the runtime knows of the connection, never a field of the call."""
+        """Executes an action and returns its answer.
+
+        `plugin_id` is the plugin of the connection as the plugin runtime knows it, never a field of the call.
+        """
         caller, request = await self._admit(plugin_id, name, data)
-        # once begun an action is carried out, even when its caller is gone: memory and database stay at one
+        # An action that has started is completed even if its caller disconnects: memory and database stay consistent.
         acting = asyncio.ensure_future(self._handlers[name](caller, request))
         acting.add_done_callback(_observed)
         with _in_the_contracts_words():
@@ -83,6 +93,7 @@ class Gate:
                 yield part.model_dump(mode="json")
 
     async def parts(self, plugin_id: str, name: str, data: Any) -> AsyncGenerator[BaseModel, None]:
+        """Executes a streaming action and yields its parts."""
         caller, request = await self._admit(plugin_id, name, data)
         with _in_the_contracts_words():
             async with aclosing(self._handlers[name](caller, request)) as parts:
@@ -109,7 +120,7 @@ class Gate:
         return caller, request
 
     def _spacing(self, plugin_id: str, data: Any) -> Spacing:
-        """Before anything costs: what the call is, and whether it may be, is looked at when its turn has come."""
+        """Returns the bucket that delays this call. It is applied before the call is parsed and checked, which cost."""
         run_id = data.get("run_id") if isinstance(data, dict) else None
         session = self._sessions.get(run_id) if isinstance(run_id, str) else None
         if session is not None and session.executor == plugin_id:
@@ -131,7 +142,7 @@ class Gate:
             _check_run(caller.session, action)
             _check_lease(caller.session, request)
         _check_access(caller.grant, action, request, in_run=caller.session is not None)
-        if len(to_json(data)) > action.max_bytes:  # as it was sent: a prompt with all its defaults is twice as long
+        if len(to_json(data)) > action.max_bytes:  # `data` as it was sent: with all defaults a prompt is twice as long
             raise Refused("payload_too_large", f"{action.name} takes at most {action.max_bytes} bytes")
         rate = caller.session.rate if caller.session else self._rate(caller.plugin_id)
         if not rate.take():
@@ -154,7 +165,7 @@ class Gate:
             self._audit_log.add([entry])
 
     async def _record_denial(self, caller: Caller, action: Action, request: Call, refusal: Refused) -> None:
-        """Writes the denial before it is answered."""
+        """Writes the refusal to the database before the call is answered."""
         resource, scope = _resource(action, request), _scope(action, request)
         await self._denials.record(caller, action.name, request.run_id or "", resource, scope, refusal)
 
@@ -179,7 +190,7 @@ def _check_run(session: RunSession | None, action: Action) -> None:
 
 
 def _check_lease(session: RunSession | None, request: Call) -> None:
-    """Of two processes of one plugin only the one that holds the run speaks for it."""
+    """Raises CallRejected unless the call has its run's lease: of two processes only the holder may act for the run."""
     if session is not None and session.remote and session.lease != request.lease:
         told = "lease: it is not the one that this run is held by"
         raise Refused("unauthorized", f"{told}; calls of a claimed run carry the lease of its claim")
@@ -225,7 +236,7 @@ def _scope(action: Action, request: Call) -> str:
 
 @contextmanager
 def _in_the_contracts_words() -> Iterator[None]:
-    """What goes wrong behind the door, as the caller is told."""
+    """Translates errors of handlers to CallRejected with the codes of the protocol."""
     try:
         yield
     except GuardFailed as ended:
@@ -237,6 +248,6 @@ def _in_the_contracts_words() -> Iterator[None]:
 
 
 def _observed(acting: "asyncio.Future[BaseModel]") -> None:
-    """The caller may be gone, and then nobody else asks how it ended."""
+    """Marks the exception of an action as retrieved: its caller may have disconnected."""
     if not acting.cancelled():
         acting.exception()

@@ -1,6 +1,6 @@
-"""A run's look at its conversation: the transcript and the events. What is not its own it can't tell from absent.
+"""Actions by which a run reads its conversation: the transcript and the events.
 
-A rerun sees nothing that is younger than its event.
+Data of other conversations is answered as if it did not exist. A rerun sees nothing newer than its event.
 """
 
 from parlour.core.errors import Refused
@@ -49,7 +49,10 @@ class EventActions:
 
 
 def _where(caller: Caller, named: str | None) -> tuple[str, str | None]:
-    """Its own conversation and thread, or the whole of another one that its grant allows to name."""
+    """Returns the conversation and thread to read: the run's own, or all threads of another one.
+
+    The gate has checked that the grant allows another conversation.
+    """
     if named is None or named == caller.grant.conversation_id:
         return caller.grant.conversation_id, caller.grant.thread_id
     return named, None

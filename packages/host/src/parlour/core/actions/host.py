@@ -1,4 +1,4 @@
-"""Facts about the Host."""
+"""Action for information about the Host: its version."""
 
 from parlour.core.runs.caller import Caller
 from parlour_sdk.protocol.base import PROTOCOL_VERSION

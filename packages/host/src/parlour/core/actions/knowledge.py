@@ -1,4 +1,4 @@
-"""Knowledge bases, skills and files that a caller was granted."""
+"""Actions for the knowledge bases, skills and files that a caller was granted."""
 
 from parlour.core.model.providers import Files, Knowledge, Skills
 from parlour.core.runs.caller import Caller

@@ -1,4 +1,4 @@
-"""Calls to models, on behalf of a run or a plugin. Which model answers and what it costs is the provider's part."""
+"""Actions that call models for a run or a plugin. The provider decides which model answers and what it costs."""
 
 from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, aclosing
@@ -64,6 +64,6 @@ class ModelActions:
         return self._metering.around(caller, "model", model_id, self._models.identity(model_id), call)
 
     def _recorded(self, caller: Caller, request: InvokeModel | Embed | Rerank) -> OpenCall | None:
-        """Begins the record of a call; files of a prompt are recorded by their names, not by their bytes."""
+        """Starts the record of a call. Files of a prompt are recorded by their names, not by their content."""
         parameters = {**self._models.parameters(request.model_id), **(getattr(request, "extra", None) or {})}
         return self._model_calls.begin(caller.session, request, parameters)

@@ -1,4 +1,4 @@
-"""The platform API outside a run: each method goes to the bot that the request names."""
+"""Actions of the platform API outside a run: each method is called on the bot that the request names."""
 
 import base64
 from collections.abc import Awaitable, Callable
@@ -22,7 +22,7 @@ class PlatformActions:
         self._uploads = uploads
 
     def methods(self) -> dict[str, Callable[[Caller, PlatformCall], Awaitable[BaseModel]]]:
-        """Every action whose request goes to a bot."""
+        """Returns the handlers of all actions whose request names a bot."""
         requests = {name: action.wire.request for name, action in ACTIONS.items()}
         own = {name: self._method(name) for name, request in requests.items() if issubclass(request, PlatformCall)}
         return {**own, "upload_file": self._upload}
@@ -58,7 +58,7 @@ class PlatformActions:
 
 
 def _refuse_paths(value: Any, field: str = "") -> None:
-    """A path would be one of the Host's machine, which no plugin may read by way of a message."""
+    """Raises CallRejected if a message part has a path, which would be read on the Host's machine."""
     if isinstance(value, list):
         for number, each in enumerate(value):
             _refuse_paths(each, f"{field}.{number}")

@@ -1,4 +1,4 @@
-"""A run asks for an action on its platform."""
+"""Action by which a run requests an operation on its platform."""
 
 from parlour.core.approvals.requests import ActionRequests
 from parlour.core.runs.caller import Caller

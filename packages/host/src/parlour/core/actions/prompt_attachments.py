@@ -1,4 +1,4 @@
-"""Files in a prompt: a model is given the bytes, wherever its runner only named an artifact of its own."""
+"""Inlines the files of a prompt: replaces each artifact id that a runner named by the artifact's content."""
 
 import base64
 from collections.abc import Sequence
@@ -12,15 +12,19 @@ from parlour_sdk.protocol.messages import Message
 from parlour_sdk.protocol.models import InvokeModel
 
 FILE_BYTES = 10 * 1024 * 1024
+"""Maximum size in bytes of one file of a prompt."""
 PROMPT_BYTES = 32 * 1024 * 1024
+"""Maximum size in bytes of all files of a prompt together."""
 
 
 class PromptMedia:
+    """Puts the content of artifacts into model requests."""
+
     def __init__(self, artifacts: Artifacts) -> None:
         self._artifacts = artifacts
 
     async def inlined(self, session: RunSession | None, request: InvokeModel) -> InvokeModel:
-        """Outside a run nothing is anybody's own, so a file that is only named is not found."""
+        """Returns the request with the content of its files. Outside a run no artifact is visible, so none is found."""
         if not any(_names_files(each.content) for each in request.messages):
             return request
         left = PROMPT_BYTES
@@ -44,7 +48,8 @@ class PromptMedia:
         except ProviderFailed as failure:
             if artifact.location == "object":
                 raise
-            return TextElement(text=f"[{element.type}{_called(element)}; {failure.message}]")  # links expire
+            # The file is still behind a link, and links expire: the model gets a note instead.
+            return TextElement(text=f"[{element.type}{_called(element)}; {failure.message}]")
         if artifact.size_bytes > min(FILE_BYTES, left):
             told = f"artifact '{artifact.artifact_id}' has {artifact.size_bytes} bytes"
             limits = f"a model is given {FILE_BYTES} of a file and {PROMPT_BYTES} of all together"

@@ -1,4 +1,4 @@
-"""Runs of the ledger for plugins: created, seen, controlled, and fed by whoever executes them."""
+"""Actions by which plugins create, read and control runs, and append results to the runs that they execute."""
 
 from typing import Any
 
@@ -29,7 +29,9 @@ from parlour_sdk.protocol.runs import (
 )
 
 ERROR_CHARACTERS = 2000
+"""Maximum number of characters of an error message or reason that is stored."""
 CODES = {"completed": "stop", "failed": "runner.error", "cancelled": "cancelled", "timeout": "runner.timeout"}
+"""Code for each final status if the plugin names none."""
 
 
 class RunActions:
@@ -49,7 +51,7 @@ class RunActions:
         return told(await self._control.visible(caller, request.target_run_id))
 
     async def list(self, caller: Caller, request: RunList) -> RunPage:
-        """Those of the caller's own plugin and those it has created, unless it administers all."""
+        """Lists the runs of the caller's own plugin and those it created, or all runs if it may administer them."""
         filters = request.model_dump(include={"status", "agent_id", "runner_id", "conversation_id"}, exclude_none=True)
         administers = caller.grant.has(ADMIN)
         listing = f"runs:{sorted(filters.items())}:{'' if administers else caller.plugin_id}"
@@ -107,7 +109,7 @@ class RunActions:
 
 
 def told(row: Row) -> AgentRun:
-    """A run as its plugin is told of it: an absent part is null."""
+    """Converts a ledger row to the protocol's AgentRun. Empty fields become null."""
     optional = [
         "agent_id",
         "binding_id",

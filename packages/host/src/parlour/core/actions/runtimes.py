@@ -1,4 +1,4 @@
-"""Remote runtimes for plugins: registered, heard of, listed; and the runs that they claim and hold."""
+"""Actions of remote workers: they register, send heartbeats and are listed; they claim, renew and release runs."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -30,6 +30,7 @@ from parlour_sdk.protocol.runtimes import (
 from .runs import told
 
 DEFINITION = {"labels", "runners", "slots", "versions", "providers", "workspaces"}
+"""Fields of a registration that describe the worker."""
 
 
 class RuntimeActions:
@@ -55,7 +56,7 @@ class RuntimeActions:
         return Done()
 
     async def claim(self, caller: Caller, request: RunClaim) -> ClaimResult:
-        """A claimer may want less than its runtime registered, never more."""
+        """Claims a queued run. A claim may ask for less than its worker registered, never for more."""
         runtime = await self._workers.own(caller.plugin_id, request.runtime_id)
         labels = runtime.labels & set(request.labels) if request.labels else runtime.labels
         wanted = Wanted(labels, _narrowed(runtime.runners, request.runners))
@@ -77,7 +78,7 @@ class RuntimeActions:
                 yield Wakeup(queued=queued)
 
     async def renew(self, caller: Caller, request: RunRenew) -> LeaseRenewed:
-        """A run that was cancelled meanwhile is not refused: this is how its holder hears of it."""
+        """Renews a lease. A cancelled run is not refused: the answer is how its holder learns of the cancellation."""
         now = self._clock.now()
         if await self._control.was_cancelled(caller, request.target_run_id):
             return LeaseRenewed(lease_until=now, cancel_requested=True)
@@ -97,7 +98,7 @@ class RuntimeActions:
         return Done()
 
     async def _claimed(self, caller: Caller, run_id: str) -> LeasedRun:
-        """Returns a run of the queue, for the plugin that holds it or did."""
+        """Returns a run of the queue, for the plugin that holds or held it. Raises CallRejected if it is over."""
         leased = self._claims.get(run_id)
         if leased is None:
             raise await self._control.ended(caller, run_id)
@@ -105,7 +106,7 @@ class RuntimeActions:
 
 
 def _narrowed(registered: frozenset[str], named: list[str]) -> frozenset[str]:
-    """None named means any, on both sides."""
+    """Returns the runners that both sides accept; an empty set or list means any runner."""
     common = registered & set(named) if registered and named else registered | set(named)
     if not common and (registered or named):
         raise Refused("invalid_argument", "runners: none of them is among those that the runtime registered")

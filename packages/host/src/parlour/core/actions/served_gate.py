@@ -1,4 +1,4 @@
-"""The gate as a connection meets it: answers stay the protocol's entities, which the wire encodes in one go."""
+"""Offers the gate to plugin connections: answers stay protocol models, which the wire encodes in one pass."""
 
 from collections.abc import AsyncGenerator
 from typing import Any
@@ -9,6 +9,8 @@ from .gate import Gate
 
 
 class ServedGate:
+    """Serves the calls of a plugin connection from the gate, without converting answers to dicts."""
+
     def __init__(self, gate: Gate) -> None:
         self._gate = gate
 

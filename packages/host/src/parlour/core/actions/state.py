@@ -1,4 +1,4 @@
-"""Reading and writing a run's state scopes. The gate has checked that the scope is the run's own."""
+"""Actions for the state scopes of a run. The gate has checked that the scope belongs to the run."""
 
 from parlour.core.journal import Journal, Unit
 from parlour.core.model.ports import Clock

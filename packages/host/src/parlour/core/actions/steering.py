@@ -1,4 +1,4 @@
-"""Giving a run the messages that were sent while it was active."""
+"""Action by which a run pulls the messages that were sent while it was active."""
 
 from parlour.core.runs.caller import Caller
 from parlour.core.runs.steering import Steering

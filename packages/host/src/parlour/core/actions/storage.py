@@ -1,4 +1,4 @@
-"""Blobs by area and key. The gate has checked that the area is the caller's own."""
+"""Actions for binary values by area and key. The gate has checked that the caller may use the area."""
 
 import base64
 import binascii

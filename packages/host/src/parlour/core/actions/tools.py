@@ -1,4 +1,4 @@
-"""Looking at tools and calling them. A tool that is not read-only is an effect of the run that calls it."""
+"""Actions that list, describe and call tools. Calling a tool that is not read-only marks the run as having effects."""
 
 from parlour.core.journal import Journal, Unit
 from parlour.core.model.ports import Clock
@@ -27,7 +27,7 @@ class ToolActions:
     async def call(self, caller: Caller, request: CallTool) -> ToolOutcome:
         name = request.tool_name
         if caller.session is not None and not self._tools.read_only(name) and caller.session.act():
-            # durable before the tool acts, or a restart would act again
+            # Committed before the tool is called: otherwise a restart could call it again.
             touch = ledger.touch(caller.session.run_id, self._clock.now(), effects=True)
             await self._journal.commit(Unit("tool.call", (touch,)))
         async with self._metering.around(caller, "tool", name):

@@ -1,8 +1,8 @@
-"""Counts what a run asks of models and tools, and notes how each call went. `ModelCallLog` records what was said.
+"""Counts a run's calls to models and tools, and records the outcome of each. `ModelCallLog` records the content.
 
-That a model is asked is handed to the ledger with the question, and nobody waits for it: what the run writes later is
-written after it. What the call has used goes there with the next thing that its run writes, which for most is its
-answer; where that takes longer than a moment it is written by itself.
+The start of a model call is written to the ledger in parallel with the call, and nothing waits for it: later writes of
+the run come after it. The usage of a call is written with the next write of its run, which usually is its answer; if
+none comes within `USAGE_WRITE_DELAY_SECONDS`, it is written separately.
 """
 
 import asyncio
@@ -26,16 +26,19 @@ from parlour_sdk.values import dataclass
 logger = logging.getLogger(__name__)
 
 MOMENT_SECONDS = 0.05
+"""Seconds to wait for a write of the run before the usage of a model call is written separately."""
 
 
 @dataclass(slots=True)
 class Used:
-    """What a call has used so far."""
+    """Collects the usage of a call that is in progress."""
 
     usage: Usage | None = None
 
 
 class Metering:
+    """Counts the calls of runs and writes their usage to the ledger."""
+
     def __init__(self, journal: Journal, model_calls: ModelCallLog, clock: Clock) -> None:
         self._journal = journal
         self._model_calls = model_calls
@@ -51,8 +54,9 @@ class Metering:
         about: Mapping[str, str] | None = None,
         call: OpenCall | None = None,
     ) -> AsyncIterator[Used]:
-        """Counts one call of a run; `about` is kept beside its name, and `call` is the record of a model call, which
-        ends here. Outside a run nothing is counted yet.
+        """Counts one call of a run while the context is open. Outside a run nothing is recorded yet.
+
+        `about` is stored beside the call's name. `call` is the record of a model call, which is ended here.
         """
         meter = caller.session.meter if caller.session is not None else Meter()
         used, began, outcome, error = Used(), self._clock.now(), "abandoned", ""
@@ -94,7 +98,7 @@ class Metering:
         try:
             await self._journal.commit(Unit(unit, (counted, *rows)))
         except GuardFailed:
-            session.meter.put_back(notes)  # it is just ending, and may write its last unit yet
+            session.meter.put_back(notes)  # the run is ending, and its last unit may still include them
         except StorageFailed as failure:
             session.meter.put_back(notes)
-            logger.error("what run %s used is written with its next result: %s", session.run_id, failure.message)
+            logger.error("usage of run %s will be written with its next result: %s", session.run_id, failure.message)

@@ -1,4 +1,4 @@
-"""What was used of a budget in its current period, with what is reserved at this moment."""
+"""Reads what was used of a budget in its current period, including current reservations."""
 
 from parlour.core.journal import Journal, Select, where
 from parlour.core.model.budget import Budget
@@ -8,10 +8,13 @@ from parlour_sdk.values import dataclass
 from .days import Days
 
 SHOWN = 100
+"""Maximum number of subjects that are listed for a budget."""
 
 
 @dataclass(frozen=True, slots=True)
 class Use:
+    """Amounts that one subject has used of a budget in its current period."""
+
     subject: str
     tokens: int
     cost_micros: int
@@ -23,7 +26,7 @@ class BudgetUses:
         self._days = days
 
     async def of(self, budget: Budget) -> tuple[str, list[Use]]:
-        """The period, and of those who used the budget in it the ones who used most."""
+        """Returns the current period of a budget, and its use by the subjects that used most."""
         period = self._days.current(budget.period)
         one = where(subject=budget.target) if budget.target else ()
         rows = await self._journal.read(

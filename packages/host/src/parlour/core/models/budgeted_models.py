@@ -1,4 +1,4 @@
-"""Wraps the models: a call that a budget does not allow is refused before the model is asked."""
+"""Wraps the models: a call that a budget does not allow is refused before the model is called."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
@@ -18,10 +18,12 @@ Answer = TypeVar("Answer", ModelAnswer, EmbedAnswer, RerankAnswer)
 
 
 SHORTEST_ANSWER_TOKENS = 256
-"""A call is refused if less than this is left for its answer; otherwise its answer is limited to what is left."""
+"""Minimum number of tokens left for an answer; with less the call is refused, otherwise its answer is limited."""
 
 
 class Budgeted:
+    """Calls models within the budgets that apply: reserves the worst case before a call and settles it afterwards."""
+
     def __init__(self, models: Models, budgets: BudgetBook, reservations: Reservations) -> None:
         self._models = models
         self._budgets = budgets
@@ -93,7 +95,7 @@ class Budgeted:
         )
 
     def _shortened(self, request: Request, worst: Usage, left: Left) -> Usage | None:
-        """What the call reserves with an answer as short as the rest of the budget; None if that is too short."""
+        """Returns the usage to reserve for an answer that fits into the rest of the budget; None if it is too short."""
         shortest = min(SHORTEST_ANSWER_TOKENS, worst.completion_tokens)
         room = worst.completion_tokens
         if left.tokens is not None:

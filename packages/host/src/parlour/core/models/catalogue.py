@@ -1,4 +1,4 @@
-"""What is known of services and models before anybody configures one. Where it is written down others know."""
+"""Describes the model services and models that are known before any is configured. The data is elsewhere."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,6 +12,8 @@ Dialect = Literal["openai", "anthropic", "gemini", "demo"]
 
 @dataclass(frozen=True, slots=True)
 class KnownModel:
+    """Defaults for a model of a service."""
+
     name: str
     type: ModelType = "llm"
     context_window: int = 0
@@ -22,24 +24,24 @@ class KnownModel:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A service, or a family of servers that speak alike."""
+    """A model service, or a family of servers with the same wire format."""
 
     kind: str
     label: str
     dialect: Dialect
     base_url: str = ""
-    """Empty when everybody has their own."""
+    """Default address; empty if each installation has its own."""
     needs_key: bool = True
     key_page: str = ""
-    """Where a key is made."""
+    """Address of the web page where an API key is created."""
     free: bool = False
-    """It runs on machines of one's own: nobody charges for it."""
+    """True if the service runs on the operator's own machines and costs nothing per call."""
     currency: str = "USD"
     rerank_path: str = "/rerank"
     limit_word: str = "max_tokens"
-    """What the service calls the limit of an answer."""
+    """Name of the service's parameter that limits the length of an answer."""
     returns_reasoning: bool = False
-    """It wants its own thoughts back beside the tool calls that they led to."""
+    """True if the service requires its own reasoning to be sent back with the tool calls that followed from it."""
     models: tuple[KnownModel, ...] = ()
 
     def known(self, name: str) -> KnownModel | None:
@@ -53,7 +55,7 @@ class Catalogue(Protocol):
 
 
 def completed(model: Model, kind: Kind, abilities_said: bool) -> Model:
-    """With what the catalogue knows of a model of this name, where nothing was said."""
+    """Fills in what the configuration of a model leaves out, from what the catalogue knows of a model of this name."""
     known = kind.known(model.name) or KnownModel(model.name)
     free = Prices() if kind.free else None
     return replace(

@@ -1,4 +1,4 @@
-"""Days as the workspace's people count them."""
+"""Calendar days in the time zone of the workspace."""
 
 from datetime import datetime
 from zoneinfo import ZoneInfo
@@ -7,31 +7,34 @@ from parlour.core.model.budget import Period
 from parlour.core.model.ports import Clock
 
 ALWAYS = "always"
-"""The period of a budget that never begins anew; it sorts after every day."""
+"""Period of a budget that never starts over; it sorts after every day."""
 
 
 class Days:
+    """Assigns times to days of the workspace's time zone."""
+
     def __init__(self, clock: Clock, time_zone: str) -> None:
         self._clock = clock
         self.move(time_zone)
 
     def move(self, time_zone: str) -> None:
-        """From now on the days are those of this time zone."""
+        """Changes the time zone."""
         self.time_zone = time_zone
         self._found: ZoneInfo | None = None
 
     @property
     def _zone(self) -> ZoneInfo:
-        """Looked up when it is first asked for."""
+        """The time zone's data, loaded on first use."""
         if self._found is None:
             self._found = ZoneInfo(self.time_zone)
         return self._found
 
     def current(self, period: Period) -> str:
+        """Returns the current period of a budget: today's ISO date, or `ALWAYS`."""
         return ALWAYS if period == "total" else self._now().date().isoformat()
 
     def of(self, moment: int) -> str:
-        """The day that a moment belongs to."""
+        """Returns the day of a time in milliseconds, as an ISO date."""
         return datetime.fromtimestamp(moment / 1000, self._zone).date().isoformat()
 
     def _now(self) -> datetime:

@@ -1,7 +1,8 @@
-"""Keeps model calls within their budgets: reserved at the worst case before, settled at what was used after.
+"""Keeps model calls within their budgets: the worst case is reserved before a call and settled to its real usage after.
 
-A use counts what is reserved too, so a guard over one row decides, however many calls come at once. What a crash left
-reserved is thereby already counted at its worst case: settling it is to forget the reservation.
+The stored use of a budget includes what is reserved, so a guard on one row decides, however many calls come at the
+same time. Reservations that a crash left behind are therefore already counted at their worst case, and recovering them
+means only deleting them.
 """
 
 import logging
@@ -39,26 +40,29 @@ from .days import Days
 logger = logging.getLogger(__name__)
 
 Use = tuple[str, str, str]
-"""Budget, subject, period."""
+"""Key of a row of use: budget, subject, period."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
+    """The worst-case usage of one model call, reserved in all budgets that apply."""
+
     reservation_id: str
     uses: tuple[Use, ...]
     worst: Usage
 
 
 class Left(NamedTuple):
-    """What is left of a budget; None where it has no such limit."""
+    """The rest of a budget; None for a limit that it does not have."""
 
     tokens: int | None
     cost_micros: int | None
 
 
 Shortened = Callable[[Left], Usage | None]
+"""Returns the worst-case usage with an answer that fits into the rest of a budget, or None if it is too short."""
 TRIES = 4
-"""Each budget that applies may want another length, and others use it at the same time."""
+"""Attempts to reserve a shorter answer: each budget may need another length, and other calls use it concurrently."""
 
 
 class _Exceeded(Exception):
@@ -76,16 +80,17 @@ class Reservations:
         self._clock = clock
 
     async def take_up(self) -> None:
-        """Drops the reservations of a Host that died: what it had reserved stays counted as used."""
+        """Deletes the reservations of a Host that crashed. What it had reserved stays counted as used."""
         if await self._journal.read(Select(RESERVATIONS, limit=1)):
             await self._journal.commit(Unit("budget.take_up", (Delete(RESERVATIONS, (), expect=ANY),)))
 
     async def reserve(
         self, applying: Applying, asking: Asking, model_id: str, worst: Usage, shortened: Shortened
     ) -> Reservation:
-        """Raises ProviderFailed when a budget does not allow it; that is durable then.
+        """Reserves the worst case of a call in all budgets that apply.
 
-        Where the whole does not fit, `shortened` says what a shorter answer reserves.
+        If it does not fit, `shortened` returns what a shorter answer needs. Raises ProviderFailed if a budget does not
+        allow the call, after the refusal was written to the audit.
         """
         tries = 0
         while True:
@@ -118,7 +123,7 @@ class Reservations:
         return reservation
 
     async def settle(self, reservation: Reservation, used: Usage) -> None:
-        """A database that is gone leaves it at its worst case."""
+        """Replaces the reserved worst case by the real usage. If the database fails, the worst case stays counted."""
         now, worst = self._clock.now(), reservation.worst
         values: dict[str, int | Increment] = {
             "tokens": Increment(_tokens(used) - _tokens(worst)),
@@ -130,7 +135,7 @@ class Reservations:
         try:
             await self._journal.commit(Unit("budget.settle", (closed, *lowered)))
         except (StorageFailed, GuardFailed) as failure:
-            logger.error("a reservation stays at its worst case: %s", failure)
+            logger.error("a budget reservation could not be settled and stays at its worst case: %s", failure)
 
     async def _left(self, budget: Budget, use: Use) -> Left:
         rows = await self._journal.read(Select(BUDGET_USES, _at(use), limit=1, few=True))
@@ -153,7 +158,7 @@ def _opened(use: Use, now: int) -> Insert:
 
 
 def _raised(budget: Budget, use: Use, worst: Usage, now: int) -> Update:
-    """Its guard is the limit."""
+    """Returns the statement that adds the worst case to a use; its guard is the budget's limit."""
     tokens, cost = _tokens(worst), worst.cost_micros or 0
     limits = where(tokens=at_most(budget.tokens - tokens)) if budget.tokens else ()
     limits += where(cost_micros=at_most(budget.cost_micros - cost)) if budget.cost_micros else ()
@@ -184,7 +189,7 @@ def _tokens(usage: Usage) -> int:
 
 
 def _sentence(budget: Budget, left: Left, worst: Usage) -> str:
-    """What is left, and what it would have taken."""
+    """Describes what is left of the budget and what the call would have needed."""
     whose = {"sender": "this sender", "conversation": "this conversation", "agent": "this agent", "workspace": "all"}
     named = f"the budget '{budget.name}' for {whose[budget.scope]}"
     when = " today" if budget.period == "day" else ""

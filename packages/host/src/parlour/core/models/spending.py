@@ -1,4 +1,4 @@
-"""Counts what a call has used while it goes on, and limits a request to what was reserved for it."""
+"""Counts the usage of a streamed model call in progress, and limits a request to what was reserved for it."""
 
 from typing import TypeVar
 
@@ -12,7 +12,10 @@ Request = TypeVar("Request", InvokeModel, Embed, Rerank)
 
 
 class Spending:
-    """Of a stream: as its provider counted, or if it was left before that, what was asked and what came."""
+    """Usage of a stream: as reported by the provider, or estimated from the prompt and the parts that were received.
+
+    The estimate is used if the stream was left before the provider reported.
+    """
 
     def __init__(self, worst: Usage) -> None:
         self._worst = worst
@@ -25,6 +28,7 @@ class Spending:
         self._came += tokens.estimated(plain_text(part.chunk.content) + (part.chunk.reasoning or ""))
 
     def fail(self, unsure: bool) -> None:
+        """Records a failure. It is free if no part was received and the provider surely charged nothing."""
         self._free = not (self._came or unsure)
 
     @property
@@ -34,7 +38,10 @@ class Spending:
         return Usage() if self._free else self._so_far()
 
     def _so_far(self) -> Usage:
-        """The price of a token is that of the reservation on the average; more than was reserved counts too."""
+        """Estimates the usage so far at the average price per token of the reservation.
+
+        Tokens beyond the reserved ones count too.
+        """
         worst, came = self._worst, self._came
         used, reserved = worst.prompt_tokens + came, worst.prompt_tokens + worst.completion_tokens
         cost = -(-(worst.cost_micros or 0) * used // reserved) if reserved else 0
@@ -42,7 +49,7 @@ class Spending:
 
 
 def bounded(request: Request, answer_tokens: int) -> Request:
-    """The request with no greater limit of its answer than what was reserved for that."""
+    """Limits the length of a request's answer to the tokens that were reserved for it."""
     if not isinstance(request, InvokeModel) or not answer_tokens:
         return request
     extra = dict(request.extra or {})

@@ -1,4 +1,4 @@
-"""What a committed unit means to somebody who watches: read off its statements, so that no path has to tell."""
+"""Derives live events from the statements of a committed unit, so that callers need not publish them."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple
@@ -35,23 +35,28 @@ _OF_DENIAL = ("plugin_id", "action", "code")
 
 
 class Happening(NamedTuple):
-    """Made several times per message, and so as cheap as can be."""
+    """A change that subscribers of the live feed see.
+
+    Several are created per message, so creating one must be cheap.
+    """
 
     kind: Kind
     id: str
-    """Of the event, run, outgoing message or configured thing."""
+    """Id of the event, run, outbox row, approval or configured object; of a denial, the run's id."""
     state: str
     values: Mapping[str, Any]
-    """What was written."""
+    """Columns that the statement writes."""
     told: tuple[str, ...] = ()
-    """Which of them are anybody's to see."""
+    """Names of the columns that may be published."""
 
     @property
     def facts(self) -> dict[str, Any]:
+        """The written values that may be published."""
         return {name: self.values[name] for name in self.told if name in self.values}
 
 
 def happenings(unit: Unit) -> Iterator[Happening]:
+    """Yields the live events of a committed unit."""
     for statement in unit.statements:
         if statement.table in _LOOKS:
             happening = _LOOKS[statement.table](statement)
@@ -66,7 +71,7 @@ def _event(statement: Statement) -> Happening | None:
 
 
 def _run(statement: Statement) -> Happening | None:
-    """A run that begins, or whose status changes."""
+    """Returns the live event of a run that starts or whose status changes."""
     if isinstance(statement, Delete) or "status" not in statement.values:
         return None
     status = str(statement.values["status"])
@@ -97,7 +102,7 @@ def _approval(statement: Statement) -> Happening | None:
 
 
 def _settings(statement: Statement) -> Happening | None:
-    """Among other notes of the Host's own."""
+    """Returns the live event of changed settings, which are stored beside other values of the Host itself."""
     if not isinstance(statement, Insert) or statement.values["name"] != "settings":
         return None
     return Happening("configuration", "settings", "changed", {"what": "settings"}, ("what",))

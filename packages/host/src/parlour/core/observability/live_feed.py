@@ -1,7 +1,7 @@
-"""Whoever watches live gets what happens as it happens, numbered. Nothing is lost without a word.
+"""Publishes live events to subscribers as numbered frames.
 
-Whoever comes back after a cut names the last number it saw and gets what it missed. A watcher that falls behind, or
-that comes back after more than is kept, is told that it `missed` something, and reads again what it shows.
+A subscriber that reconnects names the last number it saw and gets the frames that it missed. A subscriber that falls
+behind, or that reconnects after more frames than are kept, gets a `missed` frame and must reload the data it shows.
 """
 
 import asyncio
@@ -16,17 +16,20 @@ from parlour.core.model.ports import Clock
 from .live_events import happenings
 
 QUEUED = 1000
+"""Frames that may wait for a subscriber; if there are more, it gets one `missed` frame instead."""
 KEPT = 2000
+"""Number of frames that are kept for subscribers that reconnect."""
 KEPT_MILLISECONDS = 120_000
-"""How long frames are kept for somebody to come back, after nobody watches any more."""
+"""Milliseconds for which frames are kept after the last subscriber has disconnected, in case one reconnects."""
 LOOKED_EVERY = 0.5
-"""How often states are looked at that no unit tells of, while somebody watches."""
+"""Seconds between two polls of states that no unit reports, while there are subscribers."""
 
 Frame = dict[str, Any]
+"""One message to a subscriber, as JSON data."""
 
 
 class State(NamedTuple):
-    """How a connection or a process is doing."""
+    """State of a connection or a process."""
 
     kind: str
     id: str
@@ -37,9 +40,12 @@ class State(NamedTuple):
 
 
 States = Callable[[], Iterable[State]]
+"""Returns the current states of connections and processes."""
 
 
 class Watcher:
+    """The queue of frames of one subscriber."""
+
     def __init__(self, missed: Iterable[Frame]) -> None:
         self._frames: deque[Frame] = deque(missed)
         self._arrived = asyncio.Event()
@@ -53,7 +59,7 @@ class Watcher:
         self._arrived.set()
 
     async def take(self) -> list[Frame]:
-        """All that is there, perhaps nothing."""
+        """Waits for frames and returns all that are queued, possibly none."""
         await self._arrived.wait()
         self._arrived.clear()
         frames = list(self._frames)
@@ -62,7 +68,7 @@ class Watcher:
 
 
 class Board:
-    """Costs nothing while nobody watches and nobody is expected back."""
+    """Distributes live events. It does no work while there are no subscribers and none is expected to reconnect."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -70,14 +76,14 @@ class Board:
         self._watched = asyncio.Event()
         self._kept: deque[Frame] = deque(maxlen=KEPT)
         self._kept_since = 0
-        """What was told after this number is kept."""
+        """Frames with a larger number than this are kept."""
         self._kept_until = 0
         self._seq = 0
         self._states: States = tuple
         self._told: dict[tuple[str, str], State] = {}
 
     async def serve(self, states: States) -> None:
-        """Looks at how connections and processes are doing, for as long as the Host runs."""
+        """Polls the states of connections and processes while there are subscribers, until it is cancelled."""
         self._states = states
         while True:
             await self._watched.wait()
@@ -86,7 +92,10 @@ class Board:
 
     @contextmanager
     def watching(self, after: int | None = None) -> Iterator[Watcher]:
-        """From now on, or from what came after this number on; how things are at this moment comes first."""
+        """Subscribes while the context is open, to new frames or to all after the number `after`.
+
+        The frames that were missed come first, then the current states.
+        """
         if not self._is_kept():
             self._kept.clear()
             self._kept_since = self._stamp()
@@ -104,7 +113,7 @@ class Board:
                 self._kept_until = self._clock.now() + KEPT_MILLISECONDS
 
     def look(self, unit: Unit) -> None:
-        """An observer of the journal."""
+        """Publishes the live events of a committed unit. It is an observer of the journal."""
         if not self._is_kept():
             return
         for happening in happenings(unit):
@@ -126,7 +135,7 @@ class Board:
         return [self._numbered(state.frame()) for state in self._told.values()]
 
     def _tell_states(self) -> None:
-        """Those that are others than they were."""
+        """Publishes the states that have changed since the last call."""
         now = {(state.kind, state.id): state for state in self._states()}
         gone = [state._replace(state="gone") for key, state in self._told.items() if key not in now]
         for state in [*gone, *(state for key, state in now.items() if self._told.get(key) != state)]:
@@ -140,10 +149,10 @@ class Board:
             watcher.put(frame)
 
     def _numbered(self, told: Frame) -> Frame:
-        """With the number of the last that was told: whoever saw this has seen that."""
+        """Adds the number of the last published frame, for a frame that is sent to one subscriber only."""
         return {**told, "seq": self._seq}
 
     def _stamp(self) -> int:
-        """Numbers go on growing after a restart, so that those of an earlier life are known as such."""
+        """Returns the next frame number. Numbers keep growing after a restart, so that older ones are recognized."""
         self._seq = max(self._seq + 1, self._clock.now() * 1000)
         return self._seq

@@ -1,4 +1,4 @@
-"""Figures since the start, kept in memory: how much of what, and how long it took. Facts are in the ledger."""
+"""Counters and durations since the start of the Host, in memory. The durable records are in the ledger."""
 
 from bisect import bisect_left
 from collections import Counter
@@ -12,16 +12,22 @@ from parlour_sdk.values import dataclass
 from .live_events import Happening, happenings
 
 BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
+"""Upper bounds of the histogram's buckets in seconds."""
 ENDED = frozenset(("completed", "failed", "cancelled", "timeout"))
+"""Final states of runs."""
 REMEMBERED = 20_000
-"""Runs whose beginning is known; beyond that the oldest are forgotten, and take no part in how long runs take."""
+"""Maximum number of runs whose start time is kept; the oldest are dropped, and then missing from the durations."""
 
 Labels = tuple[tuple[str, str], ...]
+"""Names and values of a metric's labels."""
 USED = ("prompt_tokens", "completion_tokens", "cost_micros", "unpriced_calls", "model_calls", "tool_calls")
+"""Fields of a run's usage that are counted."""
 
 
 @dataclass(slots=True)
 class Histogram:
+    """Counts durations by bucket."""
+
     counts: list[int] = field(default_factory=lambda: [0] * (len(BOUNDS) + 1))
     total: float = 0.0
 
@@ -32,24 +38,28 @@ class Histogram:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
+    """One value in the Prometheus format."""
+
     name: str
     labels: Labels
     value: float
 
 
 class Measurements:
+    """Counts events, runs, deliveries and denials as their units are committed."""
+
     def __init__(self) -> None:
         self._counters: Counter[tuple[str, Labels]] = Counter()
         self._durations = Histogram()
         self._begun: dict[str, int] = {}
 
     def look(self, unit: Unit) -> None:
-        """An observer of the journal."""
+        """Counts the live events of a committed unit. It is an observer of the journal."""
         for happening in happenings(unit):
             self._count(happening)
 
     def count(self, name: str, *labels: tuple[str, str]) -> None:
-        """Counts one of something that no unit of the journal tells of."""
+        """Adds one to a counter for something that no unit of the journal reports."""
         self._add(name, *labels)
 
     def _count(self, happening: Happening) -> None:
@@ -83,13 +93,14 @@ class Measurements:
         self._counters[name, labels] += amount
 
     def totals(self) -> Iterator[tuple[str, int]]:
-        """Whole numbers that only grow, by a short name."""
+        """Yields whole numbers that only grow, each with a short name."""
         for (name, labels), value in self._counters.items():
             short = name.removeprefix("parlour_").removesuffix("_total")
             yield ".".join((short, *(text for _, text in labels))), value
         yield "run_milliseconds", round(self._durations.total * 1000)
 
     def samples(self) -> Iterator[Sample]:
+        """Yields all counters and the histogram of run durations."""
         for (name, labels), value in sorted(self._counters.items()):
             yield Sample(name, labels, value)
         yield from _buckets("parlour_run_seconds", self._durations)

@@ -1,4 +1,4 @@
-"""A journal that tells of each unit once it is durable. Who is told never harms who committed, nor is waited for."""
+"""A journal that notifies observers of each committed unit. An observer neither fails nor delays the commit."""
 
 import asyncio
 import logging
@@ -9,9 +9,12 @@ from parlour.core.journal import Journal, Receipt, Row, Search, Select, Unit
 logger = logging.getLogger(__name__)
 
 Observer = Callable[[Unit], None]
+"""Called with each unit after it was committed."""
 
 
 class ObservedJournal:
+    """Wraps a journal and notifies observers of its commits."""
+
     def __init__(self, journal: Journal, observers: Sequence[Observer]) -> None:
         self._journal = journal
         self._observers = observers
@@ -31,7 +34,7 @@ class ObservedJournal:
         return await self._journal.search(query)
 
     def _step_back(self) -> None:
-        """What the unit sets in motion goes first: an answer is not to wait for those who count it."""
+        """Defers the notification by one more loop iteration, so that work that follows the commit runs first."""
         asyncio.get_running_loop().call_soon(self._tell)
 
     def _tell(self) -> None:
@@ -41,4 +44,4 @@ class ObservedJournal:
                 try:
                     observer(unit)
                 except Exception:
-                    logger.exception("what %s did could not be told", unit.name)
+                    logger.exception("an observer of unit %s failed", unit.name)

@@ -1,4 +1,4 @@
-"""Figures by the hour, for looking back. Added up in memory and written now and then: a crash may cost a moment's."""
+"""Hourly statistics. Counted in memory and written periodically, so a crash may lose the last few seconds."""
 
 import asyncio
 import logging
@@ -27,18 +27,23 @@ from .usage import Used, used
 logger = logging.getLogger(__name__)
 
 HOUR = 3600 * 1000
+"""Milliseconds of an hour."""
 WRITTEN_EVERY = 15.0
+"""Seconds between two writes."""
 WRITE_SECONDS = 1.0
+"""Seconds after which a write is given up; the next one includes its values."""
 
 
 class Source(Protocol):
+    """Provides counters."""
+
     def totals(self) -> Iterator[tuple[str, int]]:
-        """Whole numbers that only grow, by a name."""
+        """Yields whole numbers that only grow, each with a name."""
         ...
 
 
 class Statistics:
-    """What the sources have gained since the last look, by the hour it was gained in."""
+    """Adds what the counters have gained since the last write to the current hour."""
 
     def __init__(self, journal: Journal, sources: Sequence[Source], clock: Clock) -> None:
         self._journal = journal
@@ -47,6 +52,7 @@ class Statistics:
         self._seen: Counter[str] = Counter()
 
     async def serve(self) -> None:
+        """Writes periodically until it is cancelled, and then once more."""
         try:
             while True:
                 await asyncio.sleep(WRITTEN_EVERY)
@@ -59,11 +65,12 @@ class Statistics:
             async with asyncio.timeout(WRITE_SECONDS):
                 await self.write()
         except TimeoutError:
-            logger.warning("figures of a moment were not written: the database does not answer")
+            logger.warning("statistics were not written yet: the database does not answer")
         except StorageFailed as error:
-            logger.warning("figures wait for the database: %s", error.message)
+            logger.warning("statistics are waiting for the database: %s", error.message)
 
     async def write(self) -> None:
+        """Writes what was gained since the last successful write."""
         now = Counter({name: total for source in self._sources for name, total in source.totals()})
         gained = {name: value - self._seen[name] for name, value in now.items() if value > self._seen[name]}
         hour = self._clock.now() // HOUR * HOUR
@@ -73,7 +80,7 @@ class Statistics:
         self._seen = now
 
     async def since(self, moment: int) -> list[dict[str, Any]]:
-        """An hour each, oldest first."""
+        """Returns the statistics since a time in milliseconds: one dict per hour, oldest first."""
         hours: dict[int, dict[str, int]] = {}
         for row in await self._rows(moment):
             if used(row["name"]) is None:
@@ -81,7 +88,7 @@ class Statistics:
         return [{"hour": hour, **figures} for hour, figures in sorted(hours.items())]
 
     async def usage(self, moment: int) -> list[tuple[int, Used, int]]:
-        """What agents used of models since then: the hour, of what, and how much."""
+        """Returns the usage of models by agents since a time in milliseconds: hour, counter and amount."""
         rows = [(row["hour"], used(row["name"]), row["amount"]) for row in await self._rows(moment)]
         return [(hour, of, amount) for hour, of, amount in rows if of is not None]
 
@@ -92,7 +99,7 @@ class Statistics:
 
 
 def _added(hour: int, name: str, amount: int) -> tuple[Insert, Update]:
-    """The row is there, then it grows."""
+    """Returns the statements that create the row if it does not exist, and then increment it."""
     row: dict[str, str | int] = {"hour": hour, "name": name, "amount": 0}
     grown = Update(STATISTICS, {"amount": Increment(amount)}, where(hour=hour, name=name), expect=ANY)
     return Insert(STATISTICS, {**row}, conflict="ignore"), grown

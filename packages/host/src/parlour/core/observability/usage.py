@@ -1,4 +1,4 @@
-"""What each agent uses of each model, added up as it is committed. Looking back over days is for whoever asks."""
+"""Counts the model usage of each agent as it is committed. `statistics` stores it by the hour."""
 
 from collections import Counter, OrderedDict
 from collections.abc import Iterator
@@ -10,25 +10,29 @@ from parlour.core.runs.usage import REFUSED_BY_BUDGET, UNKNOWN
 from parlour.core.store.tables import RUN_EVENTS, RUNS
 
 PREFIX = "used"
+"""First part of the names under which usage is stored in the statistics."""
 FIGURES = ("calls", "unpriced_calls", "prompt_tokens", "completion_tokens", "cost_micros")
+"""Values that are counted for each agent and model."""
 REACHED = ("answered", *UNKNOWN)
-"""Outcomes of calls that a model worked on, or may have."""
+"""Outcomes of calls that a model processed, or may have processed."""
 REMEMBERED = 20_000
-"""Runs whose agent is known; beyond that the oldest are forgotten, and what they use is nobody's."""
+"""Maximum number of runs whose agent is kept; the oldest are dropped, and their usage is counted without an agent."""
 
 
 class Used(NamedTuple):
+    """Identifies one counter: agent, model and the value that is counted."""
+
     agent_id: str
     model_id: str
     figure: str
 
     def name(self) -> str:
-        """As the statistics keep it."""
+        """Returns the name under which the statistics store this counter."""
         return " ".join((PREFIX, self.agent_id or "-", self.model_id, self.figure))
 
 
 def used(name: str) -> Used | None:
-    """None where the name is that of another figure."""
+    """Parses the name of a statistic. Returns None if it is not a counter of model usage."""
     parts = name.split(" ")
     if len(parts) != 4 or parts[0] != PREFIX:
         return None
@@ -36,12 +40,14 @@ def used(name: str) -> Used | None:
 
 
 class UsageMeter:
+    """Adds up the usage of model calls by agent and model."""
+
     def __init__(self) -> None:
         self._totals: Counter[Used] = Counter()
         self._agents: OrderedDict[str, str] = OrderedDict()
 
     def look(self, unit: Unit) -> None:
-        """An observer of the journal."""
+        """Counts the model calls of a committed unit. It is an observer of the journal."""
         for statement in unit.statements:
             if statement.table is RUN_EVENTS:
                 self._event(statement)
@@ -49,7 +55,7 @@ class UsageMeter:
                 self._begun(str(statement.values["run_id"]), str(statement.values["agent_id"]))
 
     def totals(self) -> Iterator[tuple[str, int]]:
-        """Whole numbers that only grow, by a name."""
+        """Yields whole numbers that only grow, each with the name of its statistic."""
         for key, amount in self._totals.items():
             yield key.name(), amount
 
@@ -67,7 +73,7 @@ class UsageMeter:
         agent_id, model_id = self._agents.get(str(statement.values["run_id"]), ""), str(told["name"])
         usage = told.get("usage", {})
         if not usage and told.get("outcome") not in REACHED:
-            return  # refused by a budget, by the service or on the way to it: no model was used
+            return  # refused by a budget or by the service, or failed on the way to it: no model was used
         unpriced = "cost_micros" not in usage if usage else told.get("outcome") in UNKNOWN
         counted = {"calls": 1, "unpriced_calls": int(unpriced), **usage}
         for figure in FIGURES:

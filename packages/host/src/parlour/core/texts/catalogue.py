@@ -12,7 +12,7 @@ _FOLDER = Path(__file__).parent
 
 
 def text(key: str, language: str = DEFAULT_LANGUAGE, **values: object) -> str:
-    """The sentence in this language, in English where the language is unknown. Raises KeyError for an unknown key."""
+    """Returns a sentence in this language, or in English if it is unknown. Raises KeyError for an unknown key."""
     sentences = _sentences(language if language in LANGUAGES else DEFAULT_LANGUAGE)
     return sentences[key].format_map(values)
 
@@ -22,7 +22,7 @@ def has(key: str) -> bool:
 
 
 def matched(locale: str) -> Language | None:
-    """The language that a locale such as `zh-CN`, `zh_Hans` or `en_US` asks for; None if the Host does not have it."""
+    """Returns the language for a locale such as `zh-CN`, `zh_Hans` or `en_US`; None if the Host does not have it."""
     spoken = locale.replace("_", "-").partition("-")[0].lower()
     return next((each for each in LANGUAGES if each.partition("-")[0] == spoken), None)
 

@@ -8,19 +8,21 @@ from parlour_sdk.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Template:
+    """A sentence with placeholders."""
+
     literals: tuple[str, ...]
-    """The text around the values: always one more than there are values."""
+    """The text around the values; always one item more than there are values."""
     names: tuple[str, ...]
     """The names of the values; those without a name are numbered from 0."""
 
     @property
     def weight(self) -> int:
-        """The number of literal characters: the larger, the more exactly a match is meant."""
+        """The number of literal characters; the larger, the more specific the template."""
         return sum(map(len, self.literals))
 
     @property
     def verbatim(self) -> frozenset[str]:
-        """The values that are names and never sentences: between quotation marks, or a field ahead of a colon."""
+        """The names of values that are never translated: between quotation marks, or a field before a colon."""
         around = zip(self.names, self.literals, self.literals[1:], strict=False)
         return frozenset(name for name, before, after in around if _is_name(before, after))
 
@@ -41,7 +43,7 @@ class Template:
         return values
 
     def fill(self, values: Mapping[str, str]) -> str:
-        """Puts the values in; sets a space between Chinese and Latin characters, and none between Chinese ones."""
+        """Inserts the values, with a space between Chinese and Latin characters and none between Chinese ones."""
         text = self.literals[0]
         for name, literal in zip(self.names, self.literals[1:], strict=True):
             text = _joined(_joined(text, values[name]), literal)

@@ -1,8 +1,8 @@
 """Translates English sentences of the Host into the reader's language.
 
 The code writes plain English sentences. The data files in `messages/<language>` map their templates, such as
-`there is no agent '{}'`, to the other language. A sentence is matched against the templates when it reaches a reader,
-so that an English reader pays nothing. `python -m tools.host_texts` lists templates without a translation.
+`there is no agent '{}'`, to the other language. A sentence is matched against the templates when it is shown, so that
+English costs nothing. `python -m tools.host_texts` lists templates without a translation.
 """
 
 import json
@@ -20,22 +20,23 @@ from .templates import Template, parse
 
 FOLDER: Final = Path(__file__).parent / "messages"
 MAX_CHARACTERS: Final = 4_000
-"""Longer texts stay English: they are logs or content, not sentences."""
+"""Maximum length of a text that is translated; longer ones are logs or content, not sentences."""
 MAX_DEPTH: Final = 8
-"""How deep sentences may be nested in each other."""
+"""Maximum depth of sentences that are nested in each other."""
 MAX_LOOKUPS: Final = 128
-"""Lookups for one text, so that a text full of punctuation can't take long."""
+"""Maximum number of lookups for one text, so that a text full of punctuation can't take long."""
 CACHED_SENTENCES: Final = 2_048
+"""Number of translated sentences that are cached."""
 
 _FIELD = re.compile(r"([\w.\-\[\]]+: )(.+)", re.DOTALL)
 _LEADS: Final = (("; ", "；"), (": ", "："), (", ", "，"), (" ", ""))
-"""Punctuation that a value brings along, with the punctuation of the other language."""
+"""Punctuation at the start of a value, with the punctuation of the other language."""
 _CLAUSES: Final = ((", after ", "，此前："), (", since ", "，因为"), (", which goes before ", "，优先于"))
-"""Words that join whole clauses; they are looked for ahead of templates, which would take them for a value."""
+"""Conjunctions between whole clauses; they are tried before templates, which would match them as part of a value."""
 _JOINTS: Final = (("; ", "；"), (": ", "："), (", or: ", "，或者："), (", or at ", "，或"))
 """Punctuation by which the code joins sentences; one of the two sentences may be foreign."""
 _WEAK_JOINTS: Final = ((", and ", "，而且"), (", not ", "，而不是"), (" or ", "或"), (" and ", "和"), (", ", "，"))
-"""Punctuation that foreign text has as well; both sides must be known."""
+"""Joints that occur in foreign text as well; both sides must be known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +82,14 @@ class Translations:
 
 
 class _Translator:
-    """Translates one text; counts its lookups."""
+    """Translates one text and counts the lookups for it."""
 
     def __init__(self, known: Translations) -> None:
         self._known = known
         self._lookups = 0
 
     def find(self, text: str, depth: int = MAX_DEPTH) -> str | None:
-        """Returns None where nothing in the text is known."""
+        """Translates a text. Returns None if nothing in it is known."""
         if (whole := self._known.whole(text)) is not None:
             return whole
         self._lookups += 1
@@ -128,7 +129,7 @@ class _Translator:
         return text if lead is None else lead[1] + text[len(lead[0]) :]
 
     def _by_field(self, text: str, depth: int) -> str | None:
-        """Translates the sentence behind a field's path, or behind punctuation."""
+        """Translates the sentence after a field's path or after punctuation."""
         if named := _FIELD.fullmatch(text):
             rest = self.find(named[2], depth)
             return None if rest is None else named[1] + rest
@@ -151,7 +152,7 @@ class _Translator:
 
 
 def translate(message: str, language: str) -> str:
-    """Returns the sentence in this language, or as it is where there is no translation."""
+    """Returns the sentence in this language, or unchanged if there is no translation."""
     if language == DEFAULT_LANGUAGE or language not in LANGUAGES:
         return message
     return _translate(message, language)

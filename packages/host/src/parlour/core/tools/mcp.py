@@ -1,4 +1,4 @@
-"""What there is to say of an MCP server that is connected, or should be, and whom to ask."""
+"""Port for MCP servers: their state, their tools, resources and prompts, and requests to them."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -13,7 +13,7 @@ State = Literal["off", "connecting", "connected", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class RemoteTool:
-    """A tool as its server describes it; whether it only reads is the server's own word."""
+    """A tool as its server describes it. `read_only` is what the server claims."""
 
     name: str
     description: str = ""
@@ -23,10 +23,10 @@ class RemoteTool:
 
 @dataclass(frozen=True, slots=True)
 class RemoteResource:
-    """Something that a server lets others read."""
+    """A resource that a server offers for reading."""
 
     uri: str
-    """Of a template, with names in braces to be filled in."""
+    """Address of the resource; for a template, with placeholders in braces."""
     name: str
     description: str = ""
     mime_type: str = ""
@@ -42,7 +42,7 @@ class PromptArgument:
 
 @dataclass(frozen=True, slots=True)
 class RemotePrompt:
-    """Words for a model that a server has ready."""
+    """A prompt template that a server offers."""
 
     name: str
     description: str = ""
@@ -51,16 +51,18 @@ class RemotePrompt:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
+    """Everything that a server offers."""
+
     tools: tuple[RemoteTool, ...] = ()
     resources: tuple[RemoteResource, ...] = ()
     prompts: tuple[RemotePrompt, ...] = ()
     left_out: tuple[str, ...] = ()
-    """A sentence for each thing that is not offered."""
+    """One sentence for each item that was left out, with the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is asked of a server: to call a tool, to read the resource of an address, to fill a prompt in."""
+    """A request to a server: call a tool, read the resource of an address, or fill in a prompt."""
 
     kind: Literal["tool", "resource", "prompt"]
     name: str
@@ -69,7 +71,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What a server told of itself when it was connected."""
+    """Name and versions that a server reported when it was connected."""
 
     protocol_version: str = ""
     name: str = ""
@@ -78,6 +80,8 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class Status:
+    """Connection state of a server and what it offers."""
+
     state: State
     since: int = 0
     last_error: str = ""
@@ -86,18 +90,18 @@ class Status:
 
 
 class McpConnections(Protocol):
-    """The servers of the book, kept connected."""
+    """Keeps the configured MCP servers connected."""
 
     def status(self, server_id: str) -> Status: ...
 
     async def follow(self, server_id: str) -> None:
-        """Does as the book now says of this server."""
+        """Applies the current configuration of this server."""
         ...
 
     async def test(self, server: McpServer) -> Status:
-        """Connects once, apart from everything that is connected, and lets go again."""
+        """Connects to a server once, independently of its regular connection, and disconnects again."""
         ...
 
     async def ask(self, server_id: str, wanted: Wanted) -> ToolOutcome:
-        """Raises ProviderFailed; what the server itself refuses is an outcome."""
+        """Sends a request to a server. Raises ProviderFailed; an error that the server returns is an outcome."""
         ...

@@ -1,1 +1,1 @@
-"""Looks at everything a Host stands on and says what is wrong and what to do. Changes nothing."""
+"""Checks everything that a Host depends on, and reports what is wrong and what to do. Changes nothing."""

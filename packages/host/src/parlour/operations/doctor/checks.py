@@ -1,4 +1,4 @@
-"""All checks, one after the other."""
+"""Runs all checks, one after the other."""
 
 from collections.abc import AsyncIterator
 
@@ -10,6 +10,7 @@ from .finding import Finding, problem
 
 
 async def examine(settings: Settings) -> AsyncIterator[Finding]:
+    """Yields the findings of all checks. If the data directory can't be used, that is the only one."""
     try:
         DataDirectory(settings.data).make()
     except DataDirectoryUnusable as error:

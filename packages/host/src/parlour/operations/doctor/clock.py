@@ -1,4 +1,4 @@
-"""Whether the system clock agrees with the time that the database last knew."""
+"""Checks whether the system clock agrees with the time last recorded in the database."""
 
 from collections.abc import AsyncIterator
 

@@ -1,4 +1,4 @@
-"""The address it listens on, the programs that plugins need, and the runtime that is elsewhere."""
+"""Checks the address to listen on, the programs that plugins need, the trace collector and a standalone runtime."""
 
 import asyncio
 import socket
@@ -15,7 +15,9 @@ from parlour.plugin_runtime.process.sandbox import choose_launcher
 from .finding import Finding, ok, problem, warning
 
 RUNTIME_SECONDS = 5.0
+"""Seconds to wait for a connection to the standalone plugin runtime."""
 COLLECTOR_SECONDS = 5.0
+"""Seconds to wait for an answer of the trace collector."""
 
 
 async def check(settings: Settings) -> AsyncIterator[Finding]:
@@ -47,7 +49,7 @@ def _address(settings: Settings) -> Finding:
 
 
 async def _collector(telemetry: TelemetrySettings) -> Finding:
-    """Sends an empty report, as a collector takes it; of the address only its host is shown."""
+    """Sends an empty report, which a collector accepts. Only host and path of the address are shown."""
     from aiohttp import ClientError, ClientSession, ClientTimeout
 
     url = telemetry.traces_url
@@ -78,7 +80,7 @@ def _connections(settings: Settings) -> Finding:
 
 
 async def _runtime(url: str) -> Finding:
-    """Only whether somebody listens: the token is the Host's to show."""
+    """Checks only whether the port accepts connections: the token is left to the Host."""
     parts = urlsplit(url)
     port = parts.port or (443 if parts.scheme == "wss" else 80)
     try:

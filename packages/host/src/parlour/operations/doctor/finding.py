@@ -1,4 +1,4 @@
-"""What a check found."""
+"""The result of a check."""
 
 from typing import Literal
 
@@ -9,6 +9,8 @@ State = Literal["ok", "warning", "problem"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
+    """One result of a check, with what to do if it is not ok."""
+
     area: str
     state: State
     sentence: str

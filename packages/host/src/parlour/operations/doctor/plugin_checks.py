@@ -1,4 +1,4 @@
-"""The installed plugins and, where a Host runs, how they and the bots are doing."""
+"""Checks the installed plugins and the bots and, if a Host runs, their states."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -33,7 +33,7 @@ async def check(settings: Settings) -> AsyncIterator[Finding]:
         async for finding in _bots(settings, directory):
             yield finding
     except (StorageFailed, ModuleNotFoundError):
-        return  # the storage check tells
+        return  # the storage check reports it
 
 
 def _plugins(directory: DataDirectory) -> list[Finding]:
@@ -93,7 +93,7 @@ def _bot(bot: Bot, directory: DataDirectory, status: Status | None) -> Finding:
         remedy = "update Parlour, or delete the bot"
         return problem("platforms", f"bot '{bot.name}' needs the platform {bot.adapter}, which is not here", remedy)
     try:
-        if directory.secret_key.exists():  # the storage check tells when it is missing
+        if directory.secret_key.exists():  # the storage check reports a missing key
             bot_config.opened(bot, KeyFile(directory.secret_key))
     except SecretUnreadable as error:
         return problem("platforms", f"bot '{bot.name}': its secrets can't be read", str(error))
@@ -101,7 +101,7 @@ def _bot(bot: Bot, directory: DataDirectory, status: Status | None) -> Finding:
 
 
 def _onebot_token(bot: Bot) -> Finding | None:
-    """Looks at the access token of a OneBot bot that implementations connect to."""
+    """Checks the access token of a OneBot bot that OneBot implementations connect to."""
     config = {**bot.config, **dict.fromkeys(bot.secrets, bot_config.HELD)}
     if bot.config.get("mode") != "reverse" or not open_to_this_machine(config):
         return None
@@ -114,7 +114,7 @@ def _onebot_token(bot: Bot) -> Finding | None:
 
 
 def _doing(name: str, status: Status | None) -> Finding:
-    """Its last error says what to do in the platform's words."""
+    """Returns the finding for the state of a bot. Its last error comes from the platform and says what to do."""
     if status is None:
         return ok("platforms", f"{name} is configured")
     told = f"{name} is {status.state}" if status.state != "failed" else f"{name} has failed"
@@ -125,7 +125,7 @@ def _doing(name: str, status: Status | None) -> Finding:
 
 
 def _listening(bots: list[Bot]) -> dict[str, list[str]]:
-    """By address, those that listen there themselves."""
+    """Returns the names of the bots that listen themselves, by address."""
     found: dict[str, list[str]] = {}
     for bot in bots:
         if bot.config.get("mode") == "reverse" and bot.config.get("port"):

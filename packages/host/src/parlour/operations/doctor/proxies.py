@@ -1,4 +1,4 @@
-"""Checks whether the settings for a reverse proxy belong together, and whether the public address leads to the Host."""
+"""Checks whether the settings for a reverse proxy are consistent, and whether the public address leads to the Host."""
 
 import asyncio
 import json
@@ -15,8 +15,11 @@ from parlour.http.client_address import is_loopback_address
 from .finding import Finding, ok, warning
 
 ANSWER_SECONDS = 5.0
+"""Seconds to wait for an answer of the public address."""
 ANSWER_BYTES = 4096
+"""Bytes of the answer that are read."""
 AREA = "proxy"
+"""Area of the findings."""
 
 
 async def check(settings: Settings) -> AsyncIterator[Finding]:
@@ -51,7 +54,7 @@ def _is_public(http: HttpSettings) -> bool:
 
 
 def _reached(public_url: str) -> Finding:
-    """Asks the public address for the Host's health, as anybody could."""
+    """Requests the Host's health from the public address, without authentication."""
     url = f"{public_url}/healthz"
     remedy = "check the proxy, and that http.public_url has its name, port and path"
     try:

@@ -1,4 +1,4 @@
-"""The data directory, the disk, the database, the key of its secrets, and where artifacts go."""
+"""Checks the data directory, the disk, the database, the key of its secrets, and the store of artifacts."""
 
 import os
 import shutil
@@ -19,9 +19,11 @@ from parlour.stores.migrate import HEAD, KNOWN, NewerDatabase
 from .finding import Finding, ok, problem, warning
 
 LITTLE_BYTES = 1024 * 1024 * 1024
+"""Free bytes of the disk below which there is a warning."""
 NOTHING_BYTES = 64 * 1024 * 1024
+"""Free bytes of the disk below which there is a problem."""
 HOLDERS = {"bots": {"secrets"}, "model_providers": {"sealed_keys"}, "mcp_servers": {"headers", "environment"}}
-"""Tables with sealed secrets, and where in a definition they are."""
+"""Tables with encrypted secrets, and the fields of a definition that contain them."""
 
 
 async def check(settings: Settings) -> AsyncIterator[Finding]:
@@ -80,7 +82,7 @@ def _damage(directory: DataDirectory) -> str:
 
 
 def _key(directory: DataDirectory) -> Finding:
-    """The file that secrets are sealed with."""
+    """Checks the file with the key that secrets are encrypted with."""
     path = directory.secret_key
     try:
         status, size = os.stat(path), len(path.read_bytes())
@@ -108,7 +110,7 @@ def _modes(directory: DataDirectory) -> Finding:
 
 
 def _sealed(directory: DataDirectory) -> bool:
-    """Whether there is anything in the database whose secrets were sealed, as far as it can be read."""
+    """Returns whether the database contains encrypted secrets, as far as it can be read."""
     with (
         suppress(sqlite3.Error),
         closing(sqlite3.connect(f"{directory.database.as_uri()}?mode=ro", uri=True)) as connection,

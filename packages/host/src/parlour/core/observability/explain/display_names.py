@@ -1,4 +1,4 @@
-"""Bots, agents and people by their names, where a trail has their ids. What is gone keeps its id."""
+"""Replaces the ids of bots, agents and people in an explanation by their names. Deleted ones keep their id."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -11,13 +11,15 @@ from .steps import Step
 from .texts import Sentence
 
 Known = dict[tuple[str, str], str]
-"""By the sentence's word for it, and its id."""
+"""Display names by the placeholder of the sentence and the id."""
 DECIDED = ("approval_approved", "approval_denied")
+"""Codes of the sentences that name a person who decided."""
 KEY = "api_key:"
+"""Prefix of the id of an API key that decided."""
 
 
 async def named(journal: Journal, trail: list[Step], people: bool) -> list[Step]:
-    """`people`: whether who of the Host's own people decided is to be told as well."""
+    """Returns the steps with names in place of ids. `people` includes the users and API keys who decided approvals."""
     sentences = [sentence for step in trail for sentence in step.sentences]
     known: Known = {}
     for word, table, column in (("bot", BOTS, "bot_id"), ("agent", AGENTS, "agent_id")):

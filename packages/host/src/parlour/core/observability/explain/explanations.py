@@ -1,4 +1,4 @@
-"""Collects the facts about an event and puts them in order of time."""
+"""Explains what happened to an event: collects the stored records about it and sorts them by time."""
 
 from typing import Any
 
@@ -14,27 +14,34 @@ from .display_names import named
 from .steps import Step
 
 EXPLAINING = ("tool.call.started", "tool.call.completed", "action.decided", "run.failed")
+"""Types of run events that become steps of an explanation."""
 STEERING = ("steering.queued", "steering.injected", "steering.dropped")
+"""Types of run events about steering that become steps of an explanation."""
 FACTS_PER_TRAIL = 200
+"""Maximum number of rows that one query of an explanation reads."""
 SHOWN = 10
-"""Events that one name may lead to: a platform's numbers are only one chat's own."""
+"""Maximum number of events that one id may refer to: a platform's message ids are unique only within a chat."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
+    """An event and the steps that explain it."""
+
     event: Row
     steps: list[Step]
 
 
 class Trails:
+    """Finds events and builds their explanations."""
+
     def __init__(self, journal: Journal, clock: Clock) -> None:
         self._journal = journal
         self._clock = clock
 
     async def find(self, name: str) -> list[Row]:
-        """The events that an event id, a run id or a platform's message id leads to, newest first.
+        """Returns the events that an event id, a run id or a platform's message id refers to, newest first.
 
-        The message may be one that came, or one that was sent.
+        The message may have been received or sent.
         """
         if events := await self._newest(event_id=name):
             return events
@@ -46,7 +53,10 @@ class Trails:
         return await self._newest(seq=one_of(*numbers)) if numbers else []
 
     async def of(self, event: Row, reruns: bool = True) -> Found:
-        """`reruns`: what people had done again, and who they are, is the business of those who may ask for it."""
+        """Builds the explanation of an event.
+
+        `reruns` includes reruns and the names of the users who decided; only callers who may request reruns see these.
+        """
         trail = [steps.received(event)]
         notes = await self._rows(TRAIL, event_seq=event["seq"])
         trail += [steps.noted(note) for note in notes]
@@ -62,7 +72,7 @@ class Trails:
         return Found(event, await named(self._journal, trail, people=reruns))
 
     async def _runs(self, event: Row) -> list[Row]:
-        """Its own attempts, and the run that took it in."""
+        """Returns the runs of the event itself, and the run that received it by steering."""
         own = await self._rows(RUNS, event_seq=event["seq"])
         known = {run["run_id"] for run in own}
         taken = [row["run_id"] for row in await self._rows(OUTCOMES, event_seq=event["seq"])]
@@ -82,19 +92,19 @@ class Trails:
         return trail
 
     async def _beside_runs(self, notes: list[Row]) -> list[Row]:
-        """What was sent for an event without a run: for a webhook, or to say why nobody answers."""
+        """Returns the outbox rows of an event without a run: of a webhook, or a notice why there is no answer."""
         named = [outbox_id for note in notes for outbox_id in loads(note["data"]).get(OUTBOX_IDS, ())]
         return await self._rows(OUTBOX, outbox_id=one_of(*named)) if named else []
 
     async def _cause(self, outgoing: Row) -> list[int]:
-        """The numbers of the events that it was sent for."""
+        """Returns the sequence numbers of the events for which an outbox row was sent."""
         if outgoing["run_id"]:
             return [run["event_seq"] for run in await self._rows(RUNS, run_id=outgoing["run_id"])]
         notes = await self._rows(TRAIL, data=holding(outgoing["outbox_id"]))
         return [note["event_seq"] for note in notes]
 
     async def _newest(self, **conditions: Any) -> list[Row]:
-        """Events, the last first."""
+        """Reads events, newest first."""
         order = Select(EVENTS, where(**conditions), order=("seq",), direction="descending", limit=SHOWN)
         return await self._journal.read(order)
 

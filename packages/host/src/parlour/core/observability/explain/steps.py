@@ -1,4 +1,4 @@
-"""One step of a trail, from the facts of each kind. Pure."""
+"""Converts stored rows to steps of an explanation, one function per kind of row, without side effects."""
 
 from dataclasses import field
 from typing import Any
@@ -10,16 +10,19 @@ from parlour_sdk.values import dataclass
 from .texts import KINDS, Sentence, known
 
 SLOW_MILLISECONDS = 1000
+"""Milliseconds from which the time an event waited for its run is mentioned."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
+    """One step of an explanation."""
+
     at: int
     step: str
     text: str
     data: dict[str, Any] = field(default_factory=dict)
     sentences: tuple[Sentence, ...] = ()
-    """What the text is made of."""
+    """The sentences of the text, for translation."""
 
 
 def _step(at: int, step: str, data: dict[str, Any], *sentences: Sentence) -> Step:
@@ -92,7 +95,7 @@ def denied(entry: Row) -> Step:
 
 
 def fact(run_event: Row) -> Step | None:
-    """Of the ledger, what explains: tools, actions, steering, failures."""
+    """Returns the step of a run event about a tool, an action, steering or a failure; None for other types."""
     data = loads(run_event["data"])
     sentence = _explained(run_event["type"], data)
     return _step(run_event["created_at"], run_event["type"], data, sentence) if sentence is not None else None
@@ -108,7 +111,7 @@ def _explained(kind: str, data: dict[str, Any]) -> Sentence | None:
             return Sentence("steering_queued", {"event": data.get("source_event_id")})
         case "steering.injected" | "steering.dropped":
             return Sentence(kind.replace(".", "_"))
-        case "action.decided" if data.get("status") in ("begun", "pending", "refused"):  # denials are the audit's
+        case "action.decided" if data.get("status") in ("begun", "pending", "refused"):  # denials come from the audit
             values = {"action": data.get("action"), "reason": f": {data.get('message')}"}
             return Sentence(f"action_{data['status']}", values)
         case "run.failed":
@@ -118,7 +121,7 @@ def _explained(kind: str, data: dict[str, Any]) -> Sentence | None:
 
 
 def decided(approval: Row) -> Step:
-    """By a person, or by nobody in time."""
+    """Returns the step of an approval that was decided by a person or expired."""
     reason = f": {approval['reason']}" if approval["reason"] else ""
     values = {"who": approval["decided_by"].removeprefix("user:"), "action": approval["action"], "reason": reason}
     data = {"approval_id": approval["approval_id"], "status": approval["status"]}

@@ -1,6 +1,6 @@
-"""What a trail says, sentence by sentence: each has a code, by which others say it in other languages, and its values.
+"""The sentences of explanations. Each has a code, by which it is translated, and values.
 
-A value that begins with its own punctuation, such as `: the reason`, is empty where there is nothing to say.
+A value that begins with punctuation, such as `: the reason`, is empty if there is nothing to say.
 """
 
 from dataclasses import field
@@ -72,11 +72,13 @@ ENGLISH = {
     "settled": "It ended as {outcome}{reason}.",
 }
 KINDS = {"message": "A reply", "notice": "A notice", "approval": "A message about an approval", "action": "An action"}
-"""Of what is delivered; its sentences have the kind beside the words for it."""
+"""English names of the kinds of outbox rows. Sentences about deliveries carry both the kind and this name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
+    """A sentence as its code and values."""
+
     code: str
     values: dict[str, Any] = field(default_factory=dict)
 
@@ -86,5 +88,5 @@ class Sentence:
 
 
 def known(code: str, otherwise: str) -> str:
-    """The code if there are words for it."""
+    """Returns the code if there is a sentence for it, else `otherwise`."""
     return code if code in ENGLISH else otherwise
