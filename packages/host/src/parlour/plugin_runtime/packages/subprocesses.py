@@ -28,7 +28,7 @@ def nothing(line: str) -> None:
 async def run(
     arguments: list[str], environment: Mapping[str, str], tell: Tell = nothing, descriptors: Sequence[int] = ()
 ) -> Finished:
-    """Runs a program, which inherits the descriptors. `tell` is called with each line as it comes."""
+    """Runs a program, which inherits the descriptors, and passes on each line of output as it comes."""
     process = await asyncio.create_subprocess_exec(
         *arguments,
         stdin=asyncio.subprocess.DEVNULL,
