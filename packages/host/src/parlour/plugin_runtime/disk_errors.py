@@ -22,7 +22,7 @@ def problem(error: OSError, what: str, consequence: str = "") -> PluginProblem:
 
 @contextlib.contextmanager
 def in_words(what: str) -> Iterator[None]:
-    """Raises PluginProblem for an OSError in the block. `what` is a sentence that lacks its reason."""
+    """Raises PluginError for an OSError in the block. `what` is a sentence that lacks its reason."""
     try:
         yield
     except OSError as error:

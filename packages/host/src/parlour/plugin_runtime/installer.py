@@ -26,7 +26,7 @@ from .store import Installed, PluginFolder
 class Installer:
     """Installs plugins.
 
-    Its only error is PluginProblem; nothing was changed then, except that the reason may be recorded.
+    Its only error is PluginError; nothing was changed then, except that the reason may be recorded.
     """
 
     def __init__(self, folder: PluginFolder, builds: Builds, rules: PackageRules, clock: Clock) -> None:
@@ -53,7 +53,7 @@ class Installer:
             raise disk_errors.problem(error, "the plugin could not be copied", "nothing was changed") from error
 
     def before(self, package: Package, upgrade: str | None) -> Record | None:
-        """Returns the record that the package would replace. Raises PluginProblem if it must not replace that one."""
+        """Returns the record that the package would replace. Raises PluginError if it must not replace that one."""
         record = self._folder.record(package.plugin_id)
         if upgrade is not None and upgrade != package.plugin_id:
             raise PluginProblem(

@@ -153,7 +153,7 @@ class Keeper:
     def _usable(self, plugin_id: str) -> PluginFacts:
         """Returns a plugin that can be changed.
 
-        Raises PluginProblem also for one that can only be reinstalled or removed.
+        Raises PluginError also for one that can only be reinstalled or removed.
         """
         found = self._known(plugin_id)
         unusable = self._folder.unusable().get(plugin_id)

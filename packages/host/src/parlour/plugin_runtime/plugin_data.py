@@ -12,7 +12,7 @@ from .packages.file_tree import delete
 
 
 def delete_data(root: Path, plugin_id: str) -> None:
-    """Deletes the data folder of a plugin. Raises PluginProblem if a part of it remains."""
+    """Deletes the data folder of a plugin. Raises PluginError if a part of it remains."""
     folder = root / plugin_id
     delete(folder)
     if os.path.lexists(folder):

@@ -141,7 +141,7 @@ async def _proven(program: Path, hidden: Sequence[Path]) -> tuple[BubblewrapLaun
 
 
 async def _probe(launcher: BubblewrapLauncher) -> None:
-    """Raises NoSandbox unless a sandbox starts.
+    """Raises SandboxUnavailable unless a sandbox starts.
 
     Only a real attempt shows whether a user may create namespaces.
     """
