@@ -89,7 +89,7 @@ async def test_whoever_fails_to_prepare_harms_no_unit(database: Path, caplog: py
         await journal.commit(Unit("test", (meta("a"),), foreseen=foreseen))
         await commit(journal, meta("b"))
         assert len(await contents(journal, META)) == 2
-    assert "what test foresees could not be prepared" in caplog.text
+    assert "the prepare callback of unit test failed" in caplog.text
 
 
 async def test_a_unit_that_may_wait_does_not_wait_for_long(database: Path) -> None:

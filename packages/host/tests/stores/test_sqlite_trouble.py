@@ -183,7 +183,7 @@ async def test_an_index_that_takes_nothing_in_holds_up_nobody(
             for name in ("a", "b"):
                 await commit(journal, searchable(name, "rain " * fulltext.ENOUGH))
             await commit(journal, meta("after"))
-        assert "new rows wait for the search's index" in caplog.text
+        assert "updating the full-text index failed; new rows wait" in caplog.text
         assert len(await journal.search(Search(TRANSCRIPT, "words", ("rain",)))) == 2
 
 

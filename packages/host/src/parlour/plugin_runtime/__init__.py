@@ -1,5 +1,6 @@
-"""Plugins, from the package they come in to the process they run in. Knows no events and no database.
+"""Manages plugins, from their packages to their processes. It uses neither events nor the database.
 
-`packages` reads what is installed from, `installed` keeps what is there, `environments` builds what it needs,
-`process` starts it, `supervision` keeps it running; `standalone` is all that as a service, `remote` a Host's end of it.
+`packages` reads the sources that plugins are installed from, `store` keeps the installed versions, `environments`
+builds their Python environments, `process` starts their processes, and `supervision` keeps those running. `standalone`
+runs all of this as a service of its own; `remote` is the Host's side of such a service.
 """

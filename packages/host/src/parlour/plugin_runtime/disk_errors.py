@@ -1,4 +1,4 @@
-"""A disk that refuses, in words a person can act on. What was to be written there is the caller's to say."""
+"""Translates disk errors into problems that an operator can act on. Callers say what was to be written."""
 
 import contextlib
 import errno
@@ -10,7 +10,10 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def problem(error: OSError, what: str, consequence: str = "") -> PluginProblem:
-    """`what` is a sentence that lacks its reason, `consequence` another one."""
+    """Returns the problem for a disk error.
+
+    `what` is a sentence that lacks its reason, `consequence` another sentence.
+    """
     full = error.errno in FULL
     remedy = "make room on the disk of" if full else "let the user that runs Parlour write to"
     told = (f"{what}: {error.strerror or error}", consequence, f"{remedy} the data directory and try again")
@@ -19,6 +22,7 @@ def problem(error: OSError, what: str, consequence: str = "") -> PluginProblem:
 
 @contextlib.contextmanager
 def in_words(what: str) -> Iterator[None]:
+    """Raises PluginError for an OSError in the block. `what` is a sentence that lacks its reason."""
     try:
         yield
     except OSError as error:

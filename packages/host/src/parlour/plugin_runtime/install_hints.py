@@ -1,4 +1,4 @@
-"""What a person can do about packages that can't be installed. What went wrong, uv says."""
+"""Adds hints for operators to errors about packages that can't be installed. The cause itself comes from uv."""
 
 import re
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ _UNKNOWN = ("not found", "no version", "unsatisfiable")
 
 
 def _on_packages(reason: str, said: Sequence[str]) -> str:
-    """A remedy for this reason, of a build that said these lines; empty when the reason has one of its own."""
+    """Returns a remedy for this reason and the output lines of the build; empty if the reason names its own."""
     if any(words in reason for words in _UNKNOWN):
         return f"correct the plugin's requirements, or name an index that has the package with {INDEX}"
     found = next((match for match in map(_ADDRESS.search, reversed(said)) if match), None)
@@ -21,4 +21,5 @@ def _on_packages(reason: str, said: Sequence[str]) -> str:
 
 
 def advised(error: Exception, said: Sequence[str]) -> str:
+    """Returns the error's message, followed by a remedy if there is one."""
     return "; ".join(filter(None, (str(error), _on_packages(str(error), said))))

@@ -1,4 +1,7 @@
-"""Installs a plugin, whether a Host runs or not: staged, checked, its environment built, recorded. Starts nothing."""
+"""Installs a plugin, with or without a running Host: stages, checks, builds the environment, records.
+
+Starts nothing.
+"""
 
 import asyncio
 import contextlib
@@ -21,7 +24,10 @@ from .store import Installed, PluginFolder
 
 
 class Installer:
-    """Raises PluginProblem and nothing else; then nothing was changed, and at most a note says why."""
+    """Installs plugins.
+
+    Its only error is PluginError; nothing was changed then, except that the reason may be recorded.
+    """
 
     def __init__(self, folder: PluginFolder, builds: Builds, rules: PackageRules, clock: Clock) -> None:
         self._folder = folder
@@ -31,7 +37,10 @@ class Installer:
 
     @contextlib.asynccontextmanager
     async def package(self, source: str, shown: str | None = None) -> AsyncIterator[Package]:
-        """A checked plugin beside its place, until the end of the block. `shown` is what people call the source."""
+        """Yields the checked plugin in a staging folder. `shown` is the source's name for people.
+
+        The staging folder is deleted at the end of the block.
+        """
         try:
             async with _aside(self._folder.staging()) as staging:
                 yield await stage(source, shown, staging, self._rules)
@@ -44,7 +53,7 @@ class Installer:
             raise disk_errors.problem(error, "the plugin could not be copied", "nothing was changed") from error
 
     def before(self, package: Package, upgrade: str | None) -> Record | None:
-        """What it would replace. Raises PluginProblem when that is not what it is meant to replace."""
+        """Returns the record that the package would replace. Raises PluginError if it must not replace that one."""
         record = self._folder.record(package.plugin_id)
         if upgrade is not None and upgrade != package.plugin_id:
             raise PluginProblem(
@@ -67,12 +76,12 @@ class Installer:
         return record
 
     async def build(self, package: Package, tell: Tell = nothing) -> None:
-        """Its environment comes first, so that the version it replaces serves until it can start."""
+        """Builds the environment. This happens first, so that the old version serves until the new one can start."""
         try:
             await self._builds.python(package.plugin_id, package.requirements, tell)
         except EnvironmentFailed as error:
             reason = advised(error, self._builds.lines(package.plugin_id))
-            with contextlib.suppress(OSError):  # no room for the note: whoever installs it is told all the same
+            with contextlib.suppress(OSError):  # no room to record it; the caller gets the error anyway
                 await asyncio.to_thread(self._folder.refuse, package.plugin_id, self._failure(package, reason))
             raise type(error)(reason) from error
 
@@ -100,7 +109,7 @@ class Installer:
 
 @contextlib.asynccontextmanager
 async def _aside(staging: AbstractContextManager[Path]) -> AsyncIterator[Path]:
-    """Thousands of files may have to be deleted at the end, and nobody else is to wait for that."""
+    """Uses the staging folder in threads: deleting thousands of files would block the event loop."""
     folder = await asyncio.to_thread(staging.__enter__)
     try:
         yield folder
@@ -109,9 +118,10 @@ async def _aside(staging: AbstractContextManager[Path]) -> AsyncIterator[Path]:
 
 
 def _another(installed: Version, package: Package) -> bool:
-    """The same name and version, and not the same content: two plugins that both claim to be it.
+    """Returns whether an installed version has the package's version number but other content.
 
-    What lies in one and the same place is one plugin, which its author is working on.
+    Then two plugins claim the same identity. Packages from the same location are one plugin, which its author is
+    changing.
     """
     place = _place(package.source)
     elsewhere = not place or place != _place(installed.source)
@@ -119,7 +129,10 @@ def _another(installed: Version, package: Package) -> bool:
 
 
 def _place(source: str) -> str:
-    """Empty for an upload: many files are called plugin.zip. Of a git address without its revision."""
+    """Returns the location of a source: a path, or a git address without its revision.
+
+    Empty for an upload, since many files are called plugin.zip.
+    """
     if not source.startswith("git+"):
         return source if source.startswith("/") else ""
     place, _, name = source.rpartition("/")

@@ -1,4 +1,4 @@
-"""Takes up plugins that Parlour 0.1 installed: their code lay where the record is now, and nothing was granted."""
+"""Imports plugins that Parlour 0.1 installed: their code was where the record is now, and they had no permissions."""
 
 import logging
 import os
@@ -16,7 +16,7 @@ logger = logging.getLogger(__name__)
 
 
 def take_up(root: Path, folder: PluginFolder, now: int) -> None:
-    """Each is as it was, with all that it asks for: whoever installed it had no say in that."""
+    """Imports each plugin unchanged and grants it everything that it asks for, since 0.1 gave operators no choice."""
     for manifest in sorted(root.glob("*/*/manifest.yaml")):
         home = manifest.parent
         if home.parent.name == ".staging" or (home / RECORD).exists():
@@ -24,7 +24,7 @@ def take_up(root: Path, folder: PluginFolder, now: int) -> None:
         try:
             plugin = read_plugin(home)
         except PluginInvalid as error:
-            logger.error("a plugin of an earlier release can't be taken up: %s", error)
+            logger.error("can't import a plugin of an earlier release: %s", error)
             continue
         code = Path(tempfile.mkdtemp(prefix=".earlier-", dir=root)) / "code"
         os.rename(home, code)
@@ -39,4 +39,4 @@ def take_up(root: Path, folder: PluginFolder, now: int) -> None:
         )
         folder.add(plugin.manifest.identity, code, version)
         shutil.rmtree(code.parent, ignore_errors=True)
-        logger.info("plugin %s was taken up from an earlier release", plugin.manifest.identity)
+        logger.info("imported plugin %s of an earlier release", plugin.manifest.identity)

@@ -1,4 +1,4 @@
-"""Administers the plugins of a running Host: people change the records, and see what became of it."""
+"""Administers the plugins of a running Host: operators change the records and see the result."""
 
 import asyncio
 import contextlib
@@ -39,7 +39,7 @@ class Keeper:
         self._arriving: dict[str, Package] = {}
 
     async def refresh(self) -> None:
-        """Makes what runs equal to what is recorded, also by the command line."""
+        """Makes the running plugins match the records, including those that the command line has changed."""
         await self._settler.everything()
 
     def all(self) -> list[PluginFacts]:
@@ -84,12 +84,12 @@ class Keeper:
 
     @contextlib.contextmanager
     def _arrival(self, package: Package) -> Iterator[None]:
-        """It is shown while it is being built."""
+        """Lists the plugin as being built until the block ends."""
         self._arriving[package.plugin_id] = package
         try:
             yield
         finally:
-            if self._arriving.get(package.plugin_id) is package:  # else another one of its name is on its way too
+            if self._arriving.get(package.plugin_id) is package:  # otherwise another build of it is running
                 del self._arriving[package.plugin_id]
 
     def _outcome(self, installed: Installed) -> PluginFacts:
@@ -125,7 +125,7 @@ class Keeper:
         with _recorded(plugin_id):
             await asyncio.to_thread(
                 self._folder.edit, plugin_id, changed
-            )  # at once: what is taken away waits for no start
+            )  # immediately: a revoked permission must not wait for a start
             async with self._settler.turn(plugin_id):
                 await self._settler.settle(plugin_id)
                 return self._known(plugin_id)
@@ -151,7 +151,10 @@ class Keeper:
                 await self._settler.settle(plugin_id)
 
     def _usable(self, plugin_id: str) -> PluginFacts:
-        """Raises PluginProblem also for one that can only be installed again or removed."""
+        """Returns a plugin that can be changed.
+
+        Raises PluginError also for one that can only be reinstalled or removed.
+        """
         found = self._known(plugin_id)
         unusable = self._folder.unusable().get(plugin_id)
         if unusable is not None:
@@ -170,7 +173,11 @@ def _recorded(plugin_id: str) -> AbstractContextManager[None]:
 
 
 def _given(package: Package, before: Record | None, granted: Sequence[str] | None) -> dict[str, list[str]]:
-    """Nothing is granted that nobody has seen: the first time it is said what, later what was granted stays."""
+    """Returns the permissions to grant.
+
+    The first installation must name them, and later ones keep what was granted, so that no permission is granted that
+    no operator has seen.
+    """
     asked = permissions.asked(package.plugin.manifest)
     if granted is not None:
         return permissions.chosen(granted, asked)

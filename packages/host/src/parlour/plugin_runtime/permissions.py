@@ -1,4 +1,4 @@
-"""Which of the permissions that a plugin asks for it was given. What each allows is enforced elsewhere."""
+"""Compares the permissions that a plugin asks for with those it was granted. They are enforced elsewhere."""
 
 from collections.abc import Iterable, Mapping
 
@@ -9,13 +9,16 @@ Grants = Mapping[str, Iterable[str]]
 
 
 def asked(manifest: PluginManifest) -> dict[str, list[str]]:
-    """By key, only those that it asks for, without repeats."""
+    """Returns the permissions that the manifest asks for, by key and without repeats.
+
+    Keys without values are left out.
+    """
     fields = manifest.spec.permissions.model_dump()
     return {key: list(dict.fromkeys(values)) for key, values in fields.items() if values}
 
 
 def chosen(items: Iterable[str], asked: Grants) -> dict[str, list[str]]:
-    """What a person names, each as `key` or `key:value`, of what is asked for."""
+    """Returns the permissions that an operator names, each as `key` or `key:value`, among those that are asked for."""
     granted: dict[str, list[str]] = {}
     for item in items:
         key, _, value = item.strip().partition(":")
@@ -28,11 +31,13 @@ def chosen(items: Iterable[str], asked: Grants) -> dict[str, list[str]]:
 
 
 def common(granted: Grants, asked: Grants) -> dict[str, list[str]]:
+    """Returns the granted permissions that are also asked for."""
     both = {key: [each for each in values if each in set(granted.get(key, ()))] for key, values in asked.items()}
     return {key: values for key, values in both.items() if values}
 
 
 def missing(granted: Grants, asked: Grants) -> dict[str, list[str]]:
+    """Returns the permissions that are asked for and not granted."""
     rest = {key: [each for each in values if each not in set(granted.get(key, ()))] for key, values in asked.items()}
     return {key: values for key, values in rest.items() if values}
 

@@ -1,4 +1,7 @@
-"""What a plugin keeps in its own folder: gone when a person asks for that. What it stored in the Host is elsewhere."""
+"""Deletes a plugin's data folder when an operator asks for it.
+
+What the plugin stored in the Host is deleted elsewhere.
+"""
 
 import os
 from pathlib import Path
@@ -9,7 +12,7 @@ from .packages.file_tree import delete
 
 
 def delete_data(root: Path, plugin_id: str) -> None:
-    """Raises PluginProblem when some of it stays."""
+    """Deletes the data folder of a plugin. Raises PluginError if a part of it remains."""
     folder = root / plugin_id
     delete(folder)
     if os.path.lexists(folder):

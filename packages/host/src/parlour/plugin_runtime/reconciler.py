@@ -1,6 +1,7 @@
-"""Makes what runs what the records say: removals ended, new plugins started, candidates tried. Changes no wish.
+"""Makes the running plugins match the records: finishes removals, starts new plugins and tries candidates.
 
-A plugin has one turn at a time and waits for no other's: one that hangs at its start holds up only itself.
+It never changes what the operator asked for. Each plugin has a lock of its own: one that hangs at its start delays only
+itself.
 """
 
 import asyncio
@@ -25,19 +26,24 @@ logger = logging.getLogger(__name__)
 
 
 class Running(Protocol):
-    """A plugin that is being kept alive."""
+    """A plugin that is kept running."""
 
     status: str
     reason: str
 
 
 class Runtime(Protocol):
+    """Runs the processes of plugins."""
+
     async def settle(self, plugin_id: str, plugin: Installed | None) -> None:
-        """This version runs, or is known not to; None for nothing of it."""
+        """Returns when this version runs or is known not to; with None, when nothing of the plugin runs."""
         ...
 
     async def replace(self, plugin: Installed) -> None:
-        """Raises PluginUnavailable when the new version does not start; the old one is then still in service."""
+        """Starts a version in place of the running one.
+
+        Raises PluginUnavailable if the new version does not start; the old one then stays in service.
+        """
         ...
 
     async def restart(self, plugin_id: str) -> None: ...
@@ -67,12 +73,15 @@ class Settler:
         self._clock = clock
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._tried: set[Path] = set()
-        """Folders of candidates that start at this moment; the command line may have named others meanwhile."""
+        """Folders of candidates that are starting; by now the command line may have recorded other candidates."""
         self._sweeping = asyncio.Lock()
 
     @contextlib.asynccontextmanager
     async def turn(self, plugin_id: str) -> AsyncIterator[None]:
-        """Whoever changes which version there is waits for who came before, so that each knows what became of its."""
+        """Locks one plugin.
+
+        Changes to its version run one after the other, so that each caller learns the result of its own.
+        """
         turn = self._turns.get(plugin_id)
         if turn is None:
             turn = self._turns[plugin_id] = asyncio.Lock()
@@ -80,7 +89,7 @@ class Settler:
             yield
 
     async def everything(self) -> None:
-        """Each plugin by itself: what goes wrong with one is the log's and keeps no other from its start."""
+        """Reconciles all plugins independently: an error with one is logged and does not keep others from starting."""
         for plugin_id, unusable in self._folder.unusable().items():
             logger.error("plugin %s can't run: %s", plugin_id, unusable.reason)
         names = dict.fromkeys((*self._runtime.supervisors(), *self._folder.records()))
@@ -92,10 +101,10 @@ class Settler:
             async with self.turn(plugin_id):
                 await self._settle(plugin_id)
         except Exception:
-            logger.exception("plugin %s is not yet as its record says", plugin_id)
+            logger.exception("plugin %s could not be reconciled with its record", plugin_id)
 
     async def settle(self, plugin_id: str) -> None:
-        """For who has its turn."""
+        """Reconciles one plugin. The caller holds its lock."""
         await self._settle(plugin_id)
         await self._sweep()
 
@@ -103,13 +112,16 @@ class Settler:
         record = await self._run(plugin_id)
         if record is not None and record.removing:
             await self._end(plugin_id, record.removing)
-            await self._run(plugin_id)  # what was installed in its place meanwhile
+            await self._run(plugin_id)  # a version that was installed in its place
         record = self._folder.record(plugin_id)
         if record is not None and record.candidate and record.enabled and not record.removing:
             await self._try(plugin_id, record.candidate)
 
     async def _run(self, plugin_id: str) -> Record | None:
-        """What is true now by the record that is returned; the command line may have written another meanwhile."""
+        """Makes the runtime match the record and returns that record.
+
+        By now the command line may have written another.
+        """
         record = self._folder.record(plugin_id)
         await self._runtime.settle(plugin_id, self._folder.wanted(plugin_id, record))
         return record
@@ -121,7 +133,7 @@ class Settler:
             await self._runtime.replace(candidate)
         except PluginUnavailable as error:
             reason = str(error)
-            logger.error("plugin %s %s is not taken: %s", plugin_id, version.version, reason)
+            logger.error("plugin %s %s is rejected: %s", plugin_id, version.version, reason)
             now = self._clock.now()
             await asyncio.to_thread(self._folder.edit, plugin_id, lambda it: it.refusing(version, reason, now))
         else:
@@ -130,7 +142,10 @@ class Settler:
             self._tried.discard(candidate.folder)
 
     async def _end(self, plugin_id: str, wish: Wish) -> None:
-        """The record goes last: as long as it is there, what was cut off is finished at the next refresh."""
+        """Deletes the plugin's data if asked to, then its record.
+
+        The record is deleted last: while it is there, the next refresh finishes an interrupted removal.
+        """
         if wish == "delete":
             await self._forget(plugin_id)
             await asyncio.to_thread(delete_data, self._data, plugin_id)
@@ -146,7 +161,10 @@ class Settler:
         self._environments.sweep(set(self._needed(in_use)))
 
     def _needed(self, in_use: frozenset[Path]) -> Iterator[str]:
-        """Also by a process that only finishes its runs: it may not have imported everything yet."""
+        """Yields the keys of the environments in use.
+
+        This includes processes that are only finishing their runs: they may not have imported everything yet.
+        """
         recorded = self._folder.records().items()
         versions = [self._folder.version(name, version) for name, record in recorded for version in record.versions()]
         for folder in in_use.union(version.folder for version in versions):

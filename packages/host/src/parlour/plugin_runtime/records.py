@@ -1,4 +1,4 @@
-"""What is known of an installed plugin: one small file beside its code, replaced as a whole."""
+"""The record of an installed plugin: one small file beside its code, replaced as a whole."""
 
 import os
 from pathlib import Path
@@ -18,7 +18,7 @@ class Version(_Kept):
 
     version: str
     folder: str
-    """The name of the folder with its code, beside the record."""
+    """Name of the folder with its code, beside the record."""
     source: str
     sha256: str
     installed_at: int
@@ -26,11 +26,11 @@ class Version(_Kept):
 
 
 class Refusal(_Kept):
-    """A version that could not be installed or started, so that the one before it stayed."""
+    """A version that could not be installed or started, so that the one before it stayed in place."""
 
     version: str
     folder: str
-    """Empty when it was not even installed."""
+    """Name of the folder with its code; empty if the version was not even installed."""
     reason: str
     at: int
 
@@ -39,7 +39,7 @@ class Refusal(_Kept):
 
 
 class Failure(_Kept):
-    """A plugin of which no version was ever installed: none of its code is kept, only why."""
+    """Why no version of a plugin could ever be installed. None of its code is kept."""
 
     version: str
     source: str
@@ -49,20 +49,31 @@ class Failure(_Kept):
 
 
 class Record(_Kept):
+    """The versions of one plugin, and whether it is enabled or being removed."""
+
     current: Version
     candidate: Version | None = None
-    """Installed over the current one, and not proven yet: it takes its place as soon as a Host has started it."""
+    """Installed over the current version and not started successfully yet; it becomes the current one as soon as a Host
+    has started it."""
     refused: Refusal | None = None
     enabled: bool = True
     removing: Wish | None = None
-    """Removed, and its process not ended yet; what is to become of its data. A candidate comes after that."""
+    """Set if the plugin was removed but its process has not ended yet; says whether its data is kept or deleted. A
+    candidate is started only after that."""
 
     def with_version(self, version: Version) -> "Record":
-        """Also of a disabled plugin the version before stays until this one has started: it has proved itself."""
+        """Returns a record with this version as the candidate.
+
+        The current version stays until the candidate has started, even if the plugin is disabled, because it is known
+        to work.
+        """
         return self.model_copy(update={"candidate": version, "refused": None})
 
     def promoting(self, version: Version) -> "Record":
-        """It has started, and so it is what there is, even if another has become the candidate meanwhile."""
+        """Returns a record with this version, which has started, as the current one.
+
+        If another version has become the candidate by now, that one stays the candidate.
+        """
         if self.candidate is None:
             return self
         if self.candidate.folder != version.folder:
@@ -70,6 +81,7 @@ class Record(_Kept):
         return self.model_copy(update={"current": self.candidate, "candidate": None})
 
     def refusing(self, version: Version, reason: str, now: int) -> "Record":
+        """Returns a record that says why this version was rejected."""
         if self.candidate is None:
             return self
         refusal = Refusal(version=version.version, folder=version.folder, reason=reason, at=now)
@@ -77,11 +89,14 @@ class Record(_Kept):
         return self.model_copy(update={"candidate": candidate, "refused": refusal})
 
     def removed(self) -> "Record | None":
-        """What is left when it is gone: what was installed in its place meanwhile."""
+        """Returns the record after the removal: that of a version installed in its place by now, or None."""
         return Record(current=self.candidate) if self.candidate else None
 
     def granting(self, granted: dict[str, list[str]]) -> "Record":
-        """A candidate gets of it what it asks for itself."""
+        """Returns a record in which all versions have these permissions.
+
+        A candidate gets only those that it asks for itself.
+        """
         versions = {"current": self.current, "candidate": self.candidate}
         given = {name: each.model_copy(update={"granted": granted}) for name, each in versions.items() if each}
         return self.model_copy(update=given)
@@ -91,17 +106,17 @@ class Record(_Kept):
 
 
 NO_VERSION = Version(version="", folder="", source="", sha256="", installed_at=0)
-"""Of a plugin of which nothing is known but that it is to go."""
+"""Version of a plugin of which nothing is known but that it is to be removed."""
 
 
 class RecordUnreadable(Exception):
-    """A plugin's record is damaged."""
+    """Raised when a plugin's record is damaged."""
 
     code = "record_unreadable"
 
 
 def read_failure(file: Path) -> Failure | None:
-    """A damaged one is none: it is about nothing that was there."""
+    """Returns the recorded failure. A damaged one counts as none, since no installed plugin depends on it."""
     try:
         return Failure.model_validate_json(file.read_bytes())
     except (OSError, ValidationError):
@@ -109,6 +124,7 @@ def read_failure(file: Path) -> Failure | None:
 
 
 def read(file: Path) -> Record | None:
+    """Returns the record, or None if there is none. Raises RecordUnreadable if it is damaged."""
     try:
         return Record.model_validate_json(file.read_bytes())
     except (FileNotFoundError, NotADirectoryError):
@@ -120,7 +136,7 @@ def read(file: Path) -> Record | None:
 
 
 def write(file: Path, record: Record | Failure) -> None:
-    """There wholly or not at all, also after a power failure."""
+    """Writes the record completely or not at all, even if the power fails."""
     fresh = file.with_suffix(".new")
     with fresh.open("w", encoding="utf-8") as opened:
         opened.write(record.model_dump_json(indent=1))

@@ -1,4 +1,4 @@
-"""What has to be there before a plugin's process can start: its data folder, its environment, what it was granted."""
+"""Prepares the start of a plugin's process: its data folder, its environment and its granted permissions."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ class Preparation:
         self._data = data
 
     async def __call__(self, plugin: Installed) -> Start:
-        """Raises OSError, in words, when something can't be made."""
+        """Returns what the launcher needs. Raises OSError with a readable message if something can't be created."""
         data = self._data / plugin.plugin_id
         try:
             data.mkdir(parents=True, exist_ok=True)

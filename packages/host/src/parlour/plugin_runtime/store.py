@@ -1,8 +1,7 @@
-"""Installed plugins below the data directory: a record each, and beside it the code of the versions it names.
+"""Stores installed plugins below the data directory: a record each, and beside it the code of the versions it names.
 
-A version's code never changes once it is there; what is installed changes by replacing the record. So the version that
-runs keeps its files until another has taken its place. Whoever changes something waits for the disk, and so does it in
-a thread of its own where others are served.
+The code of a version never changes; an installation replaces the record. So the running version keeps its files until
+another has replaced it. Changes wait for the disk, so a server makes them in a thread.
 """
 
 import contextlib
@@ -27,26 +26,26 @@ FAILURE = "failure.json"
 STAGED = ".lock"
 NAME_CHARACTERS = 100
 NAME_BYTES = 200
-"""A file's name may have 255, and some are made of a plugin's."""
+"""A file name may have 255 bytes, and some file names are made from a plugin's name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """A version of a plugin, ready to be started."""
+    """A version of a plugin that is ready to be started."""
 
     plugin_id: str
     version: str
     folder: Path
     stamp: int
-    """Differs from one installation to the next."""
+    """Differs between installations."""
     granted: PluginPermissions = field(default_factory=PluginPermissions)
-    """What it asks for and was given."""
+    """Permissions that it asks for and was granted."""
     limits: PluginLimits = field(default_factory=PluginLimits)
 
 
 @dataclass(frozen=True, slots=True)
 class Unusable:
-    """A plugin of which there is too little to run it."""
+    """A plugin that can't run: its record is damaged, or no version of it was ever installed."""
 
     reason: str
     version: str = ""
@@ -55,16 +54,18 @@ class Unusable:
 
 
 class PluginFolder:
+    """Reads and changes the records and the code of installed plugins."""
+
     def __init__(self, root: Path) -> None:
         self._root = root
         self._read: dict[Path, Plugin] = {}
 
     def records(self) -> dict[str, Record]:
-        """Everything that is installed, also what is disabled or about to go."""
+        """Returns the records of all installed plugins, including disabled ones and those being removed."""
         return {plugin_id: each for plugin_id, each in self._all().items() if isinstance(each, Record)}
 
     def unusable(self) -> dict[str, Unusable]:
-        """Everything that is there and can't run as it is."""
+        """Returns all plugins that are there but can't run as they are."""
         return {plugin_id: each for plugin_id, each in self._all().items() if isinstance(each, Unusable)}
 
     def _all(self) -> dict[str, Record | Unusable]:
@@ -86,7 +87,7 @@ class PluginFolder:
         return found
 
     def installed(self) -> dict[str, Installed]:
-        """What should run."""
+        """Returns the version of each plugin that should run."""
         return {
             plugin_id: self.version(plugin_id, record.current)
             for plugin_id, record in self.records().items()
@@ -94,7 +95,7 @@ class PluginFolder:
         }
 
     def wanted(self, plugin_id: str, record: Record | None) -> Installed | None:
-        """What should run of this one by this record."""
+        """Returns the version of this plugin that should run according to this record, or None."""
         runs = record is not None and record.enabled and not record.removing
         return self.version(plugin_id, record.current) if record is not None and runs else None
 
@@ -108,7 +109,10 @@ class PluginFolder:
         return Installed(plugin_id, version.version, folder, stamp, granted, plugin.manifest.spec.limits)
 
     def plugin(self, folder: Path) -> Plugin | None:
-        """What the files say; None when they were spoiled after the installation. Its process says how."""
+        """Returns the plugin in this folder, or None if its files were damaged after the installation.
+
+        The error itself is reported by the plugin's process.
+        """
         if folder not in self._read:
             try:
                 self._read[folder] = read_plugin(folder)
@@ -118,7 +122,10 @@ class PluginFolder:
 
     @contextlib.contextmanager
     def staging(self) -> Iterator[Path]:
-        """A folder to prepare a version in, gone afterwards; what a process leaves that was killed is swept away."""
+        """Yields a folder to prepare a version in and deletes it afterwards.
+
+        A folder that a killed process has left is deleted with other unused code.
+        """
         above = self._root / ".staging"
         with self._locked():
             above.mkdir(exist_ok=True)
@@ -134,7 +141,7 @@ class PluginFolder:
                 above.rmdir()
 
     def add(self, plugin_id: str, code: Path, version: Version) -> Version:
-        """Moves the code to its place and records it: at once if it is new, as a candidate if it replaces another."""
+        """Moves the code to its place and records it: as the current version of a new plugin, else as a candidate."""
         home = self._home(plugin_id)
         with self._locked():
             home.mkdir(parents=True, exist_ok=True)
@@ -150,7 +157,7 @@ class PluginFolder:
         return version
 
     def refuse(self, plugin_id: str, failure: Failure) -> None:
-        """Notes why a version could not be installed, beside the one that stays, or alone when there is none."""
+        """Records why a version could not be installed, in the record of the one that stays or in a file of its own."""
         with self._locked():
             home = self._home(plugin_id)
             record = _readable(home / RECORD)
@@ -162,7 +169,7 @@ class PluginFolder:
                 records.write(home / FAILURE, failure)
 
     def edit(self, plugin_id: str, change: Callable[[Record], Record]) -> Record | None:
-        """The changed record; None when there is none that can be read."""
+        """Changes a record and returns it, or None if there is no readable one."""
         with self._locked():
             file = self._home(plugin_id) / RECORD
             record = _readable(file)
@@ -174,11 +181,14 @@ class PluginFolder:
             return changed
 
     def record(self, plugin_id: str) -> Record | None:
-        """A damaged one is as good as none: installing again is the way to mend it."""
+        """Returns the record. A damaged one counts as none, since reinstalling is the way to repair it."""
         return _readable(self._home(plugin_id) / RECORD)
 
     def give_up(self, plugin_id: str, wish: Wish) -> bool:
-        """Marks it as removed, with what is to become of its data; False when it is not there. A Host ends it."""
+        """Marks a plugin as removed and records what happens to its data.
+
+        Returns False if it does not exist. A Host ends its process.
+        """
         with self._locked():
             file = self._home(plugin_id) / RECORD
             record = _readable(file)
@@ -189,7 +199,10 @@ class PluginFolder:
             return True
 
     def forget(self, plugin_id: str, wish: Wish) -> None:
-        """Its end, after this was done with its data: nothing stays but what was installed in its place meanwhile."""
+        """Deletes the record after the data was treated as `wish` says.
+
+        A version that was installed in its place by now stays.
+        """
         with self._locked():
             file = self._home(plugin_id) / RECORD
             record = _readable(file)
@@ -202,7 +215,10 @@ class PluginFolder:
                 each.unlink(missing_ok=True)
 
     def sweep(self, in_use: frozenset[Path] = frozenset()) -> None:
-        """Deletes code that no record names and no process uses. No name comes twice, so nobody has to wait for it."""
+        """Deletes code that no record names and no process uses.
+
+        Folder names are never reused, so the deletion needs no lock.
+        """
         with self._locked():
             unused = [*self._unused(in_use)]
         for folder in unused:
@@ -236,7 +252,7 @@ class PluginFolder:
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
-        """Between processes: a command line and a Host change records side by side."""
+        """Holds a lock between processes: a command line and a Host may change records at the same time."""
         self._root.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(self._root / ".lock", os.O_RDWR | os.O_CREAT, 0o600)
         try:
@@ -247,7 +263,7 @@ class PluginFolder:
 
 
 def safe(part: str) -> str:
-    """One half of an identity, which is also a folder's name."""
+    """Returns one half of an identity, which is also a folder's name. Raises PluginInvalid if it can't be one."""
     allowed = all(each.isalnum() or each in "-_." for each in part)
     short = len(part) <= NAME_CHARACTERS and len(part.encode()) <= NAME_BYTES
     if not part or part.startswith(".") or not short or not allowed:
@@ -266,13 +282,13 @@ def _readable(file: Path) -> Record | None:
 
 
 def _folder_name(version: str) -> str:
-    """Readable in a list of processes, and never used before."""
+    """Returns a folder name that is readable in a list of processes and was never used before."""
     readable = "".join(each if each.isascii() and (each.isalnum() or each in ".+-") else "_" for each in version)
     return f"{readable[:40].lstrip('.') or '0'}-{secrets.token_hex(4)}"
 
 
 def _is_abandoned(staging: Path) -> bool:
-    """Whoever prepares a version in it holds its lock, and no process does so after its end."""
+    """Returns whether no process uses the staging folder: one that does holds its lock until it exits."""
     with contextlib.suppress(OSError):
         descriptor = os.open(staging / STAGED, os.O_RDWR | os.O_CREAT, 0o600)
         try:

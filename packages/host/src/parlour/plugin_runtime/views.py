@@ -1,4 +1,4 @@
-"""What there is to see of a plugin, put together from its record, its manifest and its process."""
+"""Builds the description of a plugin that operators see, from its record, its manifest and its process."""
 
 from parlour.core.model.plugin_manager import PluginFacts
 from parlour_sdk.plugin import Plugin
@@ -13,6 +13,7 @@ from .store import Unusable
 def facts(
     plugin_id: str, record: Record, plugin: Plugin | None, status: str, reason: str, sandbox: SandboxState
 ) -> PluginFacts:
+    """Describes an installed plugin."""
     current = record.current
     asked = permissions.asked(plugin.manifest) if plugin else {}
     return PluginFacts(
@@ -39,7 +40,7 @@ def facts(
 
 
 def unusable_facts(plugin_id: str, unusable: Unusable, sandbox: SandboxState) -> PluginFacts:
-    """Of a plugin that can't run until it is installed again."""
+    """Describes a plugin that can't run until it is installed again."""
     return PluginFacts(
         plugin_id=plugin_id,
         version=unusable.version,
@@ -63,7 +64,7 @@ def unusable_facts(plugin_id: str, unusable: Unusable, sandbox: SandboxState) ->
 
 
 def building_facts(package: Package, sandbox: SandboxState) -> PluginFacts:
-    """Of a plugin that is not installed yet."""
+    """Describes a plugin that is not installed yet because its environment is being built."""
     manifest = package.plugin.manifest
     return PluginFacts(
         plugin_id=package.plugin_id,
@@ -89,12 +90,12 @@ def building_facts(package: Package, sandbox: SandboxState) -> PluginFacts:
 
 
 def staying(version: str, status: str) -> str:
-    """What is said of the version that a worse one was to replace."""
+    """Describes the version that stays in place because its replacement failed."""
     return f"{version} goes on" if status == "ready" else f"{version} stays, which is {status or 'stopped'} itself"
 
 
 def _pending(record: Record) -> str:
-    """Of a version that is on its way, or did not make it, or is to go."""
+    """Describes a pending removal, a candidate, or the version that was rejected; empty if there is none."""
     if record.removing:
         return "it is about to be removed" + (", and its data deleted" if record.removing == "delete" else "")
     if record.candidate is not None:

@@ -1,1 +1,1 @@
-"""Where facts are kept: the databases behind the journal, and the migrations that make their tables."""
+"""Stores what the Host keeps: the databases behind the journal with their migrations, and artifacts."""

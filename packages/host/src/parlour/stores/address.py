@@ -1,4 +1,4 @@
-"""The address of a PostgreSQL database: what is accepted as one, and how it is told to people. Opens nothing."""
+"""Checks addresses of PostgreSQL databases and formats them for people. Opens no connection."""
 
 import re
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -12,7 +12,7 @@ _HOST = re.compile(r"(\[[^\]]+\]|[^\[\]:]*)(:\d+)?")
 
 
 def is_accepted(url: str) -> bool:
-    """Whether the driver would understand it as it was meant. An empty one is none."""
+    """Returns whether the driver would understand the address as it was meant. False for an empty one."""
     try:
         parts = urlsplit(url)
         parse_qs(parts.query, strict_parsing=bool(parts.query))
@@ -29,7 +29,7 @@ def is_accepted(url: str) -> bool:
 
 
 def told(url: str) -> str:
-    """The address without its password."""
+    """Returns the address without its password."""
     parts = urlsplit(url)
     login, _, hosts = parts.netloc.rpartition("@")
     user = login.partition(":")[0]

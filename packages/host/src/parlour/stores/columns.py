@@ -49,7 +49,10 @@ def counted(name: str) -> "sa.Column[int]":
 
 
 def add(table: str, column: "sa.Column[Any]", for_rows_there_are: str) -> None:
-    """A further column of a table. The journal gives every value, so the default goes again where that can be."""
+    """Adds a column to a table.
+
+    The journal supplies every value, so the default for existing rows is dropped again where that is possible.
+    """
     column.server_default = sa.DefaultClause(for_rows_there_are)
     op.add_column(table, column)
     if on_postgres():

@@ -1,4 +1,4 @@
-"""Opens the journal that the settings name. The drivers are loaded when they are needed."""
+"""Opens the journal that the settings name. Drivers are imported only when they are needed."""
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -9,16 +9,17 @@ from parlour.core.journal import Journal, StorageFailed
 
 @asynccontextmanager
 async def opened(url: str, file: Path, *, alone: bool = False) -> AsyncIterator[Journal]:
-    """PostgreSQL at the address, or SQLite in the file when there is none; with all tables. Raises StorageFailed.
+    """Opens PostgreSQL at the address, or SQLite in the file if there is no address, with all tables.
 
-    `alone` keeps another Host off the database. For a file, the lock on its data directory does that.
+    Raises StorageFailed. `alone` keeps other Hosts off the database; for a file, the lock on its data directory does
+    that.
     """
     async with _postgres(url, alone) if url else _sqlite(file) as journal:
         yield journal
 
 
 async def current(url: str, file: Path) -> str | None:
-    """The database's revision; None when there is none yet. Raises StorageFailed."""
+    """Returns the revision of the database, or None if there is none yet. Raises StorageFailed."""
     if not url:
         from . import migrate
 
@@ -29,14 +30,14 @@ async def current(url: str, file: Path) -> str | None:
 
 
 async def dump(url: str, file: Path) -> None:
-    """All that is in PostgreSQL, as a new file of SQLite. Raises StorageFailed."""
+    """Copies everything in PostgreSQL to a new SQLite file. Raises StorageFailed."""
     with _driver():
         from .postgres import dump as copying
     await copying.dump(url, file)
 
 
 async def load(file: Path, url: str) -> None:
-    """What is in a file of SQLite into an empty database of PostgreSQL. Raises StorageFailed."""
+    """Copies a SQLite file into an empty PostgreSQL database. Raises StorageFailed."""
     with _driver():
         from .postgres import dump as copying
     await copying.load(file, url)

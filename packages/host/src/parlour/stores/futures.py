@@ -1,4 +1,4 @@
-"""Tells whoever waits how it went."""
+"""Resolves a future with a result or an exception."""
 
 from asyncio import Future
 from typing import TypeVar
@@ -7,7 +7,7 @@ Answer = TypeVar("Answer")
 
 
 def resolve(future: "Future[Answer]", outcome: Answer | Exception) -> None:
-    if future.done():  # whoever waited was cancelled
+    if future.done():  # the waiting caller was cancelled
         return
     if isinstance(outcome, Exception):
         future.set_exception(outcome)

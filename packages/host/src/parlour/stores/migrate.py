@@ -1,8 +1,8 @@
-"""Brings a database file to the schema of this release. Alembic is loaded only when there is something to do.
+"""Brings a SQLite file to the schema of this release. Alembic is imported only if there is something to do.
 
-`stores.postgres.migrate` does the same for PostgreSQL with the same migrations. A table is added by naming it in
-`core/store/tables.py` and creating it in a new file below `migrations/versions`, with the columns of `stores.columns`;
-its revision goes to KNOWN. The tests hold both databases against `tables.py`.
+`stores.postgres.migrate` does this for PostgreSQL with the same migrations. To add a table, name it in
+`core/store/tables.py` and create it in a new file below `migrations/versions`, with the columns of `stores.columns`;
+add its revision to KNOWN_REVISIONS. The tests compare both databases with `tables.py`.
 """
 
 import fcntl
@@ -28,14 +28,13 @@ HEAD = KNOWN[-1]
 
 SCRIPTS = Path(__file__).with_name("migrations")
 WHOLE = SCRIPTS / "schema.sql"
-"""What all migrations together make of nothing, so that a new database costs no look at them. `make documents` writes
-it, and a test holds it against them.
-"""
+"""The result of all migrations together, so that a new database is created without them. `make documents` writes it,
+and a test compares it with them."""
 BUSY_TIMEOUT = 5.0
 
 
 class NewerDatabase(StorageFailed):
-    """The database was made by a newer Parlour."""
+    """Raised when the database was made by a newer Parlour."""
 
     def __init__(self, database: Path | str, revision: str) -> None:
         super().__init__(
@@ -47,7 +46,7 @@ class NewerDatabase(StorageFailed):
 
 
 def current(path: Path, *, busy_timeout: float = BUSY_TIMEOUT) -> str | None:
-    """The file's revision; None when it is absent or empty. Raises StorageFailed for what is no Parlour database."""
+    """Returns the file's revision; None if it is absent or empty. Raises StorageFailed if it is no Parlour database."""
     if not path.exists():
         return None
     with _in_plain_words(path), closing(connect(path, "rw", busy_timeout)) as connection:
@@ -63,7 +62,7 @@ def current(path: Path, *, busy_timeout: float = BUSY_TIMEOUT) -> str | None:
 
 
 def ensure(path: Path, *, busy_timeout: float = BUSY_TIMEOUT) -> None:
-    """Creates or upgrades the database if it is not at HEAD. Any number of processes may do so at once."""
+    """Creates or upgrades the database if it is not at HEAD. Any number of processes may do so at the same time."""
     if _is_current(path, busy_timeout):
         return
     with _alone(path):
@@ -74,15 +73,15 @@ def ensure(path: Path, *, busy_timeout: float = BUSY_TIMEOUT) -> None:
 
 
 def is_head(revision: str | None, database: Path | str) -> bool:
-    """Whether there is nothing to do. Raises NewerDatabase for a revision that this release does not know."""
+    """Returns whether there is nothing to do. Raises NewerDatabase for a revision that this release does not know."""
     if revision is not None and revision not in KNOWN:
         raise NewerDatabase(database, revision)
     return revision == HEAD
 
 
 def alembic_config(output: TextIO | None = None) -> "Config":
-    """With an output, migrations are written there as SQL for PostgreSQL."""
-    logging.getLogger("alembic").setLevel(logging.WARNING)  # before the import, which already talks
+    """Returns the configuration of Alembic. With an output, migrations are written there as SQL for PostgreSQL."""
+    logging.getLogger("alembic").setLevel(logging.WARNING)  # before the import, which already logs
     from alembic.config import Config
 
     config = Config(output_buffer=output)
@@ -96,7 +95,10 @@ def _is_current(path: Path, busy_timeout: float) -> bool:
 
 @contextmanager
 def _alone(path: Path) -> Iterator[None]:
-    """Holds a lock on a file beside the database, which stays: to remove it would race with the next who locks it."""
+    """Holds a lock on a file beside the database.
+
+    The file stays, since removing it would race with the next process that locks it.
+    """
     try:
         descriptor = os.open(f"{path}.upgrading", os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
@@ -127,7 +129,7 @@ def _create(path: Path, busy_timeout: float) -> None:
 
 
 def upgrade(path: Path, *, busy_timeout: float = BUSY_TIMEOUT) -> None:
-    """By the migrations, one after the other, from whatever there is."""
+    """Applies the missing migrations, one after the other, whatever the current revision."""
     config = alembic_config()
     from alembic import command
     from sqlalchemy import create_engine, event

@@ -1,8 +1,9 @@
-"""Handovers as lines of a file: they outlive the process, however it ends, but not the machine.
+"""The send log as lines of a file: it survives any end of the process, but not of the machine.
 
-Nothing waits for the disk here, so after a loss of power lines may be missing. And only the last Host that used the
-database knows all that was handed over. So the file names the life of the Host that wrote it, which the database names
-too, the machine's boot, and itself, since a copy may lack lines. Where one of them differs, nothing of it is believed.
+Nothing waits for the disk here, so lines may be missing after a power failure. And only the last Host process that used
+the database knows everything that was sent. So the file names the Host process that wrote it, which the database names
+too, the boot of the machine, and its own inode, since a copy may lack lines. If one of them differs, the file is not
+trusted.
 """
 
 import logging
@@ -22,10 +23,10 @@ BOOT = Path("/proc/sys/kernel/random/boot_id")
 LIFE = "life"
 FROM = "complete_from"
 LARGEST_BYTES = 1024 * 1024
-"""Then it is written anew with what is still open."""
+"""Size beyond which the file is rewritten with only the unfinished sends."""
 
 Notes = dict[str, str | None]
-"""By a row's id, what the platform called it when it had answered."""
+"""Message id that the platform acknowledged, by the id of the outbox row; None before the acknowledgement."""
 
 
 class HandoverFile:
@@ -45,7 +46,7 @@ class HandoverFile:
             self._open = self._left_open(rows[0]["value"] if rows else "", sending) | self._open
             self._life = self._ids.new()
             self._write_anew(complete_from="")
-        # Named by the database last: a kill in between leaves two lives that differ.
+        # Written to the database last: after a kill in between, file and database name different processes.
         life = Insert(META, {"name": LIFE, "value": self._life}, conflict=Upsert(("name",), ("value",)))
         await self._journal.commit(Unit("handovers.life", (life,)))
 
@@ -67,7 +68,7 @@ class HandoverFile:
         self._open.pop(outbox_id, None)
 
     def close(self) -> None:
-        file, self._file = self._file, -1  # whatever comes of closing it, the number may be another file's from now on
+        file, self._file = self._file, -1  # even if closing fails: the number may be another file's by then
         _close(file)
 
     def _note(self, *words: str) -> None:
@@ -87,8 +88,10 @@ class HandoverFile:
         self._size += len(content)
 
     def _write_anew(self, complete_from: str) -> None:
-        """In one step, so that a kill leaves the old file or the new one. What was settled is left out; a database that
-        is taken back to before that does not know it. So of rows with smaller ids a missing line says nothing.
+        """Replaces the file in one step, so that a kill leaves the old or the new one.
+
+        Completed sends are left out. A database that is restored to an earlier state does not know that they are
+        completed. So for rows with ids below `complete_from` a missing line proves nothing.
         """
         try:
             file = os.open(self._new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
@@ -102,9 +105,9 @@ class HandoverFile:
             self._do_without(error)
 
     def _do_without(self, error: OSError) -> None:
-        """A file that lacks a line would say that something never left: better none."""
-        logger.warning("%s: %s; what a kill interrupts is sent again and marked", self._path.name, error)
-        with suppress(OSError):  # a folder that lets nothing be removed
+        """Removes the file: one that lacks a line would claim that a message was never sent."""
+        logger.warning("%s: %s; sends that a crash interrupts will be repeated and marked", self._path.name, error)
+        with suppress(OSError):  # emptied first, since the folder may not allow removal
             os.ftruncate(self._file, 0)
         with suppress(OSError):
             self.close()
@@ -119,7 +122,10 @@ class HandoverFile:
         return self._path.with_suffix(".new")
 
     def _left_open(self, life: str, sending: Collection[str]) -> Notes:
-        """What the life before has noted of these rows, if that is all there is to know; otherwise each was begun."""
+        """Returns what the previous process noted of these rows, if its file is trusted.
+
+        Otherwise every row counts as started.
+        """
         try:
             head, *lines = [loads(line) for line in self._path.read_text("utf-8").rstrip("\n").split("\n")]
             notes: Notes = {words[0]: words[1] if len(words) > 1 else None for words in lines}
@@ -135,7 +141,7 @@ class HandoverFile:
         return {"life": life, "boot": self._booted(), "file": about.st_ino}
 
     def _booted(self) -> str:
-        """Empty on a machine that does not tell; then no file is believed."""
+        """Returns the boot id; empty on a machine that has none, and then no file is trusted."""
         try:
             return self._boot.read_text().strip()
         except OSError:

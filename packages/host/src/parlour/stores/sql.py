@@ -1,7 +1,7 @@
-"""Turns statements into SQL text and parameters, once per shape. Leaves connections and execution to the drivers.
+"""Compiles statements to SQL text and parameters, once per shape. Drivers do the connecting and executing.
 
-A shape is everything but the values: table, column names, operators, and the values' types. So whatever is wrong with
-a statement is found where its shape is first seen, and a known shape costs one look-up and one tuple.
+A shape is everything but the values: table, column names, operators, and the types of the values. So any mistake in a
+statement is found when its shape is first used, and a known shape costs one look-up and one tuple.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,7 +26,7 @@ from parlour_sdk.values import dataclass
 Parameters = tuple[Any, ...]
 Types = tuple[type, ...]
 Test = tuple[str, str, Types]
-"""A condition without its values: column, operator, the types of its parameters."""
+"""A condition without its values: column, operator, types of its parameters."""
 
 HIGHEST = chr(0x10FFFF)
 KINDS: dict[str, type] = {"text": str, "integer": int, "blob": bytes}
@@ -34,31 +34,32 @@ KINDS: dict[str, type] = {"text": str, "integer": int, "blob": bytes}
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """Where databases differ."""
+    """The differences between databases."""
 
     placeholder: Callable[[int, type], str]
-    """Where the parameter of this position (from 1) and type goes."""
+    """Returns the placeholder for the parameter of this position (from 1) and type."""
     number: str = ""
-    """What an insert gives to a `counted` column; empty where the database counts by itself."""
+    """SQL for the value of a `counted` column in an insert; empty if the database numbers rows itself."""
     give_back: Callable[[Table], str] = lambda table: ""
-    """Takes back the number that an insert without a new row used up, so that `counted` columns stay gap-free."""
+    """Returns SQL that gives back the number used by an insert without a new row, so that `counted` columns stay
+    gap-free."""
     full_text: "FullText | None" = None
     reads_again: bool = False
-    """Whether RETURNING is dear and looking afterwards is cheap. SQLite fills a table of its own for the former."""
+    """True if RETURNING is expensive and a second query is cheap. SQLite fills a table of its own for RETURNING."""
 
 
 @dataclass(frozen=True, slots=True)
 class FullText:
-    """How a database searches words. `{table}`, `{column}` and `{asked}` are filled in."""
+    """SQL of a full-text search. `{table}`, `{column}` and `{asked}` are filled in."""
 
     source: str
-    """What is read."""
+    """Tables to read."""
     holds: str
-    """The condition that all words are there."""
+    """Condition that all words occur."""
     rank: str
-    """The best match first."""
+    """Sort order, best match first."""
     asked: Callable[[Sequence[str]], str]
-    """The words as the database wants them; they are data, never syntax."""
+    """Returns the words in the form that the database expects; they are data, never syntax."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,17 +69,19 @@ class Plan:
     table: Table
     text: str
     references: tuple[int, ...]
-    """Which parameters are Refs, to be replaced when the unit is carried out."""
+    """Positions of parameters that are Refs, replaced when the unit is executed."""
     columns: tuple[str, ...]
-    """The names in each row that comes back."""
+    """Column names of each returned row."""
     give_back: str = ""
-    """To be executed afterwards; empty when not needed."""
+    """Statement to execute afterwards; empty if none is needed."""
     numbered: bool = False
-    """Whether it takes a number that the driver gives; then the number used ends each row that comes back."""
+    """True if it uses a number that the driver supplies; then the number used is the last value of each returned
+    row."""
     again: str = ""
-    """Reads what would have been returned, by the key that ends the parameters; empty when the statement returns it."""
+    """Query that reads what would have been returned, by the key that ends the parameters; empty if the statement
+    returns it."""
     by_key: int = 0
-    """How many parameters that takes; none for the row that the connection inserted last."""
+    """Number of parameters of that query; 0 for the row that the connection inserted last."""
 
 
 def _quoted(names: Sequence[str]) -> str:
@@ -86,7 +89,7 @@ def _quoted(names: Sequence[str]) -> str:
 
 
 def _sqlite_give_back(table: Table) -> str:
-    # AUTOINCREMENT counts an insert that ended in ON CONFLICT too, although no row has that number.
+    # AUTOINCREMENT also counts an insert that ended in ON CONFLICT, although no row has that number.
     return (
         f"UPDATE sqlite_sequence SET seq = seq - 1 WHERE name = '{table.name}' "
         f'AND NOT EXISTS (SELECT 1 FROM "{table.name}" WHERE "{table.counted}" = sqlite_sequence.seq)'
@@ -108,27 +111,27 @@ SQLITE = Dialect(
 
 
 def successor(prefix: str) -> str | None:
-    """The lowest text above all that start with `prefix`, or None when nothing is above them."""
+    """Returns the lowest text above all that start with `prefix`, or None if there is none."""
     stem = prefix.rstrip(HIGHEST)
     if not stem:
         return None
     following = ord(stem[-1]) + 1
-    return stem[:-1] + chr(0xE000 if following == 0xD800 else following)  # surrogates are no characters
+    return stem[:-1] + chr(0xE000 if following == 0xD800 else following)  # surrogates are not characters
 
 
 def _literal(part: str) -> str:
-    """Signs that mean something in a pattern mean themselves."""
+    """Escapes the special characters of a LIKE pattern."""
     return part.replace("!", "!!").replace("%", "!%").replace("_", "!_")
 
 
 def _doubled(items: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Repeats the last item up to a power of two: lists of every length would each be a shape of their own."""
+    """Repeats the last item up to a power of two, since each length of a list would be a shape of its own."""
     missing = (1 << (len(items) - 1).bit_length()) - len(items) if items else 0
     return items + items[-1:] * missing
 
 
 def _split(where: tuple[Condition, ...]) -> tuple[tuple[Test, ...], list[Any]]:
-    """Conditions taken apart into their shape and their parameters."""
+    """Splits conditions into their shape and their parameters."""
     tests: list[Test] = []
     parameters: list[Any] = []
     for condition in where:
@@ -157,7 +160,7 @@ def _split(where: tuple[Condition, ...]) -> tuple[tuple[Test, ...], list[Any]]:
 
 
 class _Text:
-    """One compilation: numbers the parameters, notes the Refs and refuses what the table cannot hold."""
+    """Builds the SQL of one statement: numbers parameters, notes Refs, and rejects what the table can't hold."""
 
     def __init__(self, dialect: Dialect, table: Table) -> None:
         self._dialect = dialect
@@ -211,11 +214,11 @@ class _Text:
 
 
 Step = tuple[Plan, Parameters, int | None]
-"""A statement, compiled. The third is the number of rows that it must touch, where that matters."""
+"""A compiled statement. The third item is the number of rows that it must affect, if that matters."""
 
 
 class Compiler:
-    """Gives the plan and the parameters of a statement or a query."""
+    """Compiles statements and queries to plans with parameters."""
 
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect
@@ -262,7 +265,7 @@ class Compiler:
         return plan, tuple(parameters)
 
     def search(self, query: Search) -> tuple[Plan, Parameters]:
-        """Among equals the newest key comes first."""
+        """Compiles a search. Equally good matches are sorted by key, newest first."""
         full_text = self._dialect.full_text
         if full_text is None:
             raise AssertionError("these connections don't search")
@@ -349,7 +352,7 @@ class Compiler:
         return plan, (*given, *parameters), statement.expect
 
     def _again(self, statement: Update, tests: tuple[Test, ...]) -> str:
-        """How to find the row once more: by its whole key, which stayed."""
+        """Returns a query for the updated row by its whole, unchanged key; empty if that is not possible."""
         table, columns = statement.table, {column for column, operator, _ in tests if operator == "="}
         found = len(tests) == len(table.key) and columns == set(table.key) and columns.isdisjoint(statement.values)
         if not (self._dialect.reads_again and statement.returning and found):
@@ -369,7 +372,7 @@ class Compiler:
 
 
 def _require_references(unit: Unit, index: int, plan: Plan, parameters: Parameters) -> None:
-    """Refuses what does not refer to an earlier statement, or to a column that it does not return."""
+    """Rejects a Ref to a statement that is not an earlier one, or to a column that it does not return."""
     for position in plan.references:
         reference = parameters[position]
         if not 0 <= reference.statement < index:

@@ -1,4 +1,4 @@
-"""Which plugin's environment is being built at this moment, and what was said about it. How it is done is elsewhere."""
+"""Tracks which plugins' environments are being built, and the output of the builds. `environment` builds them."""
 
 from collections import Counter, deque
 from pathlib import Path
@@ -11,6 +11,8 @@ LINES = 200
 
 
 class Builds:
+    """Builds environments and keeps the output per plugin."""
+
     def __init__(self, environments: Environments) -> None:
         self._environments = environments
         self._active: Counter[str] = Counter()
@@ -20,10 +22,11 @@ class Builds:
         return {plugin_id for plugin_id, count in self._active.items() if count}
 
     def lines(self, plugin_id: str) -> list[str]:
-        """Of its last build."""
+        """Returns the output of the plugin's last build."""
         return list(self._lines.get(plugin_id, ()))
 
     async def python(self, plugin_id: str, requirements: Requirements, tell: Tell = nothing) -> Path:
+        """Returns the interpreter for the requirements, after a build if necessary, and passes on its output."""
         if self._environments.has(requirements):
             return await self._environments.python(requirements)
         lines = self._lines[plugin_id] = deque(maxlen=LINES)

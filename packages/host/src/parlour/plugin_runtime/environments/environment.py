@@ -1,4 +1,4 @@
-"""Environments of plugins that require packages: built by uv, known by content, shared, never used half built."""
+"""Environments of plugins that require packages: built by uv, identified by content, shared, never used half built."""
 
 import asyncio
 import contextlib
@@ -31,10 +31,11 @@ logger = logging.getLogger(__name__)
 
 MARKER = "parlour-environment.json"
 UNUSED_SECONDS = 3600.0
-"""How long an environment is kept that no plugin needs: somebody may be about to install one that does."""
+"""Seconds for which an environment that no plugin needs is kept, since one that needs it may be about to be
+installed."""
 POLL_SECONDS = 0.05
 CACHE_UNUSED_SECONDS = 30 * 24 * 3600.0
-"""How long downloaded packages are kept after the last build."""
+"""Seconds for which downloaded packages are kept after the last build."""
 WITHOUT_SANDBOX = "there is no sandbox to install packages in"
 _STAGING = ".building-"
 _CACHE = ".cache"
@@ -50,15 +51,18 @@ class EnvironmentRules:
     hidden: tuple[Path, ...] = ()
     """Folders of which the installer sees nothing but its own."""
     index_hosts: tuple[str, ...] = ()
-    """Hosts that the installer may reach besides the indexes that uv is set to."""
+    """Hosts that the installer may reach besides the indexes that uv is configured with."""
 
 
 class EnvironmentFailed(OSError):
-    """A plugin's environment can't be made. To whoever starts the plugin it is one more reason why it can't start."""
+    """Raised when a plugin's environment can't be built.
+
+    It is an OSError, as are other reasons why a plugin can't start.
+    """
 
 
 class EnvironmentFull(EnvironmentFailed):
-    """There is no room for a plugin's environment."""
+    """Raised when there is no room for a plugin's environment."""
 
     def __init__(self, message: str = "") -> None:
         super().__init__(
@@ -69,12 +73,14 @@ class EnvironmentFull(EnvironmentFailed):
 
 
 class Environments:
+    """Builds, finds and deletes environments."""
+
     def __init__(self, root: Path, rules: EnvironmentRules) -> None:
         self._root = root
         self._rules = rules
 
     async def python(self, requirements: Requirements, tell: Tell = nothing) -> Path:
-        """The interpreter that has them. Nothing is asked of anybody when the environment is there already."""
+        """Returns the interpreter that has the requirements. No program is run if the environment exists already."""
         if not requirements.lines:
             return Path(sys.executable)
         folder = self._root / key(requirements)
@@ -86,7 +92,7 @@ class Environments:
         return not requirements.lines or _usable(self._root / key(requirements))
 
     def sweep(self, needed: set[str]) -> None:
-        """Deletes environments that nobody asked for in a while, and what a build that was cut off left."""
+        """Deletes environments that were not used for a while, and the remains of interrupted builds."""
         for path in self._root.glob("*"):
             with contextlib.suppress(FileNotFoundError):
                 if path.name.startswith(_STAGING):
@@ -99,15 +105,15 @@ class Environments:
                 dated = marker if marker.exists() else path
                 if path.stem in needed or time.time() - dated.stat().st_mtime < UNUSED_SECONDS:
                     continue
-                logger.info("the environment %s is not needed any more", path.name)
+                logger.info("deleting the unused environment %s", path.name)
                 if path.is_dir():
-                    marker.unlink(missing_ok=True)  # first, so that nobody takes what is left of it for whole
+                    marker.unlink(missing_ok=True)  # first, so that a half deleted environment is not used
                     shutil.rmtree(path)
                 else:
                     path.unlink()
 
     def _sweep_staging(self, staging: Path) -> None:
-        """Whoever builds holds the environment's lock, and no process does so after its end."""
+        """Deletes a staging folder unless it is in use: a build holds its environment's lock until it exits."""
         name = staging.name.removeprefix(_STAGING).partition("-")[0]
         descriptor = os.open(self._root / f"{name}.lock", os.O_RDWR | os.O_CREAT, 0o600)
         try:
@@ -124,7 +130,7 @@ class Environments:
         try:
             program = find(self._rules.uv)
             async with asyncio.timeout(self._rules.seconds), self._building(folder):
-                if not _usable(folder):  # else another has made it meanwhile
+                if not _usable(folder):  # otherwise another process has built it
                     await self._build(program, folder, requirements, tell)
         except UvMissing as error:
             raise EnvironmentFailed(str(error)) from error
@@ -136,18 +142,18 @@ class Environments:
 
     @contextlib.asynccontextmanager
     async def _building(self, folder: Path) -> AsyncIterator[None]:
-        """One at a time builds the same environment, in whatever process it is."""
+        """Holds the lock of an environment, so that one process at a time builds it."""
         self._root.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(folder.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o600)
         try:
-            while not _taken(descriptor):  # noqa: ASYNC110 - another process tells of nothing: it has to be asked
+            while not _taken(descriptor):  # noqa: ASYNC110 - the lock of another process can only be polled
                 await asyncio.sleep(POLL_SECONDS)
             yield
         finally:
             os.close(descriptor)
 
     async def _build(self, program: Path, folder: Path, requirements: Requirements, tell: Tell) -> None:
-        """Beside its place, which it takes when it is whole."""
+        """Builds the environment in a staging folder and moves it to its place when it is complete."""
         staging = Path(tempfile.mkdtemp(prefix=f"{_STAGING}{folder.name}-", dir=self._root))
         try:
             fresh = staging / "environment"
@@ -200,7 +206,7 @@ class Environments:
             os.utime(cache)
 
     def _require_wheels(self, installer: PackageInstaller) -> None:
-        """Raises EnvironmentFailed where uv's configuration would build from source though building is off."""
+        """Raises EnvironmentFailed if uv's configuration would build from source although building is off."""
         forced = "" if installer.builds_sources else index_settings.forced_build(os.environ)
         if forced:
             raise EnvironmentFailed(
@@ -234,14 +240,14 @@ class Environments:
 
 
 def key(requirements: Requirements) -> str:
-    """By content: the same packages for the same Python and SDK are the same environment."""
+    """Returns the name of an environment, from its content: the same packages for the same Python and SDK share one."""
     python = [sys.implementation.cache_tag, platform.python_version(), platform.machine(), sys.base_prefix]
     content = json.dumps([requirements.lines, python, sdk_wheel.digest()])
     return hashlib.sha256(content.encode()).hexdigest()[:32]
 
 
 def _usable(folder: Path) -> bool:
-    """Whole, and its interpreter, which is only a link, is still there. Who asks is about to use it."""
+    """Returns whether it is complete and its interpreter, which is only a link, still exists. Marks it as used."""
     with contextlib.suppress(FileNotFoundError, NotADirectoryError):
         os.utime(folder / MARKER)
         return (folder / "bin" / "python").exists()
@@ -257,7 +263,7 @@ def _taken(descriptor: int) -> bool:
 
 
 def _finish(fresh: Path, folder: Path, requirements: Requirements) -> None:
-    """Marks the environment as whole and moves it to its place. A package's links are not followed."""
+    """Marks the environment as complete and moves it to its place. A package's links are not followed."""
     marker = {"requirements": requirements.lines, "python": platform.python_version(), "sdk": sdk_wheel.digest()}
     directory = os.open(fresh, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
@@ -270,6 +276,6 @@ def _finish(fresh: Path, folder: Path, requirements: Requirements) -> None:
             os.fsync(opened.fileno())
     finally:
         os.close(directory)
-    if folder.exists():  # its interpreter went away
+    if folder.exists():  # its interpreter is gone
         os.rename(folder, fresh.with_name("old"))
     os.rename(fresh, folder)

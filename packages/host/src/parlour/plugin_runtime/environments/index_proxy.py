@@ -30,7 +30,7 @@ _FOR_ONE_HOP = (b"connection:", b"proxy-", b"keep-alive:", b"te:", b"upgrade:")
 
 
 class ProxyUnusable(OSError):
-    """The operator's proxy can't be used for this connection."""
+    """Raised when the operator's proxy can't be used for a connection."""
 
 
 class IndexProxy:
@@ -42,12 +42,12 @@ class IndexProxy:
 
     @property
     def blocked(self) -> list[str]:
-        """The hosts that the installer asked for and that are no index."""
+        """Hosts that the installer asked for and that are no index."""
         return list(self._blocked)
 
     @contextlib.asynccontextmanager
     async def listening(self) -> AsyncIterator[Path]:
-        """Yields the socket. In a folder of its own, since the name of a socket must be short."""
+        """Yields the path of the socket. It is in a folder of its own, since the path of a socket must be short."""
         with tempfile.TemporaryDirectory(prefix="parlour-index-") as folder:
             place = Path(folder, "socket")
             server = await asyncio.start_unix_server(self._serve, place, limit=CHUNK_BYTES)
@@ -101,7 +101,7 @@ class IndexProxy:
             self._tell(f"blocked a connection to {shown}, which is none of the package indexes")
 
     async def _connected(self, address: Address, secure: bool) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        """Connects to the index, through the operator's proxy where there is one for it."""
+        """Connects to the index, through the operator's proxy if there is one for it."""
         proxy = self._proxy(address, secure)
         if proxy is None:
             return await asyncio.open_connection(*address)
@@ -129,7 +129,7 @@ class IndexProxy:
         return proxy if not proxy or "://" in proxy else f"http://{proxy}"
 
     def _request(self, method: str, url: str, headers: bytes) -> bytes:
-        """Returns the request for the next hop: one on its connection, so that its host can't change."""
+        """Returns the request for the next hop. It is the only one on its connection, so the host can't change."""
         kept = [line for line in headers.split(b"\r\n") if line and not line.lower().startswith(_FOR_ONE_HOP)]
         proxy = self._proxy(address_of(url), secure=False)
         parts = urlsplit(url)

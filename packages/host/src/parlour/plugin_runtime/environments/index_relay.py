@@ -1,7 +1,7 @@
 """Runs a command in a sandbox without a network and connects it to the Host's index proxy.
 
-A program of its own, which imports nothing of Parlour: `index_relay.py SOCKET COMMAND...`. It listens on the sandbox's
-own loopback, passes every connection on to the socket, and ends with the command's exit status.
+It is a program of its own that imports nothing of Parlour: `index_relay.py SOCKET COMMAND...`. It listens on the
+sandbox's own loopback, passes every connection on to the socket, and exits with the command's status.
 """
 
 import contextlib

@@ -23,15 +23,16 @@ COMPANIONS = {
     "test.pypi.org": "test-files.pythonhosted.org",
     "download.pytorch.org": "download-r2.pytorch.org",
 }
-"""Well-known indexes whose files lie on another host."""
+"""Well-known indexes whose files are on another host."""
 OVERRIDDEN = ("UV_CACHE_DIR", "UV_COMPILE_BYTECODE", "UV_LINK_MODE", "UV_NO_CACHE", "UV_PYTHON", "UV_SYSTEM_PYTHON")
-"""Variables of uv's that the installer sets itself or that would start the new environment's Python."""
+"""Variables of uv that the installer sets itself or that would start the new environment's Python."""
 MAX_PAGES = 1000
 MAX_PAGE_BYTES = 256 * 1024
 _INDEX_KEY = re.compile(r"index|find[-_]links", re.IGNORECASE)
 _DEFAULT_KEYS = ("UV_DEFAULT_INDEX", "UV_INDEX_URL", "UV_NO_INDEX")
 _NOT_SHOWN = re.compile(r"(CACHE|TOOL|BIN|INSTALL)_DIR$|PIP_(LOG|TARGET|PREFIX|ROOT|SRC)$|_(USERNAME|PASSWORD|TOKEN)$")
-"""Places that are written to, of which an installation reads nothing; and logins, which may look like a path."""
+"""Variables that are not searched for paths: folders that an installation only writes to, and logins, which may look
+like a path."""
 _INDEX_NAME = re.compile(r"^[\w.-]+=(?=[/~.]|\w+:)")
 _LINK = re.compile(r"""href\s*=\s*["']([^"'#?]+)""", re.IGNORECASE)
 _PROXY_LINE = re.compile(r"^\s*(http-proxy|https-proxy|no-proxy)\s*=.*$", re.MULTILINE)
@@ -47,7 +48,7 @@ Address = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A value of a setting, with its key and the folder that relative paths start from, if they are understood."""
+    """A value of a setting with its key, and the base of relative paths if these are supported."""
 
     key: str
     value: str
@@ -61,9 +62,9 @@ class IndexSettings:
     paths: tuple[Path, ...]
     """Local files and folders that the variables and files name."""
     hosts: frozenset[Address]
-    """Where the indexes are."""
+    """Addresses of the indexes."""
     proxies: Mapping[str, str]
-    """By scheme, from uv's configuration; those of the environment come on top."""
+    """Proxies by scheme, from uv's configuration; those of the environment override them."""
 
 
 def read(environment: Mapping[str, str]) -> IndexSettings:
@@ -104,7 +105,7 @@ def address_of(url: str) -> Address:
 
 
 def linked_places(index: Path) -> tuple[tuple[Path, ...], tuple[Address, ...]]:
-    """Returns what the pages of a local index link to beside it: the folders with the files, and other hosts."""
+    """Returns the folders and hosts outside a local index that its pages link to."""
     places: dict[Path, None] = {}
     addresses: dict[Address, None] = {}
     for page in islice(index.glob("*/index.html"), MAX_PAGES):
@@ -124,7 +125,7 @@ def linked_places(index: Path) -> tuple[tuple[Path, ...], tuple[Address, ...]]:
 
 
 def without_proxies(file: Path) -> str | None:
-    """Returns uv's configuration without its proxies, which lead nowhere in a sandbox; None where it has none."""
+    """Returns uv's configuration without its proxies, which can't be reached in a sandbox; None if it has none."""
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
@@ -163,7 +164,7 @@ def netrc_of(hosts: frozenset[Address], environment: Mapping[str, str]) -> str:
 
 
 def _quoted(word: str) -> str:
-    """Returns the word as a netrc file has it; not every reader of one knows quotes, so only where it needs them."""
+    """Returns the word as in a netrc file. It is quoted only if necessary, since not every reader knows quotes."""
     return word if re.fullmatch(r"[^\s\"\\]+", word) else '"' + re.sub(r'(["\\])', r"\\\1", word) + '"'
 
 
@@ -185,7 +186,7 @@ def _toml(file: Path) -> list[Named]:
     try:
         content = tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
-        return []  # uv says what is wrong with it
+        return []  # uv reports what is wrong with it
     return list(_flat(content, "", file.parent))
 
 
@@ -207,7 +208,7 @@ def _ini(file: Path) -> list[Named]:
         parser.read(file, encoding="utf-8")
     except (OSError, UnicodeDecodeError, configparser.Error):
         return []
-    # Its keys are pip's: whether uv asks its own default index is not decided here.
+    # These keys are pip's, so they don't decide whether uv uses its default index.
     return [Named(f"pip:{key}", value) for section in parser.sections() for key, value in parser.items(section)]
 
 
@@ -238,7 +239,7 @@ def _path(word: str, base: Path | None, is_index: bool) -> Path | None:
 
 
 def _beside(index: Path, target: Path) -> Path | None:
-    """Returns the folder beside the index, or beside one above it, in which the linked file lies."""
+    """Returns the folder beside the index, or beside one of its parents, that contains the linked file."""
     if target.is_relative_to(index):
         return None
     common = Path(os.path.commonpath([index, target]))

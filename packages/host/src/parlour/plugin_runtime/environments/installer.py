@@ -1,8 +1,8 @@
-"""Runs uv for one environment: in a sandbox of its own, or without one where there is none.
+"""Runs uv for one environment: in a sandbox of its own, or without one if there is none.
 
 No code of a package runs outside the sandbox. In it, uv sees what it needs to install (itself, Python, certificates,
 its own and pip's configuration and the local indexes that these name) and nothing of the data directory but the folder
-in which the environment is built. It reaches the indexes through a proxy of the Host's and has no other network.
+in which the environment is built. It reaches the indexes through a proxy of the Host and has no other network.
 """
 
 import contextlib
@@ -28,19 +28,19 @@ SOCKET = Path("/run/parlour/index")
 RELAY = Path("/run/parlour/index_relay.py")
 CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "SSL_CLIENT_CERT")
 CREDENTIALS = Path(".local", "share", "uv", "credentials")
-"""Below the home, where `uv auth login` keeps what it is given."""
+"""Path below the home at which `uv auth login` stores credentials."""
 PORTS = (443, 80)
 COMPILE_WORKERS = "2"
 
 
 class InstallerUnusable(Exception):
-    """The installer can't be run in a sandbox here."""
+    """Raised when the installer can't be run in a sandbox here."""
 
 
 class PackageInstaller(Protocol):
     @property
     def builds_sources(self) -> bool:
-        """Whether packages without a wheel may be built, which runs their code."""
+        """True if packages without a wheel may be built, which runs their code."""
         ...
 
     async def run(self, arguments: Sequence[str], tell: Tell) -> Finished:
@@ -52,7 +52,7 @@ class PackageInstaller(Protocol):
         ...
 
     def advice(self) -> str:
-        """Returns what to do about hosts that were asked for and not reached; empty when there are none."""
+        """Returns what to do about hosts that were blocked; empty if there are none."""
         ...
 
 
@@ -92,7 +92,7 @@ class SandboxedInstaller:
             return await subprocesses.run(boxed.arguments, self._environment(), tell, boxed.descriptors)
 
     async def compile(self, environment: Path, final: Path, tell: Tell) -> None:
-        """In a plugin's sandbox, by the base Python, which reads no `.pth` file of the environment."""
+        """Compiles in a plugin's sandbox with the base Python, which reads no `.pth` file of the environment."""
         folder = site_packages(environment)
         python = base_python()
         start = Start("parlour/compiler", folder, folder, python)
@@ -144,7 +144,7 @@ async def sandboxed(
     builds_sources: bool,
     tell: Tell,
 ) -> AsyncIterator[SandboxedInstaller]:
-    """Yields an installer whose proxy listens as long as the block lasts."""
+    """Yields an installer whose proxy listens until the block ends."""
     with program.open("rb") as opened:
         if opened.read(2) == b"#!":
             raise InstallerUnusable(
@@ -169,14 +169,14 @@ def addresses(written: str) -> list[Address]:
 
 
 def base_python() -> Path:
-    """The Python that environments are made of, without the Host's own packages."""
+    """Returns the Python that environments are made from, without the Host's own packages."""
     return Path(os.path.realpath(sys.executable))
 
 
 def site_packages(environment: Path) -> Path:
-    """Returns the folder of an environment's packages. Raises OSError when it is not really there.
+    """Returns the folder of an environment's packages. Raises OSError if it is not a real folder.
 
-    A package's build could have put a link in its place, which would lead the compiler's sandbox elsewhere.
+    A package's build could have replaced it with a link, which would lead the compiler's sandbox elsewhere.
     """
     base = {"base": str(environment), "platbase": str(environment)}
     folder = Path(sysconfig.get_path("purelib", "venv", base))

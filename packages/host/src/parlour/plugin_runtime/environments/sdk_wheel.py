@@ -1,4 +1,4 @@
-"""The Host's own SDK as a wheel, so that a plugin's environment has the same one, however the Host came here."""
+"""Packs the Host's own SDK as a wheel, so that plugins' environments have the same one, however it was installed."""
 
 import base64
 import hashlib
@@ -15,7 +15,10 @@ _WHEEL = "Wheel-Version: 1.0\nGenerator: parlour\nRoot-Is-Purelib: true\nTag: py
 
 @cache
 def digest() -> str:
-    """Of its code and metadata: a changed SDK in a development tree is another one, whatever its version says."""
+    """Returns a digest of its code and metadata.
+
+    A changed SDK in a development tree counts as another one, even if its version is the same.
+    """
     whole = hashlib.sha256()
     for name, content in _files():
         whole.update(b"%d:%s:%d:" % (len(name), name.encode(), len(content)))
@@ -24,7 +27,7 @@ def digest() -> str:
 
 
 def write(folder: Path) -> Path:
-    """The same bytes every time."""
+    """Writes the wheel, with the same bytes every time."""
     wheel = folder / f"parlour_sdk-{metadata.version(DISTRIBUTION)}-py3-none-any.whl"
     information = f"parlour_sdk-{metadata.version(DISTRIBUTION)}.dist-info"
     files = [*_files(), (f"{information}/WHEEL", _WHEEL.encode())]

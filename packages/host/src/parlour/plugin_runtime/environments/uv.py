@@ -1,4 +1,4 @@
-"""The uv program: where it is, how it is asked, and what its refusals mean in words."""
+"""Finds the uv program, builds its command line, and turns its failures into a reason."""
 
 import os
 import re
@@ -25,7 +25,7 @@ REASON_CHARACTERS = 600
 
 
 class UvMissing(Exception):
-    """The uv program is not there."""
+    """Raised when the uv program is not found."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -35,7 +35,7 @@ class UvMissing(Exception):
 
 
 def find(setting: Path | None) -> Path:
-    """The setting, then the command path, then beside this Python, then where `make setup` puts it."""
+    """Returns uv: from the setting, from PATH, beside this Python, or where `make setup` puts it, in this order."""
     if setting is not None:
         if os.access(setting, os.X_OK) and setting.is_file():
             return setting.absolute()
@@ -53,9 +53,9 @@ def command(program: Path, arguments: Sequence[str]) -> list[str]:
 
 
 def environment(own: Mapping[str, str], cache: Path) -> dict[str, str]:
-    """Returns uv's variables. Index and proxies are the operator's to choose; no secret of the Host's is in it.
+    """Returns uv's variables. The operator chooses index and proxies; no secret of the Host is included.
 
-    The cache is the installer's own. Files are copied from it: a plugin's environment shares none with another's.
+    The cache is the installer's own. Files are copied from it, so that environments of plugins share none.
     """
     kept = {name: value for name, value in own.items() if name in KEPT or name.upper() in PROXIES}
     chosen = {name: value for name, value in own.items() if name.startswith("UV_") and name not in OVERRIDDEN}
@@ -63,7 +63,10 @@ def environment(own: Mapping[str, str], cache: Path) -> dict[str, str]:
 
 
 def reason(lines: tuple[str, ...]) -> str:
-    """What uv said of its failure, as one line; the cause says more than the error, and a hint is for its own users."""
+    """Returns uv's reason for a failure as one line.
+
+    The cause says more than the error, and hints are left out, since they are for users of uv.
+    """
     plain = [re.sub(r"[×╰─▶├│]+", " ", line).strip() for line in lines if not line.lstrip().startswith("hint:")]
     starts = [number for number, line in enumerate(plain) if line.startswith(("error:", "cause:", "Caused by:"))]
     words = " ".join(plain[starts[-1] :] if starts else plain[-5:])

@@ -1,1 +1,1 @@
-"""What a plugin is installed from: folders, archives, git. Reads and copies; installs nothing."""
+"""Reads the sources that plugins are installed from: folders, archives, git. Reads and copies; installs nothing."""

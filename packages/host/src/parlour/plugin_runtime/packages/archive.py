@@ -1,4 +1,4 @@
-"""Unpacks a zip that nobody vouches for: every entry is judged before the first byte is written."""
+"""Unpacks an untrusted zip: every entry is checked before the first byte is written."""
 
 import errno
 import stat
@@ -15,11 +15,12 @@ from . import zip_directory
 
 BLOCK = 256 * 1024
 RATIO = 200
-"""Text shrinks to a tenth; what shrinks to less than this part of itself was made to fill a disk."""
+"""Maximum ratio of unpacked to packed bytes. Text shrinks to a tenth; an archive beyond this ratio was made to fill a
+disk."""
 HARMLESS_BYTES = 1024 * 1024
-"""Below this no ratio matters."""
+"""Unpacked bytes up to which the ratio does not matter."""
 ENTRY_BYTES = 4096
-"""What one entry of the list of files may need for its name and what packers add."""
+"""Maximum bytes of one entry in the directory of the zip, for its name and what packers add."""
 DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, OverflowError, NotImplementedError, struct.error)
 PATH_BYTES = 1000
 NAME_BYTES = 255
@@ -44,7 +45,10 @@ class SizeLimits:
 
 
 def unpack(archive: Path, target: Path, limits: SizeLimits, called: str = "") -> None:
-    """Into an empty folder. Raises PluginInvalid, or OSError when the disk refuses. `called` is its name to people."""
+    """Unpacks into an empty folder. Raises PluginInvalid, or OSError if the disk refuses.
+
+    `called` is the archive's name for people.
+    """
     try:
         _judge_directory(archive, limits)
         with zipfile.ZipFile(archive) as opened:
@@ -57,7 +61,7 @@ def unpack(archive: Path, target: Path, limits: SizeLimits, called: str = "") ->
     except DAMAGED as error:
         raise PluginInvalid(_damaged(called or archive.name, error)) from error
     except OSError as error:
-        if error.errno != errno.EINVAL:  # else its numbers name a place where no file begins
+        if error.errno != errno.EINVAL:  # EINVAL: an offset in the archive is not valid
             raise
         raise PluginInvalid(_damaged(called or archive.name, error)) from error
 
@@ -67,11 +71,11 @@ def _damaged(called: str, error: Exception) -> str:
 
 
 def _judge_directory(archive: Path, limits: SizeLimits) -> None:
-    """Before anything of it is in memory."""
+    """Checks the size of the directory before any of it is in memory."""
     entries, size = zip_directory.measure(archive, limits.files)
     limits.check(entries, 0)
     most = limits.files * ENTRY_BYTES
-    if most < size <= archive.stat().st_size:  # else it is a damaged one
+    if most < size <= archive.stat().st_size:  # a size beyond that of the archive means damage
         raise PluginInvalid(f"its list of files has {size} bytes, and may have {most}; pack the plugin's folder again")
 
 
@@ -129,7 +133,7 @@ def _shown(entry: zipfile.ZipInfo) -> str:
 
 
 def _write(opened: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path, room: int) -> int:
-    """What is really in it counts, whatever it claimed."""
+    """Writes one entry and returns its size. The bytes that are really in it count, not the size that it claims."""
     place = target / entry.filename
     if entry.is_dir():
         place.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""A plugin's folder as a tree of files: copied within limits, and named by a digest of what it holds."""
+"""Treats a plugin's folder as a tree of files: copies it within limits and computes a digest of its content."""
 
 import contextlib
 import hashlib
@@ -17,7 +17,7 @@ LEFT_OUT = ("__pycache__", ".git", ".venv", "venv", ".pytest_cache", ".mypy_cach
 
 
 def copy(source: Path, target: Path, limits: SizeLimits) -> None:
-    """Into a folder that is not there yet. Raises PluginInvalid, or OSError when the disk refuses."""
+    """Copies into a folder that does not exist yet. Raises PluginInvalid, or OSError if the disk refuses."""
     count = total = 0
     target.mkdir(mode=0o700)
     for path, information in _walk(source):
@@ -31,11 +31,11 @@ def copy(source: Path, target: Path, limits: SizeLimits) -> None:
             (target / name).mkdir(mode=0o700)
         else:
             shutil.copyfile(path, target / name)
-            (target / name).chmod(stat.S_IMODE(information.st_mode) & 0o700 | 0o600)  # others have no rights to it
+            (target / name).chmod(stat.S_IMODE(information.st_mode) & 0o700 | 0o600)  # no rights for other users
 
 
 def digest(folder: Path) -> str:
-    """The same for the same names and contents, wherever the folder lies."""
+    """Returns a digest of names and contents, which does not depend on where the folder is."""
     whole = hashlib.sha256()
     for path, information in _walk(folder):
         if stat.S_ISREG(information.st_mode):
@@ -48,7 +48,7 @@ def digest(folder: Path) -> str:
 
 
 def _walk(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
-    """Folders before what is in them, in one order everywhere, however deep they lie."""
+    """Yields folders before their content, in an order that is the same everywhere. Any depth works."""
     waiting = _inside(folder)
     while waiting:
         path = waiting.pop()
@@ -63,12 +63,15 @@ def _walk(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
 
 
 def _inside(folder: Path) -> list[Path]:
-    """The first one last."""
+    """Returns the entries of a folder, the first one last."""
     return sorted((path for path in folder.iterdir() if path.name not in LEFT_OUT), reverse=True)
 
 
 def delete(folder: Path) -> None:
-    """As far as it can be. What somebody else made may lie deeper than Python can follow, or be closed to its owner."""
+    """Deletes a folder as far as possible.
+
+    A plugin's files may be nested deeper than Python can follow, or be closed to their owner.
+    """
     with contextlib.suppress(RecursionError):
         shutil.rmtree(folder, ignore_errors=True)
     if folder.is_symlink():

@@ -1,4 +1,4 @@
-"""Brings one revision of a git repository here, with the git program: no hooks, no submodules, no questions asked."""
+"""Fetches one revision of a git repository with the git program: no hooks, no submodules, no prompts."""
 
 import asyncio
 import os
@@ -28,7 +28,7 @@ class Address:
 
     @property
     def shown(self) -> str:
-        """Without a password: addresses are kept and printed."""
+        """The address without its password, since addresses are stored and printed."""
         parts = urlsplit(self.repository)
         host = parts.netloc.rpartition("@")[2]
         repository = urlunsplit(parts._replace(netloc=host)) if parts.scheme == "https" else self.repository
@@ -41,7 +41,7 @@ def is_address(source: str) -> bool:
 
 
 def parse(source: str) -> Address:
-    """`git+URL@REVISION#subdirectory=FOLDER`, as pip writes it."""
+    """Parses `git+URL@REVISION#subdirectory=FOLDER`, the form that pip uses."""
     try:
         parts = urlsplit(source.removeprefix("git+"))
     except ValueError:
@@ -60,7 +60,7 @@ def parse(source: str) -> Address:
 
 
 async def fetch(address: Address, target: Path, seconds: float, limits: SizeLimits) -> Path:
-    """The folder with the plugin, inside `target`, which is made. No other file of the repository is written."""
+    """Creates `target` and returns the plugin's folder inside it. No other file of the repository is written."""
     if shutil.which("git") is None:
         raise PluginInvalid("git is not installed here; install it, or install the plugin from a folder or a zip")
     folder = posixpath.normpath(address.subfolder or ".")
@@ -81,7 +81,10 @@ async def fetch(address: Address, target: Path, seconds: float, limits: SizeLimi
 
 
 async def _judge(address: Address, here: tuple[str, str], folder: str, limits: SizeLimits) -> None:
-    """Before its files are written: a few thousand bytes of a repository may stand for more than a disk holds."""
+    """Checks size and number of the files before they are written.
+
+    A few thousand bytes of a repository may stand for more than a disk holds.
+    """
     files = total = 0
 
     def count(line: str) -> None:

@@ -1,4 +1,4 @@
-"""A plugin's requirements: packages by name, one per line. Where they come from is the operator's choice."""
+"""Reads a plugin's requirements: packages by name, one per line. The operator chooses where they come from."""
 
 import re
 from pathlib import Path
@@ -15,7 +15,7 @@ _REQUIREMENT = re.compile(
     re.ASCII,
 )
 _HASHES = re.compile(r"(\s--hash=[\w:=-]+)+$")
-"""They only narrow down what is taken."""
+"""Hashes only narrow down which files are accepted."""
 _ARCHIVES = (".whl", ".zip", ".egg", ".tar", ".tgz", ".gz", ".bz2", ".xz")
 MOST_BYTES = 256 * 1024
 
@@ -23,16 +23,16 @@ MOST_BYTES = 256 * 1024
 @dataclass(frozen=True, slots=True)
 class Requirements:
     lines: tuple[str, ...] = ()
-    """As the file has them, without comments, sorted: two plugins that ask for the same have equal ones."""
+    """Lines of the file without comments, sorted, so that plugins with the same requirements have equal ones."""
 
     def named_in(self, text: str) -> str:
-        """The first requirement whose name occurs in the text; empty when none does."""
+        """Returns the first requirement whose name occurs in the text; empty if none does."""
         words = set(re.split(r"[^a-z0-9-]+", _plain(text)))
         return next((line for line in self.lines if _plain(name_of(line)) in words), "")
 
 
 def read_requirements(plugin: Plugin) -> Requirements:
-    """Empty when the manifest names no file, or one that asks for nothing."""
+    """Returns the requirements; empty if the manifest names no file, or one that asks for nothing."""
     named = plugin.manifest.execution.requirements
     if named is None:
         return Requirements()
@@ -52,7 +52,7 @@ def _plain(name: str) -> str:
 
 
 def _lines(file: Path, named: str) -> list[tuple[int, str]]:
-    """Numbered from 1; a line that ends with a backslash goes on in the next."""
+    """Returns the lines, numbered from 1. A line that ends with a backslash continues in the next."""
     try:
         if file.stat().st_size > MOST_BYTES:
             raise PluginInvalid(f"{named}: a requirements file may have at most {MOST_BYTES} bytes")
@@ -77,7 +77,10 @@ def _lines(file: Path, named: str) -> list[tuple[int, str]]:
 
 
 def _checked(line: str, named: str, number: int) -> str:
-    """Only what means the same everywhere, so that an environment is known by its requirements' text alone."""
+    """Returns the line. Raises PluginInvalid unless it means the same everywhere.
+
+    So the text of the requirements alone identifies an environment.
+    """
     what = _fault(_HASHES.sub("", line))
     if what:
         raise PluginInvalid(
@@ -88,7 +91,10 @@ def _checked(line: str, named: str, number: int) -> str:
 
 
 def _fault(line: str) -> str:
-    """Empty when it is a package's name with what PEP 508 allows after it, but no address."""
+    """Returns what is wrong with a line.
+
+    Empty if it is a package's name with what PEP 508 allows after it, but no address.
+    """
     asked = line.partition(";")[0]
     if line.startswith("-") or re.search(r"\s-", line):
         return "is or has an option"

@@ -1,4 +1,4 @@
-"""From what a person names (a folder, a file, a zip, a git address) to a checked plugin beside its place."""
+"""Turns a source (a folder, a file, a zip, a git address) into a checked plugin in a staging folder."""
 
 import asyncio
 import os
@@ -26,14 +26,14 @@ class PackageRules:
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """A plugin that was read and found good, in a folder of its own."""
+    """A plugin that was read and checked, in a folder of its own."""
 
     plugin: Plugin
     requirements: Requirements
     source: str
     sha256: str
     warnings: tuple[str, ...]
-    """What is odd about it and harms nobody."""
+    """Oddities that do no harm."""
 
     @property
     def plugin_id(self) -> str:
@@ -45,7 +45,7 @@ class Package:
 
 
 async def stage(source: str, shown: str | None, staging: Path, rules: PackageRules) -> Package:
-    """Raises PluginInvalid, or OSError when the disk refuses. Writes nowhere but into `staging`."""
+    """Stages a source. Raises PluginInvalid, or OSError if the disk refuses. Writes only into `staging`."""
     if "\0" in source:
         raise PluginInvalid("the source has a character that no path and no address may have; leave it out")
     if git.is_address(source):
@@ -76,7 +76,7 @@ def _take_local(path: Path, called: str | None, staging: Path, rules: PackageRul
     shown = called or str(path.absolute())
     if path.is_dir():
         _judge_place(path, staging)
-        read_plugin(path)  # what is wrong is named by the path that the person knows
+        read_plugin(path)  # errors name the path that the operator knows
         return _take(path, shown, staging, rules)
     if not path.is_file():
         raise PluginInvalid(f"{path} is not there; name a folder, a .py file, a zip or a git address ({git.FORMS})")
@@ -106,7 +106,7 @@ def _take(folder: Path, source: str, staging: Path, rules: PackageRules) -> Pack
 
 
 def _judge_place(folder: Path, staging: Path) -> None:
-    """A copy of the folder must not become part of what is copied."""
+    """Raises PluginInvalid if a copy of the folder would become part of what is copied."""
     inner = staging.resolve()
     if inner.is_relative_to(folder.resolve()) and not set(inner.relative_to(folder.resolve()).parts) & set(
         file_tree.LEFT_OUT
@@ -126,7 +126,7 @@ def _judge_version(version: str) -> None:
 
 
 def _made_folder(file: Path, folder: Path) -> Path:
-    """Of a plugin that is one file."""
+    """Creates the folder of a plugin that is one file."""
     files = packaged(file)
     folder.mkdir()
     for name, content in files.items():
@@ -135,14 +135,14 @@ def _made_folder(file: Path, folder: Path) -> Path:
 
 
 def _without(message: str, *folders: Path) -> str:
-    """Names files as the plugin's author knows them."""
+    """Removes folders from a message, so that it names files as the plugin author knows them."""
     for folder in folders:
         message = message.replace(f"{folder}/", "")
     return message
 
 
 def _top(unpacked: Path) -> Path:
-    """A zip of a folder has that folder at its top, perhaps beside what a Mac adds."""
+    """Returns the plugin's folder. A zip of a folder has that folder at its top, perhaps beside what macOS adds."""
     if (unpacked / "manifest.yaml").exists():
         return unpacked
     folders = [path for path in unpacked.iterdir() if path.is_dir() and path.name != "__MACOSX"]

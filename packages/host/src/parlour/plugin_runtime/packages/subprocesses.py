@@ -1,4 +1,4 @@
-"""Runs a program to its end and keeps what it says. It is killed with its children when nobody waits any more."""
+"""Runs a program to its end and keeps its output. It is killed with its children if the caller is cancelled."""
 
 import asyncio
 import contextlib
@@ -18,24 +18,24 @@ Tell = Callable[[str], None]
 class Finished:
     status: int
     lines: tuple[str, ...]
-    """The last ones, of both outputs, without empty ones."""
+    """The last lines of both outputs, without empty ones."""
 
 
 def nothing(line: str) -> None:
-    """For who does not listen."""
+    """Ignores a line of output."""
 
 
 async def run(
     arguments: list[str], environment: Mapping[str, str], tell: Tell = nothing, descriptors: Sequence[int] = ()
 ) -> Finished:
-    """`tell` gets each line as it comes; the program inherits the descriptors."""
+    """Runs a program, which inherits the descriptors, and passes on each line of output as it comes."""
     process = await asyncio.create_subprocess_exec(
         *arguments,
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
         start_new_session=True,
-        cwd="/",  # a configuration file that lies about in a folder is nobody's wish
+        cwd="/",  # so that no configuration file of the current folder applies
         env=dict(environment),
         limit=LINE_BYTES,
         pass_fds=descriptors,
@@ -57,7 +57,7 @@ async def run(
 
 
 async def _line(stream: asyncio.StreamReader) -> bytes:
-    """A line, or as much of a longer one as is kept."""
+    """Returns a line, or as much of a longer one as is kept."""
     try:
         return await stream.readuntil(b"\n")
     except asyncio.IncompleteReadError as end:

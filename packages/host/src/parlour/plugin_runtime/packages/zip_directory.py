@@ -1,4 +1,4 @@
-"""How long the directory of a zip is, told without reading it into memory: it may have millions of entries."""
+"""Measures the directory of a zip without reading it into memory: it may have millions of entries."""
 
 import struct
 from pathlib import Path
@@ -16,10 +16,10 @@ COMMENT_BYTES = 1 << 16
 
 
 def measure(archive: Path, most: int) -> tuple[int, int]:
-    """Its entries, of which no more than one above `most` are counted, and its bytes.
+    """Returns the number of its entries, counted up to one above `most`, and its size in bytes.
 
-    What is no zip has none: whoever opens it says what is wrong. The directory is found as the standard library finds
-    it, and counted instead of believed: the number that a zip gives of its entries is not what is read later.
+    Both are 0 for a file that is no zip; opening it reports what is wrong. The directory is located as the standard
+    library does it. Its entries are counted, since the number that a zip states is not what is read later.
     """
     with archive.open("rb") as file:
         place, size = _directory(file)
@@ -36,7 +36,7 @@ def measure(archive: Path, most: int) -> tuple[int, int]:
 
 
 def _directory(file: BinaryIO) -> tuple[int, int]:
-    """Where it begins, and its size; it ends where the end record begins."""
+    """Returns where the directory begins, and its size. It ends where the end record begins."""
     length = file.seek(0, 2)
     from_here = max(0, length - COMMENT_BYTES - END.size)
     file.seek(from_here)

@@ -1,1 +1,1 @@
-"""A plugin's process: started plainly or in a sandbox, its log, its children, its end."""
+"""Runs a plugin's process, plain or in a sandbox: its log, its children, its end."""

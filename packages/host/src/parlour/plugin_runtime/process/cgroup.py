@@ -1,7 +1,7 @@
-"""One share of the processor for a plugin and all that comes from it, wherever it goes: a control group of the kernel.
+"""Gives a plugin and all its descendants one share of the CPU, with a control group of the kernel.
 
-Niceness alone is not enough: where the kernel shares the processor out by session, every child that opens a session of
-its own gets a whole share for it until somebody looks. Where the Host may not make control groups, it has to do.
+Niceness alone is not enough: where the kernel divides the CPU by session, every child that opens a session of its own
+gets a whole share until the next check. Where the Host may not create control groups, niceness has to suffice.
 """
 
 import contextlib
@@ -16,32 +16,32 @@ SYSTEM = Path("/sys/fs/cgroup")
 OWN = Path("/proc/self/cgroup")
 PREFIX = "parlour-"
 _LESS_PER_NICENESS = 1.25
-"""As the kernel reckons it."""
+"""Factor by which one step of niceness reduces a share, as in the kernel."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where control groups can be made."""
+    """A folder in which control groups can be created."""
 
     folder: Path
     share: str
-    """The file that says how much of the processor a group is given."""
+    """Name of the file that sets a group's share of the CPU."""
     whole: int
-    """What is there for a group that nobody has changed."""
+    """Share of a group that was not changed."""
 
 
 class ControlGroup:
-    """There once it holds somebody; gone with the last one it held and `close`."""
+    """A control group. It is created with its first member, and removed by `close` once the last member has exited."""
 
     def __init__(self, name: str, place: Place | None) -> None:
         self._place = place
         self._folder = place.folder / f"{PREFIX}{os.getpid()}-{name}" if place is not None else None
 
     def hold(self, pids: Iterable[int], niceness: int) -> None:
-        """Whoever of them it does not hold yet. Blocks for some milliseconds at times."""
+        """Adds those processes that are not members yet. May block for some milliseconds."""
         if self._place is None or self._folder is None:
             return
-        with contextlib.suppress(OSError):  # then niceness has to do
+        with contextlib.suppress(OSError):  # niceness has to suffice then
             if not self._folder.exists():
                 self._folder.mkdir()
                 share = max(2, round(self._place.whole / _LESS_PER_NICENESS**niceness))
@@ -53,13 +53,13 @@ class ControlGroup:
 
     def close(self) -> None:
         if self._folder is not None:
-            with contextlib.suppress(OSError):  # somebody is still in it; the next Host takes it away
+            with contextlib.suppress(OSError):  # it still has members; the next Host removes it
                 self._folder.rmdir()
 
 
 @cache
 def place() -> Place | None:
-    """Of this Host. What an earlier one left is taken away."""
+    """Returns the place for this Host's control groups, or None. Removes groups that earlier Hosts have left."""
     found = find(OWN, SYSTEM)
     if found is not None:
         _sweep(found.folder)
@@ -67,7 +67,7 @@ def place() -> Place | None:
 
 
 def find(own: Path, system: Path) -> Place | None:
-    """Below this process in a hierarchy of the first version, beside it in one of the second; or nowhere."""
+    """Returns the place for control groups: below this process with cgroup v1, beside it with v2, or None."""
     try:
         lines = [line.split(":", 2) for line in own.read_text().splitlines()]
     except OSError:
@@ -94,7 +94,7 @@ def _words(file: Path) -> list[str]:
 
 
 def _sweep(folder: Path) -> None:
-    """Of Hosts that are gone. A group that holds somebody can't be removed."""
+    """Removes the groups of Hosts that have exited. A group with members can't be removed."""
     for left in folder.glob(f"{PREFIX}*"):
         host = left.name.removeprefix(PREFIX).partition("-")[0]
         if host.isdigit() and not Path("/proc", host).exists():

@@ -1,7 +1,7 @@
-"""A child process that is started at once and waited for on the event loop.
+"""Starts a child process without delay and waits for it on the event loop.
 
-The event loop's own way copies the page tables of the Host before the child becomes another program, and everything
-stands still for tens of milliseconds. Here the kernel lends the child our memory for that moment (vfork).
+The event loop's own method copies the page tables of the Host before the child executes its program, which stops
+everything for tens of milliseconds. Here the kernel lends the child our memory for that moment (vfork).
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from pathlib import Path
 
 
 class Child:
-    """Leads a session of its own. Whoever starts it waits for it, or it stays a zombie."""
+    """A child process that leads a session of its own. Its starter must wait for it, or it stays a zombie."""
 
     def __init__(
         self,
@@ -23,7 +23,7 @@ class Child:
         streams: tuple[int, int, int],
         descriptors: Sequence[int] = (),
     ) -> None:
-        """Raises OSError where it can't be started."""
+        """Starts the process. Raises OSError if it can't be started."""
         read, write, log = streams
         self._process = subprocess.Popen(
             arguments,
@@ -40,13 +40,13 @@ class Child:
         self._watch()
 
     async def wait(self) -> int:
-        """Its exit status, negative for a signal."""
+        """Returns the exit status, negative for a signal."""
         return await asyncio.shield(self._ended)
 
     def _watch(self) -> None:
         try:
             descriptor = os.pidfd_open(self.pid)
-        except (AttributeError, OSError):  # a kernel that can't tell is asked by a thread
+        except (AttributeError, OSError):  # without pidfd, a thread waits
             self._waiting = asyncio.create_task(self._wait_in_thread())
             return
         asyncio.get_running_loop().add_reader(descriptor, self._bury, descriptor)

@@ -1,4 +1,4 @@
-"""The port that starts a plugin's process, and its plain form. A sandboxed one joins here."""
+"""The port that starts a plugin's process, and its plain implementation. `bubblewrap` has the sandboxed one."""
 
 import asyncio
 import contextlib
@@ -23,55 +23,55 @@ from .process_tree import ProcessTree, Seen
 from .reaper import new_mark
 
 ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "VIRTUAL_ENV", "SYSTEMROOT", "PYTHONPATH")
-"""What a plugin sees of the Host's environment; no secret is in it."""
+"""Variables of the Host's environment that a plugin sees; none of them is a secret."""
 DATA_VARIABLE = "PARLOUR_PLUGIN_DATA"
-"""Where a plugin finds the folder that it may write."""
+"""Variable that names the folder that a plugin may write to."""
 _LOOKS = 10
-"""How often in a row its processes are looked for."""
+"""Maximum number of scans for new processes in a row."""
 _FIRST_TO_GO = b"500"
-"""When the machine runs out of memory, the kernel is to take a plugin and not its Host."""
+"""OOM score adjustment: when the machine runs out of memory, the kernel is to kill a plugin and not its Host."""
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """All that the start of one plugin's process needs to know."""
+    """Everything that is needed to start one plugin's process."""
 
     plugin_id: str
     folder: Path
     """Its code, which it may read."""
     data: Path
-    """Its own folder, which it may write."""
+    """Its own folder, which it may write to."""
     python: Path = Path(sys.executable)
     """The interpreter of its environment."""
     limits: PluginLimits = field(default_factory=PluginLimits)
     network: tuple[str, ...] = ()
-    """The hosts it was granted; none means no network."""
+    """Hosts that it was granted; empty means no network."""
 
 
 class LaunchRefused(OSError):
-    """The process can't be started, and another attempt would not change that."""
+    """Raised when the process can't be started and another attempt would not change that."""
 
 
 class PluginProcess(Protocol):
-    """A started process: its wire, its log, its end, and what it uses until then."""
+    """A started process: its wire, its log, its end, and its use of resources."""
 
     pid: int
     log: asyncio.StreamReader
 
     def wire(self, limits: Limits) -> Transport:
-        """Asked for once; whoever asks closes it."""
+        """Opens the wire. Called once; the caller closes it."""
         ...
 
     async def restrain(self, open_files: int, niceness: int) -> int:
-        """Every process of it there is by now; tells how many."""
+        """Applies limits to all current processes of the plugin and returns their number."""
         ...
 
     async def uses_more_than(self, memory_bytes: int) -> bool:
-        """It and every process that came from it."""
+        """Returns whether it and all its descendants use more memory than this."""
         ...
 
     async def unlinked_bytes(self, folder: Path) -> int:
-        """What its open files take that have no name any more, on the disk of this folder."""
+        """Returns the bytes of its open files that have no name any more, on the disk of this folder."""
         ...
 
     async def wait(self) -> int: ...
@@ -81,20 +81,24 @@ class PluginProcess(Protocol):
         ...
 
     async def kill(self) -> None:
-        """Ends it and every process that came from it, also those that left its group."""
+        """Kills it and all its descendants, including those that left its process group."""
         ...
 
     def close(self) -> None:
-        """Lets go of its log, whoever may still hold the other end, and of what held its processes together."""
+        """Closes its log, even if another process has the other end open, and removes its control group."""
         ...
 
 
 class Launcher(Protocol):
+    """Starts plugin processes."""
+
     async def launch(self, start: Start) -> PluginProcess: ...
 
 
 @dataclass(slots=True)
 class PlainProcess:
+    """A plugin's process without a sandbox."""
+
     pid: int
     read_fd: int
     write_fd: int
@@ -108,10 +112,13 @@ class PlainProcess:
         return StdioTransport(self.read_fd, self.write_fd, limits)
 
     async def restrain(self, open_files: int, niceness: int) -> int:
-        return await asyncio.to_thread(self._restrain, open_files, niceness)  # as all that looks for its processes
+        return await asyncio.to_thread(self._restrain, open_files, niceness)  # in a thread, like all process scans
 
     def _restrain(self, open_files: int, niceness: int) -> int:
-        """One of them may be about to start another: until nobody new is found, but there may always be somebody."""
+        """Scans until no new process is found, since one may be about to start another.
+
+        The number of scans is limited.
+        """
         done: set[int] = set()
         alive: set[int] = set()
         for _ in range(_LOOKS):
@@ -152,7 +159,7 @@ class PlainProcess:
                 os.killpg(group, number)
 
     def _groups(self, alive: list[Seen]) -> set[int]:
-        """The plugin leads its own, so its children go with it."""
+        """Returns the process groups to signal. The plugin leads its own, so its children are included."""
         return {self.pid}
 
 
@@ -160,14 +167,17 @@ Process = TypeVar("Process", bound=PlainProcess)
 
 
 class PlainLauncher:
-    """A child process in its own group, with an allowlisted environment and nothing else in its way."""
+    """Starts a child process in its own group, with an allowlisted environment and no other restrictions."""
 
     async def launch(self, start: Start) -> PluginProcess:
         return await spawn(command(start), start, PlainProcess, environment(start))
 
 
 def restrain(pid: int, open_files: int, niceness: int) -> None:
-    """From outside, so that the start of the process waits for nothing; what it starts later inherits it."""
+    """Sets niceness, OOM score and open-file limit of a process; its later children inherit them.
+
+    This happens from outside, so that the start of the process does not wait for it.
+    """
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.setpriority(os.PRIO_PROCESS, pid, os.getpriority(os.PRIO_PROCESS, 0) + niceness)
     if sys.platform == "linux":
@@ -179,9 +189,9 @@ def restrain(pid: int, open_files: int, niceness: int) -> None:
 
 
 def _stand_back(pid: int, niceness: int) -> None:
-    """Where the kernel shares the processor out by session, the niceness that counts is the session's.
+    """Sets the niceness of the process's session, which counts where the kernel divides the CPU by session.
 
-    Without privileges it may be set a few times a second only, so what is set already is left alone.
+    Without privileges it may be set only a few times per second, so it is left alone if it is set already.
     """
     with contextlib.suppress(OSError), open(f"/proc/{pid}/autogroup", "r+b", 0) as file:
         if not file.read().endswith(b" nice %d\n" % niceness):
@@ -199,7 +209,7 @@ async def spawn(
     variables: Mapping[str, str],
     descriptors: Sequence[int] = (),
 ) -> Process:
-    """Starts the command with these variables and a mark of its own; it inherits the descriptors."""
+    """Starts the command with these variables and a mark of its own. It inherits the descriptors."""
     mark = new_mark()
     with contextlib.ExitStack() as ours, contextlib.ExitStack() as the_childs:
         child_read, write_fd = _pipe(the_childs, ours)
@@ -215,13 +225,13 @@ async def spawn(
 
 
 def environment(start: Start) -> dict[str, str]:
-    """Returns the variables of a plugin without a sandbox. What it prints is in its log at once."""
+    """Returns the variables of a plugin without a sandbox. Its output is unbuffered, so its log is always current."""
     allowed = {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
     return {**allowed, DATA_VARIABLE: str(start.data), "PYTHONUNBUFFERED": "1"}
 
 
 def _pipe(reader: contextlib.ExitStack, writer: contextlib.ExitStack) -> tuple[int, int]:
-    """Its two ends, each closed with whom it belongs to."""
+    """Returns the two ends of a pipe. Each is closed with the stack of its owner."""
     read_fd, write_fd = os.pipe()
     reader.callback(os.close, read_fd)
     writer.callback(os.close, write_fd)
@@ -229,7 +239,10 @@ def _pipe(reader: contextlib.ExitStack, writer: contextlib.ExitStack) -> tuple[i
 
 
 async def _reader(descriptor: int) -> tuple[asyncio.StreamReader, asyncio.BaseTransport]:
-    """Of our own making: the process's own pipes would keep its `wait` until the last child has closed them."""
+    """Opens the log with a pipe of our own.
+
+    With the pipes of asyncio's process, `wait` would last until the last child has closed them.
+    """
     reader = asyncio.StreamReader()
     loop = asyncio.get_running_loop()
     pipe, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), Pipe(descriptor, loop))

@@ -1,4 +1,4 @@
-"""What a plugin wrote: its last lines to be looked at, all of it to be kept, at a rate that harms nobody."""
+"""Collects a plugin's output: the last lines for display, all of it in a file, at a limited rate."""
 
 import asyncio
 import time
@@ -15,35 +15,38 @@ LINE_CHARACTERS = 4000
 LINE_BYTES = 4 * LINE_CHARACTERS
 BRIEF_CHARACTERS = 500
 BLOCK_BYTES = 16 * 1024
-"""Of short lines, this takes a few milliseconds, in which nothing else is done."""
+"""Bytes per read. If they are short lines, they block the event loop for a few milliseconds."""
 KEPT_PER_SECOND = 256 * 1024
 KEPT_AT_ONCE = 1024 * 1024
 LINE_COST = 64
-"""Counts for each line besides its characters, since even an empty one has a price."""
+"""Bytes that each line counts in addition to its content, since even an empty one has a cost."""
 READ_PER_SECOND = 16 * 1024 * 1024
-"""A plugin that writes faster waits. It must not wait long: who writes much at once would seem to hang."""
+"""Bytes read per second; a plugin that writes faster waits. The wait is short, since a plugin that writes a lot at a
+time would otherwise seem to hang."""
 OTHERS_SHARE = 4
-"""For each moment that a plugin's words take, the rest of the Host has so many."""
+"""The rest of the Host gets this many times the time that a plugin's output takes."""
 DROPPED = "({count} lines were dropped: a plugin's log may grow by {kilobytes} KiB a second)"
 
 
 class LogBuffer:
+    """Keeps the last lines of a plugin's output and writes all of them to a file."""
+
     def __init__(self, file: LogFile | None = None) -> None:
         self._file = file
         self._lines: deque[str] = deque(maxlen=LINES)
         self.count = 0
-        """Of all lines so far."""
+        """Number of all lines so far."""
 
     def lines(self) -> list[str]:
         return list(self._lines)
 
     def last_line(self, after: int) -> str:
-        """The last one that says something, of those that came after so many; empty when there is none."""
+        """Returns the last line that is not blank, among those after the first `after`; empty if there is none."""
         recent = islice(reversed(self._lines), self.count - after)
         return next((line for line in recent if line.strip()), "")
 
     def add(self, lines: Sequence[str]) -> None:
-        """Secrets are taken out; a block at once costs less than its lines."""
+        """Adds lines without their secrets. Adding a block costs less than adding its lines one by one."""
         lines = REDACTOR.clean("\n".join(lines)).split("\n") if lines else ()
         self._lines.extend(lines)
         self.count += len(lines)
@@ -55,7 +58,7 @@ class LogBuffer:
             self._file.close()
 
     async def follow(self, stream: asyncio.StreamReader) -> None:
-        """Until the stream ends."""
+        """Reads the stream until it ends."""
         loop = asyncio.get_running_loop()
         cutter, allowance = _Cutter(), _Allowance(loop.time())
         while block := await stream.read(BLOCK_BYTES):
@@ -67,14 +70,14 @@ class LogBuffer:
 
 
 class _Cutter:
-    """Blocks in, lines out. Of a line without an end only the beginning is held."""
+    """Splits blocks into lines. Only the beginning of an unfinished line is kept."""
 
     def __init__(self) -> None:
         self._begun = b""
         self._within_lost = False
-        """The beginning of this line was not looked at, so its end means nothing."""
+        """The beginning of the current line was skipped, so its end is useless."""
         self._skipped = b""
-        """The end of what was not looked at: last words are worth more than others."""
+        """End of the skipped output: the last lines are worth more than others."""
 
     def cut(self, block: bytes) -> list[str]:
         first, newline, others = block.partition(b"\n")
@@ -87,7 +90,7 @@ class _Cutter:
         return [_text(line) for line in whole]
 
     def skip(self, block: bytes) -> int:
-        """How many lines ended in a block that nobody looks at."""
+        """Returns how many lines ended in a block that is skipped."""
         ended = block.count(b"\n")
         if ended:
             self._begun = b""
@@ -97,13 +100,13 @@ class _Cutter:
         return ended
 
     def rest(self) -> list[str]:
-        """When nothing more comes."""
+        """Returns the remaining lines after the end of the stream."""
         last = self._begun or self._skipped.partition(b"\n")[2]
         return [_text(line) for line in last.split(b"\n") if line]
 
 
 class _Allowance:
-    """A bucket of characters that fills with time; what does not fit in is dropped, and how much is said later."""
+    """A bucket of bytes that refills over time. Output that does not fit is dropped, and a later line says how much."""
 
     def __init__(self, now: float) -> None:
         self._room: float = KEPT_AT_ONCE
@@ -113,7 +116,7 @@ class _Allowance:
     def pass_on(self, block: bytes, cutter: _Cutter, now: float) -> list[str]:
         self._room = min(KEPT_AT_ONCE, self._room + (now - self._filled_at) * KEPT_PER_SECOND)
         self._filled_at = now
-        if self._room < len(block):  # not even cut into lines: a flood must cost next to nothing
+        if self._room < len(block):  # not even split into lines: a flood must cost almost nothing
             self._dropped += cutter.skip(block)
             return []
         lines = cutter.cut(block)
@@ -129,7 +132,10 @@ class _Allowance:
 
 
 def in_brief(words: str) -> str:
-    """A plugin's own words as they are shown to people, also on terminals, which more than words could command."""
+    """Returns the beginning of a plugin's text for display.
+
+    Characters that can't be printed are replaced, since a terminal could execute them.
+    """
     return "".join(character if character.isprintable() else " " for character in words[:BRIEF_CHARACTERS])
 
 

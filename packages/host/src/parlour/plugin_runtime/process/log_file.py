@@ -1,4 +1,7 @@
-"""A plugin's log on disk: lines with their time, in a few files of bounded size. A disk in trouble troubles nobody."""
+"""Writes a plugin's log to disk: lines with their time, in a few files of limited size.
+
+Disk errors have no other effect.
+"""
 
 import logging
 import os
@@ -10,11 +13,11 @@ from pathlib import Path
 logger = logging.getLogger(__name__)
 
 _AGAIN_SECONDS = 60.0
-"""How long nothing is written after a write has failed."""
+"""Seconds without writes after a write has failed."""
 
 
 class LogFile:
-    """`name.log` is the newest, `name.log.1` the one before, and so on up to `files` of them."""
+    """A rotated log: `name.log` is the newest file, `name.log.1` the one before, up to `files` of them."""
 
     def __init__(self, path: Path, files: int, bytes_each: int) -> None:
         self._path = path
@@ -25,7 +28,7 @@ class LogFile:
         self._not_before = 0.0
 
     def write(self, lines: Sequence[str]) -> None:
-        """A file grows over its size by no more than what is written at once."""
+        """Appends lines. A file exceeds its size by at most what one call writes."""
         if time.monotonic() < self._not_before:
             return
         now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,8 +1,8 @@
-"""Finds processes by a mark in their environment and ends them. Run as a program, it waits for its Host's end first.
+"""Finds processes by a mark in their environment and kills them. As a program, it first waits for its Host's end.
 
 A child inherits the mark wherever it goes: into another process group, another session, or to another parent. As a
-program it outlives a Host that was killed by just as long as it takes to end what that Host's plugins left behind, so
-it imports almost nothing.
+program it outlives a killed Host only as long as it takes to kill what that Host's plugins left behind, so it imports
+almost nothing.
 """
 
 import contextlib
@@ -17,13 +17,13 @@ _PAUSE_SECONDS = 0.01
 
 
 def marked(beginning: str) -> set[int]:
-    """The processes whose mark begins so. Only Linux can tell."""
+    """Returns the processes whose mark starts with `beginning`. Works only on Linux."""
     wanted = f"\0{VARIABLE}={beginning}".encode()
     return {pid for pid in _processes() if wanted in b"\0" + _environment(pid)}
 
 
 def end_marked(beginning: str) -> None:
-    """Again and again, since one that was not seen yet may have a child at any moment."""
+    """Kills them repeatedly, since one that was not found yet may start a child at any moment."""
     for _ in range(_ROUNDS):
         found = marked(beginning)
         if not found:
@@ -45,7 +45,7 @@ def _environment(pid: int) -> bytes:
     try:
         with open(f"/proc/{pid}/environ", "rb") as file:
             return file.read()
-    except OSError:  # it is gone, or somebody else's
+    except OSError:  # it has exited, or belongs to another user
         return b""
 
 

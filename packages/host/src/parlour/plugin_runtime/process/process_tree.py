@@ -1,4 +1,4 @@
-"""A plugin's process and all that came from it, as the kernel tells. Elsewhere than on Linux nothing is to be seen."""
+"""Finds a plugin's process and all its descendants in /proc. On systems other than Linux it finds nothing."""
 
 import contextlib
 import os
@@ -12,24 +12,26 @@ from .orphan_cleanup import marked
 
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _BLOCK_BYTES = 512
-"""The unit in which a file's blocks are told."""
+"""Unit of a file's `st_blocks`."""
 _ROUNDS = 100
 _PAUSE_SECONDS = 0.01
 _RESTS = 4
-"""How much longer than it worked."""
+"""Length of a pause, as a multiple of the time that the work before it took."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
+    """A running process."""
+
     pid: int
     started: int
-    """With the pid it names one process: a pid is used again, this moment is not."""
+    """Start time. Together with the pid it identifies a process: a pid is reused, this time is not."""
     resident_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
 class Nameless:
-    """A file that is open and in no folder."""
+    """An open file that has no name in any folder."""
 
     device: int
     inode: int
@@ -38,7 +40,7 @@ class Nameless:
 
 
 class ProcessTree:
-    """Remembers whom it saw, so that a child is still known when its parent is gone."""
+    """Remembers the processes it has found, so that a child is still known after its parent has exited."""
 
     def __init__(self, pid: int, mark: str) -> None:
         self._mark = mark
@@ -46,7 +48,7 @@ class ProcessTree:
         self._known: dict[int, int] = {root.pid: root.started} if root else {}
 
     def alive(self) -> list[Seen]:
-        """Every process of the tree that lives, newly found ones included."""
+        """Returns all running processes of the tree, including newly found ones."""
         found: dict[int, Seen] = {}
         to_see = list(self._known)
         while to_see:
@@ -58,12 +60,18 @@ class ProcessTree:
         return list(found.values())
 
     def resident_bytes(self) -> int:
-        """Quickly told; what processes share is counted for each of them, and once more where it is a file."""
+        """Returns the memory, quickly and rather too much.
+
+        Memory that processes share counts for each of them, and once more if it is a file.
+        """
         alive = self.alive()
         return sum(seen.resident_bytes for seen in alive) + _in_memory(alive)
 
     def proportional_bytes(self) -> int:
-        """What processes share is counted once. Takes the kernel a while for each, so it rests between them."""
+        """Returns the memory, with shared memory counted once.
+
+        The kernel takes a while for each process, so there is a pause after each.
+        """
         total = shared = 0
         alive = self.alive()
         for seen in alive:
@@ -71,14 +79,14 @@ class ProcessTree:
             share, of_files = _own_share(seen)
             total, shared = total + share, shared + of_files
             time.sleep(_RESTS * (time.monotonic() - begun))
-        return total + max(0, _in_memory(alive) - shared)  # a file in memory is theirs, mapped or not
+        return total + max(0, _in_memory(alive) - shared)  # a file in memory counts, mapped or not
 
     def unlinked_bytes(self, device: int) -> int:
-        """What files take on this device that are open and have no name any more."""
+        """Returns the bytes of open files on this device that have no name any more."""
         return sum(file.bytes for file in _nameless(self.alive()) if file.device == device)
 
     def kill(self) -> None:
-        """Blocks for as long as it takes to see them gone, a second at most."""
+        """Kills all processes and blocks until they are gone, for a second at most."""
         for _ in range(_ROUNDS):
             alive = {seen.pid for seen in self.alive()} | marked(self._mark)
             if not alive:
@@ -90,10 +98,10 @@ class ProcessTree:
 
 
 def _look(pid: int) -> Seen | None:
-    """None for one that is gone or only waits to be buried."""
+    """Returns the process, or None if it has exited or is a zombie."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
-            fields = file.read().rpartition(b")")[2].split()  # its name, in brackets, can hold anything
+            fields = file.read().rpartition(b")")[2].split()  # the name in brackets may contain anything
     except OSError:
         return None
     if len(fields) < 22 or fields[0] in (b"Z", b"X"):
@@ -111,7 +119,7 @@ def _children(pid: int) -> list[int]:
 
 
 def _own_share(seen: Seen) -> tuple[int, int]:
-    """In bytes, and how much of it is mapped files in memory."""
+    """Returns the memory of a process in bytes, and how much of it is mapped files in memory."""
     try:
         with open(f"/proc/{seen.pid}/smaps_rollup", "rb") as file:
             found = {line.split()[0]: int(line.split()[1]) * 1024 for line in file if line.startswith(b"Pss")}
@@ -119,7 +127,7 @@ def _own_share(seen: Seen) -> tuple[int, int]:
         found = {}
     if b"Pss:" in found:
         return found[b"Pss:"], found.get(b"Pss_Shmem:", found[b"Pss:"])
-    # Refused, or unknown to this kernel, or gone meanwhile: then what it had when it was seen is nobody's any more.
+    # Not permitted, not known to this kernel, or exited since; then its earlier memory does not count any more.
     now = _look(seen.pid)
     resident = now.resident_bytes if now is not None and now.started == seen.started else 0
     return resident, resident
@@ -130,12 +138,12 @@ def _in_memory(processes: list[Seen]) -> int:
 
 
 def _nameless(processes: list[Seen]) -> set[Nameless]:
-    """Files that nobody finds by looking for them, since only those who have opened them have them."""
+    """Returns the files without a name. They can only be found through the processes that have opened them."""
     found: set[Nameless] = set()
     for seen in processes:
         with contextlib.suppress(OSError):
             for number in os.listdir(f"/proc/{seen.pid}/fd"):
-                with contextlib.suppress(OSError):  # closed meanwhile
+                with contextlib.suppress(OSError):  # closed since
                     _add_nameless(found, f"/proc/{seen.pid}/fd/{number}")
     return found
 

@@ -1,4 +1,4 @@
-"""Keeps the one process beside the Host that ends what plugins leave behind when the Host itself is killed."""
+"""Runs a process beside the Host that kills what plugins leave behind if the Host itself is killed."""
 
 import asyncio
 import contextlib
@@ -11,7 +11,7 @@ from . import orphan_cleanup
 logger = logging.getLogger(__name__)
 
 HOST_MARK = uuid4().hex
-"""Begins the mark of every plugin's process of this Host."""
+"""Prefix of the mark of every plugin process of this Host."""
 _END_SECONDS = 2.0
 
 
@@ -20,14 +20,17 @@ def new_mark() -> str:
 
 
 class Guardian:
-    """Not the parent of the plugins, so that nothing but its own task depends on it."""
+    """Runs that process. It is not the parent of the plugins, so nothing but this task depends on it."""
 
     def __init__(self) -> None:
         self._process: asyncio.subprocess.Process | None = None
         self._starting = asyncio.Lock()
 
     async def start(self) -> None:
-        """Unless it is there; without it plugins still die with the Host, and only what they have set free stays."""
+        """Starts the process unless it is running.
+
+        Without it plugins still die with the Host, and only the processes that they have detached stay.
+        """
         async with self._starting:
             if sys.platform != "linux" or (self._process is not None and self._process.returncode is None):
                 return

@@ -1,4 +1,4 @@
-"""Chooses how plugins are started: in a sandbox where there is one, and what is done and told where there is none."""
+"""Chooses how plugins are started: in a sandbox if there is one, and otherwise as the setting says, with a message."""
 
 import asyncio
 import contextlib
@@ -19,7 +19,7 @@ from .launcher import Launcher, LaunchRefused, PlainLauncher, PluginProcess, Sta
 
 SandboxWish = Literal["auto", "required", "off"]
 PROJECT_TOOL = Path(".tools", "bubblewrap", "usr", "bin", "bwrap")
-"""Where `make sandbox` puts it."""
+"""Path at which `make sandbox` puts bubblewrap."""
 NO_OPERATION = "import importlib.util, sys; sys.exit(importlib.util.find_spec('parlour_sdk') is None)"
 PROBE_SECONDS = 30.0
 OLD = "Unknown option"
@@ -30,13 +30,13 @@ INSTALLERS = {
     "zypper": "zypper install bubblewrap",
     "apk": "apk add bubblewrap",
 }
-"""What installs it, by the package manager."""
+"""Command that installs bubblewrap, by package manager."""
 FORBIDDEN = {
     "/proc/sys/kernel/apparmor_restrict_unprivileged_userns": ("1", "kernel.apparmor_restrict_unprivileged_userns=0"),
     "/proc/sys/kernel/unprivileged_userns_clone": ("0", "kernel.unprivileged_userns_clone=1"),
     "/proc/sys/user/max_user_namespaces": ("0", "user.max_user_namespaces=15000"),
 }
-"""Kernel settings that forbid user namespaces: the value that does, and the setting that allows them."""
+"""Kernel settings that forbid user namespaces: the forbidding value, and the setting that allows them."""
 INSTALL = "install bubblewrap 0.8 or newer (Debian, Ubuntu: apt-get install bubblewrap) and start Parlour again"
 ALLOW = (
     "let the user that runs Parlour make user namespaces, as docs/operations.md tells for containers, "
@@ -47,22 +47,22 @@ WITHOUT = "or accept plugins without a sandbox by the setting plugins.sandbox: o
 
 @dataclass(frozen=True, slots=True)
 class SandboxState:
-    """What is around every plugin; if nothing, why, and what to do about it."""
+    """The sandbox around every plugin; if there is none, the reason and the remedy."""
 
     kind: Literal["bubblewrap", "none"]
     reason: str = ""
     remedy: str = ""
     required: bool = False
     unfiltered: str = ""
-    """Why system calls are not filtered in it; empty where they are."""
+    """Why system calls are not filtered in it; empty if they are."""
     missing: bool = False
-    """Whether it is wanted and can't be had."""
+    """True if a sandbox is wanted and not available."""
     command: str = ""
-    """What to type on this machine to have it, where that is known."""
+    """Command that enables the sandbox on this machine, if it is known."""
 
     @property
     def notice(self) -> str:
-        """What whoever starts the Host should know; empty when all is well."""
+        """Message for the operator who starts the Host; empty if all is well."""
         if self.kind != "none":
             return ""
         what = "No plugin is started" if self.required else "Plugins run without a sandbox"
@@ -71,7 +71,7 @@ class SandboxState:
 
 
 class NoSandbox(Exception):
-    """There is no sandbox to be had."""
+    """Raised when no sandbox is available."""
 
     def __init__(self, reason: str, remedy: str, command: str = "") -> None:
         super().__init__(f"{reason}; {remedy}")
@@ -81,7 +81,7 @@ class NoSandbox(Exception):
 
 
 class RefusingLauncher:
-    """Starts nothing and says why."""
+    """Starts nothing and raises the reason."""
 
     def __init__(self, state: SandboxState) -> None:
         self._state = state
@@ -94,7 +94,10 @@ class RefusingLauncher:
 async def choose_launcher(
     wish: SandboxWish, program: Path | None, hidden: Sequence[Path]
 ) -> tuple[Launcher, SandboxState]:
-    """`program` is bubblewrap, looked for if it is not named; `hidden` are folders that no plugin may look into."""
+    """Returns the launcher to use, and the state of the sandbox.
+
+    `program` is bubblewrap, searched for if it is None; `hidden` are folders that no plugin may see.
+    """
     if wish == "off":
         return PlainLauncher(), SandboxState("none", "the setting plugins.sandbox is off", "auto brings it back")
     try:
@@ -107,7 +110,7 @@ async def choose_launcher(
 
 
 def _find(program: Path | None) -> Path:
-    """The setting, or else the command path, then what `make sandbox` put beside the environment."""
+    """Returns bubblewrap: from the setting, or from PATH, or where `make sandbox` puts it beside the environment."""
     if sys.platform != "linux":
         raise NoSandbox("the sandbox works on Linux only", "run Parlour on Linux to have it")
     places = ["bwrap", Path(sys.prefix).parent / PROJECT_TOOL] if program is None else [program]
@@ -120,7 +123,7 @@ def _find(program: Path | None) -> Path:
 
 
 async def _proven(program: Path, hidden: Sequence[Path]) -> tuple[BubblewrapLauncher, str]:
-    """Returns a launcher that works here, and why it filters no system calls where it does not."""
+    """Returns a launcher that works here, and the reason if it does not filter system calls."""
     if not seccomp.supported():
         plain = BubblewrapLauncher(program, hidden, filtered=False)
         await _probe(plain)
@@ -138,7 +141,10 @@ async def _proven(program: Path, hidden: Sequence[Path]) -> tuple[BubblewrapLaun
 
 
 async def _probe(launcher: BubblewrapLauncher) -> None:
-    """By really doing it: whether a user may make namespaces can't be told by looking."""
+    """Raises SandboxUnavailable unless a sandbox starts.
+
+    Only a real attempt shows whether a user may create namespaces.
+    """
     try:
         with tempfile.TemporaryDirectory(prefix="parlour-probe-") as scratch:
             start = Start("parlour/probe", Path(scratch), Path(scratch))

@@ -1,4 +1,4 @@
-"""Where the standalone runtime is and how to open a connection to it. Trying again is others' part."""
+"""Opens connections to the standalone runtime. Retries are up to the callers."""
 
 import random
 from collections.abc import Callable
@@ -14,13 +14,15 @@ OPEN_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Address:
+    """Address and token of the standalone runtime."""
+
     url: str
     token: Callable[[], str]
     silence_seconds: float
-    """After so long without a sign of life the other side counts as gone."""
+    """Seconds without data after which the other side counts as gone."""
 
     async def open(self, path: str, limits: Limits) -> WebSocketTransport:
-        """Raises WireError with words for the operator."""
+        """Opens a connection. Raises WireError with a message for the operator."""
         token = self.token()
         url = self.url.rstrip("/") + path
         seconds = min(OPEN_SECONDS, self.silence_seconds)
@@ -28,7 +30,7 @@ class Address:
 
 
 def token_in(file: Path) -> str:
-    """Read anew each time, so that it can be replaced while the Host runs."""
+    """Returns the token. The file is read each time, so that it can be replaced while the Host runs."""
     try:
         token = file.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
@@ -41,7 +43,7 @@ def token_in(file: Path) -> str:
 
 @dataclass(slots=True)
 class Retries:
-    """How long to wait before the next attempt: twice as long each time, and not at the same time as everybody."""
+    """Computes the pause before the next attempt: doubled each time, and randomized so that clients spread out."""
 
     first_seconds: float
     longest_seconds: float

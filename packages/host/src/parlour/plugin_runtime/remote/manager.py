@@ -1,4 +1,4 @@
-"""Administers the plugins of a standalone runtime: what is asked for is sent there, what is shown is what it told."""
+"""Administers the plugins of a standalone runtime: sends it requests, and shows the status that it reports."""
 
 import asyncio
 import base64
@@ -17,7 +17,7 @@ from .runtime import NotConnected, RemoteRuntime
 
 
 class RemoteKeeper:
-    """A package is fetched and checked here, since here is what a person names; it is built and kept there."""
+    """Fetches and checks packages on the Host, where the operator's sources are; the runtime builds and stores them."""
 
     def __init__(self, runtime: RemoteRuntime, installer: Installer, forget: Forget) -> None:
         self._runtime = runtime
@@ -25,7 +25,7 @@ class RemoteKeeper:
         self._forget = forget
 
     async def refresh(self) -> None:
-        """What runs is the runtime's part; the Host waits until it knows."""
+        """Waits until the Host knows the plugins. Which ones run is up to the runtime."""
         await self._runtime.known()
 
     def all(self) -> list[PluginFacts]:
@@ -58,7 +58,11 @@ class RemoteKeeper:
         return await self._done("restart", {"plugin_id": plugin_id})
 
     async def remove(self, plugin_id: str, delete_data: bool) -> None:
-        """What it stored here goes while it is still there, disabled: what is cut off can be asked for again."""
+        """Removes a plugin.
+
+        Its data on the Host is deleted while it is still installed and disabled, so that an interrupted removal can be
+        repeated.
+        """
         if delete_data:
             await self._disabled(plugin_id)
             await self._forget(plugin_id)
@@ -69,7 +73,7 @@ class RemoteKeeper:
         try:
             await self.change(plugin_id, None, False)
         except PluginProblem as problem:
-            if problem.code != UNUSABLE:  # else it does not run
+            if problem.code != UNUSABLE:  # an unusable plugin does not run anyway
                 raise
 
     async def _done(self, action: str, data: dict[str, Any]) -> PluginFacts:
@@ -105,7 +109,7 @@ class RemoteKeeper:
 
 
 def _pack(folder: Path, packed: Any) -> None:
-    """Uncompressed: what is packed too well counts as an attack on the other side."""
+    """Packs a folder uncompressed, since a high compression ratio counts as an attack on the other side."""
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED, strict_timestamps=False) as archive:
         for path in sorted(folder.rglob("*")):
             archive.write(path, path.relative_to(folder))

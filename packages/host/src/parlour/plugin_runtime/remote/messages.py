@@ -1,4 +1,4 @@
-"""What a Host and a standalone Plugin Runtime say to each other, beside what they carry for plugins."""
+"""Messages between a Host and a standalone Plugin Runtime, besides those that they relay for plugins."""
 
 from typing import Any, Final, TypeVar
 from urllib.parse import quote, unquote
@@ -12,9 +12,9 @@ from parlour_sdk.wire import WireError
 PROTOCOL: Final = 1
 CONTROL: Final = "/control"
 CHUNK_BYTES: Final = 256 * 1024
-"""Of a package that moves from one side to the other."""
+"""Bytes per part of a package that is sent to the other side."""
 ROOM_BYTES: Final = 64 * 1024
-"""By so much a frame may grow on its second hop: numbers get longer, and a plugin's largest frame has to fit."""
+"""Bytes by which a frame may grow on its second hop: numbers get longer, and a plugin's largest frame has to fit."""
 REFUSED: Final = "plugin.refused"
 IN_USE: Final = "in_use"
 RUNTIME_UNAVAILABLE: Final = "runtime_unavailable"
@@ -42,20 +42,20 @@ class ControlWelcome(_Said):
 
 
 class ChannelHello(_Said):
-    """The first call on a plugin's channel: whose session it belongs to."""
+    """The first call on a plugin's channel; it names the session that the channel belongs to."""
 
     session: str = Field(max_length=200)
 
 
 class Told(_Said):
-    """How one plugin is doing."""
+    """The status of one plugin."""
 
     plugin: PluginFacts
     running: bool
-    """It is being kept alive, whatever its status."""
+    """True if the runtime keeps it running, whatever its status."""
     proven: bool
     generation: int
-    """Grows with every process that got ready, so that its runners are asked for again."""
+    """Increases with every process that becomes ready, so that its runners are requested again."""
 
 
 class Runners(_Said):
@@ -65,7 +65,7 @@ class Runners(_Said):
 
 
 class OtherComponents(_Said):
-    """Asked for on its own: each of the two may fill a frame."""
+    """Components other than runners. Requested separately, since each of the two lists may fill a frame."""
 
     components: list[object]
 
@@ -78,7 +78,7 @@ class LogRequest(_Said):
 class UploadPart(_Said):
     upload: str
     data: str
-    """In base64."""
+    """Bytes of the package in base64."""
 
 
 class InstallRequest(_Said):
@@ -104,7 +104,7 @@ class RemoveRequest(_Said):
 
 
 def parsed(model: type[Model], data: Any) -> Model:
-    """Parses what the other side sent. Raises WireError that names the first wrong field."""
+    """Parses a message of the other side. Raises WireError that names the first wrong field."""
     try:
         return model.model_validate(data)
     except ValidationError as error:
@@ -118,7 +118,7 @@ def plugin_path(plugin_id: str) -> str:
 
 
 def plugin_of(path: str) -> str | None:
-    """The plugin whose channel this is."""
+    """Returns the id of the plugin whose channel has this path, or None."""
     author, slash, name = unquote(path.removeprefix(_PLUGINS)).partition("/")
     whole = path.startswith(_PLUGINS) and author and slash and name and "/" not in name
     return f"{author}/{name}" if whole else None
@@ -131,13 +131,14 @@ def mismatch(host: int, runtime: int) -> str:
 
 
 def as_wire(error: PluginLost | PluginUnavailable | PluginRefused) -> WireError:
-    """Why a run did not go on, for the other side."""
+    """Returns the wire's error for the reason that ended a run."""
     if isinstance(error, PluginRefused):
         return WireError(REFUSED, str(error), {"code": error.code})
     return WireError(error.code, str(error))
 
 
 def from_wire(error: WireError) -> PluginLost | PluginUnavailable | PluginRefused:
+    """Returns the core's error for an error of the other side."""
     if error.code == PluginLost.code:
         return PluginLost(error.message)
     if error.code == PluginUnavailable.code:

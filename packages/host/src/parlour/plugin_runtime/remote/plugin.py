@@ -1,4 +1,4 @@
-"""One plugin of a standalone runtime, as its Host sees it: a channel of its own, its runners, its runs, its status."""
+"""A plugin of a standalone runtime as its Host sees it: its own channel, its runners, its runs, its status."""
 
 import asyncio
 import contextlib
@@ -24,7 +24,7 @@ from .messages import ChannelHello, OtherComponents, Runners, Told, from_wire, p
 logger = logging.getLogger(__name__)
 
 Discovered = Callable[[str, str, Offer], None]
-"""The plugin, its version and what it says of itself."""
+"""Called with a plugin's id, its version and its components."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class ChannelRules:
 
 
 class RemotePlugin:
-    """Stays while the connection comes and goes; runs wait in it as they wait for a process that starts."""
+    """Stays while connections are lost and restored. Runs wait in it as they wait for a process that starts."""
 
     def __init__(self, told: Told, rules: ChannelRules, actions: HostActions, discovered: Discovered) -> None:
         self.plugin_id = told.plugin.plugin_id
@@ -46,7 +46,7 @@ class RemotePlugin:
         self._discovered = discovered
         self._known_generation = 0
         self._trouble = ""
-        """Why the plugin can't be reached, whatever it does itself."""
+        """Why the plugin can't be reached, whatever its own status."""
         self._peer: Peer | None = None
         self._session = ""
         self._ended = False
@@ -76,34 +76,34 @@ class RemotePlugin:
         return told
 
     def _is_settled(self) -> bool:
-        """Nothing that it said of itself is still to be asked for."""
+        """Returns whether the components of its newest process are known."""
         return self._known_generation >= self._told.generation
 
     def tell(self, told: Told, session: str) -> None:
-        """What the runtime says about it, in the session that is open."""
+        """Applies a status from the runtime, received in this session."""
         self._told = told
         if session != self._session:
             self.leave("")
             self._session = session
-            self._known_generation = 0  # whatever changed meanwhile, its runners are asked for again
+            self._known_generation = 0  # anything may have changed, so its runners are requested again
             self._task = asyncio.create_task(self._keep_channel())
         self._inform()
 
     def leave(self, reason: str) -> None:
-        """Its runs fail at once; new ones wait for it to come back."""
+        """Closes the channel. Its runs fail immediately; new ones wait until it is open again."""
         self._trouble, self._session = reason, ""
         if self._task is not None:
             self._task.cancel()
         self._let_go(reason)
 
     def end(self) -> None:
-        """It is not kept alive any more."""
+        """Ends the plugin's service: the runtime does not keep it running any more."""
         self._ended = True
         self.leave("it was stopped")
         self._queue.fail(f"plugin {self.plugin_id} is stopped")
 
     async def settled(self) -> None:
-        """Returns when its start has succeeded or failed, as far as can be seen from here."""
+        """Returns when its start has succeeded or failed, as far as is known here."""
         while self.status == "starting":
             await self._news.wait()
 
@@ -154,7 +154,7 @@ class RemotePlugin:
             await asyncio.sleep(retries.delay())
 
     async def _serve(self, retries: Retries) -> None:
-        """Raises WireError when the channel is closed, or did not open."""
+        """Serves the channel. Raises WireError when it is closed or could not be opened."""
         limits = self._rules.limits
         transport = await self._rules.address.open(plugin_path(self.plugin_id), limits)
         peer = Peer(transport, ActionCalls(self.plugin_id, self._actions), limits, name=self.plugin_id)
@@ -201,7 +201,7 @@ class RemotePlugin:
 
 @dataclass(frozen=True, slots=True)
 class _Channel:
-    """Has always room: the runtime knows how many runs the plugin takes."""
+    """Always has a free slot: the runtime knows how many runs the plugin accepts."""
 
     peer: Peer
     free: bool = True
@@ -211,7 +211,7 @@ class _Channel:
 
 
 class RemoteStream:
-    """The wire's stream with the core's errors."""
+    """A stream of the wire that raises the core's errors."""
 
     def __init__(self, stream: Stream) -> None:
         self._stream = stream

@@ -1,4 +1,4 @@
-"""The Plugin Runtime as a service elsewhere, for the core like the one inside the Host: found again when it is lost."""
+"""The Plugin Runtime as a service elsewhere, used by the core like the embedded one. Reconnects after a loss."""
 
 import asyncio
 import logging
@@ -22,11 +22,11 @@ from .plugin import ChannelRules, Discovered, RemotePlugin
 logger = logging.getLogger(__name__)
 
 CATCH_UP_SECONDS = 10.0
-"""How long what was done may take to be seen; it is done, whether it is seen or not."""
+"""Seconds to wait until a completed change is visible here; it is done even if it is not visible by then."""
 
 
 class NotConnected(Exception):
-    """The plugin runtime can't be asked."""
+    """Raised when the plugin runtime is not connected."""
 
 
 class RemoteRuntime:
@@ -45,14 +45,14 @@ class RemoteRuntime:
         self._session = ""
         self._seen: set[str] = set()
         self._revision = -1
-        """Up to where everything is known in this session; below zero before it is."""
+        """Revision up to which everything is known in this session; negative before that."""
         self._trouble = "it has not answered yet"
         self._was_known = False
         self._news = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
     def serve(self, actions: HostActions) -> None:
-        """What plugins may call. Given once; from now on the runtime is looked for."""
+        """Sets the actions that plugins may call, and starts connecting to the runtime. Called once."""
         self._actions = actions
         self._task = asyncio.create_task(self._keep_connection())
 
@@ -81,12 +81,12 @@ class RemoteRuntime:
         return self._plugins[plugin_id]
 
     def trouble(self) -> str:
-        """Why the runtime can't be used at this moment; empty when it can."""
+        """Returns why the runtime can't be used at the moment; empty if it can."""
         where = self._rules.address.url
         return f"the plugin runtime at {where} can't be used: {self._trouble}" if self._trouble else ""
 
     def facts(self) -> list[PluginFacts]:
-        """As far as is known. Raises NotConnected when nothing is."""
+        """Returns what is known of all plugins. Raises NotConnected if nothing is."""
         if not self._was_known:
             raise NotConnected(self.trouble())
         shown = {plugin_id: told.plugin for plugin_id, told in self._told.items()}
@@ -94,19 +94,19 @@ class RemoteRuntime:
         return [shown[plugin_id] for plugin_id in sorted(shown)]
 
     async def known(self) -> None:
-        """Returns when everything that is installed is known, and has started or failed to."""
+        """Returns when all installed plugins are known, and each has started or failed to."""
         while self._revision < 0:
             await self._news.wait()
         await asyncio.gather(*(plugin.settled() for plugin in self._plugins.values()))
 
     async def ask(self, action: str, data: dict[str, Any]) -> Any:
-        """Raises NotConnected, and WireError for what the runtime refuses."""
+        """Sends a request to the runtime. Raises NotConnected, and WireError if the runtime refuses."""
         if self._control is None:
             raise NotConnected(self.trouble())
         return await self._control.call(action, data)
 
     async def caught_up(self, revision: int, plugin_id: str | None) -> None:
-        """What the runtime has done is visible here too, unless it is lost meanwhile or takes its time."""
+        """Waits until a change of the runtime is visible here, unless the connection is lost or it takes too long."""
         try:
             async with asyncio.timeout(CATCH_UP_SECONDS):
                 while self._control is not None and self._revision < revision:
@@ -114,7 +114,7 @@ class RemoteRuntime:
                 if plugin_id in self._plugins:
                     await self._plugins[plugin_id].settled()
         except TimeoutError:
-            logger.warning("the plugin runtime has not told in time what it has done")
+            logger.warning("the plugin runtime did not report a completed change in time")
 
     async def _keep_connection(self) -> None:
         retries = self._rules.retries()
@@ -126,13 +126,13 @@ class RemoteRuntime:
             except Exception as error:
                 logger.exception("the connection to the plugin runtime failed")
                 reason = f"the Host failed with {type(error).__name__}; its log says where"
-            if reason != self._trouble:  # said once, not with every attempt
+            if reason != self._trouble:  # logged once, not with every attempt
                 logger.error("the plugin runtime at %s can't be used: %s", self._rules.address.url, reason)
             self._lose(reason)
             await asyncio.sleep(retries.delay())
 
     async def _follow(self, retries: Retries) -> NoReturn:
-        """Raises WireError when the connection is lost, or did not come about."""
+        """Follows the runtime's status. Raises WireError when the connection is lost or could not be opened."""
         transport = await self._rules.address.open(messages.CONTROL, self._rules.limits)
         peer = Peer(transport, _Nothing(), self._rules.limits, name="plugin runtime")
         peer.start()
@@ -209,7 +209,7 @@ class RemoteRuntime:
 
 
 class _Nothing:
-    """The runtime asks nothing of the Host but for its plugins, and they have their own channels."""
+    """Refuses all calls: the runtime calls the Host only for plugins, which have their own channels."""
 
     def dispatch(self, action: str, data: Any) -> Coroutine[Any, Any, Any]:
         raise WireError("not_supported", f"the control connection has no action '{action}' on this side")

@@ -1,4 +1,4 @@
-"""The control connection of a Host: who it is, how the plugins are doing, and what is to be done with them."""
+"""The control connection of a Host: its identity, the status of plugins, and changes to them."""
 
 import asyncio
 import logging
@@ -19,6 +19,8 @@ logger = logging.getLogger(__name__)
 
 
 class Control:
+    """Serves the calls of one Host on its control connection."""
+
     def __init__(
         self, token: Token, keeper: PluginKeeper, board: Board, sessions: Sessions, uploads: Uploads, version: str
     ) -> None:
@@ -70,7 +72,7 @@ class Control:
         ).model_dump()
 
     async def _answered(self, work: Coroutine[Any, Any, Any]) -> Any:
-        """What was begun is brought to its end, also when its Host is lost meanwhile: nothing of it stays half done."""
+        """Completes a change even if the Host is lost, so that nothing stays half done."""
         task = asyncio.create_task(work)
         self._begun.add(task)
         task.add_done_callback(self._done_with)
@@ -84,7 +86,7 @@ class Control:
     def _done_with(self, task: "asyncio.Task[Any]") -> None:
         self._begun.discard(task)
         if not task.cancelled() and task.exception() is not None:
-            logger.debug("a Host's wish was not fulfilled: %s", task.exception())  # it is told, if it is still there
+            logger.debug("a request of the Host failed: %s", task.exception())  # sent to the Host if it is there
 
     def _told(self, problem: PluginProblem) -> WireError:
         return WireError(problem.code, problem.message, {"details": problem.details, "revision": self._board.changed()})
@@ -134,7 +136,7 @@ class Control:
 
 
 def _last(lines: list[str]) -> list[str]:
-    """As many of the last lines as one frame surely holds."""
+    """Returns as many of the last lines as are sure to fit in one frame."""
     room = messages.CHUNK_BYTES * 2
     kept: list[str] = []
     for line in reversed(lines):

@@ -1,7 +1,7 @@
-"""Between a plugin and the Host: a Host's runs go to the plugin's process, the plugin's calls to the Host.
+"""Relays between plugins and the Host: the Host's runs go to a plugin's process, the plugin's calls to the Host.
 
-Calls are relayed one by one and not as bytes: the plugin's process outlives the Host's connection, and so can share
-neither its greeting nor its numbers. Whose channel it is says the path under which the Host opened it.
+Calls are relayed one by one and not as bytes: the plugin's process outlives the Host's connection, so it can share
+neither its handshake nor its call numbers. The path at which the Host opened a channel names the plugin.
 """
 
 from collections.abc import AsyncGenerator, Callable, Coroutine
@@ -21,13 +21,13 @@ from .tokens import Token
 CALLS = frozenset({"emit_event", "call_tool", "kb_ingest", "kb_retrieve", "kb_delete", "parse_file"})
 STREAMS = frozenset({"run_command"})
 CALL_SECONDS = 86_400.0
-"""The Host keeps the time of a call and cancels it here; this is for one that forgets."""
+"""Limit for calls of a Host that fails to cancel them; normally the Host limits the time of a call."""
 HOST_SECONDS = 10.0
-"""How long a plugin's call may wait for a Host that is just about to connect."""
+"""Seconds that a plugin's call waits for a Host that is about to connect."""
 
 
 class HostCalls:
-    """What plugins may call, by way of the connected Host, which decides about it."""
+    """The actions that plugins may call. They are sent to the connected Host, which authorizes them."""
 
     def __init__(self, sessions: Sessions, seconds: float = HOST_SECONDS) -> None:
         self._sessions = sessions
@@ -60,7 +60,7 @@ class HostCalls:
 
 
 class PluginChannel:
-    """What a Host may ask of one plugin."""
+    """Serves the calls that a Host may make to one plugin."""
 
     def __init__(self, plugin_id: str, token: Token, plugins: PluginCaller, board: Board, sessions: Sessions) -> None:
         self.peer: Peer | None = None

@@ -1,4 +1,4 @@
-"""Takes the connections of Hosts: which token admits whom, and which path is for what."""
+"""Accepts connections of Hosts: tokens decide whether, and paths decide for what."""
 
 import asyncio
 import logging
@@ -28,7 +28,7 @@ logger = logging.getLogger(__name__)
 
 REVOKED = "the token of this connection was revoked"
 STREAMS = 1_000_000
-"""Runs wait for their turn at the plugin and not for the connection."""
+"""Maximum number of streams per connection: runs are to wait for the plugin and not for the connection."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,8 @@ class UploadRules:
 
 
 class Service:
+    """Serves Hosts on WebSocket connections."""
+
     def __init__(
         self,
         tokens: Tokens,
@@ -58,8 +60,7 @@ class Service:
             max_depth=sys.maxsize,
             max_elements=sys.maxsize,
         )
-        """Of connections with Hosts. They are not the ones to be counted and slowed down; plugins are, where they are
-        read."""
+        """Limits of connections with Hosts. Hosts are not limited in rate; plugins are, where their frames are read."""
         self._tokens = tokens
         self._sessions = sessions
         self._plugins = plugins
@@ -72,10 +73,11 @@ class Service:
         """Open connections, with the tokens that admitted them."""
 
     def admit(self, secret: str) -> Callable[[str, WebSocketTransport], None] | None:
+        """Returns what accepts the connection with this token; None if the token is not valid."""
         try:
             token = self._tokens.find(secret)
         except TokensUnreadable as error:
-            logger.error("no Host is let in: %s", error)
+            logger.error("no Host is admitted: %s", error)
             return None
         return None if token is None else partial(self._connected, token)
 
@@ -143,7 +145,7 @@ class Service:
 
 @dataclass(frozen=True, slots=True)
 class Guarded:
-    """A dispatcher that takes no call once its connection's token is revoked."""
+    """A dispatcher that refuses calls after its connection's token was revoked."""
 
     dispatcher: Dispatcher
     check: Callable[[], None]

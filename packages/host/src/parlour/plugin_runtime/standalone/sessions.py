@@ -17,6 +17,8 @@ logger = logging.getLogger(__name__)
 
 
 class Session:
+    """The connections of one Host."""
+
     def __init__(self, token: Token, control: Peer) -> None:
         self.id = secrets.token_hex(16)
         self.token = token
@@ -24,20 +26,22 @@ class Session:
         self._control = control
 
     def end(self, reason: str) -> None:
-        """Its runs are cancelled in the plugins, which go on."""
+        """Closes the connections. The Host's runs are cancelled in the plugins, which keep running."""
         for channel in [*self.channels.values()]:
             channel.close(reason, refused=True)
         self._control.close(reason, refused=True)
 
 
 class Sessions:
+    """Holds the current session and its plugin channels."""
+
     def __init__(self, arrived: Callable[[], None]) -> None:
         self._arrived = arrived
         self._current: Session | None = None
         self._news = asyncio.Event()
 
     def enter(self, token: Token, control: Peer) -> Session:
-        """Begins a session. A Host with the same token takes the place of its own earlier connection."""
+        """Begins a session. A Host with the same token replaces its own earlier connection."""
         current = self._current
         if current is not None and current.token.token_id != token.token_id:
             raise WireError(
@@ -80,7 +84,7 @@ class Sessions:
             del current.channels[plugin_id]
 
     async def channel(self, plugin_id: str, seconds: float) -> Peer | None:
-        """The way from this plugin to the Host; None when there is none within this time."""
+        """Returns the connection from this plugin to the Host; None if there is none within this time."""
         try:
             async with asyncio.timeout(seconds):
                 while True:

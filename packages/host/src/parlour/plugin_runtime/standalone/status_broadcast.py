@@ -1,4 +1,4 @@
-"""What a connected Host is told of the plugins: each one's newest state, as soon as it changes. Decides nothing."""
+"""Sends the connected Host the newest status of each plugin as soon as it changes. It decides nothing."""
 
 import asyncio
 import contextlib
@@ -17,13 +17,15 @@ from ..supervision.status import PluginStatus, StatusFile
 from ..supervision.supervisor import Supervisor
 
 LOOK_SECONDS = 0.2
-"""While something is being installed, since the steps of a build are not announced."""
+"""Seconds between checks during an installation, since the steps of a build are not announced."""
 FACTS_BYTES = 256 * 1024
 _NONE_YET = {"version": "", "generation": 0, "runners": [], "components": []}
 
 
 @dataclass(slots=True)
 class Board:
+    """Numbers the changes of plugins and streams them."""
+
     facts: Callable[[], list[PluginFacts]]
     supervisors: Callable[[], dict[str, Supervisor]]
     _revision: int = 0
@@ -32,7 +34,7 @@ class Board:
     _offers: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def changed(self) -> int:
-        """The number under which a Host will have seen what is true now."""
+        """Announces a change. Returns the revision at which a Host has seen the current state."""
         self._revision += 1
         self._news.set()
         self._news = asyncio.Event()
@@ -40,6 +42,7 @@ class Board:
 
     @contextlib.contextmanager
     def working(self) -> Iterator[None]:
+        """Checks for changes periodically until the block ends."""
         self._working += 1
         self.changed()
         try:
@@ -55,7 +58,10 @@ class Board:
         self.changed()
 
     def removed(self, plugin_id: str) -> None:
-        """Its generations go on counting: it may be installed again before anybody has looked."""
+        """Removes a plugin's components.
+
+        Its generations keep counting, since it may be installed again before a Host has noticed.
+        """
         self._offers[plugin_id] = {**self._offer(plugin_id), "runners": [], "components": []}
         self.changed()
 
@@ -69,7 +75,7 @@ class Board:
         return self._offers.get(plugin_id, _NONE_YET)
 
     async def watch(self) -> AsyncGenerator[dict[str, Any], None]:
-        """A part for each plugin that is new or has changed or is gone, and a number when that was all."""
+        """Yields a part for each plugin that is new, changed or gone, and then the revision."""
         shown: dict[str, dict[str, Any]] = {}
         told = -1
         while True:
@@ -101,7 +107,10 @@ class Board:
 
 
 def _bounded(shown: dict[str, Any], facts: PluginFacts) -> dict[str, Any]:
-    """One plugin's endless description must not cost the others their Host."""
+    """Shortens the description of a plugin if it is too long.
+
+    A frame that is too large would disconnect the Host from all plugins.
+    """
     if len(to_json(shown)) <= FACTS_BYTES:
         return shown
     remark = f"its description has more than {FACTS_BYTES // 1024} KiB and is not shown"
@@ -110,7 +119,7 @@ def _bounded(shown: dict[str, Any], facts: PluginFacts) -> dict[str, Any]:
 
 
 class AnnouncedStatus(StatusFile):
-    """How plugins are doing, for commands on this machine and for the Host."""
+    """Publishes the status of plugins to commands on this machine and to the Host."""
 
     def __init__(self, path: Path, board: Board) -> None:
         super().__init__(path)

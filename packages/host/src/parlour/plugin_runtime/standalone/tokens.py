@@ -1,4 +1,4 @@
-"""The tokens by which Hosts may use this runtime: made once, shown once, kept as digests in one small file."""
+"""The tokens with which Hosts may use this runtime: created once, shown once, stored as digests in one small file."""
 
 import contextlib
 import fcntl
@@ -23,7 +23,7 @@ class Token(BaseModel):
 
 
 class TokensUnreadable(Exception):
-    """The file of tokens is damaged."""
+    """Raised when the file of tokens is damaged."""
 
     code = "tokens_unreadable"
 
@@ -32,13 +32,15 @@ _LIST = TypeAdapter(list[Token])
 
 
 class Tokens:
+    """Creates, finds and revokes tokens."""
+
     def __init__(self, file: Path) -> None:
         self._file = file
         self._valid: frozenset[str] = frozenset()
         self._valid_as_of: tuple[int, ...] | None = None
 
     def create(self, name: str, now: int) -> str:
-        """The token itself; it can't be read again."""
+        """Creates a token and returns it. It can't be read again."""
         secret = f"parlour_runtime_{secrets.token_urlsafe(32)}"
         token = Token(token_id=secrets.token_hex(6), name=name, digest=_digest(secret), created_at=now)
         with self._locked():
@@ -55,7 +57,7 @@ class Tokens:
             raise TokensUnreadable(message) from error
 
     def revoke(self, token_id: str, now: int) -> bool:
-        """False when there is no such token to revoke."""
+        """Revokes a token. Returns False if there is no such valid token."""
         with self._locked():
             tokens = self.all()
             found = [each for each in tokens if each.token_id == token_id and not each.revoked_at]
@@ -64,13 +66,13 @@ class Tokens:
         return bool(found)
 
     def find(self, secret: str) -> Token | None:
-        """The valid token that this is."""
+        """Returns the valid token with this secret, or None."""
         digest = _digest(secret)
         valid = [each for each in self.all() if not each.revoked_at]
         return next((each for each in valid if hmac.compare_digest(each.digest, digest)), None)
 
     def is_valid(self, token: Token) -> bool:
-        """Tells whether the token is still active. The file is read again only after it changed."""
+        """Returns whether the token is still active. The file is read again only after it changed."""
         stamp = self._stamp()
         if stamp != self._valid_as_of:
             self._valid = frozenset(each.token_id for each in self.all() if not each.revoked_at)

@@ -13,11 +13,11 @@ from parlour_sdk.wire import WireError
 from .. import disk_errors
 
 MAX_OPEN_UPLOADS = 4
-"""Packages that one connection may be sending or have sent without installing them."""
+"""Maximum number of packages that one connection may be sending or have sent without installing them."""
 
 
 STALE_SECONDS = 60.0
-"""An upload of which nothing came for so long was given up by its Host."""
+"""Seconds without data after which an upload counts as given up by its Host."""
 
 
 class Uploads:
@@ -27,14 +27,14 @@ class Uploads:
         self._limit = limit
         self._sizes: dict[str, int] = {}
         self._changed_at: dict[str, float] = {}
-        """When the last bytes of those came that are still being received."""
+        """Times of the last bytes of uploads that are still being received."""
 
     def begin(self) -> str:
         self._drop_stale()
         if len(self._sizes) >= MAX_OPEN_UPLOADS:
             sentence = f"{MAX_OPEN_UPLOADS} uploads are open on this connection; install one of them first"
             raise PluginProblem("rate_limited", sentence)
-        if self._folder is None:  # not before: a Host is let in also while the disk is full
+        if self._folder is None:  # created late: a Host is admitted even if the disk is full
             with disk_errors.in_words("the package can't be kept"):
                 self._folder = tempfile.TemporaryDirectory(dir=self._above)
         name = secrets.token_hex(8)
@@ -59,7 +59,7 @@ class Uploads:
             file.write(content)
 
     def received(self, name: str) -> Path:
-        """Returns the whole package, which stays until it is dropped."""
+        """Returns the complete package, which stays until it is dropped."""
         path = self.path(name)
         self._changed_at.pop(name, None)
         return path

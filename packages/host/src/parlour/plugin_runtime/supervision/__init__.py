@@ -1,1 +1,1 @@
-"""Keeps plugins running: from the greeting over health, limits and restarts to the end."""
+"""Keeps plugins running: handshake, health, limits, restarts, shutdown."""

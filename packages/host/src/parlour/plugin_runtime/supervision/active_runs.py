@@ -1,4 +1,4 @@
-"""What one process is asked to do: how many more runs it may take, and which go on although they were told to end."""
+"""Tracks the runs of one plugin process: how many more it accepts, and which continue after their cancellation."""
 
 import asyncio
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from .connection import PluginStream, answered, told
 
 @dataclass(slots=True, eq=False)
 class _Run:
-    """Healthy until it is cancelled; then it has some time to end before it counts as deaf."""
+    """One run. It is healthy until it is cancelled; then it has some time to end before it counts as stuck."""
 
     takes_a_place: bool = True
     patience: asyncio.TimerHandle | None = None
@@ -22,7 +22,7 @@ class _Run:
 
 
 class Runs:
-    """A place is free again when the plugin itself is done with a run, however long ago the Host was."""
+    """Starts runs and calls. A slot is free again when the plugin itself has finished a run, not when the Host has."""
 
     def __init__(self, peer: Peer, places: int, ignored_cancel_seconds: float) -> None:
         self._peer = peer
@@ -50,15 +50,15 @@ class Runs:
         return sum(run.deaf for run in self._all)
 
     async def quiet(self) -> None:
-        """Returns when no call is left, and no run but those that were cancelled."""
+        """Returns when no calls and no runs are left, except for cancelled ones."""
         await self._quiet.wait()
 
     def open(self, request: dict[str, Any]) -> PluginStream:
-        """Raises the wire's errors, and then nothing was begun."""
+        """Starts a run. Raises the wire's errors; nothing was started then."""
         return self._begin("run_agent", request, _Run())
 
     def stream(self, action: str, data: dict[str, Any]) -> PluginStream:
-        """What waits for no place: it is short, and somebody may need it just because the plugin is busy."""
+        """Starts a stream that needs no slot: it is short, and may be needed just because the plugin is busy."""
         try:
             return self._begin(action, data, _Run(takes_a_place=False))
         except WireError as error:

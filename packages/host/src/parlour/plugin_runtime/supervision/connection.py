@@ -1,4 +1,4 @@
-"""A plugin's end of the wire, seen from the Host: the greeting first, then calls in both directions."""
+"""The Host's end of the wire to a plugin: the handshake first, then calls in both directions."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
@@ -17,11 +17,15 @@ from parlour_sdk.wire import HUNG_UP, ConnectionClosed, Stream, WireError
 REFUSED_AT_ONCE = 100
 REFUSED_PER_SECOND = 50
 REFUSED_LATE_SECONDS = 0.5
-"""Beyond these a refusal is answered late. Its call keeps its place until then, so who asks in vain slows itself."""
+"""Delay of refusals beyond this burst and rate. The call keeps its slot until then, so a plugin whose calls keep being
+refused slows itself down."""
 
 
 class HostActions(Protocol):
-    """Answers and parts are whatever the wire encodes: JSON values, or entities of the protocol."""
+    """The actions that plugins may call.
+
+    Answers and parts are JSON values or protocol entities, as the wire encodes.
+    """
 
     def streams(self, name: str) -> bool: ...
 
@@ -62,7 +66,7 @@ class ActionCalls:
 
 
 class PluginDispatcher:
-    """The same, once the plugin has said hello."""
+    """Serves a plugin's calls after it has said hello."""
 
     def __init__(self, plugin_id: str, actions: HostActions, host_version: str) -> None:
         self._plugin_id = plugin_id
@@ -97,7 +101,7 @@ def _mismatch(protocol: int) -> str:
 
 
 async def answered(call: Awaitable[Any]) -> dict[str, Any]:
-    """The wire's answer with the core's errors."""
+    """Returns the answer of a call on the wire. Raises the core's errors."""
     try:
         answer = await call
     except WireError as error:
@@ -108,13 +112,14 @@ async def answered(call: Awaitable[Any]) -> dict[str, Any]:
 
 
 def told(error: WireError) -> PluginLost | PluginRefused:
+    """Returns the core's error for an error of the wire."""
     if isinstance(error, ConnectionClosed):
         return PluginLost("its process ended" if error.reason == HUNG_UP else error.reason)
     return PluginRefused(error.code, error.message)
 
 
 class PluginStream:
-    """The wire's stream with the core's errors."""
+    """A stream of the wire that raises the core's errors."""
 
     def __init__(self, stream: Stream, aborted: Callable[[], None]) -> None:
         self._stream = stream

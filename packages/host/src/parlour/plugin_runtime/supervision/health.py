@@ -1,4 +1,4 @@
-"""Tells a plugin whose event loop hangs from one that is only slow to be heard. Ends nobody itself."""
+"""Distinguishes a plugin whose event loop hangs from one whose answers arrive late. It ends no process itself."""
 
 import asyncio
 
@@ -11,7 +11,7 @@ _PAUSED_SLICE = 0.1
 
 
 async def watch(peer: Peer, policy: HealthPolicy) -> str:
-    """Pings until so many in a row went unanswered, and returns that in words."""
+    """Pings until too many in a row were not answered, and returns that as a reason."""
     pings: set[asyncio.Task[None]] = set()
     missed = 0
     try:
@@ -36,11 +36,10 @@ async def _ping(peer: Peer) -> None:
 
 
 async def _heard(pings: set[asyncio.Task[None]], peer: Peer, seconds: float) -> bool:
-    """Whether any ping was answered within these seconds, as far as we were there to hear it.
+    """Returns whether any ping was answered within these seconds, counting only the time in which we could read.
 
-    Time that our own loop slept through does not count: the answer may lie unread. Time in which reading was paused
-    counts a tenth: what the plugin sent before its answer has to be read first, but it can't put off its answer for
-    ever.
+    Time in which our own loop was blocked does not count: the answer may be unread. Time in which reading was paused
+    counts a tenth: the plugin's earlier output has to be read first, but it must not delay the answer indefinitely.
     """
     loop = asyncio.get_running_loop()
     length = seconds / _SLICES

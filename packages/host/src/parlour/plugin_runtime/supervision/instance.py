@@ -1,6 +1,6 @@
-"""One life of a plugin's process: greeting, serving, and an end in bounded time, whoever wanted it.
+"""One process of a plugin: handshake, service, and a shutdown in bounded time, whatever its cause.
 
-What comes before the launch and after the end is the supervisor's part.
+The supervisor does what comes before the launch and after the exit.
 """
 
 import asyncio
@@ -26,21 +26,27 @@ from .wait_helpers import first_of
 logger = logging.getLogger(__name__)
 
 MOST_OFFERED = 1000
-"""Runners, and components, of one plugin: each is looked at when it starts, and each that is broken is told."""
+"""Maximum number of runners, and of other components, of one plugin. Each is checked at its start, and each broken one
+is reported."""
 _LAST_WORDS_SECONDS = 0.5
-"""How long the log of a process that is gone may take to be read to its end."""
+"""Seconds to read the rest of the log of a process that has exited."""
 _BURIAL_SECONDS = 1.0
-"""How long a killed process may take to be gone."""
+"""Seconds that a killed process may take to exit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
+    """Why an instance ends, and whether it exited by itself or was stopped."""
+
     reason: str
     manner: Literal["by itself", "asked", "forced"]
 
 
 class Life:
-    """`ready` when it may be called; `leaving` from when it takes no new runs; `over` when nothing of it is left."""
+    """One process of a plugin.
+
+    `ready` is set when it may be called, `draining` when it accepts no new runs, `closed` when nothing of it is left.
+    """
 
     def __init__(
         self,
@@ -60,7 +66,7 @@ class Life:
         self.leaving = asyncio.Event()
         self.over = asyncio.Event()
         self.reason = ""
-        """Why it ended, in words."""
+        """Why it ended, for display."""
         self._start = start
         self._process = process
         self._dispatcher = dispatcher
@@ -76,7 +82,7 @@ class Life:
         await self.over.wait()
 
     async def drain(self) -> None:
-        """Takes no new runs, lets those that are healthy end within their time, and stops."""
+        """Accepts no new runs, gives healthy ones some time to end, and stops."""
         self.leaving.set()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(self._policy.drain_seconds):
@@ -89,7 +95,7 @@ class Life:
         try:
             ending = await self._served()
         except Exception:
-            logger.exception("plugin %s is ended", self._start.plugin_id)
+            logger.exception("watching plugin %s failed; its process is killed", self._start.plugin_id)
         finally:
             self.reason = ending.reason
             self.leaving.set()
@@ -116,7 +122,7 @@ class Life:
         await self._process.restrain(self._policy.allowance.open_files, self._policy.allowance.niceness)
 
     async def _held(self, folder: Path) -> resources.FolderUse:
-        """Measures the data folder with the open files there that have no name any more."""
+        """Measures the data folder, including its open files that have no name any more."""
         named = await self._measure(folder)
         return resources.FolderUse(named.size_bytes + await self._process.unlinked_bytes(folder), named.files)
 
@@ -132,9 +138,9 @@ class Life:
             return Ending(f"it did not start within {self._policy.start_seconds:g} s", "forced")
         except ConnectionClosed:
             return await self._closed()
-        except WireError as error:  # what the plugin itself answered may be anything
+        except WireError as error:  # the plugin's own message may contain anything
             return Ending(in_brief(error.message), "forced")
-        await self._restrain()  # once more: a process that began while the first time was under way may have escaped it
+        await self._restrain()  # again, for processes that started during the first time
         self.ready.set()
         return await first_of(self._closed(), _forced(health.watch(self.peer, self._policy.health)))
 
@@ -160,7 +166,7 @@ class Life:
         return Ending("its process ended" if reason == HUNG_UP else f"it was cut off: {reason}", "by itself")
 
     async def _end(self, ending: Ending) -> int | None:
-        """The whole of it within `stop_seconds`, gently first; its exit status, if it has one."""
+        """Ends the process within `stop_seconds`, gently first. Returns its exit status, if it has one."""
         seconds = self._policy.stop_seconds
         if ending.manner == "asked" and self.ready.is_set():
             with contextlib.suppress(WireError):
@@ -187,7 +193,7 @@ async def _forced(watch: Coroutine[Any, Any, str]) -> Ending:
 
 
 def _explain(ending: Ending, status: int | None, last: str) -> str:
-    """The plugin's own last words say most."""
+    """Returns the reason with the plugin's last log line, which usually says most."""
     shown = f" ({_ended(status)})" if ending.manner == "by itself" and status is not None else ""
     return f"{ending.reason}{shown}; its log ends with: {in_brief(last)}" if last else f"{ending.reason}{shown}"
 

@@ -1,7 +1,7 @@
-"""What plugins listen to, kept for the next start: one small file, replaced when something changes.
+"""Stores the listeners of plugins for the next start: one small file, replaced when something changes.
 
-A plugin that takes long to come up, or does not for now, is owed what happens meanwhile. Only it could tell what it
-wants of that, so what it told last counts until it tells it anew.
+A plugin that starts slowly, or fails to start for now, must still receive the events of that time. Only the plugin can
+say which events it wants, so its last declaration counts until it makes a new one.
 """
 
 import json
@@ -28,7 +28,10 @@ class ListenerFile:
 
 
 def _read(path: Path) -> dict[str, Told]:
-    """Empty for a file that is not there or was tampered with: plugins are then known when they come up."""
+    """Returns the stored listeners.
+
+    Empty if the file is missing or was tampered with; plugins then declare their listeners when they start.
+    """
     try:
         told = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""The Plugin Runtime inside the Host: one supervisor per installed plugin, and the core's way to call them."""
+"""The Plugin Runtime inside the Host: one supervisor per installed plugin, and the core's access to them."""
 
 import asyncio
 import logging
@@ -50,28 +50,31 @@ class EmbeddedRuntime:
         self._supervisors: dict[str, Supervisor] = {}
 
     def serve(self, actions: HostActions) -> None:
-        """What plugins may call. Given once, before the first start."""
+        """Sets the actions that plugins may call. Called once, before the first start."""
         self._starter = Starter(
             self._launcher, self._prepare, actions, self._host_version, self._policy, self._guardian
         )
 
     async def refresh(self) -> None:
-        """Makes what runs equal to what is installed. A version that does not get ready leaves the one before it."""
+        """Makes the running plugins match the installed ones.
+
+        A version that does not become ready leaves the one before it in place.
+        """
         installed = self._folder.installed()
         names = dict.fromkeys((*self._supervisors, *installed))
         await asyncio.gather(*(self.settle(plugin_id, installed.get(plugin_id)) for plugin_id in names))
 
     async def settle(self, plugin_id: str, plugin: Installed | None) -> None:
-        """The same for one plugin, which waits for no other; who asks for the same one twice does so in turn."""
+        """Makes one plugin match, without waiting for others. The caller avoids concurrent calls for one plugin."""
         if plugin is not None:
             await self._bring(plugin)
         elif plugin_id in self._supervisors:
             await self._remove(plugin_id)
 
     async def replace(self, plugin: Installed) -> None:
-        """This version serves from now on, and the one before it finishes its runs.
+        """Starts this version, which serves from now on; the one before it finishes its runs.
 
-        Raises PluginUnavailable when it does not get ready; the one before, if there is one, then goes on serving.
+        Raises PluginUnavailable if it does not become ready; the one before, if there is one, then keeps serving.
         """
         supervisor = self._supervisors.get(plugin.plugin_id)
         if supervisor is not None:
@@ -83,7 +86,10 @@ class EmbeddedRuntime:
             raise PluginUnavailable(f"plugin {plugin.plugin_id} is not ready: {supervisor.reason}")
 
     async def restart(self, plugin_id: str) -> None:
-        """A fresh process, at once also for a plugin that was given up. Raises PluginUnavailable as `replace` does."""
+        """Starts a fresh process immediately, even of a plugin that was given up.
+
+        Raises PluginUnavailable like `replace`.
+        """
         supervisor = self._installed(plugin_id)
         await supervisor.replace(supervisor.plugin)
 
@@ -125,14 +131,14 @@ class EmbeddedRuntime:
             try:
                 await supervisor.replace(plugin)
             except PluginUnavailable as error:
-                logger.error("version %s is not taken: %s", plugin.version, error)
+                logger.error("version %s is rejected: %s", plugin.version, error)
                 if supervisor.peer is None:
-                    supervisor.plugin = plugin  # what was there before serves nobody, and is not what is installed
+                    supervisor.plugin = plugin  # the old version neither serves nor is installed
 
     def _supervise(self, plugin: Installed) -> Supervisor:
         if self._starter is None:
             raise RuntimeError("serve() comes before the first start")
-        logger.info("plugin %s %s starts", plugin.plugin_id, plugin.version)
+        logger.info("starting plugin %s %s", plugin.plugin_id, plugin.version)
         supervisor = Supervisor(
             plugin, self._starter, self._logs(plugin.plugin_id), self._policy, self._discovered, self._tell
         )

@@ -1,4 +1,4 @@
-"""The numbers by which plugins are kept. Every one is a setting; what they mean is told where they are used."""
+"""Limits and times for supervising plugins. Each is a setting, explained where it is used."""
 
 from dataclasses import field
 
@@ -19,12 +19,12 @@ class HealthPolicy:
     ping_seconds: float = 10.0
     missed_pings: int = 3
     ignored_cancel_seconds: float = 30.0
-    """A run that goes on for so long after its cancellation ignores it."""
+    """Seconds after its cancellation at which a run that continues counts as ignoring it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What one plugin may use, whatever its manifest asks for."""
+    """Resources that one plugin may use, whatever its manifest asks for."""
 
     memory_mb: int = 2048
     data_mb: int = 1024
@@ -33,9 +33,9 @@ class Allowance:
     processes: int = 200
     niceness: int = 5
     memory_seconds: float = 2.0
-    """How often its processes and their memory are looked at."""
+    """Seconds between checks of its processes and their memory."""
     data_seconds: float = 10.0
-    """How often its data folder is looked at."""
+    """Seconds between checks of its data folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Policy:
     start_seconds: float = 30.0
     stop_seconds: float = 5.0
     drain_seconds: float = 30.0
-    """How long a process that was replaced may finish its runs."""
+    """Seconds that a replaced process has to finish its runs."""
     starts_at_once: int = 8
     restart: RestartPolicy = RestartPolicy()
     health: HealthPolicy = HealthPolicy()

@@ -1,4 +1,4 @@
-"""Notices when a plugin uses more than it may of processes, memory or disk, by looking now and then. Ends nobody."""
+"""Detects when a plugin exceeds its processes, memory or disk space, by periodic checks. It ends no process itself."""
 
 import asyncio
 import errno
@@ -16,25 +16,25 @@ from .policy import Allowance
 
 MEBIBYTE = 1024 * 1024
 _SHARE_OF_TIME = 20
-"""Looking takes at most one part in so many of the time."""
+"""Checks take at most one part in this many of the time."""
 _UNSEEN = (errno.EACCES, errno.ENAMETOOLONG)
-"""What only the plugin can have brought about: a folder that it has closed, or that lies too deep to be named."""
+"""Errors that only the plugin can have caused: a folder that it has closed, or one too deep to be named."""
 _BLOCK_BYTES = 512
-"""The unit in which a file's blocks are told."""
+"""Unit of a file's `st_blocks`."""
 
 
 @dataclass(frozen=True, slots=True)
 class FolderUse:
     size_bytes: int = 0
     files: int = 0
-    """Folders count as files."""
+    """Number of files, including folders."""
 
 
 Measure = Callable[[Path], Awaitable[FolderUse]]
 
 
 async def watch_processes(process: PluginProcess, megabytes: int, allowance: Allowance) -> str:
-    """Returns, in words, when it and its children are too many or use more. Newcomers are restrained as the others."""
+    """Returns the reason when its processes are too many or use too much memory. New ones get the same limits."""
     while True:
         await asyncio.sleep(allowance.memory_seconds)
         if await process.restrain(allowance.open_files, allowance.niceness) > allowance.processes:
@@ -44,7 +44,10 @@ async def watch_processes(process: PluginProcess, megabytes: int, allowance: All
 
 
 async def watch_folder(folder: Path, allowance: Allowance, measure: Measure, ready: asyncio.Event) -> str:
-    """Returns the reason when the folder holds too much. A plugin that finds it so may tidy up until it is ready."""
+    """Returns the reason when the folder holds too much.
+
+    A plugin that starts with too much in it may clean up until it is ready.
+    """
     took, before = 0.0, FolderUse(sys.maxsize, sys.maxsize)
     while True:
         await asyncio.sleep(max(allowance.data_seconds, took * _SHARE_OF_TIME))
@@ -64,7 +67,7 @@ async def watch_folder(folder: Path, allowance: Allowance, measure: Measure, rea
 
 
 async def folder_use(folder: Path) -> FolderUse:
-    """Measures a folder; links are not followed. Raises OSError for what can't be looked at.
+    """Measures a folder without following links. Raises OSError for parts that can't be read.
 
     A file with holes counts with its whole size: that is what a copy or a backup of it takes.
     """
@@ -92,6 +95,6 @@ def _folder_use(folder: Path) -> FolderUse:
 
 
 def _pass_over(error: OSError) -> None:
-    """What went while we looked, and what this machine is to blame for."""
+    """Ignores files that vanished during the check and errors of this machine; raises those that the plugin caused."""
     if error.errno in _UNSEEN:
         raise error

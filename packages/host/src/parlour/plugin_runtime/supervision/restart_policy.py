@@ -1,4 +1,4 @@
-"""How long a plugin that failed has to wait for its next start, and when it is given up meanwhile."""
+"""Decides how long a failed plugin waits for its next start, and when it is given up for a while."""
 
 from collections import deque
 from collections.abc import Callable
@@ -6,10 +6,12 @@ from collections.abc import Callable
 from .policy import RestartPolicy
 
 _DOUBLINGS = 64
-"""More make no difference, and a number that large could not be told any more."""
+"""Maximum number of doublings. More make no difference, and the number would become too large to compute."""
 
 
 class Failures:
+    """The recent failures of one plugin."""
+
     def __init__(self, policy: RestartPolicy, clock: Callable[[], float]) -> None:
         self._policy = policy
         self._clock = clock
@@ -24,7 +26,10 @@ class Failures:
         return self.count >= self._policy.give_up_after
 
     def another(self) -> float:
-        """The seconds until the next start. When it failed too often, until none of that counts any more."""
+        """Records a failure and returns the seconds until the next start.
+
+        After too many failures, these are the seconds until none of them counts any more.
+        """
         now = self._clock()
         self._times.append(now)
         while self._times[0] < now - self._policy.within_seconds:
@@ -34,7 +39,7 @@ class Failures:
         return min(self._policy.first_delay * 2.0 ** min(self.count - 1, _DOUBLINGS), self._policy.longest_delay)
 
     def in_words(self) -> str:
-        """What there is to do about them, once they are too many."""
+        """Returns what to do about the failures; empty unless they are too many."""
         if not self.too_many:
             return ""
         minutes = f"{self._policy.within_seconds / 60:g} minutes"

@@ -1,4 +1,4 @@
-"""Runs and the process that takes them: each waits for its turn, first come first served, and then is its stream."""
+"""Queues runs until a plugin process accepts them, first come first served; each then streams its results."""
 
 import asyncio
 from collections import deque
@@ -10,13 +10,13 @@ from parlour_sdk.wire import ConnectionClosed, WireError
 
 
 class Places(Protocol):
-    """Where runs can begin."""
+    """Starts runs while it has free slots."""
 
     @property
     def free(self) -> bool: ...
 
     def open(self, request: dict[str, Any]) -> ResultStream:
-        """Raises the wire's errors, and then nothing was begun."""
+        """Starts a run. Raises the wire's errors; nothing was started then."""
         ...
 
 
@@ -46,13 +46,13 @@ class PluginRun:
             self.fail(error)
 
     def fail(self, error: BaseException) -> None:
-        """Unless it has begun or failed already."""
+        """Fails the run unless it has started or failed already."""
         if not self._settled.is_set():
             self._failure = error
             self._settled.set()
 
     def begin(self, runs: Places) -> bool:
-        """False when these can't take it any more, and it still waits."""
+        """Starts the run. Returns False if these slots can't accept it any more, and it keeps waiting."""
         if self._settled.is_set():
             return True
         try:
@@ -65,7 +65,11 @@ class PluginRun:
         return True
 
     async def _wait(self) -> None:
-        """For a plugin that is away only so long; for a place at one that is there until the run is told to end."""
+        """Waits for the start.
+
+        The wait for an unavailable plugin is limited; the wait for a slot of an available one lasts until the run is
+        aborted.
+        """
         try:
             async with asyncio.timeout(self._patience):
                 await self._settled.wait()
@@ -75,6 +79,8 @@ class PluginRun:
 
 
 class Queue:
+    """The runs of one plugin that wait for a slot."""
+
     def __init__(self) -> None:
         self._runs: deque[PluginRun] = deque()
 

@@ -1,4 +1,4 @@
-"""Brings a plugin's process to where it can be called, or says why it did not come. Tries once."""
+"""Starts a plugin's process and waits until it can be called, or reports why it can't. Makes one attempt."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -17,21 +17,22 @@ from .resources import Measure, folder_use
 from .wait_helpers import first_of
 
 _TURNS_IN_A_START = 3
-"""One that takes longer waits for something else than the processor, and others need not wait for it."""
+"""A start holds its slot for one part in this many of `start_seconds`. One that takes longer is not CPU-bound, so
+others need not wait for it."""
 
 Prepare = Callable[[Installed], Awaitable[Start]]
 
 
 class StartFailed(Exception):
-    """The plugin did not get ready."""
+    """Raised when the plugin did not become ready."""
 
 
 class StartRefused(StartFailed):
-    """The plugin did not get ready, and another attempt would not change that."""
+    """Raised when the plugin did not become ready and another attempt would not change that."""
 
 
 class Starter:
-    """Shared by all plugins of a runtime, so that not too many of them start at once."""
+    """Starts processes for all plugins of a runtime and limits how many start at the same time."""
 
     def __init__(
         self,
@@ -53,7 +54,7 @@ class Starter:
         self._turns = asyncio.Semaphore(policy.starts_at_once)
 
     async def begin(self, plugin: Installed, log: LogBuffer, stopping: asyncio.Event) -> Life:
-        """A life that is ready. Raises StartFailed, at once when `stopping` is set meanwhile."""
+        """Returns an instance that is ready. Raises StartFailed, immediately if `stopping` becomes set."""
         try:
             start = await first_of(self._prepared(plugin), _when(stopping))
             async with self._turns:

@@ -1,4 +1,4 @@
-"""Tells other processes how the plugins of a running Host are doing."""
+"""Publishes the status of a running Host's plugins to other processes."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -13,7 +13,7 @@ class PluginStatus:
     status: str
     reason: str
     stamp: int
-    """Of the folder that is meant, so that an older version's state is not mistaken for the new one's."""
+    """Identifies the installation, so that the status of an older version is not mistaken for the new one's."""
 
 
 class StatusFile:
@@ -24,10 +24,10 @@ class StatusFile:
         self._told.write({name: asdict(status) for name, status in plugins.items()})
 
     def all(self, pid: int) -> dict[str, PluginStatus]:
-        """What this Host has told; nothing when it has not."""
+        """Returns what this Host has published; empty if it has published nothing."""
         return {name: PluginStatus(**status) for name, status in self._told.read(pid).items()}
 
     def settled(self, pid: int, plugin_id: str, stamp: int) -> PluginStatus | None:
-        """How this Host's start of this very folder went; None when it has not told yet."""
+        """Returns how this Host's start of exactly this installation ended; None if it is not known yet."""
         status = self.all(pid).get(plugin_id)
         return status if status is not None and status.stamp == stamp and status.status != "starting" else None

@@ -1,4 +1,4 @@
-"""Keeps one plugin alive: a life after the other with back-off between, a fresh one beside an old one, or given up."""
+"""Keeps one plugin running: restarts it with back-off, starts a fresh process beside an old one, or gives it up."""
 
 import asyncio
 import contextlib
@@ -26,7 +26,10 @@ logger = logging.getLogger(__name__)
 
 
 class Supervisor:
-    """One plugin, whatever its version. At most one process takes new runs; others may be finishing theirs."""
+    """Supervises one plugin across its versions.
+
+    At most one process accepts new runs; others may be finishing theirs.
+    """
 
     def __init__(
         self,
@@ -38,13 +41,14 @@ class Supervisor:
         changed: Callable[[], None],
     ) -> None:
         self.plugin = plugin
-        """What is started when nothing runs."""
+        """The version that is started if nothing runs."""
         self.status = "starting"
-        """Or ready, waiting (for its next start), failed (given up, for a while or for good), stopped."""
+        """`starting`, `ready`, `waiting` (for its next start), `failed` (given up, for a while or permanently) or
+        `stopped`."""
         self.reason = ""
-        """Why it does not serve, or what else is to be known about it."""
+        """Why it does not serve, or another remark."""
         self.proven = False
-        """It was ready once, or was given up."""
+        """True after it was ready once or was given up."""
         self.log = log
         self._starter = starter
         self._policy = policy
@@ -63,15 +67,18 @@ class Supervisor:
 
     @property
     def peer(self) -> Peer | None:
-        """The live connection, if there is one."""
+        """The open connection, if there is one."""
         return self._life.peer if self._life else None
 
     def folders(self) -> set[Path]:
-        """Whose code is in use, also by a process that only finishes its runs."""
+        """Returns the folders whose code is in use, including those of processes that only finish their runs."""
         return {self.plugin.folder, *(life.folder for life in self._draining)}
 
     def run(self, request: dict[str, Any]) -> ResultStream:
-        """Waits for the plugin and for a place in it; raises PluginUnavailable when it does not come."""
+        """Returns the results of a run, which waits for the plugin and for a free slot.
+
+        They raise PluginUnavailable if the plugin does not become available.
+        """
         run = PluginRun(request, self._policy.start_seconds, self._absence)
         self._queue.add(run)
         self._hand_out()
@@ -87,7 +94,7 @@ class Supervisor:
         return (await self.ready()).stream(action, data)
 
     async def ready(self, patience: float = inf) -> Runs:
-        """Waits while the plugin starts or is about to; raises PluginUnavailable when it does not come."""
+        """Waits while the plugin starts or is about to. Raises PluginUnavailable if it does not become ready."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(min(patience, self._policy.start_seconds)):
                 while (self._life is None or self._life.peer.closed) and not self._is_hopeless():
@@ -102,9 +109,9 @@ class Supervisor:
             await self._news.wait()
 
     async def replace(self, plugin: Installed) -> None:
-        """A fresh process, of this version, serves from now on, and the one before finishes its runs.
+        """Starts a fresh process of this version, which serves from now on; the one before finishes its runs.
 
-        Raises PluginUnavailable when the fresh one does not get ready; what served before then goes on serving.
+        Raises PluginUnavailable if the fresh one does not become ready; the one before then keeps serving.
         """
         self._failures.forget()
         try:
@@ -113,7 +120,7 @@ class Supervisor:
             raise PluginUnavailable(f"plugin {plugin.plugin_id} is not ready: {failure}") from None
 
     async def retire(self) -> None:
-        """Takes no new runs, lets those that go on finish as after an upgrade, and stops."""
+        """Accepts no new runs, lets the current ones finish as after an upgrade, and stops."""
         life, self._life = self._life, None
         self._stopping.set()
         if life is not None:
@@ -142,18 +149,18 @@ class Supervisor:
             except StartFailed as failure:
                 reason, refused = str(failure), isinstance(failure, StartRefused)
             except Exception as error:
-                logger.exception("plugin %s can't be watched", self.plugin.plugin_id)
+                logger.exception("supervising plugin %s failed", self.plugin.plugin_id)
                 reason = f"the Host failed with {type(error).__name__}; its log says where"
             if self._life is None and not self._stopping.is_set():
                 await self._back_off(reason, None if refused else self._failures.another())
 
     async def _begin(self, remark: str) -> None:
         async with self._beginning:
-            if self._life is None:  # else somebody was faster
+            if self._life is None:  # otherwise a replacement was faster
                 self._adopt(self.plugin, await self._starter.begin(self.plugin, self.log, self._stopping), remark)
 
     async def _until_down(self) -> str:
-        """Why nothing serves any more. One life may have taken over from another meanwhile."""
+        """Returns why no process serves any more. One may have replaced another before that."""
         while life := self._life:
             await life.leaving.wait()
             if life is self._life:
@@ -164,7 +171,10 @@ class Supervisor:
         return self.reason
 
     async def _back_off(self, reason: str, delay: float | None) -> None:
-        """Until it may start again, which is never without a delay, or somebody has brought it back."""
+        """Waits until the plugin may start again, or until it runs for another reason.
+
+        Without a delay it may not start again by itself.
+        """
         name = self.plugin.plugin_id
         if delay is None or self._failures.too_many:
             logger.error("plugin %s is given up after %d failures: %s", name, max(self._failures.count, 1), reason)
@@ -210,10 +220,10 @@ class Supervisor:
             self._task(self._renewed(life))
 
     async def _renewed(self, life: Life) -> None:
-        """Runs that don't end work on for ever; only the end of their process ends them."""
+        """Starts a fresh process, since runs that ignore their cancellation end only with their process."""
         seconds = self._policy.health.ignored_cancel_seconds
         why = f"runs that went on for {seconds:g} s after their cancellation: {life.runs.deaf}"
-        logger.warning("plugin %s, %s; a fresh process is to take over", self.plugin.plugin_id, why)
+        logger.warning("plugin %s: %s; starting a fresh process", self.plugin.plugin_id, why)
         try:
             await self._take_over(self.plugin, f"{why}; a fresh process took over")
         except StartFailed as failure:
@@ -232,7 +242,7 @@ class Supervisor:
         return self.status in ("failed", "stopped") and not self._beginning.locked()
 
     def _absence(self) -> str:
-        """In words; empty while it is there."""
+        """Returns why the plugin is unavailable; empty while it is available."""
         return "" if self._life else f"plugin {self.plugin.plugin_id} is {self.status}: {self.reason}"
 
     def _become(self, status: str, reason: str) -> None:

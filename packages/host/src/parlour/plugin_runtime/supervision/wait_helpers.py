@@ -1,4 +1,4 @@
-"""Waiting for the first of several things."""
+"""Waits for the first of several coroutines."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -8,7 +8,7 @@ Result = TypeVar("Result")
 
 
 async def first_of(*coroutines: Coroutine[Any, Any, Result]) -> Result:
-    """What the first of them gives or raises; the others are cancelled, and have ended when this returns."""
+    """Returns or raises what the first to complete does. The others are cancelled and have ended by then."""
     tasks = [asyncio.ensure_future(each) for each in coroutines]
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)

@@ -1,16 +1,16 @@
-"""Alembic's entry. On SQLite it runs on the connection that `stores.migrate` opened; otherwise it writes a script.
+"""Entry point of Alembic. On SQLite it uses the connection that `stores.migrate` opened; otherwise it writes a script.
 
-There is no connection that Alembic could use to PostgreSQL, since the driver is asynchronous; so a migration there is
-the SQL it comes to, and can't look at what is in the tables. Either way all of it happens in one transaction.
+Alembic has no connection to PostgreSQL, since the driver is asynchronous. So a migration becomes SQL there, and can't
+read the tables. In both cases everything happens in one transaction.
 """
 
 from alembic import context
 
 connection = context.config.attributes.get("connection")
 if connection is None:
-    context.configure(dialect_name="postgresql", transactional_ddl=False)  # whoever runs the script begins and commits
+    context.configure(dialect_name="postgresql", transactional_ddl=False)  # the caller begins and commits
 else:
-    # Alembic would not trust SQLite with schema changes in a transaction; migrate.py sees to it that they are.
+    # Alembic assumes that SQLite has no transactional schema changes; migrate.py makes them transactional.
     context.configure(connection=connection, transactional_ddl=True)
 with context.begin_transaction():
     context.run_migrations()

@@ -1,1 +1,1 @@
-"""Where artifacts' bytes are kept: in a folder, or in S3-compatible storage."""
+"""Stores the bytes of artifacts: in a folder, or in S3-compatible storage."""

@@ -1,4 +1,4 @@
-"""What the operating system's errors mean to a person who can do something about them. Paths stay in the log."""
+"""Translates errors of the operating system into messages that an operator can act on. Paths go only to the log."""
 
 import errno
 import logging
@@ -27,6 +27,7 @@ def storage_failure(error: OSError) -> StorageFailed:
 
 @contextmanager
 def in_words() -> Iterator[None]:
+    """Raises StorageFailed for an OSError in the block."""
     try:
         yield
     except OSError as error:

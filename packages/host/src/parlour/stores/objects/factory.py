@@ -1,4 +1,4 @@
-"""Opens the object store that the settings name. The HTTP client is loaded when it is needed."""
+"""Opens the object store that the settings name. The HTTP client is imported only when it is needed."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -13,7 +13,7 @@ from .signature import Account
 
 @asynccontextmanager
 async def opened(folder: Path, account: Account | None) -> AsyncIterator[ObjectStore]:
-    """S3-compatible storage with this account, or else the folder, which otherwise holds what is on its way there."""
+    """Opens S3-compatible storage with this account, or else the folder. With S3, the folder holds pending uploads."""
     if account is not None:
         async with _s3(account, folder / "sending") as objects:
             yield objects

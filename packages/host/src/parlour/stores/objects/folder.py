@@ -1,7 +1,7 @@
-"""Objects as files, in folders by the first letters of their digest.
+"""Stores objects as files, in folders named by the first letters of their digest.
 
-Every step goes from one open folder to the next and follows no link, so nothing outside the root is ever touched. A
-file is written beside, brought to disk and renamed: whoever looks sees a whole object or none.
+Every step goes from one open folder to the next and follows no link, so nothing outside the root is touched. A file is
+written beside its place, synced to disk and renamed: readers see a whole object or none.
 """
 
 import asyncio
@@ -25,11 +25,11 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 
 
 class FolderObjects:
-    """One process at a time; the lock on the data directory sees to that."""
+    """Object store in a folder, for one process at a time; the lock on the data directory ensures that."""
 
     def __init__(self, root: Path) -> None:
         self._renewing = threading.Lock()
-        """Held while an object is put or deleted, so that none is deleted just as it is put again."""
+        """Lock for storing and deleting, so that no object is deleted just as it is stored again."""
         with in_words():
             root.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._root = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
@@ -75,7 +75,7 @@ class FolderObjects:
                 yield each
 
     def move_in(self, spool: Spool) -> Stored:
-        """Puts it in place of what may be there, which has the same content: the object is young again."""
+        """Moves the file to its place. It replaces an object with the same content, whose age starts again."""
         stored = spool.sealed()
         with self._folder_of(stored.sha256, make=True) as folder:
             with self._renewing:
@@ -85,7 +85,7 @@ class FolderObjects:
         return stored
 
     def _clear_incoming(self) -> None:
-        """What a process that died was writing."""
+        """Deletes files that a killed process was writing."""
         for name in os.listdir(self._incoming):
             os.unlink(name, dir_fd=self._incoming)
 
@@ -145,6 +145,8 @@ class FolderObjects:
 
 
 class FolderWriting:
+    """Writes one object."""
+
     def __init__(self, store: FolderObjects, spool: Spool) -> None:
         self._store = store
         self._spool = spool
@@ -166,7 +168,7 @@ class FolderWriting:
 
 
 def _entered(folder: int, name: str, make: bool = False) -> int:
-    """A folder below an open one, and never where a link leads."""
+    """Opens a folder below an open one, without following links."""
     if make:
         try:
             os.mkdir(name, 0o700, dir_fd=folder)

@@ -1,4 +1,7 @@
-"""Objects in S3-compatible storage, which several Hosts can share. Content waits in a local file until it is whole."""
+"""Stores objects in S3-compatible storage, which Hosts can share.
+
+A local file collects the content until it is complete.
+"""
 
 import asyncio
 import os
@@ -27,7 +30,7 @@ class S3Objects:
         with in_words():
             waiting.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._waiting = os.open(waiting, os.O_RDONLY | os.O_DIRECTORY)
-            for name in os.listdir(self._waiting):  # what a process that died was writing
+            for name in os.listdir(self._waiting):  # what a killed process was writing
                 os.unlink(name, dir_fd=self._waiting)
 
     def close(self) -> None:
@@ -75,7 +78,7 @@ class S3Objects:
             parameters["continuation-token"] = following
 
     async def send(self, spool: Spool) -> Stored:
-        """Always, even if the same content is there: the object is young again."""
+        """Uploads the content even if the object exists, so that its age starts again."""
         stored = await asyncio.to_thread(spool.sealed)
         headers = {"content-length": str(stored.size_bytes)}
         async with self._client.asked(
@@ -99,6 +102,8 @@ class S3Objects:
 
 
 class S3Writing:
+    """Writes one object."""
+
     def __init__(self, send: Callable[[Spool], Awaitable[Stored]], spool: Spool) -> None:
         self._send = send
         self._spool = spool

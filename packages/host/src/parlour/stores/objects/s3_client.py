@@ -1,4 +1,4 @@
-"""The few requests to S3-compatible storage that an object store needs: signed, retried within bounds, in words."""
+"""Sends the requests to S3-compatible storage that an object store needs: signed, with limited retries."""
 
 import asyncio
 import logging
@@ -36,7 +36,7 @@ class S3Client:
         digest: str = EMPTY,
         accepted: tuple[int, ...] = (200,),
     ) -> AsyncIterator[httpx.Response]:
-        """The answer, whose body is yet to be read. Raises StorageFailed for any status that is not accepted."""
+        """Yields the response with its body unread. Raises StorageFailed for any status that is not accepted."""
         pause = FIRST_PAUSE_SECONDS
         for attempt in range(1, ATTEMPTS + 1):
             request = self._request(method, name, parameters or {}, headers or {}, body, digest)

@@ -1,4 +1,4 @@
-"""Signs requests to S3-compatible storage (AWS signature, version 4). Pure: time and secrets are given."""
+"""Signs requests to S3-compatible storage (AWS signature, version 4). Pure: time and secrets are parameters."""
 
 import hashlib
 import hmac
@@ -15,7 +15,7 @@ _ALGORITHM = "AWS4-HMAC-SHA256"
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Where objects go, and in whose name."""
+    """Bucket and credentials of an object store."""
 
     endpoint: str
     """`https://s3.example.org`: the bucket follows in the path."""
@@ -24,7 +24,7 @@ class Account:
     secret_key: str = field(repr=False)
     region: str = "us-east-1"
     prefix: str = ""
-    """Before every name, so that a bucket can be shared."""
+    """Prefix of all names, so that a bucket can be shared."""
 
 
 def path(*parts: str) -> str:
@@ -46,7 +46,7 @@ def signed(
     digest: str,
     now: datetime,
 ) -> dict[str, str]:
-    """All headers of the request; `digest` is the sha256 of its body."""
+    """Returns all headers of the request; `digest` is the SHA-256 of its body."""
     stamp = now.strftime("%Y%m%dT%H%M%SZ")
     told = {name.lower(): value.strip() for name, value in headers.items()}
     told |= {"host": host, "x-amz-content-sha256": digest, "x-amz-date": stamp}

@@ -1,4 +1,4 @@
-"""Content on its way into a store: a file of its own that is counted and hashed as it is written."""
+"""A temporary file for content on its way into a store, counted and hashed as it is written."""
 
 import hashlib
 import os
@@ -8,7 +8,7 @@ from parlour.core.store.objects import Stored
 
 
 class Spool:
-    """One file in a folder for such. Its methods block; a lock keeps them apart, whichever threads they run on."""
+    """One file in a folder of such files. Its methods block; a lock serializes them, whichever threads they run on."""
 
     def __init__(self, folder: int, name: str) -> None:
         self._folder = folder
@@ -38,13 +38,13 @@ class Spool:
             self._size += len(block)
 
     def sealed(self) -> Stored:
-        """On disk, whatever happens next."""
+        """Syncs the content to disk and returns its digest and size."""
         with self._lock:
             os.fsync(self.file)
             return Stored(self._digest.hexdigest(), self._size)
 
     def close(self) -> None:
-        """After somebody moved the file."""
+        """Closes the file after it was moved."""
         with self._lock:
             self._close()
 

@@ -1,8 +1,8 @@
--- Answers a batch of queries in one call, and so in one round trip. Made anew by each connection that needs it, and so
--- is the function `step` that it calls, which knows every shape of a query.
+-- Answers a batch of queries in one call, and so in one round trip. Each connection that needs it creates it, and
+-- also the function `step` that it calls, which knows every shape of a query.
 --
 --   queries    [query, ...]; a query is [number of its step, arguments]
---   returns    for each query its rows, each an array, or {"code": SQLSTATE, "message": words}
+--   returns    for each query its rows, each an array, or {"code": SQLSTATE, "message": text}
 
 CREATE FUNCTION pg_temp.answer(queries jsonb) RETURNS jsonb LANGUAGE plpgsql AS $answer$
 DECLARE

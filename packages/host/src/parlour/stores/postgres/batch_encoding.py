@@ -1,4 +1,7 @@
-"""Statements and queries as steps of a batch, in JSON. Functions on the server carry them out; see `functions`."""
+"""Encodes statements and queries as steps of a batch, in JSON.
+
+Functions on the server execute them; see `functions`.
+"""
 
 from base64 import b64decode, b64encode
 from functools import cache
@@ -27,13 +30,13 @@ STEPS = Dialect(placeholder=_argument, number="$2")
 
 
 class Steps:
-    """Numbers the shapes. The numbers hold for as long as the journal does, on every connection it opens."""
+    """Numbers the shapes. The numbers are valid as long as the journal, on every connection it opens."""
 
     def __init__(self) -> None:
         self._numbers: dict[Plan, int] = {}
 
     def unit(self, steps: list[Step]) -> tuple[list[int], str]:
-        """The numbers of its steps, and the unit as `carry_out` takes it. Raises StorageFailed."""
+        """Returns the numbers of its steps, and the unit as `carry_out.sql` expects it. Raises StorageFailed."""
         numbers = [self._number(plan) for plan, _, _ in steps]
         text = _json([_encoded(number, step, steps) for number, step in zip(numbers, steps, strict=True)])
         if _may_be_unwritable(text):
@@ -42,7 +45,7 @@ class Steps:
         return numbers, text
 
     def query(self, plan: Plan, parameters: Parameters) -> tuple[int, str]:
-        """The number of its step, and the query as `answer` takes it. Raises StorageFailed."""
+        """Returns the number of its step, and the query as `answer.sql` expects it. Raises StorageFailed."""
         number = self._number(plan)
         text = _json(_encoded(number, (plan, parameters, None), [])[:2])
         if _may_be_unwritable(text):
@@ -91,12 +94,12 @@ def _json(value: list[Any]) -> str:
 
 
 def _may_be_unwritable(text: str) -> bool:
-    """Whether a character may be in it that PostgreSQL has no place for."""
+    """Returns whether the text may have a character that PostgreSQL can't store."""
     return "\\u000" in text
 
 
 def _row(plan: Plan, values: list[Any]) -> Row:
-    row = dict(zip(plan.columns, map(meant, values), strict=False))  # a number that was taken comes after them
+    row = dict(zip(plan.columns, map(meant, values), strict=False))  # a number that was used comes after them
     for name in blobs(plan.table):
         if name in row:
             row[name] = b64decode(row[name])

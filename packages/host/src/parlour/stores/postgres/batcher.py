@@ -1,4 +1,4 @@
-"""Takes items one by one and hands them on in batches, one batch at a time; what comes meanwhile makes up the next."""
+"""Collects items and processes them in batches, one batch at a time; items that arrive during a batch form the next."""
 
 import asyncio
 from collections import deque
@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Generic, Protocol, TypeVar
 
 MOST_ITEMS = 64
-"""Each is a subtransaction, and PostgreSQL keeps so many of a transaction at hand."""
+"""Maximum number of items per batch. Each is a subtransaction, and PostgreSQL caches this many of a transaction."""
 MOST_CHARACTERS = 4 * 1024 * 1024
 
 
@@ -18,7 +18,7 @@ Item = TypeVar("Item", bound=Encoded)
 
 
 class Batches(Generic[Item]):
-    """`carry_out` gets a batch and raises nothing."""
+    """Calls `carry_out` with each batch; it must not raise."""
 
     def __init__(self, carry_out: Callable[[list[Item]], Awaitable[None]]) -> None:
         self._carry_out = carry_out
@@ -35,13 +35,13 @@ class Batches(Generic[Item]):
         self._awake.set()
 
     def withdraw(self) -> list[Item]:
-        """All that waits, which is then nobody's business here."""
+        """Removes and returns all waiting items."""
         waiting = list(self._waiting)
         self._waiting.clear()
         return waiting
 
     async def finish(self) -> None:
-        """Waits until all that was submitted is done. Nothing may be submitted after."""
+        """Waits until all submitted items are done. Nothing may be submitted afterwards."""
         self.finishing = True
         self._awake.set()
         await self._task

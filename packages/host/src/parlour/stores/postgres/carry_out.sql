@@ -1,13 +1,13 @@
--- Carries out a batch of units in one call, and so in one transaction and one round trip. Made anew by each writing
--- connection, and so is the function `step` that it calls, which knows every shape of a statement.
+-- Executes a batch of units in one call, and so in one transaction and one round trip. Each writing connection creates
+-- it, and also the function `step` that it calls, which knows every shape of a statement.
 --
 --   units      [unit, ...]; a unit is [step, ...]; a step is [its number, arguments, the row count it expects or
 --              null, the counter it takes a number from or null], then [argument, step, column] for each Ref
 --   counters   the counters that the steps name
---   returns    for each unit the rows of its steps, or {"guard": step} or {"code": SQLSTATE, "message": words}
+--   returns    for each unit the rows of its steps, or {"guard": step} or {"code": SQLSTATE, "message": text}
 --
--- A step answers with the rows it returns, each an array, or else with the number of rows it touched. One that takes a
--- number gives the number that its row has as the last column, which is another when the row was there before.
+-- A step returns its rows, each an array, or else the number of rows it affected. One that uses a counter returns the
+-- number of its row as the last column, which is another number if the row existed before.
 
 CREATE FUNCTION pg_temp.carry_out(own_id text, number_of_batch bigint, counters text[], units jsonb)
 RETURNS jsonb LANGUAGE plpgsql AS $carry_out$
@@ -28,13 +28,13 @@ DECLARE
     referred jsonb;
     touched bigint;
 BEGIN
-    -- A writer that lost its connection has marked the row: what it then found here is how it went, and stays so.
+    -- The row is marked as replaced by a writer that lost this connection: the outcome that it found here must not change.
     PERFORM FROM journal_writers WHERE writer_id = own_id AND NOT replaced FOR UPDATE;
     IF NOT FOUND THEN
         RAISE EXCEPTION 'this writer was replaced' USING ERRCODE = 'PLW01';
     END IF;
 
-    -- Counters before rows and by name, in every transaction of every Host: so none of them can wait in a circle.
+    -- Every transaction of every Host locks counters before rows and in order of their names, so they can't deadlock.
     IF cardinality(counters) > 0 THEN
         FOR a_counter IN
             SELECT name, last FROM journal_counters WHERE name = ANY (counters) ORDER BY name FOR UPDATE

@@ -1,4 +1,4 @@
-"""Opens connections to PostgreSQL. What they are used for is up to those who ask."""
+"""Opens connections to PostgreSQL. Their use is up to the callers."""
 
 from collections.abc import Sequence
 from typing import Any, Final, Protocol
@@ -17,7 +17,7 @@ CLOSE_SECONDS = 1.0
 SETTINGS = {
     "default_transaction_isolation": "read committed",
     "jit": "off",  # no statement here runs long enough to be worth compiling
-    "enable_seqscan": "off",  # statements go by keys; a plan made while a table was small must not stay a scan
+    "enable_seqscan": "off",  # statements use keys; a plan made for a small table must not remain a scan
     "tcp_keepalives_idle": "30",
     "tcp_keepalives_interval": "10",
     "tcp_keepalives_count": "3",
@@ -25,7 +25,7 @@ SETTINGS = {
 
 
 class Connection(Protocol):
-    """What is used of asyncpg's."""
+    """The part of asyncpg's connection that is used."""
 
     async def fetch(self, query: str, *parameters: Any, timeout: float | None = None) -> Sequence[Sequence[Any]]: ...
 
@@ -47,12 +47,16 @@ class Connection(Protocol):
 
 
 READING: Final = {"default_transaction_read_only": "on", "enable_sort": "off"}
-"""Lists are in the order of an index. Without figures about a table, or with those of an average conversation, the
-server would rather read the whole of a long one and sort it; what has to be sorted still is."""
+"""Settings of reading connections. Lists are sorted by an index. Without statistics of a table, or with those of an
+average conversation, the server would read the whole of a long one and sort it; this stops that, but what must be
+sorted still is."""
 
 
 async def connect(url: str, application: str, patience: float, **settings: str) -> Connection:
-    """`patience` is how long it waits for locks. Raises StorageFailed, also for a server that is of no use."""
+    """Opens a connection that waits `patience` seconds for locks.
+
+    Raises StorageFailed, also for an unsuitable server.
+    """
     try:
         connection = await asyncpg.connect(
             url,
@@ -78,7 +82,7 @@ async def connect(url: str, application: str, patience: float, **settings: str) 
 
 
 async def close(connection: Connection) -> None:
-    """However it is doing, in bounded time."""
+    """Closes the connection in bounded time, whatever its state."""
     try:
         await connection.close(timeout=CLOSE_SECONDS)
     except ERRORS:

@@ -1,4 +1,4 @@
-"""A whole PostgreSQL database as a file of SQLite, and back. Backups are such files, whatever a Host stands on."""
+"""Copies a whole PostgreSQL database to a SQLite file, and back. Backups are such files on either database."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ PATIENCE_SECONDS = 60.0
 
 
 async def dump(url: str, file: Path) -> None:
-    """As it is at one instant; whoever writes meanwhile is not held up."""
+    """Copies the state at one instant without blocking writers."""
     revision = await migrate.current(url)
     if not sqlite_migrate.is_head(revision, told(url)):
         raise StorageFailed("storage_failed", "the database is of an older release: run parlour db upgrade first.")
@@ -39,7 +39,7 @@ async def dump(url: str, file: Path) -> None:
 
 
 async def load(file: Path, url: str) -> None:
-    """Into a database in which there is nothing yet; all of it or nothing."""
+    """Copies into an empty database, everything or nothing."""
     sqlite_migrate.ensure(file)
     await migrate.ensure(url)
     connection = await connect(url, "parlour restore", PATIENCE_SECONDS)

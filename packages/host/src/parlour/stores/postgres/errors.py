@@ -1,16 +1,17 @@
-"""What PostgreSQL's errors mean to a person who can do something about them. No sentence holds a password."""
+"""Translates errors of PostgreSQL into messages that an operator can act on. No message contains a password."""
 
 import asyncpg  # type: ignore[import-untyped]
 
 from parlour.core.journal import StorageFailed
 
 ERRORS = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError)
-"""All that the driver raises for what is not a mistake in the program."""
+"""Everything that the driver raises except for mistakes in the program."""
 READ_ONLY = "25006"
 COLLISIONS = {"40001", "40P01"}
-"""Serialization failure and deadlock: the same again may well succeed."""
+"""Serialization failure and deadlock: a retry may succeed."""
 _ENDED = {"57P01", "57P02", "57P03", "57P05"}
-"""The server ends the connection: it shuts down, has crashed, is starting, or finds us idle for too long."""
+"""States in which the server ends the connection: it shuts down, has crashed, is starting, or found us idle for too
+long."""
 
 _UNREACHABLE = (
     "storage_unreachable",
@@ -76,12 +77,12 @@ _BY_STATE = {
 
 
 def state(error: BaseException) -> str:
-    """The error's SQLSTATE; empty when it did not come from the server."""
+    """Returns the error's SQLSTATE; empty if it did not come from the server."""
     return error.sqlstate or "" if isinstance(error, asyncpg.PostgresError) else ""
 
 
 def is_lost(error: BaseException) -> bool:
-    """Whether the connection is gone, so that nobody can say how what was asked went."""
+    """Returns whether the connection is lost, so that the outcome of the request is unknown."""
     code = state(error)
     if code:
         return code.startswith("08") or code in _ENDED
@@ -101,7 +102,7 @@ def storage_failure(error: BaseException, name: str) -> StorageFailed:
 
 
 def failure_of(code: str, detail: str, name: str) -> StorageFailed:
-    """By an SQLSTATE and the server's words."""
+    """Returns the failure for an SQLSTATE and the server's message."""
     kind = _UNFIT if code.startswith("22") else _BY_STATE.get(code, _OTHER)  # the detail would repeat the value
     return _sentence(kind, name, detail)
 

@@ -1,7 +1,7 @@
-"""The functions that a connection keeps on the server, so that a whole batch is one call.
+"""The functions that a connection creates on the server, so that a whole batch is one call.
 
-Each shape of a statement or a query becomes a function of the connection, in which the server plans it once; `step`
-calls the one of a given number. They live in the connection's own temporary schema and end with it.
+Each shape of a statement or a query becomes a function of the connection, which the server plans once; `step` calls the
+one with a given number. They are in the connection's own temporary schema and end with it.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ ANSWER = Path(__file__).with_name("answer.sql").read_text(encoding="utf-8")
 
 
 class Functions:
-    """What one connection has."""
+    """The functions of one connection."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -35,7 +35,7 @@ class Functions:
 
 
 async def make(connection: Connection, script: str, timeout: float) -> None:
-    """All of the script or nothing, also on a connection that otherwise only reads."""
+    """Executes the whole script or nothing, even on a connection that is otherwise read-only."""
     await connection.execute(f"SET TRANSACTION READ WRITE;\n{script}", timeout=timeout)
 
 

@@ -1,4 +1,4 @@
-"""The journal's port on PostgreSQL: units go to the writer, queries to readers."""
+"""Implements the journal on PostgreSQL: units go to the writer, queries to readers."""
 
 import asyncio
 import contextlib
@@ -17,9 +17,9 @@ from .writer import Job, Writer
 
 READERS = 4
 END_SECONDS = 2.0
-"""How long a server that does not answer is waited for at the end; what it was asked is then as after a crash."""
+"""Seconds to wait on close for a server that does not answer; its pending requests then end as in a crash."""
 PATIENCE = 5.0
-"""Seconds for which a server may be gone, or what is to be written may be locked, before what was asked fails."""
+"""Seconds for which the server may be unreachable, or rows to be written may be locked, before a request fails."""
 
 
 class PostgresJournal:
@@ -45,7 +45,7 @@ class PostgresJournal:
         self._is_open = True
 
     async def close(self) -> None:
-        """Finishes what was handed over, if the server answers in time; refuses everything after."""
+        """Finishes pending requests if the server answers in time; refuses new ones."""
         if self._is_open:
             self._is_open = False
             finishing = (self._writer.finish(), self._near.finish(), self._far.finish())
@@ -62,7 +62,7 @@ class PostgresJournal:
 
     @property
     def transactions(self) -> int:
-        """How many were committed; fewer than units under load, since units share them."""
+        """Number of committed transactions; fewer than units under load, since units share them."""
         return self._writer.transactions
 
     async def commit(self, unit: Unit) -> Receipt:
@@ -74,7 +74,7 @@ class PostgresJournal:
         return await future
 
     async def read(self, query: Select) -> list[Row]:
-        """Queries by key have a connection of their own, so that they never wait for lists and searches."""
+        """Reads rows. Queries by key have their own connection, so that they never wait for lists and searches."""
         self._require_open()
         if not query.few:
             return await self._far.read(*self._far_compiler.select(query))

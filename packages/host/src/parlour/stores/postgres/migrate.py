@@ -1,6 +1,6 @@
-"""Brings a PostgreSQL database to the schema of this release, with the migrations that SQLite has too.
+"""Brings a PostgreSQL database to the schema of this release, with the migrations that SQLite uses too.
 
-Alembic is loaded only when there is something to do, and then writes a script; see `migrations/env.py`.
+Alembic is imported only if there is something to do, and then writes a script; see `migrations/env.py`.
 """
 
 from collections.abc import AsyncIterator
@@ -15,24 +15,24 @@ from .connection import Connection, close, connect
 from .errors import ERRORS, storage_failure
 
 UPGRADING = 0x7061726C6F7573
-"""The advisory lock of whoever upgrades."""
+"""Advisory lock of the process that upgrades."""
 LOCK_SECONDS = 60.0
 
 _TABLES = """
     SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = current_schema()::regnamespace
     AND NOT EXISTS (SELECT FROM pg_depend WHERE objid = pg_class.oid AND deptype = 'e')
 """
-"""Those of this schema, without what an extension has brought along."""
+"""Tables of this schema, except those of extensions."""
 
 
 async def current(url: str) -> str | None:
-    """The database's revision; None when it is empty. Raises StorageFailed for what is no Parlour database."""
+    """Returns the database's revision; None if it is empty. Raises StorageFailed if it is no Parlour database."""
     async with _connected(url) as connection:
         return await _revision(connection, told(url))
 
 
 async def ensure(url: str) -> None:
-    """Creates or upgrades the tables if they are not at HEAD. Any number of processes may do so at once."""
+    """Creates or upgrades the tables if they are not at HEAD. Any number of processes may do so at the same time."""
     name = told(url)
     async with _connected(url) as connection:
         if is_head(await _revision(connection, name), name):

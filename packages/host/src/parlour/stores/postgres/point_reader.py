@@ -1,4 +1,4 @@
-"""Answers queries for a handful of rows by key: all that wait, on one read-only connection and in one round trip."""
+"""Answers queries for a few rows by key: all that wait, on one read-only connection and in one round trip."""
 
 import logging
 from asyncio import Future
@@ -26,17 +26,17 @@ READ_SECONDS = 30.0
 
 @dataclass(slots=True, eq=False)
 class Question:
-    """A query, encoded, and who waits for the answer."""
+    """An encoded query and the future of its caller."""
 
     plan: Plan
     number: int
-    """Of its step."""
+    """Number of its step."""
     text: str
     future: Future[list[Row]]
 
 
 class NearReader:
-    """Opens its connection when it is first asked, and anew when it was lost."""
+    """Opens its connection with the first query, and again after a loss."""
 
     def __init__(self, url: str, patience: float) -> None:
         self._url = url
@@ -53,7 +53,7 @@ class NearReader:
         self._batches.submit(question)
 
     async def finish(self) -> None:
-        """Waits until all that was asked is answered. Nothing may be asked after."""
+        """Waits until all queries are answered. Nothing may be submitted afterwards."""
         try:
             await self._batches.finish()
             if self._connection is not None:
@@ -67,12 +67,12 @@ class NearReader:
         try:
             answers = await self._answers(batch)
         except StorageFailed as failure:
-            batch = [*batch, *self._batches.withdraw()]  # nobody waits longer than the one in front
+            batch = [*batch, *self._batches.withdraw()]  # no query waits longer than the first one
             answers = [failure] * len(batch)
         except Exception as error:
             logger.exception("the journal's reader failed at %s", [question.plan.text for question in batch])
             answers = [storage_failure(error, self._name)] * len(batch)
-        finally:  # also when it is cut off
+        finally:  # even if it is cancelled
             for question, answer in zip(batch, answers, strict=True):
                 resolve(question.future, self._told(question, answer))
 
@@ -84,7 +84,7 @@ class NearReader:
         return failure_of(answer["code"], answer["message"], self._name)
 
     async def _answers(self, batch: list[Question]) -> list[Any]:
-        """Asks again when the connection is lost: a query changes nothing."""
+        """Repeats the queries if the connection is lost; they change nothing."""
         plans = {question.number: question.plan for question in batch}
         queries = f"[{','.join(question.text for question in batch)}]"
         patience = Patience(self._patience)

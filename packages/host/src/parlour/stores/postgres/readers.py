@@ -1,4 +1,4 @@
-"""Answers queries of any size on read-only connections, each on one of its own, opened when it is needed."""
+"""Answers queries of any size on read-only connections, one per query, opened when needed."""
 
 import asyncio
 
@@ -23,6 +23,8 @@ READ_SECONDS = 60.0
 
 
 class Readers:
+    """A pool of reading connections."""
+
     def __init__(self, url: str, most: int, patience: float) -> None:
         self._url = url
         self._most = most
@@ -31,7 +33,7 @@ class Readers:
         self._free = asyncio.Semaphore(most)
 
     async def read(self, plan: Plan, parameters: Parameters) -> list[Row]:
-        """Asks again when a connection is lost: a query changes nothing."""
+        """Repeats the query if the connection is lost; it changes nothing."""
         patience = Patience(self._patience)
         async with self._free:
             while True:
@@ -44,7 +46,7 @@ class Readers:
                 await patience.pause()
 
     async def finish(self) -> None:
-        """Waits until all that was asked is answered. Nothing may be asked after."""
+        """Waits until all queries are answered. Nothing may be submitted afterwards."""
         for _ in range(self._most):
             await self._free.acquire()
         while self._idle:

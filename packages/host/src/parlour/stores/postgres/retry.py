@@ -1,4 +1,4 @@
-"""How often and how long something is tried again."""
+"""Limits how often and how long an operation is repeated."""
 
 import asyncio
 
@@ -7,7 +7,7 @@ LONGEST_PAUSE = 1.0
 
 
 class Patience:
-    """Pauses that grow, and a time after which there is no point in another."""
+    """Pauses of growing length, and a time after which another attempt makes no sense."""
 
     def __init__(self, seconds: float) -> None:
         self._loop = asyncio.get_running_loop()

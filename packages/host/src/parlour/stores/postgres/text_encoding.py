@@ -1,7 +1,7 @@
-"""Texts as PostgreSQL can hold them: it has no place for the character NUL, and the other journals do.
+"""Encodes texts for PostgreSQL, which can't store the character NUL, while the other journals can.
 
-NUL is written as two characters, and so is the one that begins such a pair. Comparing two written texts comes out like
-comparing the texts themselves, so equality, order and prefixes work as on the other journals.
+NUL is written as two characters, and so is the one that begins such a pair. Encoded texts compare like the texts
+themselves, so equality, order and prefixes work as on the other journals.
 """
 
 import re
@@ -13,11 +13,12 @@ _PAIR = re.compile("\x01([\x01\x02])")
 
 
 def written(value: Any) -> Any:
+    """Returns the text as it is stored; other values are unchanged."""
     return value.translate(_WRITTEN) if isinstance(value, str) else value
 
 
 def meant(value: Any) -> Any:
-    """The text that was written so."""
+    """Returns the original of a stored text; other values are unchanged."""
     if type(value) is str and MARK in value:
         return _PAIR.sub(lambda pair: "\0" if pair[1] == "\x01" else MARK, value)
     return value

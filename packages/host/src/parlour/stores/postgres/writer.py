@@ -1,10 +1,9 @@
-"""Carries out units, many in one transaction and one round trip, one transaction at a time.
+"""Executes units, many in one transaction and one round trip, one transaction at a time.
 
-What is handed over while one is under way makes up the next. A unit that fails takes nothing of its neighbours with it.
+Units that are submitted during a transaction form the next one. A unit that fails does not affect the others.
 
-A lost connection is not an outcome. The batch that was under way is settled by the next connection: it either happened,
-and then its callers get what it returned, or it did not and is carried out again. Only when there is no next connection
-for a while do units fail.
+A lost connection is not an outcome. The next connection finds out whether the active batch happened: if so, its callers
+get its results; if not, it is executed again. Units fail only if there is no next connection for a while.
 """
 
 import logging
@@ -28,23 +27,23 @@ logger = logging.getLogger(__name__)
 
 TRIES = 5
 SETTLE_SECONDS = 300.0
-"""How long a batch whose outcome nobody knows waits for a connection that can tell."""
+"""Seconds that a batch with an unknown outcome waits for a connection that can find it out."""
 
 
 @dataclass(slots=True, eq=False)
 class Job:
-    """A unit, encoded, and who waits for it."""
+    """An encoded unit and the future of its caller."""
 
     name: str
     plans: list[Plan]
     numbers: list[int]
-    """Of its steps."""
+    """Numbers of its steps."""
     text: str
     future: Future[Receipt]
 
 
 class Again(Exception):
-    """Nothing of the batch happened, and the same may well succeed."""
+    """Raised when nothing of the batch happened and a retry may succeed."""
 
     def __init__(self, failure: StorageFailed, *, collided: bool = False) -> None:
         super().__init__(failure.message)
@@ -70,7 +69,7 @@ class Writer:
         self._batches.submit(job)
 
     async def finish(self) -> None:
-        """Waits until all that was submitted is done. Nothing may be submitted after."""
+        """Waits until all submitted units are done. Nothing may be submitted afterwards."""
         try:
             await self._batches.finish()
             await self._session.leave()
@@ -87,7 +86,7 @@ class Writer:
         except Exception as error:
             logger.exception("the journal's writer failed at units %s", [job.name for job in batch])
             outcomes = [storage_failure(error, self._name)] * len(batch)
-        finally:  # also when it is cut off
+        finally:  # even if it is cancelled
             for job, outcome in zip(batch, outcomes, strict=True):
                 resolve(job.future, self._answer(job, outcome))
 
@@ -101,7 +100,7 @@ class Writer:
         return failure_of(outcome["code"], outcome["message"], self._name)
 
     async def _outcomes(self, batch: list[Job]) -> Sequence[Any]:
-        """One for each. Raises StorageFailed when nothing of the whole batch happened."""
+        """Returns an outcome per unit. Raises StorageFailed if nothing of the whole batch happened."""
         patience = Patience(self._patience)
         tries = 0
         while True:
@@ -110,7 +109,7 @@ class Writer:
             except Again as again:
                 tries += 1
                 if len(batch) > 1 and (again.collided or tries == TRIES):
-                    return await self._one_by_one(batch)  # alone they hold fewer locks, and harm nobody else
+                    return await self._one_by_one(batch)  # alone they hold fewer locks and don't affect others
                 if tries == TRIES:
                     raise again.failure from again
             await patience.pause()
@@ -126,7 +125,10 @@ class Writer:
         return outcomes
 
     async def _after(self, error: Exception, session: Session) -> list[Any]:
-        """The outcomes after all; otherwise raises StorageFailed or Again, and nothing happened."""
+        """Returns the outcomes if the batch happened after all.
+
+        Otherwise raises RetryBatch if nothing happened, or StorageFailed.
+        """
         failure = storage_failure(error, self._name)
         if is_lost(error) or state(error) == REPLACED:
             settled = await self._settled(session)
@@ -152,7 +154,7 @@ class Writer:
         while self._session.connection.is_closed():
             try:
                 self._session = await open_session(self._url, self._alone, self._patience, self._session)
-                logger.info("the database '%s' is back", self._name)
+                logger.info("reconnected to the database '%s'", self._name)
             except StorageFailed as failure:
                 if patience.is_over():
                     self._fail_waiting(failure)
@@ -161,9 +163,9 @@ class Writer:
         return self._session
 
     async def _settled(self, lost: Session) -> list[Any] | None:
-        """How the batch went that was under way when the connection was lost; None when nothing of it happened."""
+        """Returns the outcomes of the batch that was active when the connection was lost; None if nothing happened."""
         lost.connection.terminate()
-        logger.warning("the connection to '%s' was lost while something was written", self._name)
+        logger.warning("the connection to '%s' was lost during a write", self._name)
         patience, limit = Patience(self._patience), Patience(SETTLE_SECONDS)
         while True:
             try:
@@ -188,6 +190,6 @@ class Writer:
         )
 
     def _fail_waiting(self, failure: StorageFailed) -> None:
-        """Nobody waits longer than the one in front."""
+        """Fails all waiting units: none waits longer than the first one."""
         for job in self._batches.withdraw():
             resolve(job.future, StorageFailed(failure.code, failure.message))

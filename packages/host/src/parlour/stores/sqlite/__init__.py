@@ -1,4 +1,4 @@
-"""The journal on SQLite: one writer thread, two readers, checkpoints on the side."""
+"""The journal on SQLite: one writer thread, two reader threads, and a thread for checkpoints."""
 
 from .journal import SqliteJournal
 

@@ -1,4 +1,4 @@
-"""Opens SQLite connections. What they are used for is up to those who ask."""
+"""Opens SQLite connections. Their use is up to the callers."""
 
 import os
 import sqlite3
@@ -9,20 +9,20 @@ from urllib.parse import quote
 from parlour.core.journal import StorageFailed
 
 NEEDED = (3, 37)
-"""RETURNING and STRICT tables."""
+"""Minimum version, for RETURNING and STRICT tables."""
 
 Mode = Literal["ro", "rw", "rwc"]
 
 
 def connect(path: Path, mode: Mode, busy_timeout: float) -> sqlite3.Connection:
-    """A connection in autocommit, for use by one thread at a time. Touches no page yet."""
+    """Returns a connection in autocommit mode, for use by one thread at a time. It has not read any page yet."""
     if sqlite3.sqlite_version_info < NEEDED:
         raise StorageFailed(
             "storage_failed",
             f"This Python has SQLite {sqlite3.sqlite_version}, and Parlour needs 3.37 or newer: "
             "use a newer Python, for instance one that uv installs.",
         )
-    # Quoted from bytes, so that any name a file can have survives: spaces, ?, #, % and what is no UTF-8.
+    # Quoted from bytes, so that any file name works: with spaces, ?, #, % and bytes that are not UTF-8.
     address = f"file:{quote(os.fsencode(path.absolute()))}?mode={mode}"
     return sqlite3.connect(
         address,

@@ -1,4 +1,4 @@
-"""What SQLite's errors mean to a person who can do something about them."""
+"""Translates errors of SQLite into messages that an operator can act on."""
 
 import sqlite3
 from pathlib import Path
@@ -7,7 +7,7 @@ from parlour.core.journal import StorageFailed
 
 _UNIQUE = {sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY, sqlite3.SQLITE_CONSTRAINT_ROWID}
 _NO_ROOM = {sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMSIZE, sqlite3.SQLITE_IOERR_TRUNCATE}
-"""What a quota, a file size limit or some file systems say instead of SQLITE_FULL."""
+"""Codes that a quota, a file size limit or some file systems cause instead of SQLITE_FULL."""
 
 _FULL = (
     "storage_full",
@@ -44,7 +44,7 @@ _BY_PRIMARY_CODE = {
 
 
 def _code(error: BaseException) -> int:
-    """Zero when the error did not come from SQLite itself."""
+    """Returns SQLite's error code; 0 if the error did not come from SQLite itself."""
     code = getattr(error, "sqlite_errorcode", 0)
     return code if isinstance(code, int) else 0
 

@@ -1,17 +1,17 @@
-"""Takes the words of new rows into the full-text index, many rows at a time.
+"""Adds the text of new rows to the full-text index, many rows at a time.
 
-A row that goes into the index alone writes six pages of it, and a hundred that go together write hardly more. So rows
-wait until there are enough of them, and a search begins by taking in those that do. Which they are is noted nowhere:
-rows are numbered in the order of their commits, and the index itself holds the number of each row that it knows. So
-whatever a kill leaves behind is found, and a row that is deleted while it waits is none of the index's business.
+A row that is indexed alone writes six pages of the index, and a hundred rows together write hardly more. So rows wait
+until there are enough of them, and a search first indexes those that wait. The waiting rows are not recorded: rows are
+numbered in the order of their commits, and the index has the number of each indexed row. So all rows that a crash left
+waiting are found, and a row that is deleted while it waits needs no treatment.
 """
 
 from parlour.core.store.tables import TRANSCRIPT
 from parlour.stores.sql import Parameters, Plan
 
 ENOUGH = 160 * 1024
-"""Characters of rows, some hundreds of short messages: units wait while they are taken in, so that should be seldom,
-and not for long."""
+"""Characters of waiting rows that start an update of the index, some hundreds of short messages. Units wait during an
+update, so it should be rare and short."""
 
 _WAITING = "FROM transcript WHERE rowid > (SELECT coalesce(max(id), 0) FROM transcript_words_docsize)"
 BEHIND = Plan(TRANSCRIPT, f"SELECT rowid {_WAITING} LIMIT 1", (), ("rowid",))

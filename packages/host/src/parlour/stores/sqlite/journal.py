@@ -1,4 +1,4 @@
-"""The journal's port on SQLite: units go to the writer, reads by key are answered here, other reads by threads."""
+"""Implements the journal on SQLite: units go to the writer; reads by key run here, other reads on threads."""
 
 import asyncio
 import sqlite3
@@ -24,7 +24,7 @@ PRAGMAS = (
     "journal_mode=WAL",
     "synchronous=FULL",
     "wal_autocheckpoint=0",  # checkpoints.py does it
-    f"journal_size_limit={4 * LONG}",  # after a reader kept the log from beginning anew for long
+    f"journal_size_limit={4 * LONG}",  # after a reader has kept the log from restarting for long
 )
 
 
@@ -45,7 +45,7 @@ class SqliteJournal:
         self._is_open = True
 
     async def close(self) -> None:
-        """Finishes what was handed over; refuses everything after."""
+        """Finishes pending requests; refuses new ones."""
         if self._is_open:
             self._is_open = False
             await self._writer.finish()
@@ -62,7 +62,7 @@ class SqliteJournal:
 
     @property
     def transactions(self) -> int:
-        """How many were committed; fewer than units under load, since units share them."""
+        """Number of committed transactions; fewer than units under load, since units share them."""
         return self._writer.transactions
 
     async def commit(self, unit: Unit) -> Receipt:
@@ -77,14 +77,14 @@ class SqliteJournal:
         if query.few:
             answer = read(self._near, plan, parameters, self._path)
             if not isinstance(answer, Exception):
-                return answer  # otherwise a reader tries it again, with time to wait
+                return answer  # otherwise a reader thread tries again and may wait
         future: asyncio.Future[list[Row]] = self._loop.create_future()
         self._readers.submit(Question(plan, parameters, future))
         return await future
 
     async def search(self, query: Search) -> list[Row]:
         self._require_open()
-        if read(self._near, fulltext.BEHIND, (), self._path) != []:  # it is behind, or could not say
+        if read(self._near, fulltext.BEHIND, (), self._path) != []:  # rows are waiting, or the check failed
             taken_in: asyncio.Future[Receipt] = self._loop.create_future()
             self._writer.submit(Job("search.index", [(fulltext.TAKE_IN, (), None)], taken_in))
             await taken_in
@@ -99,7 +99,7 @@ class SqliteJournal:
             writer, checkpoints = connections
             for pragma in PRAGMAS:
                 writer.execute(f"PRAGMA {pragma}").fetchall()
-            writer.execute("BEGIN IMMEDIATE")  # what can't be written is to be known now, not at the first message
+            writer.execute("BEGIN IMMEDIATE")  # to find out now, not at the first message, that it can't be written
             writer.execute("ROLLBACK")
             connections += (connect(self._path, "ro", self._busy_timeout) for _ in range(READERS))
             connections.append(connect(self._path, "ro", busy_timeout=0))
@@ -125,5 +125,5 @@ class SqliteJournal:
             raise StorageFailed("storage_closed", f"The database '{self._path}' is not open: Parlour is stopping.")
 
     def _deliver(self, question: Question, answer: Answer) -> None:
-        with suppress(RuntimeError):  # a loop that is closed already has nobody who waits
+        with suppress(RuntimeError):  # nothing waits on a closed loop
             self._loop.call_soon_threadsafe(resolve, question.future, answer)

@@ -1,4 +1,4 @@
-"""Answers queries on read-only connections, a thread each, away from the writer."""
+"""Answers queries on read-only connections, each with its own thread, apart from the writer."""
 
 import logging
 import sqlite3
@@ -21,12 +21,16 @@ Answer = list[Row] | Exception
 
 @dataclass(slots=True, eq=False)
 class Question:
+    """A compiled query and the future of its caller."""
+
     plan: Plan
     parameters: Parameters
     future: Future[list[Row]]
 
 
 class Readers:
+    """Threads that answer queries."""
+
     def __init__(
         self, connections: Sequence[sqlite3.Connection], path: Path, deliver: Callable[[Question, Answer], None]
     ) -> None:
@@ -47,7 +51,7 @@ class Readers:
         self._queue.put(question)
 
     def finish(self) -> None:
-        """Waits until all that was asked is answered. Nothing may be asked after."""
+        """Waits until all queries are answered. Nothing may be submitted afterwards."""
         for _ in self._threads:
             self._queue.put(None)
         for thread in self._threads:

@@ -1,13 +1,13 @@
-"""Carries out units, many in one transaction: the statements on the event loop, the wait for the disk on a thread.
+"""Executes units, many in one transaction: statements on the event loop, the wait for the disk on a thread.
 
-A statement costs some ten microseconds and needs the interpreter for most of them; on a thread of its own it would
-stand in line for the interpreter after each. A commit waits for the disk and needs nothing meanwhile. So the loop fills
-a transaction, the thread commits it, and what comes in between fills the next.
+A statement takes about ten microseconds and needs the interpreter for most of them; on a thread it would wait for the
+interpreter after each. A commit waits for the disk and does not need the interpreter. So the loop fills a transaction,
+the thread commits it, and units that arrive in between fill the next.
 
-A unit that fails takes nothing of its neighbours with it: there are savepoints for that. When the transaction itself
-is lost (no room, say), all of its units fail and the next batch tries anew.
+A unit that fails does not affect the others: there are savepoints for that. If the transaction itself is lost (the disk
+is full, for example), all of its units fail and the next batch starts over.
 
-Now and then the full-text index takes in what was written; that is long work for SQLite alone, so the thread does it.
+From time to time the full-text index is updated. That is long work for SQLite alone, so the thread does it.
 """
 
 import asyncio
@@ -34,16 +34,16 @@ from .errors import is_busy, is_unique_violation, storage_failure
 logger = logging.getLogger(__name__)
 
 MOST_UNITS = 64
-"""More would keep the event loop from its other work for too long."""
+"""Maximum number of units per transaction; more would block the event loop for too long."""
 WAIT_SECONDS = 0.003
-"""How long one that may wait does so for another to share its transaction."""
+"""Seconds that a unit that may wait is delayed, so that another can share its transaction."""
 
 Outcome = Receipt | Exception
 
 
 @dataclass(slots=True, eq=False)
 class Job:
-    """A unit, compiled, and who waits for it."""
+    """A compiled unit and the future of its caller."""
 
     name: str
     steps: list[Step]
@@ -53,7 +53,10 @@ class Job:
 
 
 class Writer:
-    """One connection. `afterwards` is called on the thread after each commit, before anything else is written."""
+    """Writes on one connection.
+
+    `afterwards` is called on the thread after each commit, before anything else is written.
+    """
 
     def __init__(
         self,
@@ -72,7 +75,7 @@ class Writer:
         self._jobs: deque[Job] = deque()
         self._at_work = False
         self._alarm: asyncio.TimerHandle | None = None
-        """While all there is to do may wait."""
+        """Timer, set while all submitted units may wait."""
         self._unindexed = 0
         self._rest = asyncio.Event()
         self._rest.set()
@@ -81,7 +84,7 @@ class Writer:
         self.transactions = 0
 
     def start(self) -> None:
-        self._cursor.execute("PRAGMA busy_timeout=0").fetchall()  # the loop waits for nobody, the thread may
+        self._cursor.execute("PRAGMA busy_timeout=0").fetchall()  # the loop must not wait for locks, the thread may
         self._thread.start()
 
     def submit(self, job: Job) -> None:
@@ -99,10 +102,10 @@ class Writer:
             self._alarm.cancel()
             self._alarm = None
         self._at_work = True
-        self._loop.call_soon(self._next)  # whoever else commits in this turn of the loop comes along
+        self._loop.call_soon(self._next)  # so that other units of this loop iteration are included
 
     async def finish(self) -> None:
-        """Waits until all that was submitted is done. Nothing may be submitted after."""
+        """Waits until all submitted units are done. Nothing may be submitted afterwards."""
         await self._rest.wait()
         self._orders.put(None)
         await asyncio.to_thread(self._thread.join)
@@ -131,7 +134,10 @@ class Writer:
         _foresee(batch, outcomes)
 
     def _taking_in(self) -> Job:
-        """Nobody waits for it. What it could not take in, the next does, or a search that then says what is wrong."""
+        """Returns a job that updates the full-text index. Nothing waits for it.
+
+        Rows that it fails to index are left to the next update, or to a search, which then reports the error.
+        """
         future: Future[Receipt] = self._loop.create_future()
         future.add_done_callback(_tell)
         return Job("search.index", [(fulltext.TAKE_IN, (), None)], future)
@@ -142,41 +148,47 @@ class Writer:
         self._next()
 
     def _run(self) -> None:
-        """The thread: waits for the disk, or for another program."""
+        """Runs the thread, which waits for the disk or for another program."""
         while (order := self._orders.get()) is not None:
             order()
 
     def _commit(self, batch: list[Job], outcomes: list[Outcome]) -> None:
         try:
-            if self._connection.in_transaction:  # a lone unit that failed was rolled back
+            if self._connection.in_transaction:  # a single unit that failed was rolled back
                 self._cursor.execute("COMMIT")
                 self.transactions += 1
             self._afterwards(self._connection)
         except Exception as error:  # noqa: BLE001 - no unit is left without an outcome
             outcomes = self._lost(batch, error)
-        with suppress(RuntimeError):  # a loop that is closed already has nobody who waits
+        with suppress(RuntimeError):  # nothing waits on a closed loop
             self._loop.call_soon_threadsafe(self._done, batch, outcomes)
 
     def _wait_and_write(self, batch: list[Job]) -> None:
-        """Another program is writing: there is time to wait here."""
+        """Writes on the thread, which may wait for another program's lock."""
         try:
             self._cursor.execute(f"PRAGMA busy_timeout={self._busy_milliseconds}").fetchall()
             self._cursor.execute("BEGIN IMMEDIATE")
             outcomes = self._attempt_all(batch)
         except Exception as error:  # noqa: BLE001 - no unit is left without an outcome
             outcomes = self._lost(batch, error)
-        self._cursor.execute("PRAGMA busy_timeout=0").fetchall()  # here: after the commit the cursor is the loop's
+        self._cursor.execute("PRAGMA busy_timeout=0").fetchall()  # the loop uses the cursor after the commit
         self._commit(batch, outcomes)
 
     def _lost(self, batch: list[Job], error: Exception) -> list[Outcome]:
-        """A guard that failed may have failed because of a neighbour that is now undone: so all of them fail alike."""
+        """Rolls back and fails all units, also those with failed guards.
+
+        A guard may have failed because of another unit that is now undone.
+        """
         if not isinstance(error, sqlite3.Error):
             logger.error("the journal's writer failed at units %s", [job.name for job in batch], exc_info=error)
         self._roll_back()
         return [storage_failure(error, self._path) for _ in batch]
 
     def _attempt_all(self, batch: list[Job]) -> list[Outcome]:
-        """Units seldom fail, so they are first tried without savepoints; when one does, all begin again with them."""
+        """Tries units without savepoints first, since they seldom fail.
+
+        If one fails, all start over with savepoints.
+        """
         outcomes: list[Outcome] = []
         for job in batch:
             outcome = self._attempt(job)
@@ -198,7 +210,7 @@ class Writer:
         return outcome
 
     def _attempt(self, job: Job) -> Outcome:
-        """Raises only when SQLite has given up the whole transaction."""
+        """Executes a unit. Raises only if SQLite has given up the whole transaction."""
         receipt: list[list[Row]] = []
         try:
             for step in job.steps:
@@ -243,7 +255,7 @@ class Writer:
         for position in plan.references:
             reference = resolved[position]
             rows = receipt[reference.statement]
-            if not rows:  # what it refers to touched nothing, so neither can this
+            if not rows:  # the statement it refers to affected no row, so this one can't either
                 raise GuardFailed(name, len(receipt))
             resolved[position] = rows[0][reference.column]
         return tuple(resolved)
@@ -262,7 +274,7 @@ def _foresee(batch: list[Job], outcomes: list[Outcome]) -> None:
             try:
                 job.foreseen(outcome)
             except Exception:
-                logger.exception("what %s foresees could not be prepared", job.name)
+                logger.exception("the prepare callback of unit %s failed", job.name)
 
 
 def _can_wait(done: tuple[Job, Outcome]) -> bool:
@@ -271,4 +283,4 @@ def _can_wait(done: tuple[Job, Outcome]) -> bool:
 
 def _tell(indexed: Future[Receipt]) -> None:
     if (failure := indexed.exception()) is not None:
-        logger.warning("new rows wait for the search's index: %s", failure)
+        logger.warning("updating the full-text index failed; new rows wait: %s", failure)

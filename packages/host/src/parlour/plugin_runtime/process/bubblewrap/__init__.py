@@ -1,4 +1,7 @@
-"""Plugin processes in a bubblewrap sandbox. Whether there is one, and what happens without, is decided in `sandbox`."""
+"""Runs plugin processes in a bubblewrap sandbox.
+
+`sandbox` decides whether there is one, and what happens without it.
+"""
 
 from .launcher import BubblewrapLauncher
 

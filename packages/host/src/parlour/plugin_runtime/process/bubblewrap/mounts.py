@@ -1,4 +1,4 @@
-"""What a process in the sandbox sees of the files here: what an interpreter needs, its own two folders, and no more."""
+"""Lists the files that a process in the sandbox sees: those an interpreter needs, its own two folders, and no more."""
 
 import os
 import sys
@@ -15,10 +15,10 @@ from ..launcher import Start
 MEBIBYTE = 1024 * 1024
 TEMPORARY_MB = 256
 SHARED_MEMORY_MB = 64
-"""Both are kept in memory, so they have their limits."""
+"""Both file systems are in memory, so they are limited."""
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 INTERPRETER = ("pyvenv.cfg", "bin", "lib", "lib64", "share", "ssl")
-"""Of a prefix, so that whatever else lies there (a home's or a data directory's files) stays out of sight."""
+"""Parts of a prefix that are shown. Whatever else is there (files of a home or of a data directory) stays hidden."""
 SETTINGS = (
     "/etc/alternatives",
     "/etc/ca-certificates/extracted",
@@ -29,13 +29,13 @@ SETTINGS = (
     "/etc/pki/tls/certs",
     "/etc/protocols",
     "/etc/services",
-    "/etc/ssl/certs",  # beside it lie private keys
+    "/etc/ssl/certs",  # not the folder above it, which has private keys
     "/etc/ssl/openssl.cnf",
     "/etc/timezone",
 )
 NETWORK_SETTINGS = ("/etc/gai.conf", "/etc/host.conf", "/etc/hosts", "/etc/resolv.conf")
 OWN_SETTINGS = Path(__file__).with_name("etc")
-"""One account, and names that are looked up in files and by DNS only."""
+"""Files for /etc: a single account, and name lookup only by files and DNS."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +43,13 @@ class Mount:
     target: Path
     options: tuple[str, ...]
     same: bool = False
-    """It shows what is at this place outside, to be read."""
+    """True if it shows the same path of the host, read-only."""
     hides: bool = False
-    """It shows nothing of what is at this place outside."""
+    """True if it shows nothing of that path of the host."""
 
 
 def arguments(start: Start, hidden: Iterable[Path]) -> list[str]:
-    """For bubblewrap, in an order in which no mount covers one that it should not."""
+    """Returns the mounts of a plugin as bubblewrap options, in an order in which none covers another by mistake."""
     return _arranged([*_base(), *_hidden(hidden), *_own(start)])
 
 
@@ -58,8 +58,9 @@ def installer_arguments(
 ) -> list[str]:
     """Returns the mounts for the installer of packages: no plugin's files, and nothing below the hidden folders.
 
-    `shown` can be read at their own places, unless they are hidden. The installer's own may lie below a hidden folder:
-    `program`, `writable` folders, and `bound` files, which are shown at the place that is their key.
+    `shown` paths can be read at their own places, unless they are hidden. The installer's own paths may be below a
+    hidden folder: `program`, the `writable` folders, and the `bound` files, which are shown at the path that is their
+    key.
     """
     size = TEMPORARY_MB * MEBIBYTE
     temporary = Mount(Path("/tmp"), ("--size", str(size), "--perms", "1777", "--tmpfs", "/tmp"))
@@ -93,13 +94,13 @@ def _arranged(wanted: Sequence[Mount]) -> list[str]:
 
 
 def prefix(python: Path) -> Path:
-    """The environment that an interpreter belongs to."""
+    """Returns the environment that an interpreter belongs to."""
     return Path(os.path.abspath(python)).parent.parent
 
 
 @cache
 def _base() -> tuple[Mount, ...]:
-    """What all plugins see alike; none of it changes while the Host runs."""
+    """Returns the mounts that all plugins share. They don't change while the Host runs."""
     bases = (Path(sys.base_prefix), Path(sys.base_exec_prefix), prefix(Path(os.path.realpath(sys.executable))))
     library = Path(parlour_sdk.__file__).parent
     return (
@@ -116,7 +117,7 @@ def _own(start: Start) -> Iterator[Mount]:
     yield Mount(Path("/tmp"), ("--size", str(size), "--perms", "1777", "--tmpfs", "/tmp"))
     if start.network:
         yield from (_same(Path(path)) for path in NETWORK_SETTINGS if os.path.exists(path))
-    yield from map(_as_it_is, _parts(prefix(start.python)))  # where its links lead was not ours to decide
+    yield from map(_as_it_is, _parts(prefix(start.python)))  # its links are kept, not followed: they may lead anywhere
     yield from _links(start.python)
     yield _same(start.folder)
     yield Mount(start.data, ("--bind", str(start.data), str(start.data)))
@@ -127,14 +128,14 @@ def _parts(prefix: Path) -> list[Path]:
 
 
 def _links(path: Path) -> Iterator[Mount]:
-    """The links on the way from an environment's interpreter to the real one, which may pass other folders."""
+    """Yields the links from an environment's interpreter to the real one, which may pass through other folders."""
     while path.is_symlink():
         yield _as_it_is(path)
         path = Path(os.path.normpath(path.parent / os.readlink(path)))
 
 
 def _everywhere(path: Path) -> Iterator[Mount]:
-    """Under the name that is used and under its true one, since links lead from one to the other."""
+    """Yields mounts for the path as it is used and for its real path, since links lead from one to the other."""
     yield from (_same(Path(each)) for each in dict.fromkeys((os.path.abspath(path), os.path.realpath(path))))
 
 
@@ -145,7 +146,7 @@ def _hidden(folders: Iterable[Path]) -> Iterator[Mount]:
 
 
 def _as_it_is(path: Path) -> Mount:
-    """A link stays one."""
+    """Returns a mount of the path; a link stays a link."""
     return Mount(path, ("--symlink", os.readlink(path), str(path)), same=True) if path.is_symlink() else _same(path)
 
 
@@ -158,7 +159,10 @@ def _read_only(source: Path, target: Path) -> Mount:
 
 
 def _kept(mounts: Sequence[Mount]) -> list[Mount]:
-    """Parents first, the last word for a place counting, without those that show or hide nothing new."""
+    """Returns the mounts with parents first; the last one for a path counts.
+
+    Mounts that show or hide nothing new are left out.
+    """
     kept: dict[tuple[str, ...], Mount] = {}
     for place, mount in sorted({mount.target.parts: mount for mount in mounts}.items(), key=itemgetter(0)):
         above = next((kept[place[:length]] for length in range(len(place), 0, -1) if place[:length] in kept), None)

@@ -20,7 +20,7 @@ _NUMBER_OFFSET, _ARCHITECTURE_OFFSET = 0, 4
 _ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
 _X32_NUMBERS = 0x40000000
 _MISSING = {"io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427}
-"""Answered with ENOSYS, so that programs use what they used before it existed."""
+"""Denied with ENOSYS, so that programs fall back to older system calls."""
 _NEW_MOUNTS = {
     "open_tree": 428,
     "move_mount": 429,
