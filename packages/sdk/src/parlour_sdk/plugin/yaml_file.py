@@ -43,7 +43,7 @@ def read_yaml(file: Path, warnings: list[str]) -> Source:
 
 
 def _refuse_deep(file: Path, text: str) -> None:
-    """Rejects deep nesting before nodes are built: the C library recurses, so many brackets would crash the process."""
+    """Rejects deep nesting before nodes are built: the C library recurses, and deep nesting would crash the process."""
     depth = 0
     for event in yaml.parse(text, Loader=_Loader):
         depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)

@@ -96,7 +96,7 @@ class Gate:
 
 
 class Door:
-    """The fake Host's end of a plugin's wire. `broken` has the exceptions that the test's own functions raised."""
+    """The fake Host's end of a plugin's wire. `test_errors` has the exceptions of the test's own functions."""
 
     def __init__(self, gate: Gate, plugin: Grant) -> None:
         self._gate = gate

@@ -119,7 +119,7 @@ class Outcome:
 
     @property
     def warnings(self) -> list[str]:
-        """What the Host ignored in this run, and why."""
+        """Messages about what the Host ignored in this run, and why."""
         return self.session.warnings
 
     @property

@@ -33,7 +33,7 @@ LIBRARY_LOGGER.setLevel(logging.WARNING)
 _JOINED_BYTES: Final = 16 * 1024
 # Unsent bytes that the kernel may buffer. By default it accepts megabytes, and congestion would be noticed too late.
 _UNSENT_BYTES: Final = 128 * 1024
-_BEATS: Final = 4  # heartbeats per PATIENCE; the other side is gone if nothing arrived between all of them
+_BEATS: Final = 4  # heartbeats per peer timeout; the other side is gone if nothing arrived between all of them
 _CONTROL_BYTES: Final = 6  # size of a ping without its payload
 _REASON_BYTES: Final = 123  # maximum size of the reason in a close frame
 # Seconds that the other side may take to read what is buffered and to answer the close frame.
