@@ -1,4 +1,4 @@
-"""Keeps the history within its budget: older messages become a summary, stored in state and used until it must grow.
+"""Keeps the history within its budget: older messages become a summary in state, reused until it no longer suffices.
 
 A summary is made from the previous one and the messages since then, by a model, or without one if that fails.
 """

@@ -132,7 +132,7 @@ class Talk:
             if run.status != "cancelled":  # the Host would start another run for messages that were not pulled
                 self._waiting.extend(item.input.text or "" for item in run.unpulled)
         except Exception as error:
-            logger.exception("the run broke off")
+            logger.exception("the run failed unexpectedly")
             self._screen.note(f"it could not be run: {type(error).__name__}: {error}")
         self._run = None
         self._go_on()
