@@ -1,4 +1,4 @@
-"""Everything this plugin can do wrong, by name: what it is told to do is what it does, as hard as it can."""
+"""Every misbehaviour of this plugin, by name. The configuration chooses one, and it is carried out in full."""
 
 import os
 from collections.abc import AsyncGenerator, Callable
@@ -41,7 +41,7 @@ ALL: dict[str, Behaviour] = {
 
 
 def at_start() -> None:
-    """What an earlier run has left for this process. Where no Host runs it, there was none."""
+    """Carries out what an earlier run left for this process; does nothing outside a Host."""
     if "PARLOUR_PLUGIN_DATA" in os.environ:
         crashing.crash_if_told()
         hogging.tidy_up()

@@ -1,4 +1,4 @@
-"""Dies, hangs, or goes on when it is told to stop."""
+"""Crashes, hangs, or ignores cancellation."""
 
 import asyncio
 import os
@@ -12,7 +12,8 @@ from parlour_sdk.protocol.context import AgentRunContext
 from parlour_sdk.results import Result
 
 STARTS_TO_SPOIL = 1
-"""A run that is tried twice then fails four times, one less than what a plugin is given up for."""
+"""Starts that crash after such a run. A run with two attempts then fails four times, one less than the limit after
+which a plugin is no longer restarted."""
 STUBBORN_SECONDS = 120.0
 
 
@@ -21,7 +22,7 @@ def _marker() -> Path:
 
 
 def crash_if_told() -> None:
-    """The next starts end before they are anything, as often as the last run wished."""
+    """Crashes this start if the marker file of an earlier run asks for it, and counts the marker down."""
     left = int(_marker().read_text()) if _marker().exists() else 0
     if left > 0:
         _marker().write_text(str(left - 1))
@@ -36,7 +37,7 @@ async def at_start(ctx: AgentRunContext, api: AgentRunAPI) -> AsyncGenerator[Res
 
 async def mid_run(ctx: AgentRunContext, api: AgentRunAPI) -> AsyncGenerator[Result, None]:
     yield results.delta("this will never be ")
-    await asyncio.sleep(0.1)  # so that the fragment is on its way
+    await asyncio.sleep(0.1)  # so that the delta has been sent
     os.abort()
 
 
@@ -50,7 +51,7 @@ async def hang(ctx: AgentRunContext, api: AgentRunAPI) -> AsyncGenerator[Result,
     yield results.delta("wait")
     await asyncio.sleep(0.1)
     while True:
-        time.sleep(1)  # noqa: ASYNC251 - the very point
+        time.sleep(1)  # noqa: ASYNC251 - blocking is the purpose
 
 
 async def ignore_cancel(ctx: AgentRunContext, api: AgentRunAPI) -> AsyncGenerator[Result, None]:

@@ -1,4 +1,4 @@
-"""Reaches for what is not its own, and says how far it came."""
+"""Tries to access resources outside the sandbox, and reports how far it got."""
 
 import asyncio
 import os
@@ -13,7 +13,7 @@ from parlour_sdk.results import Result
 
 
 def _host_data() -> Path:
-    """Every plugin's own folder lies three folders below it."""
+    """Returns the Host's data folder, three levels above the plugin's own folder."""
     return Path(os.environ["PARLOUR_PLUGIN_DATA"]).parents[2]
 
 
@@ -49,7 +49,7 @@ async def connect_out(ctx: AgentRunContext, api: AgentRunAPI) -> AsyncGenerator[
 
 
 async def kill_parent(ctx: AgentRunContext, api: AgentRunAPI) -> AsyncGenerator[Result, None]:
-    """Outside a sandbox this is the Host; inside it is the sandbox's first process, which no signal from there ends."""
+    """Kills the parent process: the Host, or in a sandbox its first process, which no signal from inside can end."""
     yield results.delta("goodbye")
     await asyncio.sleep(0.1)
     try:

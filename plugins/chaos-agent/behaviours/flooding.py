@@ -1,4 +1,4 @@
-"""Too much of everything."""
+"""Floods the Host with deltas, calls and oversized frames."""
 
 import asyncio
 import time
@@ -26,7 +26,7 @@ async def deltas(ctx: AgentRunContext, api: AgentRunAPI) -> AsyncGenerator[Resul
 
 
 async def calls(ctx: AgentRunContext, api: AgentRunAPI) -> AsyncGenerator[Result, None]:
-    """As fast as they are answered, many at a time."""
+    """Makes many concurrent calls, as fast as they are answered."""
     made = refused = 0
     end = time.monotonic() + SECONDS_OF_CALLS
 
@@ -44,12 +44,12 @@ async def calls(ctx: AgentRunContext, api: AgentRunAPI) -> AsyncGenerator[Result
 
 
 async def big_frame(ctx: AgentRunContext, api: AgentRunAPI) -> AsyncGenerator[Result, None]:
-    """Just over what a frame may have."""
+    """Sends a frame slightly above the size limit."""
     wire.frame({"seq_id": 1_000_001, "action": "state_get", "data": {"filler": "x" * (2 * MEBIBYTE)}})
     yield results.completed("nobody minded")
 
 
 async def huge_frame(ctx: AgentRunContext, api: AgentRunAPI) -> AsyncGenerator[Result, None]:
-    """Cheap to send and dear to read: millions of small values."""
+    """Sends a frame that is cheap to send and expensive to parse: millions of small values."""
     wire.write(b'{"seq_id": 1000002, "action": "state_get", "data": [' + b"{}," * (16 * MEBIBYTE // 3) + b"{}]}\n")
     yield results.completed("nobody minded")

@@ -1,4 +1,4 @@
-"""Takes what there is: processes, memory, disk."""
+"""Exhausts resources: processes, memory, disk."""
 
 import asyncio
 import os
@@ -20,12 +20,12 @@ def _hoard() -> Path:
 
 
 def tidy_up() -> None:
-    """What an earlier process filled the disk with, as a plugin should that wants to be started again."""
+    """Deletes the file with which an earlier process filled the disk, so that the plugin can be started again."""
     _hoard().unlink(missing_ok=True)
 
 
 async def fork_children(ctx: AgentRunContext, api: AgentRunAPI) -> AsyncGenerator[Result, None]:
-    """Children that leave their parent, their group and their session, and mean to stay; then it dies."""
+    """Forks children that leave their parent, process group and session and keep running; then exits."""
     for _ in range(CHILDREN):
         if os.fork() == 0:
             os.setsid()
@@ -42,7 +42,7 @@ async def leak_memory(ctx: AgentRunContext, api: AgentRunAPI) -> AsyncGenerator[
     yield results.delta("more")
     while True:
         block = bytearray(16 * MEBIBYTE)
-        block[::4096] = b"x" * len(block[::4096])  # untouched memory would not count
+        block[::4096] = b"x" * len(block[::4096])  # untouched pages would not count as used memory
         hoard.append(block)
         await asyncio.sleep(0.02)
 

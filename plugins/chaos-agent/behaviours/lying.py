@@ -1,4 +1,4 @@
-"""Says what is not so, in words that are not the protocol's."""
+"""Violates the protocol: invalid JSON, invalid results, and the ids of other runs and plugins."""
 
 import asyncio
 import os
@@ -18,17 +18,17 @@ _background: set[asyncio.Task[None]] = set()
 
 
 async def invalid_json(ctx: AgentRunContext, api: AgentRunAPI) -> AsyncGenerator[Result, None]:
-    """First a line that can be answered, since it has a number, and then one that can't."""
+    """Sends an invalid line that can be answered, since it has a seq_id, and then one that can't."""
     wire.write(b'{"seq_id": 7, "action": "state_get", "data": \xff\xfe nonsense\n')
     await api.state.get("conversation", "anything")
     yield results.delta("still here")
-    await asyncio.sleep(0.1)  # so that the fragment is on its way
+    await asyncio.sleep(0.1)  # so that the delta has been sent
     wire.write(b"\xff\xfe nonsense\n")
     await asyncio.sleep(60)
 
 
 async def invalid_results(ctx: AgentRunContext, api: AgentRunAPI) -> AsyncGenerator[Result, None]:
-    """Each is dropped with a warning, and the run goes on."""
+    """Yields invalid results; each is dropped with a warning, and the run continues."""
     yield Result("message.completed", {"message": {"role": "emperor", "content": "bow"}})
     yield Result("message.completed", {"massage": "what"})
     yield Result("state.updated", {"scope": "galaxy", "key": "k", "value": 1})
@@ -41,7 +41,7 @@ async def invalid_results(ctx: AgentRunContext, api: AgentRunAPI) -> AsyncGenera
 
 
 async def foreign_run(ctx: AgentRunContext, api: AgentRunAPI) -> AsyncGenerator[Result, None]:
-    """Results and calls for a run that is not its own: the one its configuration names, or an invented one."""
+    """Sends results and calls for a foreign run: the one that the configuration names, or an invented one."""
     other = ctx.config.get("target") or "01900000-0000-7000-8000-000000000000"
     message = {"message": {"role": "assistant", "content": "a word in another's name"}}
     for seq_id in range(1, STREAMS_TO_TRY):
@@ -66,7 +66,7 @@ async def foreign_identity(ctx: AgentRunContext, api: AgentRunAPI) -> AsyncGener
 
 
 async def ended_run(ctx: AgentRunContext, api: AgentRunAPI) -> AsyncGenerator[Result, None]:
-    """Ends, and calls in the ended run's name."""
+    """Ends the run and then makes calls with its id."""
 
     async def haunt() -> None:
         for _ in range(20):
@@ -85,7 +85,7 @@ async def ended_run(ctx: AgentRunContext, api: AgentRunAPI) -> AsyncGenerator[Re
 
 async def print_stdout(ctx: AgentRunContext, api: AgentRunAPI) -> AsyncGenerator[Result, None]:
     for number in range(1000):
-        print(f"line {number} on what it takes for the wire")  # noqa: T201 - the very point
+        print(f"line {number} on what it takes for the wire")  # noqa: T201 - printing is the purpose
     os.write(1, b'{"seq_id": 1, "code": 0, "data": null}\n')
     yield results.completed("printed")
 

@@ -1,4 +1,4 @@
-"""What a well-behaved plugin does."""
+"""The behaviour of a correct plugin."""
 
 from collections.abc import AsyncGenerator
 

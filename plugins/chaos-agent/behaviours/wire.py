@@ -1,4 +1,4 @@
-"""The plugin's own end of the wire, laid bare: what a hostile plugin finds in its process."""
+"""Direct access to the plugin's end of the wire, as a hostile plugin can find it in its process."""
 
 import fcntl
 import gc
@@ -11,7 +11,7 @@ from parlour_sdk.wire import Peer
 
 
 def descriptor() -> int:
-    """The pipe that the worker writes its frames to."""
+    """Returns the descriptor of the pipe to which the worker writes its frames."""
     for number in range(3, 64):
         try:
             mode, flags = os.fstat(number).st_mode, fcntl.fcntl(number, fcntl.F_GETFL)
@@ -24,7 +24,7 @@ def descriptor() -> int:
 
 
 def _is_the_loops(number: int) -> bool:
-    """The event loop has a socket pair of its own, whose ends both read and write."""
+    """Returns whether the descriptor belongs to the event loop's own socket pair, whose ends both read and write."""
     return stat.S_ISSOCK(os.fstat(number).st_mode) and fcntl.fcntl(number, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDWR
 
 

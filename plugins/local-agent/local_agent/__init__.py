@@ -1,1 +1,1 @@
-"""Answers by a model of the Host. `turn` is the loop; each of the other modules is one of the parts it is made of."""
+"""An agent that answers with a model of the Host. `turn` is its main loop; the other modules are its parts."""

@@ -1,4 +1,4 @@
-"""An answer while it is written: the fragments of a model become text, thoughts and tool calls."""
+"""Builds the reply of a model from its fragments: text, reasoning, media and tool calls."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,9 +21,9 @@ class Answer:
     tool_calls: tuple[ToolCall, ...]
     finish_reason: str
     metadata: dict[str, Any] | None
-    """What its model wants to be told again with the calls."""
+    """Metadata that the model must receive again together with its tool calls."""
     counted: int
-    """Tokens of the prompt, by the provider."""
+    """Tokens of the prompt as counted by the provider."""
     estimated: int
 
     @property
@@ -38,7 +38,7 @@ class Answer:
         return replace(self, tool_calls=())
 
     def for_model(self) -> Message:
-        """Some models want to be told again what they thought before they called tools."""
+        """Returns the message for the next request; with tool calls it has the reasoning, which some models require."""
         calls = list(self.tool_calls) or None
         thought = self.reasoning if calls else None
         told = self.metadata if calls else None
@@ -51,7 +51,7 @@ class Answer:
 
 
 class Writing:
-    """White space before the first word is left out, so that what was shown is always what is said in the end."""
+    """Collects the fragments of a reply; leading white space is dropped, so that the deltas equal the final text."""
 
     def __init__(self, growing: bool, show_thinking: bool) -> None:
         self._growing = growing
@@ -70,7 +70,7 @@ class Writing:
         return self._growing and bool(self._text)
 
     def take(self, message: Message, usage: Usage | None, finish_reason: str | None) -> list[Result]:
-        """What people may see of this fragment."""
+        """Adds a fragment; returns the results that users may see of it."""
         self._usage = usage or self._usage
         self._finish_reason = finish_reason or self._finish_reason
         self._metadata = message.metadata or self._metadata

@@ -1,4 +1,4 @@
-"""One question to the models: the first is asked, and the next when it can't answer or has nothing to say."""
+"""Makes one model call: tries the first model, and the next one if it fails or gives an empty answer."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
@@ -19,7 +19,7 @@ from .failing import Failed, ends_the_run
 from .models import Models, Tools
 
 Part = tuple[Message, Usage | None, str | None]
-"""A fragment, what the answer cost, why it ended; the last two when they are known."""
+"""A fragment, the usage and the finish reason; the last two are None until they are known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,10 @@ class Trouble:
 
 
 class Asking:
-    """`answer` is there once the results were read to their end; or it is Failed. Only one that grows has results."""
+    """Calls the models. `answer` is set after the results were read to their end, or TurnError is raised.
+
+    Only a streamed call (`growing`) yields results.
+    """
 
     answer: Answer
 
@@ -84,7 +87,11 @@ class Asking:
                 yield part.chunk, part.usage, part.finish_reason
 
     def _trouble(self, model: ModelResource, error: AgentAPIException, shown: bool) -> Trouble:
-        """Raises what nobody else can mend; an answer of which a part was shown is not begun anew by another."""
+        """Returns the failure of a model.
+
+        Raises instead if no other model can help, or if part of the answer was already shown: another model must not
+        start it again.
+        """
         if ends_the_run(error, self._ctx):
             raise error
         if shown:
@@ -94,7 +101,7 @@ class Asking:
 
 
 async def said(ctx: AgentRunContext, models: Models, prompt: Sequence[Message]) -> str:
-    """An answer that nobody is to see."""
+    """Returns the text of an answer that is not shown to users."""
     asking = Asking(ctx, models, Dialogue(prompt[:-1], (), prompt[-1]))
     async with aclosing(asking.results(growing=False)) as unseen:
         async for _ in unseen:
@@ -103,7 +110,7 @@ async def said(ctx: AgentRunContext, models: Models, prompt: Sequence[Message]) 
 
 
 def _nobody_answered(troubles: Sequence[Trouble]) -> Failed:
-    """One sentence, with the reason of each."""
+    """Builds the error for the case that no model answered, with the reason of each."""
     last = troubles[-1]
     if len(troubles) == 1:
         sentence = f"The model '{last.model}' did not answer: {last.sentence}"

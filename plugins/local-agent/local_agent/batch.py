@@ -1,4 +1,4 @@
-"""Carries out the tool calls of one answer, side by side. What goes wrong is told to the model: it may know better."""
+"""Executes the tool calls of one answer concurrently. Errors are returned to the model, which may find another way."""
 
 import asyncio
 import json
@@ -18,11 +18,11 @@ from .toolbox import Toolbox
 
 CALL_SECONDS = 120.0
 SHOWN_CHARACTERS = 2000
-"""Of an output in the telemetry."""
+"""Characters of a tool's output that are kept in the telemetry."""
 
 
 class Batch:
-    """`messages` answers the calls in their order, once the results were read to their end."""
+    """Executes tool calls. `messages` has the answers in the order of the calls, after all results were read."""
 
     def __init__(self, ctx: AgentRunContext, toolbox: Toolbox, outputs: Outputs, calls: Sequence[ToolCall]) -> None:
         self._ctx = ctx
@@ -46,7 +46,7 @@ class Batch:
         self.messages = _messages([(call, task.result()) for task, call in tasks.items()])
 
     def refused(self, sentence: str) -> list[Message]:
-        """Answers the calls without making them."""
+        """Returns error answers to all calls without executing them."""
         return _messages([(call, Output(sentence, is_error=True)) for call in self._calls])
 
     async def _called(self, call: ToolCall) -> Output:
@@ -88,7 +88,7 @@ def _completed(call: ToolCall, output: Output) -> Result:
 
 
 def _messages(outputs: Sequence[tuple[ToolCall, Output]]) -> list[Message]:
-    """Providers take only text from a tool, so pictures follow in a message of their own."""
+    """Builds the tool messages. Providers accept only text from a tool, so pictures follow in a separate message."""
     told = [
         Message(
             role="tool",
@@ -105,7 +105,7 @@ def _messages(outputs: Sequence[tuple[ToolCall, Output]]) -> list[Message]:
 
 
 async def _stop(tasks: dict["asyncio.Task[Output]", ToolCall]) -> None:
-    """Nothing is left behind when the run is cancelled, or one of the calls ends it."""
+    """Cancels the remaining calls if the run is cancelled or one of the calls ends it."""
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)

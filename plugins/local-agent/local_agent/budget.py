@@ -1,4 +1,4 @@
-"""How many tokens the history may take, and what is left out of a prompt that a model could not take."""
+"""Computes the tokens available for the history, and shortens prompts that exceed a model's context window."""
 
 from collections.abc import Sequence
 
@@ -8,15 +8,15 @@ from parlour_sdk.protocol.resources import ModelResource
 from . import estimates
 
 ANSWER_TOKENS = 4096
-"""Kept free for the answer of a model that does not say how long it may be."""
+"""Tokens reserved for the answer of a model whose maximum output is unknown."""
 SMALLEST_HISTORY = 200
 UNKNOWN_HISTORY = 16_000
-"""Where neither the setting nor the model says how much."""
+"""Tokens for the history if neither the setting nor the model limits it."""
 CUT_CHARACTERS = 200
 
 
 def room(model: ModelResource) -> int | None:
-    """Tokens of a prompt that leaves room for the answer; None where the model's window is unknown."""
+    """Returns the tokens that a prompt may have besides the answer; None if the model's window is unknown."""
     window = model.context_window
     if not window:
         return None
@@ -24,7 +24,7 @@ def room(model: ModelResource) -> int | None:
 
 
 def for_history(context_tokens: int, room: int | None, others: int) -> int:
-    """`others` is what the rest of the prompt takes."""
+    """Returns the tokens for the history; `others` is the size of the rest of the prompt."""
     limits = [context_tokens] if context_tokens else []
     if room is not None:
         limits.append(room - others)
@@ -32,7 +32,7 @@ def for_history(context_tokens: int, room: int | None, others: int) -> int:
 
 
 def fitting(history: Sequence[Message], turn: Sequence[Message], tokens: int) -> list[Message]:
-    """The oldest of the history goes first, then the tool results of this turn are cut, the oldest first."""
+    """Drops the oldest history first, then cuts the tool results of this turn, oldest first."""
     kept, left = list(turn), tokens - estimates.of_messages(turn)
     recent = newest(history, left)
     if left < 0:
@@ -41,7 +41,7 @@ def fitting(history: Sequence[Message], turn: Sequence[Message], tokens: int) ->
 
 
 def newest(messages: Sequence[Message], tokens: int) -> list[Message]:
-    """As many of the last messages as fit, beginning with one that is no answer: not every model takes that."""
+    """Returns as many of the last messages as fit; the first is no answer, which not every model accepts there."""
     at = len(messages)
     while at and (tokens := tokens - estimates.of_message(messages[at - 1])) >= 0:
         at -= 1

@@ -1,6 +1,6 @@
-"""Keeps the history within its budget: what is too old becomes a summary, kept in state and used until it is too small.
+"""Keeps the history within its budget: older messages become a summary in state, reused until it no longer suffices.
 
-A summary is made from the one before it and from what was said since; by a model, or without one when that fails.
+A summary is made from the previous one and the messages since then, by a model, or without one if that fails.
 """
 
 import time
@@ -25,14 +25,14 @@ from .past import Past
 
 SCHEMA_VERSION = 1
 KEPT_ITEMS = TAIL_ITEMS // 2
-"""That stay as they are beside a summary: more, and the next messages would soon make another one necessary."""
+"""Messages that are kept unchanged besides a summary; with more, the next messages would soon require another one."""
 PAGES = 10
-"""That are read back, at the most, for one summary."""
+"""Maximum of history pages read for one summary."""
 LINE_CHARACTERS = 2000
 EXCERPT_CHARACTERS = 40, 160
-"""Of each message in a summary without a model: at least and at most."""
+"""Minimum and maximum characters of each message in a summary without a model."""
 SOURCE_TOKENS = 32_000
-"""That a summary is made of, at the most."""
+"""Maximum tokens of the messages that one summary is made of."""
 INSTRUCTION_TOKENS = 500
 INSTRUCTIONS = """\
 You keep the memory of a conversation. Write a summary that lets an assistant go on with it as if it had read all of it:
@@ -43,7 +43,7 @@ summary."""
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What the model is given of the past, and the results that keep it."""
+    """The history that the model receives, and the results that store its summary."""
 
     past: Sequence[Past] = ()
     summary: str = ""
@@ -51,7 +51,7 @@ class Memory:
 
 
 def checkpoint_of(ctx: AgentRunContext) -> CompactionCheckpoint | None:
-    """The one in state, unless it is of another schema or conversation, or broken."""
+    """Returns the checkpoint in state; None if it is invalid or of another schema or conversation."""
     try:
         found = CompactionCheckpoint.model_validate(ctx.state.conversation.get(CHECKPOINT_KEY))
     except ValidationError:
@@ -68,7 +68,7 @@ class Compaction:
         self._checkpoint = checkpoint_of(ctx)
 
     async def tail(self) -> Tail:
-        """After the checkpoint, if there is one that can be used."""
+        """Reads the history after the checkpoint, or the latest part if there is no usable checkpoint."""
         if self._checkpoint is not None:
             try:
                 return await self._history.tail(self._checkpoint.covers_until)
@@ -131,7 +131,7 @@ class Compaction:
 
 
 def excerpt(before: str, covered: Sequence[Message], tokens: int) -> str:
-    """A summary without a model: the old one, and how each of the latest messages begins."""
+    """Makes a summary without a model: the old one, and the beginning of each of the latest messages."""
     old = _bounded(before, tokens // 2)
     left = max(1, tokens - estimates.of_text(old))
     least, most = EXCERPT_CHARACTERS
@@ -145,7 +145,7 @@ def _newest_past(past: Sequence[Past], tokens: int) -> Sequence[Past]:
 
 
 def _newest(lines: Sequence[str], tokens: int) -> list[str]:
-    """At least the last one, so that there is something to tell."""
+    """Returns the last lines that fit, but at least one, so that the summary is not empty."""
     at = max(0, len(lines) - 1)
     left = tokens - estimates.of_text(lines[at]) if lines else 0
     while at and (left := left - 1 - estimates.of_text(lines[at - 1])) >= 0:
@@ -159,7 +159,7 @@ def _line(message: Message, characters: int) -> str:
 
 
 def _bounded(text: str, tokens: int) -> str:
-    """Its beginning, if it is longer than it was to be."""
+    """Cuts a text to its beginning if it has more tokens than allowed."""
     while estimates.of_text(text) > tokens:
         text = text[: len(text) * 3 // 4]
     return text

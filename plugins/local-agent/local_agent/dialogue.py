@@ -1,4 +1,4 @@
-"""The messages of one turn: what stands above, the history, and what is said and done from here on."""
+"""The messages of one turn: the prompt, the history, and the messages that the turn adds."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from .past import Past
 
 
 class Dialogue:
-    """Each message is counted once: the whole is asked for with every round."""
+    """Collects the messages of a turn. Each is counted once, because every round sends all of them."""
 
     def __init__(self, above: Sequence[Message], history: Sequence[Past], first: Message) -> None:
         self._above = tuple(above)
@@ -22,7 +22,7 @@ class Dialogue:
         self._tokens += estimates.of_messages(messages)
 
     def within(self, tokens: int | None) -> tuple[list[Message], int]:
-        """All of it, or what fits into so many tokens; and how many these are."""
+        """Returns all messages, or those that fit into `tokens`, and their number of tokens."""
         if tokens is None or self._tokens <= tokens:
             return [*self._above, *self._history, *self._turn], self._tokens
         left = tokens - estimates.of_messages(self._above)

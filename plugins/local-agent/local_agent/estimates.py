@@ -1,6 +1,6 @@
-"""How many tokens something is, without a tokenizer: Chinese, Japanese and Korean count by character.
+"""Estimates tokens without a tokenizer; Chinese, Japanese and Korean count by character.
 
-An estimate errs towards more. Where a provider has told what a prompt really was, `Measure` corrects it.
+Estimates err on the high side. `TokenRatio` corrects them by what a provider counted for an earlier prompt.
 """
 
 import json
@@ -15,7 +15,7 @@ from parlour_sdk.protocol.models import ToolDefinition
 MESSAGE_TOKENS = 4
 IMAGE_TOKENS = 1000
 MEDIA_TOKENS = 40
-"""Of the note that stands for it."""
+"""Tokens of the note that replaces other media."""
 SMALLEST_SAMPLE = 200
 LEAST, MOST = 0.5, 4.0
 
@@ -43,19 +43,19 @@ def of_tools(tools: Iterable[ToolDefinition]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """How many tokens one estimated token really is."""
+    """The ratio of real tokens to estimated ones."""
 
     ratio: float = 1.0
 
     @classmethod
     def of(cls, counted: int, estimated: int) -> "Measure":
-        """A short prompt, or a provider that counts nothing, says nothing of the next one."""
+        """Computes the ratio; a short prompt, or a provider that counts nothing, predicts nothing and gives 1."""
         if estimated < SMALLEST_SAMPLE or counted <= 0:
             return cls()
         return cls(min(MOST, max(LEAST, counted / estimated)))
 
     def estimated(self, tokens: int) -> int:
-        """So many real tokens, in estimated ones."""
+        """Converts real tokens to estimated ones."""
         return int(tokens / self.ratio)
 
     def real(self, estimated: int) -> int:

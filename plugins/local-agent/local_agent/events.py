@@ -1,4 +1,4 @@
-"""What a model is told of an event: a message as it was said, anything else by the template of its type."""
+"""Converts an event into a user message: messages as they are, other events by the template of their type."""
 
 import json
 from collections.abc import Mapping
@@ -23,12 +23,12 @@ def told(ctx: AgentRunContext, templates: Mapping[str, str], variables: Variable
 
 
 def speaker(ctx: AgentRunContext, name: str | None) -> str | None:
-    """The name to put before what somebody said, where several speak."""
+    """Returns the name to put before a message in a group; None in a private chat."""
     return name if in_group(ctx) else None
 
 
 def _described(ctx: AgentRunContext) -> str:
-    """For an event that nobody wrote a template for."""
+    """Describes an event that has no template."""
     data = json.dumps(ctx.event.data, ensure_ascii=False, default=str)[:DATA_CHARACTERS]
     who = f" by {ctx.actor.actor_name or ctx.actor.actor_id}" if ctx.actor else ""
     return f"This happened{who}: {ctx.event.event_type}\n{data}"

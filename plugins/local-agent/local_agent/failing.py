@@ -1,4 +1,4 @@
-"""How a turn ends badly."""
+"""Errors that end a turn."""
 
 import time
 
@@ -7,11 +7,11 @@ from parlour_sdk.protocol.context import AgentRunContext
 
 ENDING = ("cancelled", "budget_exceeded")
 CLOCKS_APART = 100
-"""Milliseconds between the clock by which calls are bounded and the one on the wall."""
+"""Tolerance in milliseconds between the monotonic clock that bounds calls and the system clock."""
 
 
 class Failed(Exception):
-    """The run can't go on; the message is a sentence for people."""
+    """Raised when the run can't continue; the message is for users."""
 
     def __init__(self, code: str, message: str, retryable: bool = False) -> None:
         super().__init__(message)
@@ -21,7 +21,7 @@ class Failed(Exception):
 
 
 def ends_the_run(error: AgentAPIException, ctx: AgentRunContext) -> bool:
-    """Whether nothing else can help: the run is over, or may spend no more. A model's own time-out is not the run's."""
+    """Returns whether the error ends the run: it is over, or its budget is used up. A model's own timeout does not."""
     if error.kind == "deadline_exceeded":
         deadline = ctx.runtime.deadline_at
         return deadline is not None and time.time() * 1000 >= deadline - CLOCKS_APART

@@ -1,4 +1,4 @@
-"""Reads the transcript before the event that is answered, a page at a time, as messages for a model."""
+"""Reads the transcript before the current event, page by page, as messages for a model."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -21,19 +21,19 @@ from .variables import in_group
 
 ROLES: Final = ("user", "assistant")
 TAIL_ITEMS = 64
-"""Read with every turn; a conversation that has more is summarized, however short its messages are."""
+"""Transcript items read in every turn; a longer conversation is summarized, however short its messages are."""
 TOKENS = "tokens"
-"""In the metadata of an answer: what its prompt was estimated at, and what the provider counted."""
+"""Key in the metadata of an answer: the estimated tokens of its prompt, and those that the provider counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """The latest part of the conversation, or what came after a checkpoint. There may be more before it."""
+    """The latest part of the conversation, or the part after a checkpoint. There may be more before it."""
 
     past: Sequence[Past] = ()
     measure: Measure = field(default_factory=Measure)
     older: str | None = None
-    """The cursor before which there is more."""
+    """Cursor before which there are more items; None if there are none."""
 
     @property
     def tokens(self) -> int:
@@ -41,7 +41,7 @@ class Tail:
 
 
 class UnusableCursor(Exception):
-    """The transcript no longer has the place that a checkpoint names."""
+    """Raised when the transcript no longer has the position that a checkpoint names."""
 
 
 class History:
@@ -51,7 +51,7 @@ class History:
         self._in_group = in_group(ctx)
 
     async def tail(self, after: str | None = None) -> Tail:
-        """One page at the most, and no call where there is nothing to read."""
+        """Reads at most one page; makes no call if there is no history."""
         if not (self._ctx.context.has_history_before and self._ctx.context.available_apis.history_page):
             return Tail()
         try:
@@ -80,7 +80,10 @@ class History:
 
 
 def _before(items: Sequence[TranscriptItem], event_id: str) -> Sequence[TranscriptItem]:
-    """Without the event itself and what came after it: another attempt's words, messages that wait to be steered."""
+    """Returns the items before the event.
+
+    Leaves out the event itself and later items: messages of another attempt, and messages that wait for steering.
+    """
     for at, item in enumerate(items):
         if item.event_id == event_id:
             return items[:at]
@@ -93,7 +96,7 @@ def _said(item: TranscriptItem, speaker: str | None) -> Said:
 
 
 def _contents(value: Any) -> list[ContentElement]:
-    """Elements where the item has other things than its text; a list, or a message that has one."""
+    """Parses the elements of an item that has more than text; `value` is a list, or a message with one."""
     found = value.get("content") if isinstance(value, dict) else value
     if not isinstance(found, list) or all(isinstance(each, dict) and each.get("type") == "text" for each in found):
         return []
@@ -104,7 +107,7 @@ def _contents(value: Any) -> list[ContentElement]:
 
 
 def _measured(items: Sequence[TranscriptItem]) -> Measure:
-    """By what the provider counted when it gave the latest answer."""
+    """Returns the ratio of the latest answer for which the provider counted tokens."""
     for item in reversed(items):
         kept = item.metadata or (item.content_json.get("metadata") if isinstance(item.content_json, dict) else None)
         match (kept or {}).get(TOKENS):

@@ -1,4 +1,4 @@
-"""Gives pictures, sounds and files only to models that take them in; to the others a note says what there was."""
+"""Passes pictures, sounds and files only to models that accept them; others receive a text note instead."""
 
 from collections.abc import Collection, Sequence
 
@@ -8,7 +8,7 @@ from parlour_sdk.protocol.messages import Message
 
 ABILITIES = {"image": "vision", "audio": "audio", "video": "video", "file": "files"}
 MOST = 16
-"""Media that a model is given at once; of older ones it gets the note."""
+"""Maximum of media in one request; older ones are replaced by a note."""
 REFUSALS = ("not_found", "payload_too_large", "unauthorized")
 
 
@@ -25,7 +25,7 @@ def for_model(messages: Sequence[Message], abilities: Collection[str]) -> list[M
 
 
 def could_not_be_given(error: AgentAPIException, messages: Sequence[Message], abilities: Collection[str]) -> bool:
-    """A file of an old message may be gone by now, or too large: that is no reason to say nothing at all."""
+    """Returns whether the call failed because of its media: a file of an old message may be deleted or too large."""
     return error.kind in REFUSALS and any(not isinstance(each.content, str) for each in for_model(messages, abilities))
 
 
@@ -52,6 +52,6 @@ def _given(content: Sequence[ContentElement], abilities: Collection[str], left: 
 
 
 def _plain(content: list[ContentElement]) -> str | list[ContentElement]:
-    """Words alone are a text."""
+    """Joins content that has only text elements into a plain text."""
     words = [each.text for each in content if isinstance(each, TextElement)]
     return "\n".join(words) if len(words) == len(content) else content

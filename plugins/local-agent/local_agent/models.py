@@ -1,4 +1,4 @@
-"""The agent's models: which may be asked, in what order, and what each can take in."""
+"""The agent's models in the order in which they are tried, with the media that each accepts."""
 
 from collections.abc import AsyncGenerator, Sequence
 
@@ -30,11 +30,11 @@ class Models:
         return list(self._models)
 
     def prefer(self, model: ModelResource) -> None:
-        """A run does not go back to those that failed before this one answered."""
+        """Drops the models before this one, so that the run does not try failed models again."""
         self._models = self._models[self._models.index(model) :]
 
     def blinded(self, model: ModelResource) -> ModelResource:
-        """The same model for the rest of the run, told of media in words: it could not be given some of them."""
+        """Replaces media by notes for this model for the rest of the run, because it could not receive some of them."""
         blind = model.model_copy(update={"abilities": media.without_senses(model.abilities)})
         self._models[self._models.index(model)] = blind
         return blind
@@ -47,7 +47,7 @@ class Models:
 
 
 def _is_seen_growing(ctx: AgentRunContext) -> bool:
-    """A platform that shows whole messages only is spared the fragments; everywhere else somebody may watch."""
+    """Returns whether deltas can be shown: not on a platform that shows only whole messages, but anywhere else."""
     return ctx.trigger.source != "platform" or ctx.delivery.supports_streaming or ctx.delivery.supports_edit
 
 

@@ -1,4 +1,4 @@
-"""Gathers what a turn begins with: the history, the tools and the knowledge, all asked for at once."""
+"""Builds the initial context of a turn: history, tools and knowledge, requested concurrently."""
 
 import asyncio
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class Begun:
     dialogue: Dialogue
     toolbox: Toolbox
     results: tuple[Result, ...]
-    """What keeps the summary that had to be made."""
+    """Results that store a new summary; empty if none was made."""
 
 
 class Opening:

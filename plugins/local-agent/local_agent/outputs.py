@@ -1,4 +1,4 @@
-"""What a tool gave, as the model gets it: text, and pictures beside it; a long text is kept whole and shown in part."""
+"""Converts a tool's outcome into text and pictures for the model; a long text is stored and shown in part."""
 
 from dataclasses import dataclass, replace
 
@@ -36,7 +36,7 @@ class Outputs:
         return replace(output, text=f"{output.text[:PREVIEW_CHARACTERS]}\n... ({whole})")
 
     async def _kept(self, tool_name: str, text: str) -> str:
-        """Where it is; nowhere if the Host can't keep it, and the preview has to do."""
+        """Stores the whole text as an artifact; returns its name, or an empty text if the Host can't store it."""
         if not self._ctx.context.available_apis.artifact_create:
             return ""
         content, name = text.encode(errors="replace"), f"{tool_name}.txt"
@@ -50,7 +50,7 @@ class Outputs:
 
 
 def _read(given: ToolOutcome) -> Output:
-    """Of what was kept as an artifact the model is told where it is."""
+    """Reads the outcome; the text names the artifacts that hold further output."""
     found = said.of_contents(given.content)
     pictures = tuple(each for each in found.media if each.type == "image")
     notes = [note(each) for each in found.media if each.type != "image"]

@@ -1,4 +1,4 @@
-"""Keeps a run's calls below what the Host takes from one: 50 a second, 100 at once. A quick model would go beyond."""
+"""Keeps a run's calls below the Host's limit of 50 per second and bursts of 100, which a fast model would exceed."""
 
 import asyncio
 
@@ -12,7 +12,7 @@ class Pace:
         self._at = asyncio.get_running_loop().time()
 
     async def step(self, calls: int) -> None:
-        """Before so many calls; waits only if there were too many before."""
+        """Reserves a number of calls; waits only if there were too many before."""
         now = asyncio.get_running_loop().time()
         self._left = min(AT_ONCE, self._left + (now - self._at) * PER_SECOND) - calls
         self._at = now

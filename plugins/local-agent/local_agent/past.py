@@ -1,4 +1,4 @@
-"""One thing that was said before, with its place in the transcript and its size."""
+"""A message of the history, with its position in the transcript and its size in tokens."""
 
 from dataclasses import dataclass
 

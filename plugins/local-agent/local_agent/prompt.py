@@ -1,4 +1,4 @@
-"""What stands above a conversation: the agent's instructions, their variables filled in, its skills, a summary."""
+"""Builds the messages before the conversation: instructions with their variables filled in, skills and a summary."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ class Prompt:
         self._skills = skills.section(granted)
 
     def messages(self, summary: str = "") -> list[Message]:
-        """One system message, because not every model takes several; then the examples, if there are any."""
+        """Returns one system message, because not every model accepts several, and then the examples."""
         instructions = [text for role, text in self._parts if role == "system"]
         past = f"What was said before, in short:\n{summary}" if summary else ""
         above = "\n\n".join(part for part in (*instructions, self._skills, past) if part)

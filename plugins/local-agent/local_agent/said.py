@@ -1,4 +1,4 @@
-"""What somebody said, for a model: one text, with quotes and mentions written out, and the media beside it."""
+"""A user's message in the form for a model: one text with quotes and mentions written out, and the media."""
 
 import json
 from collections.abc import Iterable
@@ -21,16 +21,16 @@ class Said:
     text: str = ""
     media: tuple[MediaElement, ...] = ()
     speaker: str | None = None
-    """In a group it matters who speaks."""
+    """Name of the sender in a group; None in a private chat."""
     passages: str = ""
-    """What the knowledge bases say about it."""
+    """Passages of the knowledge bases about the message."""
 
     @property
     def is_nothing(self) -> bool:
         return not self.text.strip() and not self.media
 
     def message(self) -> Message:
-        """Who spoke and what is known about it go into the text; the media stay as they are."""
+        """Returns the message for the model; sender and passages are part of its text."""
         named = f"{self.speaker}: {self.text}" if self.speaker else self.text
         text = f"{self.passages}\n\n{named}" if self.passages else named
         if not self.media:

@@ -1,4 +1,4 @@
-"""Reads an agent's configuration into one value. What the form can't check is checked here, with a sentence."""
+"""Reads an agent's configuration, and checks what the form can't check."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,23 +14,23 @@ ROLES = ("system", "user", "assistant")
 @dataclass(frozen=True, slots=True)
 class Settings:
     models: tuple[str, ...]
-    """The primary one first."""
+    """Model ids, the primary one first."""
     prompt: tuple[tuple[str, str], ...]
-    """Role and text."""
+    """Pairs of role and text."""
     knowledge_bases: tuple[str, ...]
     retrieve_top_k: int
     rerank_model: str | None
     rerank_top_k: int
     max_tool_rounds: int
     context_tokens: int
-    """0 is as much as the model takes."""
+    """Maximum tokens of the history; 0 for as many as the model accepts."""
     show_thinking: bool
     event_templates: Mapping[str, str]
     streaming: bool
 
 
 def read(config: Mapping[str, Any]) -> Settings:
-    """Raises Failed. Which tools were selected is in the run's resources."""
+    """Reads the settings. Raises TurnError for invalid values. The selected tools are in the run's resources."""
     return Settings(
         models=_models(config.get("model")),
         prompt=_prompt(config.get("prompt")),

@@ -1,4 +1,4 @@
-"""Skills: the model sees their names and descriptions, and takes one up by a tool of its own."""
+"""Skills: the prompt lists their names and descriptions, and the model activates one by a special tool."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,7 +13,7 @@ NAME = "activate_skill"
 
 
 def section(skills: Sequence[SkillResource]) -> str:
-    """For the prompt; empty without skills."""
+    """Returns the section of the prompt that lists the skills; empty if there are none."""
     if not skills:
         return ""
     told = "\n".join(": ".join(part for part in (f"- {each.skill_name}", each.description) if part) for each in skills)

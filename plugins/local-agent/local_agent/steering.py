@@ -1,4 +1,4 @@
-"""What the same person says while the run goes on, taken in at the turn's boundaries."""
+"""Pulls messages that the same user sends during the run, between the rounds of a turn."""
 
 from parlour_sdk.api import AgentRunAPI
 from parlour_sdk.protocol.context import AgentRunContext

@@ -1,10 +1,10 @@
-"""Tells what a model thinks from what it says, where it writes both into its answer as <think>...</think>."""
+"""Separates reasoning from text in answers that contain both as <think>...</think>."""
 
 OPENING, CLOSING = "<think>", "</think>"
 
 
 class Thinking:
-    """Fed with fragments as they come; gives (said, thought). A thought is only what an answer begins with."""
+    """Splits fragments into (text, reasoning). Only a <think> block at the beginning of an answer is reasoning."""
 
     def __init__(self) -> None:
         self._held = ""
@@ -24,7 +24,7 @@ class Thinking:
         return self._think()
 
     def end(self) -> tuple[str, str]:
-        """What was held back to the last, because it might have been a mark."""
+        """Returns the rest that was held back because it might have been part of a mark."""
         held, self._held = self._held, ""
         return ("", held) if self._state == "thinking" else (held, "")
 
@@ -42,5 +42,5 @@ class Thinking:
 
 
 def _overlap(text: str) -> int:
-    """How many of the last characters may be the first ones of the closing mark."""
+    """Returns the number of trailing characters that may be the beginning of the closing mark."""
     return next((size for size in range(len(CLOSING) - 1, 0, -1) if text.endswith(CLOSING[:size])), 0)

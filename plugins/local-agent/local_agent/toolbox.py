@@ -1,4 +1,4 @@
-"""The tools that a model is told of: those that were granted, and taking up a skill. Calling them is for `batch`."""
+"""The tools that a model may call: the granted ones, and one to activate a skill. `tool_calls` executes the calls."""
 
 import asyncio
 import logging
@@ -29,7 +29,7 @@ class Offered:
 
 
 class Toolbox:
-    """Of two with the same name the first one counts."""
+    """Tools by name; of two with the same name the first one counts."""
 
     def __init__(self, offered: Sequence[Offered] = ()) -> None:
         self._by_name = {each.definition.name: each for each in reversed(offered)}
@@ -47,7 +47,7 @@ class Toolbox:
 
 
 async def granted(ctx: AgentRunContext, api: AgentRunAPI, pace: Pace) -> Toolbox:
-    """A tool that can't be looked at is left out."""
+    """Loads the definitions of the granted tools; a tool whose definition can't be read is left out."""
     names = [each.tool_name for each in ctx.resources.tools if {"call", "detail"} <= set(each.operations)]
     offered: list[Offered] = []
     for at in range(0, len(names), DETAILS_AT_ONCE):

@@ -1,9 +1,9 @@
-"""One turn, from what was said to the end of the run. The parts it is made of are the other modules.
+"""The main loop of one turn, from the user's message to the end of the run. The other modules are its parts.
 
-begin   the prompt, the history within its budget, the tools, and what the knowledge bases say
-ask     the model, or its fallbacks; what it writes is shown as it comes
-act     if it calls tools: all of them side by side, and what they give goes back to the model
-listen  to what was said meanwhile: after each batch of tools, and once more before the end
+prepare  the prompt, the history within its budget, the tools, and passages of the knowledge bases
+call     the model, or its fallbacks; the answer is streamed
+act      on tool calls: all of an answer run concurrently, and their outputs go back to the model
+steer    by messages that arrived during the run: after each batch of tools, and once more before the end
 """
 
 from collections.abc import AsyncGenerator
@@ -33,7 +33,7 @@ from .toolbox import Toolbox
 
 NO_MORE = "This was not done: no more tools may be called. Answer now, with what you have."
 AROUND_A_ROUND = 2
-"""Calls besides those of the tools: to the model, and for what was said meanwhile."""
+"""Calls of a round besides the tools: the model call and the steering pull."""
 GAVE_UP = "I stopped after {rounds} rounds of tool calls without coming to an answer."
 
 
@@ -88,7 +88,11 @@ class Turn:
     async def _act(
         self, answer: Answer, dialogue: Dialogue, toolbox: Toolbox, rounds: int
     ) -> AsyncGenerator[Result, None]:
-        """What a model says before it calls tools is a message of its own; after the last round it has to answer."""
+        """Executes the tool calls of an answer.
+
+        Text before tool calls is a separate message. After the last allowed round the calls are refused, so that the
+        model has to answer.
+        """
         if answer.says_something:
             yield self._completed(answer)
         batch = Batch(self._ctx, toolbox, self._outputs, answer.tool_calls)
@@ -102,7 +106,7 @@ class Turn:
         dialogue.add(*batch.messages, *await self._heard())
 
     async def _heard(self) -> list[Message]:
-        """What was said meanwhile, each with what is known about it."""
+        """Pulls the messages that arrived during the run, each with passages of the knowledge bases."""
         heard = []
         for what in await self._steering.pull():
             passages = await self._knowledge.ranked(what, await self._knowledge.found(what))
@@ -110,7 +114,7 @@ class Turn:
         return heard
 
     def _completed(self, answer: Answer) -> Result:
-        """A model that may call no more tools and has nothing else to say is not left to say nothing."""
+        """Builds the message; if the model reached the tool limit without a text, a fixed text takes its place."""
         content = answer.content() if answer.says_something else GAVE_UP.format(rounds=self._settings.max_tool_rounds)
         shown = answer.reasoning if self._settings.show_thinking else ""
         message = Message(role="assistant", content=content, reasoning=shown or None, metadata=self._metadata(answer))

@@ -1,6 +1,6 @@
 """Fills in the variables of a prompt or an event's template: {{actor}}, {{group}}, {{time}}, {{event.member.id}}.
 
-What a value says is never read as a variable again, and a name that nobody knows is left as it stands.
+Values are never searched for variables again, and unknown names are left unchanged.
 """
 
 import json
@@ -69,7 +69,7 @@ def group_id(ctx: AgentRunContext) -> str:
 
 
 def zone(name: str | None) -> tzinfo:
-    """UTC where the Host names none, or one that this machine does not know."""
+    """Returns the time zone; UTC if the Host names none or an unknown one."""
     if name in (None, "", "UTC"):
         return UTC
     from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -92,7 +92,7 @@ def _at(data: Any, path: tuple[str, ...]) -> Any:
 
 
 def _name(value: Any) -> str:
-    """On one line and short: a name is chosen by whoever bears it."""
+    """Shortens a name to one line, because users choose their names themselves."""
     return " ".join(str(value or "").split())[:NAME_CHARACTERS]
 
 

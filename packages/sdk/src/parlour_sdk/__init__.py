@@ -1,4 +1,7 @@
-"""What a plugin author uses to write agents and plugins for Parlour. Each name is loaded when it is first used."""
+"""The public API for plugin authors: components, results, message chains and decorators.
+
+Each name is imported when it is first used.
+"""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Builds messages as platforms carry them: `chain("Hello ", at("42"), image(url="https://..."))`."""
+"""Builds message chains: `chain("Hello ", at("42"), image(url="https://..."))`."""
 
 import base64 as encoding
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ COMPONENTS: Final[tuple[type, ...]] = get_args(get_args(Component)[0])
 
 
 class MediaSource(TypedDict, total=False):
-    """Where media live, exactly one of the first five, and what is known about them."""
+    """Arguments that describe media: exactly one of the first five says where the content is."""
 
     content: bytes
     url: str
@@ -40,7 +40,7 @@ class MediaSource(TypedDict, total=False):
 
 
 def chain(*parts: Part) -> MessageChain:
-    """Texts, components and other chains, in their order."""
+    """Joins texts, components and other chains into one chain, in order."""
     return [component for part in parts for component in _components(part)]
 
 
@@ -57,12 +57,12 @@ def image(**source: Unpack[MediaSource]) -> Image:
 
 
 def voice(*, duration: float | None = None, **source: Unpack[MediaSource]) -> Voice:
-    """`duration` is in seconds."""
+    """Builds a voice message; `duration` is in seconds."""
     return _media(Voice, source, duration=duration)
 
 
 def video(*, duration: float | None = None, **source: Unpack[MediaSource]) -> Video:
-    """`duration` is in seconds."""
+    """Builds a video; `duration` is in seconds."""
     return _media(Video, source, duration=duration)
 
 
@@ -71,7 +71,7 @@ def file(**source: Unpack[MediaSource]) -> File:
 
 
 def quote(message_id: str, *origin: Part, sender: str | None = None) -> Quote:
-    """The message that this one answers; `origin` is what it said, where that is known."""
+    """Quotes the message that this one answers; `origin` is its content, if known."""
     return Quote(id=message_id, sender=sender, origin=chain(*origin))
 
 
@@ -80,7 +80,7 @@ def face(face_id: str, name: str | None = None) -> Face:
 
 
 def forward(*nodes: ForwardNode) -> Forward:
-    """Several messages handed on as one: `forward(node("Hi", name="Ada"), node("Hello", name="Bob"))`."""
+    """Forwards several messages as one: `forward(node("Hi", name="Ada"), node("Hello", name="Bob"))`."""
     return Forward(nodes=list(nodes))
 
 
@@ -89,7 +89,7 @@ def node(*parts: Part, sender: str | None = None, name: str | None = None, time:
 
 
 def platform(name: str, component_type: str, **data: Any) -> Platform:
-    """What only one platform has."""
+    """Builds a component that exists on one platform only."""
     return Platform(platform=name, component_type=component_type, data=data)
 
 

@@ -5,8 +5,8 @@
     @runner(capabilities=["streaming"])
     async def hello(ctx, api): ...
 
-The arguments are literals: they are read without running the file (`parlour_sdk.plugin.declarations`). At run time a
-decorator only marks its function, which stays callable as it is.
+The arguments must be literals: they are read without running the file (`parlour_sdk.plugin.declarations`). At run time
+a decorator only marks its function, which stays callable as it is.
 """
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
@@ -35,7 +35,7 @@ def plugin(
     limits: Mapping[str, int] | None = None,
     requirements: Sequence[str] = (),
 ) -> None:
-    """Says who this file is: `author/name`, and what its components may use outside a run. Once per file."""
+    """Declares the plugin's identity, `author/name`, and what its components may use outside a run. Once per file."""
 
 
 @overload
@@ -63,7 +63,7 @@ def runner(
     context: Mapping[str, Any] | None = None,
     config: Sequence[Mapping[str, Any]] = (),
 ) -> Any:
-    """Makes an agent of an async generator `(ctx, api)`; `config` is the form of its configuration."""
+    """Makes a runner of an async generator `(ctx, api)`; `config` is the form of its configuration."""
     return _marking("runner", function)
 
 
@@ -84,7 +84,7 @@ def tool(
 ) -> Any:
     """Makes a tool of an `async def`: its parameters and its docstring are what a model sees.
 
-    A parameter that is named `ctx` gets the ToolContext and is not shown.
+    A parameter that is named `ctx` receives the ToolContext and is hidden from the model.
     """
     return _marking("tool", function)
 

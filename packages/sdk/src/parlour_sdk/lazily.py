@@ -1,4 +1,4 @@
-"""Names that a package offers and loads on first use, so that a small plugin's process stays small."""
+"""Imports the exported names of a package on first use, so that the process of a small plugin stays small."""
 
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
@@ -6,7 +6,10 @@ from typing import Any
 
 
 def offered(package: str, modules: Mapping[str, Sequence[str]]) -> Callable[[str], Any]:
-    """The package's `__getattr__`. `modules` says what each of its modules offers; one may offer itself."""
+    """Builds the package's `__getattr__`.
+
+    `modules` maps each module to the names it exports; a module's own name exports the module itself.
+    """
     homes = {name: module for module, names in modules.items() for name in names}
 
     def find(name: str) -> Any:

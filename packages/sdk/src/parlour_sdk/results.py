@@ -1,4 +1,4 @@
-"""Constructors for what a runner yields: `yield results.delta("hel")`. Run id and numbering are the worker's."""
+"""Builds the results that a runner yields: `yield results.delta("hel")`. The worker adds run id and sequence number."""
 
 import base64
 from typing import Any
@@ -18,12 +18,12 @@ class Result:
 
 
 def delta(text: str) -> Result:
-    """The next fragment of the message being written."""
+    """Adds a fragment to the message that is being written."""
     return Result("message.delta", {"chunk": {"role": "assistant", "content": text}})
 
 
 def thinking(text: str) -> Result:
-    """The next fragment of what the agent thinks before it speaks; shown folded, never delivered as the answer."""
+    """Adds a fragment of the agent's reasoning; it is shown folded and never delivered as the answer."""
     return Result("message.delta", {"chunk": {"role": "assistant", "content": "", "reasoning": text}})
 
 
@@ -37,7 +37,7 @@ def finished(
     message: str | list[ContentElement] | Message | None = None,
     usage: Usage | None = None,
 ) -> Result:
-    """The run ends well. The message is delivered only if none was completed before."""
+    """Ends the run successfully. The message is delivered only if none was completed before."""
     data: dict[str, Any] = {"finish_reason": finish_reason}
     if message is not None:
         data["message"] = _message(message)
@@ -47,12 +47,12 @@ def finished(
 
 
 def silent() -> Result:
-    """The run ends well and says nothing, on purpose."""
+    """Ends the run successfully without a message, on purpose."""
     return finished("silent")
 
 
 def failed(code: str, error: str, retryable: bool = False) -> Result:
-    """The run ends badly; `error` is a sentence for people."""
+    """Ends the run with a failure; `error` is a message for users."""
     return Result("run.failed", {"code": code, "error": error, "retryable": retryable})
 
 
@@ -74,7 +74,7 @@ def artifact_created(
     name: str | None = None,
     metadata: dict[str, Any] | None = None,
 ) -> Result:
-    """A file for the next completed message: its bytes, at most 1 MiB, or the id of one that the Host has already."""
+    """Adds a file to the next completed message: its bytes, at most 1 MiB, or the id of an existing artifact."""
     if (content is None) == (artifact_id is None):
         raise ValueError("artifact_created: give the content, or the artifact_id of what api.artifacts.create made")
     data = {
@@ -100,7 +100,7 @@ def action_requested(
     payload: dict[str, Any] | None = None,
     request_id: str | None = None,
 ) -> Result:
-    """Asks for something on the platform, such as `message.react`, and does not wait for its outcome."""
+    """Requests an action on the platform, such as `message.react`, without waiting for its outcome."""
     data = {"action": action, "target": target, "payload": payload, "request_id": request_id}
     return Result("action.requested", {key: value for key, value in data.items() if value is not None})
 

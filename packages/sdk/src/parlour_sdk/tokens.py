@@ -1,6 +1,6 @@
-"""Estimates how many tokens a text has, without a tokenizer: Chinese, Japanese and Korean count by character.
+"""Estimates the number of tokens of a text without a tokenizer; Chinese, Japanese and Korean count by character.
 
-The Host reserves budgets by it, and the local agent fits its prompts by it. An estimate errs towards more.
+The Host reserves budgets by this estimate, and the local agent limits its prompts by it. It errs on the high side.
 """
 
 import re
@@ -10,7 +10,7 @@ WIDE = re.compile(
 )
 CHARACTERS_PER_TOKEN = 4
 OTHER_CHARACTERS_PER_TOKEN = 2
-"""Of scripts that are neither Latin nor wide."""
+"""Characters per token of text that is neither ASCII nor wide."""
 
 
 def estimated(text: str) -> int:

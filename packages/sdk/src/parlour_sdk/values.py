@@ -1,8 +1,8 @@
-"""`dataclass` as the standard library has it, for slotted classes, at a tenth of what that costs a start.
+"""A `dataclass` decorator for slotted classes that costs a tenth of the standard library's at import time.
 
-The standard library compiles up to six methods for every class while it is defined. Here it still finds the fields and
-makes the slots; `__init__`, `__eq__` and `__hash__` are compiled when they are first called, and the rest are the same
-functions for all. `fields`, `replace`, `asdict`, patterns, copies and pickles work as ever.
+The standard library compiles up to six methods for every class while it is defined. Here it still collects the fields
+and makes the slots, but `__init__`, `__eq__` and `__hash__` are compiled when they are first called, and the other
+methods are functions that all classes share. `fields`, `replace`, `asdict`, patterns, copies and pickles work as usual.
 """
 
 import dataclasses
@@ -16,7 +16,7 @@ Field = dataclasses.Field[Any]
 
 MISSING = dataclasses.MISSING
 
-if TYPE_CHECKING:  # checkers know all about the standard library's, and this does the same
+if TYPE_CHECKING:  # type checkers know the standard library's decorator, and this one behaves the same
     from dataclasses import dataclass as dataclass
 else:
 
@@ -24,7 +24,7 @@ else:
         assert slots, "a class without slots is made by dataclasses.dataclass"
 
         def made(cls: type[Made]) -> type[Made]:
-            cls.__doc__ = cls.__doc__ or cls.__name__  # or it would be given a signature, which costs as much again
+            cls.__doc__ = cls.__doc__ or cls.__name__  # else a signature is computed, which costs as much again
             bare = dataclasses.dataclass(init=False, repr=False, eq=False, kw_only=kw_only, slots=True)(cls)
             return _with_methods(bare, frozen, eq)
 
@@ -45,7 +45,7 @@ def _with_methods(cls: type[Made], frozen: bool, eq: bool) -> type[Made]:
 
 
 def _on_first_call(cls: type, name: str, make: Callable[[type], Method]) -> Method:
-    """Stands in for a method until somebody calls it, and makes it then."""
+    """Returns a stand-in for a method that compiles and installs it on the first call."""
 
     def first(self: object, *given: Any, **named: Any) -> Any:
         method = make(cls)
@@ -60,7 +60,7 @@ def _init(cls: type) -> Method:
 
 
 def _frozen_init(cls: type) -> Method:
-    """A slot is set by its own `__set__`: it takes half the time of `object.__setattr__`, and nobody refuses it."""
+    """Sets slots by their own `__set__`, which takes half the time of `object.__setattr__` and ignores the freezing."""
     setters = {f"_set_{field.name}": getattr(cls, field.name).__set__ for field in _fields(cls)}
     return _compiled_init(cls, "_set_{0}(self, {1})", setters)
 
@@ -86,7 +86,7 @@ def _parameter(field: Field) -> str:
 
 
 def _value(field: Field) -> str:
-    """What the field is set to; nothing if `__post_init__` does that."""
+    """Returns the expression that the field is set to; empty if `__post_init__` sets it."""
     if field.default_factory is not MISSING:
         made = f"_make_{field.name}()"
         return f"{made} if {field.name} is MISSING else {field.name}" if field.init else made

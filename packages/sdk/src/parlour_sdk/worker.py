@@ -1,14 +1,14 @@
 """The process that serves one plugin: `python -m parlour_sdk.worker PLUGIN`, a folder or one .py file.
 
-It speaks the wire on standard input and output, so whatever the plugin prints goes to standard error. It ends when
-its Host does: at the end of input, and by the parent-death signal in case its event loop hangs. With `--connect` it
-speaks over a WebSocket instead and lives as long as that connection.
+It uses standard input and output for the wire, so output of the plugin goes to standard error. It ends with its Host:
+at the end of the input, and by the parent-death signal in case its event loop hangs. With `--connect` it uses a
+WebSocket instead and ends with that connection.
 """
 
 import gc
 
 if __name__ == "__main__":
-    gc.disable()  # until the plugin is loaded: what is there by then stays, and looking through it takes its time
+    gc.disable()  # until the plugin is loaded: objects created before that stay, so scanning them only costs time
 
 import argparse
 import asyncio
@@ -35,18 +35,19 @@ from .wire import ConnectionClosed, Limits, Peer, StdioTransport, Transport, Wir
 logger = logging.getLogger("parlour.worker")
 
 CANNOT_SERVE = 3
-"""Exit status of a plugin that is at fault or that the Host refuses; the reason is the last line of its log."""
+"""Exit status of a plugin that is faulty or that the Host refuses; the reason is the last line of its log."""
 TOKEN = "PARLOUR_TOKEN"
-"""The variable that holds what a plugin proves its identity with, where its process was not started by the Host."""
+"""Environment variable with the token that proves a plugin's identity if its process was not started by the Host."""
 CLOSE_SECONDS = 2.0
+"""Seconds that the plugin's `close` may take before it is abandoned."""
 TRUSTING: Final = Limits(max_depth=sys.maxsize, max_elements=sys.maxsize, frames_per_second=inf, bytes_per_second=inf)
-"""What the Host sends needs no counting: it keeps to its own limits, or the plugin has asked for it."""
+"""Limits without checks of received frames: the Host keeps its own limits, or the plugin asked for the data."""
 
 Connect = Callable[[Limits], Awaitable[Transport]]
 
 
 class CannotServe(Exception):
-    """A plugin that can't be served; the message says why."""
+    """Raised when a plugin can't be served; the message says why."""
 
 
 def _envelope(run_id: str, sequence: int, result: Result) -> dict[str, Any]:
@@ -55,7 +56,7 @@ def _envelope(run_id: str, sequence: int, result: Result) -> dict[str, Any]:
 
 async def serve(loaded: LoadedPlugin, connect: Connect, token: str | None = None) -> None:
     limits = replace(TRUSTING, streams=loaded.manifest.spec.limits.max_runs)
-    # Looked up for each result, so that a plugin made for tests can put something else on the wire.
+    # `_envelope` is looked up for each result, so that a test plugin can replace it and send something else.
     service = PluginService(loaded, lambda *numbered: _envelope(*numbered))
     peer = service.peer = Peer(await connect(limits), service, limits)
     peer.start()
@@ -80,7 +81,7 @@ async def _greet(peer: Peer, identity: str, token: str | None) -> None:
 
 
 async def _live(peer: Peer, service: PluginService) -> None:
-    """Until the Host says so or is gone, which may be before the plugin has begun."""
+    """Serves until the Host sends `shutdown` or disconnects, which may happen before the plugin is initialized."""
     ending = asyncio.ensure_future(_ending(peer, service))
     beginning = asyncio.ensure_future(_begin(service))
     await asyncio.wait({ending, beginning}, return_when=asyncio.FIRST_COMPLETED)
@@ -108,12 +109,12 @@ async def _ending(peer: Peer, service: PluginService) -> None:
 
 
 async def _close(service: PluginService) -> None:
-    """The plugin's own last words; they don't hold up the end for long."""
+    """Calls the plugin's `close`, for at most CLOSE_SECONDS."""
     try:
         async with asyncio.timeout(CLOSE_SECONDS):
             await service.close()
     except TimeoutError:
-        logger.warning("the plugin's close() took longer than %g s and was left", CLOSE_SECONDS)
+        logger.warning("the plugin's close() took longer than %g s and was abandoned", CLOSE_SECONDS)
     except Exception:
         logger.exception("the plugin's close() failed")
 
@@ -121,7 +122,7 @@ async def _close(service: PluginService) -> None:
 def main() -> None:
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
     arguments = _arguments()
-    token = os.environ.pop(TOKEN, None)  # not for the plugin's code, nor for what it starts
+    token = os.environ.pop(TOKEN, None)  # hidden from the plugin's code and its child processes
     if arguments.connect is None:
         _die_with_parent()
         connect = _on_pipes(*_take_standard_streams())
@@ -140,7 +141,7 @@ def main() -> None:
 
 
 def _loop() -> "Callable[[], asyncio.AbstractEventLoop] | None":
-    """The quicker kind where there is one, as beside the Host; an environment of the plugin's own may have it too."""
+    """Returns uvloop's loop factory if it is installed, as it is in the Host's environment; otherwise None."""
     try:
         import uvloop
     except ImportError:
@@ -160,7 +161,7 @@ def _loaded(path: Path) -> LoadedPlugin:
         loaded = load(read_plugin(path))
     except PluginInvalid as error:
         if error.__cause__ is not None:
-            logger.info("where it happened:", exc_info=error.__cause__)
+            logger.info("cause of the error:", exc_info=error.__cause__)
         _give_up(str(error))
     for warning in loaded.warnings:
         logger.warning("%s", warning)
@@ -189,7 +190,7 @@ def _on_websocket(url: str, token: str | None) -> Connect:
 
 
 def _take_standard_streams() -> tuple[int, int]:
-    """Keeps the wire for ourselves: the plugin's own reads find nothing, its prints go to the log."""
+    """Reserves standard input and output for the wire: reads of the plugin find nothing, its output goes to the log."""
     read_fd, write_fd = os.dup(0), os.dup(1)
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
@@ -204,7 +205,7 @@ def _die_with_parent() -> None:
     parent = os.getppid()
     set_parent_death_signal = 1
     ctypes.CDLL(None).prctl(set_parent_death_signal, signal.SIGKILL)
-    if os.getppid() != parent:  # it died before the signal was set
+    if os.getppid() != parent:  # the parent died before the signal was set
         os._exit(1)
 
 

@@ -1,4 +1,4 @@
-"""Picks the behaviour that its configuration names."""
+"""A runner that executes the behaviour that its configuration names."""
 
 from collections.abc import AsyncGenerator
 

@@ -1,4 +1,4 @@
-"""Answers with the input's text, word by word; takes in what is said while it holds."""
+"""A runner that answers with the input's text, word by word, and adds messages that arrive while it waits."""
 
 import asyncio
 import re
@@ -39,7 +39,7 @@ class EchoRunner(AgentRunner):
 
 
 async def held(api: AgentRunAPI, seconds: float) -> list[str]:
-    """What is said within these seconds, pulled once more at their end."""
+    """Collects the messages that arrive within these seconds; pulls once more at the end."""
     loop = asyncio.get_running_loop()
     until = loop.time() + seconds
     said: list[str] = []

@@ -1,4 +1,4 @@
-"""The local agent: reads its settings, puts a turn together and runs it. What it can't do it says in a sentence."""
+"""The runner of the local agent: reads the settings, builds a turn and runs it; failures become a message for users."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing

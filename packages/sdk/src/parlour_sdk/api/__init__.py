@@ -1,4 +1,4 @@
-"""Typed clients for what a plugin may ask of the Host, one module per namespace."""
+"""Typed clients for the calls that a plugin may make to the Host, one module per namespace."""
 
 from parlour_sdk.protocol.errors import AgentAPIError, AgentAPIException
 

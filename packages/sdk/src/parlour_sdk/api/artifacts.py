@@ -1,4 +1,4 @@
-"""Files, media and large results, read and made in pieces."""
+"""Reads and creates artifacts (files, media, large results) in chunks."""
 
 import hashlib
 import mimetypes
@@ -28,13 +28,13 @@ class ArtifactsAPI(Namespace):
         )
 
     async def read(self, artifact_id: str, offset: int = 0, length: int = 65536) -> ArtifactChunk:
-        """One piece; its bytes are `.content`."""
+        """Reads one chunk; its bytes are `.content`."""
         return await self._calls.call(
             "artifact_read", ArtifactRead, ArtifactChunk, artifact_id=artifact_id, offset=offset, length=length
         )
 
     async def stream(self, artifact_id: str) -> AsyncGenerator[bytes, None]:
-        """All of it, piece by piece."""
+        """Yields the whole content, chunk by chunk."""
         offset, more = 0, True
         pace = Pace()
         while more:
@@ -57,9 +57,10 @@ class ArtifactsAPI(Namespace):
         expires_at: int | None = None,
         metadata: dict[str, Any] | None = None,
     ) -> ArtifactMetadata:
-        """Content of any size: bytes, a path or an async iterator of bytes. It counts once the last piece is there.
+        """Stores content of any size: bytes, a path or an async iterator of bytes.
 
-        A path gives its name and, by its ending, its MIME type where none are named.
+        The artifact exists once the last chunk has been received. The name defaults to that of the path, and the MIME
+        type to the one of the name's extension.
         """
         if isinstance(content, Path):
             name = content.name if name is None else name

@@ -1,6 +1,7 @@
-"""How a plugin calls the Host: checked before it is sent, numbered, bounded by the run's deadline.
+"""Makes a plugin's calls to the Host: validates each call, numbers it and bounds it by the run's deadline.
 
-What was asked wrongly is an `InvalidCall` where it was asked; what was refused or failed is an `AgentAPIException`.
+Wrong arguments raise `InvalidCall` at the caller; a call that the Host refused or that failed raises
+`AgentAPIException`.
 """
 
 import asyncio
@@ -21,7 +22,7 @@ _END: Final = object()
 
 
 class Parts(Protocol):
-    """A stream as the wire gives it."""
+    """A stream of decoded parts, as the wire returns it."""
 
     def __aiter__(self) -> "Parts": ...
 
@@ -31,21 +32,24 @@ class Parts(Protocol):
 
 
 class Caller(Protocol):
+    """Sends calls to the Host; `parlour_sdk.wire.Peer` is one."""
+
     async def call(self, action: str, data: Any, timeout: float | None = None) -> Any: ...
 
     def stream(self, action: str, data: Any) -> Parts: ...
 
 
 class InvalidCall(ValueError):
-    """The Host could not take a call with these arguments, so it was not sent."""
+    """Raised when the arguments of a call are invalid; the call was not sent."""
 
 
 class Calls:
-    """The calls of one run, or of a component outside a run.
+    """Makes the calls of one run, or of a component outside a run.
 
-    `call_id` is `source` and the order in which the calls were started: those that `asyncio.gather` is given are
-    started in the order in which they are written, and so a run that is repeated gives each of them the same id.
-    Tasks that make several calls each, side by side, get ids in the order in which they happen to proceed.
+    `call_id` is made of `source` and a number in the order in which the calls were started. Calls that are handed to
+    `asyncio.gather` start in the order in which they are written, so a run that is repeated gives each of them the
+    same id. Calls of concurrent tasks that make several calls each get their ids in the order in which the tasks
+    happen to proceed.
     """
 
     def __init__(
@@ -75,7 +79,7 @@ class Calls:
     def stream(
         self, action: str, request: type[Call], answer: type[Answer], /, **arguments: Any
     ) -> AsyncGenerator[Answer, None]:
-        """Checked and numbered at once, asked for when it is first read, cancelled when it is closed early."""
+        """Validates and numbers the call now, sends it on the first read, and cancels it if it is closed early."""
         return self._parts(action, self._encode(action, request, arguments), answer)
 
     async def _parts(self, action: str, data: dict[str, Any], answer: type[Answer]) -> AsyncGenerator[Answer, None]:
@@ -108,7 +112,7 @@ class Calls:
         except PydanticSerializationError as error:
             raise InvalidCall(f"{action}: an argument can't be written as JSON: {error}") from None
         required = (name for name, field in request.model_fields.items() if field.is_required())
-        return {**dict.fromkeys(required), **data}  # a null that was asked for is sent
+        return {**dict.fromkeys(required), **data}  # required fields are sent even if they are null
 
     def _time_left(self) -> float | None:
         if self._deadline is None:
@@ -120,12 +124,14 @@ class Calls:
 
 
 class Namespace:
+    """Base class of the API namespaces."""
+
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
 
 
 def refused(code: str, message: str) -> AgentAPIException:
-    """What the Host would answer, found out before it was asked."""
+    """Builds the exception for an error that is detected on this side, without asking the Host."""
     return AgentAPIException(AgentAPIError(code=code, message=message))
 
 

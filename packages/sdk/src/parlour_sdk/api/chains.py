@@ -1,11 +1,11 @@
-"""What may be given where a platform's message is wanted."""
+"""Converts the forms in which a message may be passed into a message chain."""
 
 from collections.abc import Sequence
 
 from parlour_sdk.protocol.chain import Component, MessageChain, Plain
 
 Chain = str | Component | Sequence[str | Component]
-"""A text, a component, or several of either."""
+"""A text, a component, or a sequence of either."""
 
 
 def as_chain(chain: Chain) -> MessageChain:

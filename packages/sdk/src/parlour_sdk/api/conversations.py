@@ -1,4 +1,4 @@
-"""The life of a conversation."""
+"""Starts conversations."""
 
 from parlour_sdk.protocol.listing import ConversationStarted, StartConversation
 
@@ -7,7 +7,7 @@ from .calls import Namespace
 
 class ConversationsAPI(Namespace):
     async def start(self, conversation_id: str) -> str:
-        """A new conversation in the chat of this one, which ends; gives the new id."""
+        """Ends this conversation, starts a new one in the same chat and returns the new id."""
         answer = await self._calls.call(
             "start_conversation", StartConversation, ConversationStarted, conversation_id=conversation_id
         )

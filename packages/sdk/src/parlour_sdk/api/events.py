@@ -1,4 +1,4 @@
-"""Events of the run's conversation, as the Host keeps them."""
+"""Reads the stored events of the run's conversation."""
 
 from parlour_sdk.protocol.event_log import EventGet, EventPage, EventPageGet, EventRecord
 

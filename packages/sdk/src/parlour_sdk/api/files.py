@@ -1,4 +1,4 @@
-"""Files that a configuration names."""
+"""Reads files that a configuration names."""
 
 from base64 import b64decode
 from collections.abc import AsyncGenerator
@@ -19,7 +19,7 @@ class HostFile:
 
 class FilesAPI(Namespace):
     async def get(self, file_key: str) -> HostFile:
-        """The whole file; `stream` gives a large one piece by piece."""
+        """Returns the whole file; use `stream` to read a large one in chunks."""
         chunks = [chunk async for chunk in self._chunks(file_key)]
         content = b"".join(_content(chunk) for chunk in chunks)
         return HostFile(file_key, chunks[0].file_name, chunks[0].mime_type, content)

@@ -1,4 +1,4 @@
-"""Groups that a bot is in, and their members."""
+"""Reads and manages the groups that a bot is in, and their members."""
 
 from parlour_sdk.protocol.calls import Done
 from parlour_sdk.protocol.people import Group, GroupMember
@@ -45,7 +45,7 @@ class GroupsAPI(Namespace):
         await self._calls.call("set_group_name", SetGroupName, Done, bot_id=bot_id, group_id=group_id, name=name)
 
     async def mute(self, bot_id: str, group_id: str, user_id: str, duration: int = 0) -> None:
-        """For so many seconds; 0 is for good."""
+        """Mutes a member for `duration` seconds; 0 means without end."""
         await self._calls.call(
             "mute_member", MuteMember, Done, bot_id=bot_id, group_id=group_id, user_id=user_id, duration=duration
         )
@@ -60,7 +60,7 @@ class GroupsAPI(Namespace):
         await self._calls.call("leave_group", LeaveGroup, Done, bot_id=bot_id, group_id=group_id)
 
     async def is_muted(self, bot_id: str, group_id: str) -> bool:
-        """Whether the bot itself is."""
+        """Returns whether the bot itself is muted in the group."""
         return (await self._calls.call("is_muted", IsMuted, MutedState, bot_id=bot_id, group_id=group_id)).muted
 
     async def list(self, bot_id: str) -> list[Group]:

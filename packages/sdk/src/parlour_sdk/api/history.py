@@ -1,4 +1,4 @@
-"""The conversation as its users saw it."""
+"""Reads and searches the transcript: the conversation as its users saw it."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ class HistoryAPI(Namespace):
         direction: Direction = "backward",
         include_artifacts: bool = False,
     ) -> HistoryPage:
-        """Without a conversation it is the run's own."""
+        """Returns one page; `conversation_id` defaults to the run's own conversation."""
         return await self._calls.call(
             "history_page",
             HistoryPageGet,
@@ -40,7 +40,7 @@ class HistoryAPI(Namespace):
     async def search(
         self, query: str, filters: SearchFilters | dict[str, Any] | None = None, top_k: int = 10
     ) -> HistorySearchResult:
-        """Filters: conversation_id, event_types, roles, item_types, before, after."""
+        """Searches by text. Filters: conversation_id, event_types, roles, item_types, before, after."""
         if isinstance(filters, dict):
             _known(filters)
         return await self._calls.call(
@@ -49,7 +49,7 @@ class HistoryAPI(Namespace):
 
 
 def _known(filters: dict[str, Any]) -> None:
-    """The Host passes over what it does not know; a filter that filters nothing would go unseen."""
+    """Rejects unknown filters: the Host ignores unknown fields, so a misspelt filter would silently do nothing."""
     for name in filters:
         if name not in SearchFilters.model_fields:
             accepted = ", ".join(SearchFilters.model_fields)

@@ -1,4 +1,4 @@
-"""Facts about the Host itself."""
+"""Returns facts about the Host itself."""
 
 from parlour_sdk.protocol.host import HostVersion, HostVersionGet
 

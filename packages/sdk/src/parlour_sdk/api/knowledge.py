@@ -1,4 +1,4 @@
-"""Knowledge bases that were granted."""
+"""Lists and searches the granted knowledge bases."""
 
 from typing import Any
 

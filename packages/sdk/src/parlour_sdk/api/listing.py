@@ -1,4 +1,4 @@
-"""What there is around a plugin: bots and what they support, plugins, commands, tools."""
+"""Lists what the Host has: bots and their capabilities, plugins, commands, tools."""
 
 from parlour_sdk.protocol.listing import (
     BotCapabilities,
@@ -37,6 +37,6 @@ class ListingAPI(Namespace):
         return await self._calls.call("get_bot_capabilities", GetBotCapabilities, BotCapabilities, bot_id=bot_id)
 
     async def supports(self, bot_id: str, api: str) -> bool:
-        """Whether the bot has this API (`edit_message`), event (`message.edited`) or platform action."""
+        """Returns whether the bot has this API (`edit_message`), event (`message.edited`) or platform action."""
         found = await self.capabilities(bot_id)
         return api in (*found.apis, *found.events, *found.actions)

@@ -1,4 +1,4 @@
-"""Files on a bot's platform."""
+"""Uploads files to a bot's platform and returns their addresses."""
 
 from base64 import b64encode
 from contextlib import aclosing
@@ -11,7 +11,10 @@ from .pieces import Content, pieces
 
 class MediaAPI(Namespace):
     async def upload(self, bot_id: str, content: Content, filename: str) -> UploadedFile:
-        """Content of any size: bytes, a path or an async iterator of bytes. Gives the platform's id or address."""
+        """Uploads content of any size: bytes, a path or an async iterator of bytes.
+
+        The result has the platform's id or address of the file.
+        """
         upload_id: str | None = None
         async with aclosing(pieces(content, "upload_file")) as parts:
             async for piece, last in parts:

@@ -1,4 +1,4 @@
-"""Messages of a bot: sent, answered, changed, read."""
+"""Sends, answers, edits, deletes and reads messages of a bot."""
 
 from parlour_sdk.protocol.calls import Done
 from parlour_sdk.protocol.people import ChatType
@@ -38,7 +38,7 @@ class MessagesAPI(Namespace):
     async def reply(
         self, event: PlatformEvent, chain: Chain, quote: bool = False, idempotency_key: str | None = None
     ) -> MessageResult:
-        """To the chat that the event came from, by the bot that it came to."""
+        """Sends a message to the chat that the event came from, by the bot that received it."""
         return await self._calls.call(
             "reply_message",
             ReplyMessage,
@@ -121,5 +121,5 @@ class MessagesAPI(Namespace):
         )
 
     async def typing(self, bot_id: str, chat_type: ChatType, chat_id: str) -> None:
-        """Show that an answer is being written."""
+        """Shows the typing indicator."""
         await self._calls.call("send_typing", SendTyping, Done, bot_id=bot_id, chat_type=chat_type, chat_id=chat_id)

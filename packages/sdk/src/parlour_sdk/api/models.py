@@ -1,4 +1,4 @@
-"""Models that the Host holds the keys of."""
+"""Calls models whose keys are held by the Host."""
 
 from collections.abc import AsyncGenerator, Sequence
 from typing import Any
@@ -20,9 +20,9 @@ from parlour_sdk.protocol.tools import ToolDetail
 from .calls import Namespace
 
 Prompt = str | Message | Sequence[str | Message]
-"""A text is a message of the user."""
+"""One message or several; a plain text stands for a user message."""
 Tools = Sequence[ToolDefinition | ToolDetail]
-"""What `tools.get` tells can be handed on as it is."""
+"""Tool definitions; the result of `tools.get` can be passed as it is."""
 
 
 class ModelsAPI(Namespace):
@@ -36,7 +36,7 @@ class ModelsAPI(Namespace):
     def stream(
         self, model_id: str, messages: Prompt, tools: Tools | None = None, extra: dict[str, Any] | None = None
     ) -> AsyncGenerator[ModelChunk, None]:
-        """The answer in chunks. Leave it early by `contextlib.aclosing`, and the model's work is cancelled."""
+        """Yields the answer in chunks. Use it with `contextlib.aclosing`, so that leaving early cancels the call."""
         return self._calls.stream(
             "invoke_llm_stream", InvokeModel, ModelChunk, **_invocation(model_id, messages, tools, extra)
         )
@@ -44,14 +44,14 @@ class ModelsAPI(Namespace):
     async def rerank(
         self, model_id: str, query: str, documents: list[str], top_k: int | None = None
     ) -> list[RerankScore]:
-        """The best first; `index` is the place in `documents`, of which there are at most 64."""
+        """Returns the scores, best first; `index` is the position in `documents`. At most 64 documents."""
         answer = await self._calls.call(
             "invoke_rerank", Rerank, RerankAnswer, model_id=model_id, query=query, documents=documents, top_k=top_k
         )
         return answer.results
 
     async def embed(self, model_id: str, texts: list[str]) -> list[list[float]]:
-        """One vector for each text, of which there are at most 256."""
+        """Returns one vector for each text. At most 256 texts."""
         return (
             await self._calls.call("invoke_embedding", Embed, EmbedAnswer, model_id=model_id, texts=texts)
         ).embeddings

@@ -1,4 +1,4 @@
-"""Content of any size in the pieces that the wire carries."""
+"""Splits content of any size into chunks that fit on the wire, and paces them."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterable
@@ -13,17 +13,21 @@ Content = bytes | bytearray | Path | AsyncIterable[bytes]
 PIECE_BYTES: Final = ARTIFACT_CHUNK_BYTES
 PIECES_AT_ONCE: Final = 50
 PIECES_PER_SECOND: Final = 40
-"""A run may call 50 times a second, 100 times at once; a long transfer leaves some of that to the rest of the run."""
+"""Chunks of one transfer per second, after the first `CHUNK_BURST` ones.
+
+A run may make 50 calls per second and 100 in a burst; a long transfer leaves part of that to the rest of the run.
+"""
 
 
 class Pace:
-    """The first pieces of a transfer go at once, the others evenly, so that its size alone is never refused."""
+    """Sends the first chunks of a transfer immediately and the rest evenly, so that no size exceeds the rate limit."""
 
     def __init__(self) -> None:
         self._count = 0
         self._began = asyncio.get_running_loop().time()
 
     async def step(self) -> None:
+        """Waits until the next chunk may be sent."""
         self._count += 1
         due = self._began + (self._count - PIECES_AT_ONCE) / PIECES_PER_SECOND
         early = due - asyncio.get_running_loop().time()
@@ -32,7 +36,7 @@ class Pace:
 
 
 async def pieces(content: Content, action: str) -> AsyncGenerator[tuple[bytes, bool], None]:
-    """Each piece, and whether it is the last. Empty content is one empty piece."""
+    """Yields each chunk and whether it is the last. Empty content is one empty chunk."""
     held = bytearray()
     async for block in _blocks(content, action):
         for start in range(0, len(block), PIECE_BYTES):

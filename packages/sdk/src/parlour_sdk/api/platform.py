@@ -1,4 +1,4 @@
-"""Actions that only one platform has, as its adapter declares them."""
+"""Calls platform-specific actions that an adapter declares."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Actions on the platform that a run asks for."""
+"""Requests actions on the platform for a run."""
 
 from typing import Any
 
@@ -15,7 +15,10 @@ class PlatformActionsAPI(Namespace):
         payload: dict[str, Any] | None = None,
         wait: float = 0,
     ) -> ActionOutcome:
-        """`status` says whether it is done, waits for a person or was denied; `wait` parks the run, for seconds."""
+        """Requests an action; `status` says whether it is done, waits for an approval or was denied.
+
+        `wait` is how many seconds the run is suspended at most, until a person has decided.
+        """
         return await self._calls.call(
             "platform_action",
             RequestAction,

@@ -1,4 +1,4 @@
-"""How listeners, tools, commands, engines and parsers reach the Host: outside a run, with their plugin's grants."""
+"""The API of listeners, tools, commands, engines and parsers: calls outside a run, with the plugin's permissions."""
 
 import os
 import time
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 
 class PluginAPI(SharedAPI):
-    """One for a whole plugin: there is no run that its calls belong to, and so their ids name the process."""
+    """One instance serves the whole plugin. Its calls belong to no run, so their ids name the process."""
 
     def __init__(self, caller: Caller) -> None:
         super().__init__(Calls(caller, f"plugin-{os.urandom(8).hex()}", None))
         self._caller = caller
 
     def claimed(self, claimed: "ClaimedRun") -> "AgentRunAPI":
-        """The API of a run that this plugin's runtime has claimed and executes."""
+        """Returns the API of a run that this plugin claimed as a remote worker and executes."""
         from .run import AgentRunAPI
 
         deadline = claimed.context.runtime.deadline_at

@@ -1,4 +1,4 @@
-"""The only way a runner reaches the Host."""
+"""The API of a runner: all its calls to the Host go through `AgentRunAPI`."""
 
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class AgentRunAPI(SharedAPI):
-    """Every call carries the run's id, and none lasts longer than the run may."""
+    """Every call carries the run's id and is bounded by the run's deadline."""
 
     def __init__(
         self, caller: Caller, run_id: str, seconds_left: float | None = None, lease: str | None = None

@@ -1,4 +1,4 @@
-"""Runs of the ledger: created, followed, controlled."""
+"""Creates, reads and controls runs of the ledger."""
 
 from typing import Any, Literal
 
@@ -36,9 +36,9 @@ class RunsAPI(Namespace):
         labels: list[str] | None = None,
         queue: bool = False,
     ) -> AgentRun:
-        """Of an agent, or of a runner with a configuration. An event that is a text is an input with that text.
+        """Creates a run of an agent, or of a runner with a configuration. A text as `event` becomes its input.
 
-        With `queue` it waits for a remote runtime that has these labels; otherwise the Host runs it itself.
+        With `queue` the run waits for a remote worker that has these labels; otherwise the Host runs it itself.
         """
         if (agent_id is None) == (runner_id is None):
             raise InvalidCall("run_create: name the agent, or runner_id=..., and not both")
@@ -73,7 +73,10 @@ class RunsAPI(Namespace):
     async def append_result(
         self, run_id: str, result: AgentRunResult | Result, lease: str | None = None, *, sequence: int | None = None
     ) -> None:
-        """For whoever executes the run; `lease` is what it was claimed with. `sequence` numbers a `Result`."""
+        """Adds a result to a run that the caller executes; `lease` is the one of the claim.
+
+        `sequence` is the number of a `Result`; an `AgentRunResult` has its own.
+        """
         if isinstance(result, Result):
             result = AgentRunResult(run_id=run_id, type=result.type, data=result.data, sequence=sequence)
         await self._calls.call(
@@ -89,7 +92,7 @@ class RunsAPI(Namespace):
         *,
         code: str | None = None,
     ) -> AgentRun:
-        """For whoever executes the run; `error` is a sentence for people."""
+        """Ends a run that the caller executes; `error` is a message for users."""
         return await self._calls.call(
             "run_finalize",
             RunFinalize,
@@ -102,7 +105,7 @@ class RunsAPI(Namespace):
         )
 
     async def retry(self, run_id: str) -> AgentRun:
-        """The new run."""
+        """Starts a new attempt and returns its run."""
         return await self._calls.call("run_retry", RunRetry, AgentRun, target_run_id=run_id)
 
     async def list(

@@ -1,4 +1,4 @@
-"""Remote runtimes: who is there, and the part of one that claims and executes queued runs."""
+"""Lists remote workers, and lets a worker claim and execute queued runs."""
 
 from collections.abc import AsyncGenerator
 
@@ -25,7 +25,7 @@ class RuntimesAPI(Namespace):
 
 
 class RuntimeWorkerAPI(RuntimesAPI):
-    """Outside a run. A claim carries a lease: what is done with an older one is refused."""
+    """The calls of a remote worker, outside a run. A claim carries a lease; calls with an older lease are refused."""
 
     async def register(
         self,
@@ -57,7 +57,10 @@ class RuntimeWorkerAPI(RuntimesAPI):
         )
 
     def wakeups(self, runtime_id: str) -> AsyncGenerator[Wakeup, None]:
-        """Each time there may be something to claim, and once at first if there is. Ends when the runtime is gone."""
+        """Yields whenever there may be a run to claim, and once at the start if there is one.
+
+        The stream ends when the worker is no longer registered.
+        """
         return self._calls.stream("runtime_wakeups", RuntimeWakeups, Wakeup, runtime_id=runtime_id)
 
     async def deregister(self, runtime_id: str) -> None:
@@ -66,7 +69,7 @@ class RuntimeWorkerAPI(RuntimesAPI):
     async def claim(
         self, runtime_id: str, labels: list[str] | None = None, runners: list[str] | None = None, wait: float = 0
     ) -> ClaimedRun | None:
-        """The next queued run that fits, with its context and lease; `wait` is for how many seconds at most."""
+        """Claims the next queued run that fits, with its context and lease, waiting at most `wait` seconds for one."""
         answer = await self._calls.call(
             "run_claim",
             RunClaim,
@@ -82,5 +85,5 @@ class RuntimeWorkerAPI(RuntimesAPI):
         return await self._calls.call("run_renew", RunRenew, LeaseRenewed, target_run_id=run_id, lease=lease)
 
     async def release(self, run_id: str, lease: str, reason: str | None = None) -> None:
-        """Give it back to the queue."""
+        """Returns a claimed run to the queue."""
         await self._calls.call("run_release", RunRelease, Done, target_run_id=run_id, lease=lease, reason=reason)

@@ -1,4 +1,4 @@
-"""What a plugin can ask both inside and outside a run. Each namespace is loaded when it is first used."""
+"""The API namespaces that exist both inside and outside a run. Each is imported when it is first used."""
 
 from functools import cached_property
 from typing import TYPE_CHECKING

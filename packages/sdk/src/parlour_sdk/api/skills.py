@@ -1,4 +1,4 @@
-"""Skills that were granted: seen by name and description, loaded when they are taken up."""
+"""Lists the granted skills by name and description, and activates them."""
 
 from parlour_sdk.protocol.resources import SkillResource
 from parlour_sdk.protocol.skills import ActivateSkill, ActiveSkill, ListSkills, SkillList

@@ -1,4 +1,4 @@
-"""Small JSON values that outlive the run."""
+"""Reads and writes state: small JSON values that outlast the run."""
 
 from typing import Any
 

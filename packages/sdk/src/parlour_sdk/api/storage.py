@@ -1,4 +1,4 @@
-"""Blobs by area and key, for what outgrows state."""
+"""Reads and writes storage: binary values by area and key, for data that is too large for state."""
 
 from base64 import b64decode, b64encode
 

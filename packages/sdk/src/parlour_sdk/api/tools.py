@@ -1,4 +1,4 @@
-"""Tools that were granted: native ones, those of plugins, of MCP servers and of skills."""
+"""Describes and calls the granted tools: native ones and those of plugins, MCP servers and skills."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ class ToolsAPI(Namespace):
         return await self._calls.call("get_tool_detail", GetTool, ToolDetail, tool_name=tool_name)
 
     async def call(self, tool_name: str, parameters: dict[str, Any] | None = None) -> ToolOutcome:
-        """`is_error` in the outcome is the tool's own failure, for the model to read."""
+        """Calls a tool; `is_error` in the outcome is the tool's own failure, for the model to read."""
         return await self._calls.call(
             "call_tool", CallTool, ToolOutcome, tool_name=tool_name, parameters=parameters or {}
         )

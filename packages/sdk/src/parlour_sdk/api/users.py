@@ -1,4 +1,4 @@
-"""People that a bot knows, and the requests that wait for its answer."""
+"""Reads users that a bot knows, and answers pending friend requests and group invitations."""
 
 from parlour_sdk.protocol.calls import Done
 from parlour_sdk.protocol.people import User

@@ -1,1 +1,1 @@
-"""What an author's commands run inside a plugin's own environment, where nothing of Parlour is but the SDK."""
+"""Programs that the author's CLI commands run inside a plugin's own environment, which has only the SDK installed."""

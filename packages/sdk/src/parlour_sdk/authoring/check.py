@@ -1,7 +1,7 @@
-"""Imports a plugin and tells what is wrong with it: `python -m parlour_sdk.authoring.check PLUGIN`.
+"""Imports a plugin and reports what is wrong with it: `python -m parlour_sdk.authoring.check PLUGIN`.
 
-It is a process of its own, so that bad code harms nobody. The verdict is one line of JSON on standard output; what the
-plugin prints goes to standard error. Which interpreter this is, whoever starts it decides.
+It runs as a separate process, so that faulty code harms nothing else. The verdict is one line of JSON on standard
+output; output of the plugin goes to standard error. The process that starts it chooses the interpreter.
 """
 
 import json
@@ -28,7 +28,7 @@ def main() -> None:
     verdict = json.dumps(check(Path(sys.argv[1])))
     sys.stdout.flush()
     os.write(answer, f"{verdict}\n".encode())
-    os._exit(0)  # a thread that the plugin's code started would keep the process
+    os._exit(0)  # a thread that the plugin's code started would keep the process running
 
 
 if __name__ == "__main__":

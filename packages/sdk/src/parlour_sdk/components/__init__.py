@@ -1,4 +1,4 @@
-"""The classes a plugin implements. Each is loaded when it is first used."""
+"""The classes that a plugin implements. Each is imported when it is first used."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""An AgentRunner turns one event into a stream of results."""
+"""Defines AgentRunner, the component that turns one event into a stream of results."""
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator
@@ -9,8 +9,8 @@ from parlour_sdk.results import Result
 
 
 class AgentRunner(ABC):
-    """One instance serves all runs of its plugin process and keeps nothing between them."""
+    """One instance serves all runs of its plugin process and must keep nothing between them."""
 
     @abstractmethod
     def run(self, ctx: AgentRunContext, api: AgentRunAPI) -> AsyncGenerator[Result, None]:
-        """An async generator. It is cancelled when its run is."""
+        """Yields the results of a run; an async generator, cancelled when its run is cancelled."""

@@ -1,4 +1,4 @@
-"""A Command answers people who type its name: `/ping`."""
+"""Defines Command, the component that answers users who type its name: `/ping`."""
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Awaitable
@@ -17,14 +17,14 @@ Answer: TypeAlias = str | Component | MessageChain
 
 @dataclass(frozen=True, slots=True)
 class CommandContext:
-    """What was typed, by whom and where."""
+    """The arguments of one call of a command, its sender and its conversation."""
 
     api: PluginAPI
     command: str
-    """The command's name, also when an alias was typed."""
+    """The command's name, even if an alias was typed."""
     arguments: list[str]
     text: str
-    """Everything after the command."""
+    """The text after the command's name."""
     event_id: str | None = None
     bot: BotIdentity | None = None
     conversation: Conversation | None = None
@@ -36,4 +36,4 @@ class Command(ABC):
 
     @abstractmethod
     def run(self, ctx: CommandContext) -> AsyncGenerator[Answer, None] | Awaitable[Answer | None]:
-        """`async def`: yields its answers one by one, or returns the only one."""
+        """Yields several answers or returns a single one; written as `async def`."""

@@ -1,4 +1,4 @@
-"""Reads a docstring: what the function does, and what each of its parameters is."""
+"""Splits a docstring into the description of the function and the texts of its parameters."""
 
 import inspect
 import re
@@ -9,7 +9,10 @@ _LATER = re.compile(r":?(returns?|raises|yields|examples?)\b.*:.*", re.IGNORECAS
 
 
 def read_docstring(docstring: str, parameters: Iterable[str]) -> tuple[str, dict[str, str]]:
-    """The description, and a text for each parameter that has a line: `city: its name`, `:param city: its name`."""
+    """Returns the description, and the text of each parameter that has a line.
+
+    Such a line is `city: its name` or `:param city: its name`.
+    """
     names = "|".join(re.escape(name) for name in parameters)
     named = re.compile(rf"(?:[-*]\s*)?(?::param\s+)?`?({names})`?\s*(?:\([^)]*\))?\s*:\s*(.*)") if names else None
     described: list[str] = []

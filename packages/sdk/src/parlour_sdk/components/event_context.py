@@ -1,4 +1,4 @@
-"""What a handler of an event knows besides the event, and what it can do about it."""
+"""The context that an event handler receives with the event: its information and the operations on the event."""
 
 import copy
 from collections.abc import Iterator, MutableMapping
@@ -19,7 +19,7 @@ class OnlyObserving(Exception):
 
 
 class EventContext:
-    """One handler's view of one event. What it does here counts only if it comes to its end."""
+    """One handler's view of one event. Its changes take effect only if the handler returns without an exception."""
 
     def __init__(self, event: PlatformEvent, asked: EmitEvent, variables: dict[str, Any], api: PluginAPI) -> None:
         self._event = event
@@ -27,25 +27,25 @@ class EventContext:
         self.bot: BotIdentity | None = asked.bot
         self.conversation_id: str | None = asked.conversation_id
         self.variables: MutableMapping[str, Any] = copy.deepcopy(variables)
-        """Travel with the event; what is set here is seen by every later handler and stage."""
+        """Values that travel with the event; changes are seen by every later handler and stage."""
         self.stopped = False
         self.prompt_additions: list[PromptAddition] = []
 
     def stop(self) -> None:
-        """No later handler and no default handling sees the event."""
+        """Stops the event: no later handler and no default handling receives it."""
         self.stopped = True
 
     def add_to_prompt(self, text: str, role: Literal["system", "user"] = "system") -> None:
-        """Where a prompt is prepared for this event, this text is added to it."""
+        """Adds a text to the prompt, if one is prepared for this event."""
         self.prompt_additions.append(PromptAddition(role=role, text=text))
 
     async def reply(self, message: Chain, quote: bool = False) -> MessageResult:
-        """Says something where the event happened."""
+        """Sends a message to the chat where the event happened."""
         return await self.api.messages.reply(self._event, message, quote)
 
 
 class ObservingContext(EventContext):
-    """For a handler that observes: whatever would change the event says that it can't."""
+    """The context of an observing handler: methods that would change the event raise OnlyObserving."""
 
     def __init__(self, event: PlatformEvent, asked: EmitEvent, variables: dict[str, Any], api: PluginAPI) -> None:
         super().__init__(event, asked, variables, api)

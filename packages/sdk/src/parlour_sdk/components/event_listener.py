@@ -1,4 +1,7 @@
-"""An EventListener handles events outside a run: methods marked with `@on` get each event as its own class."""
+"""Defines EventListener, the component that handles events outside a run.
+
+Methods marked with `@on` receive each event as an instance of its own class.
+"""
 
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, Protocol, TypeVar
@@ -13,7 +16,7 @@ Function = TypeVar("Function", bound=Callable[..., Awaitable[None]])
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """What one `@on` asks for."""
+    """The arguments of one `@on`."""
 
     pattern: str
     priority: int | None = None
@@ -21,10 +24,10 @@ class Subscription:
 
 
 def on(event: str, *, priority: int | None = None, observe: bool = False) -> Callable[[Function], Function]:
-    """Marks an `async def` for events of this type, `namespace.*` or `*`.
+    """Subscribes an `async def` to events of this type, `namespace.*` or `*`.
 
-    Handlers with a higher priority come first; without one a handler has its listener's, which is 0 unless the
-    listener's file says otherwise. One that observes also sees events that somebody else serves, and changes nothing.
+    Handlers with a higher priority run first; the default is the listener's priority, which is 0 unless the listener's
+    file sets it. An observing handler also receives events that another handler serves, and can't change them.
     """
 
     def mark(function: Function) -> Function:
@@ -43,7 +46,7 @@ class EventListener:
     """One instance serves the whole plugin process. Its handlers are `async def name(self, event, ctx)` with `@on`."""
 
     def _handlers(self) -> "dict[str, Handle]":
-        """By name, in the order in which they are written, those of the bases first."""
+        """Returns the handlers by name in the order of their definition, those of base classes first."""
         names = {name: None for base in reversed(type(self).__mro__) for name in vars(base)}
         return {name: getattr(self, name) for name in names if subscriptions(getattr(type(self), name, None))}
 
@@ -54,7 +57,7 @@ class Handle(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Handler:
-    """One function and one event pattern that it asked for."""
+    """A function and one event pattern that it is subscribed to."""
 
     name: str
     pattern: str
@@ -68,7 +71,7 @@ class Handler:
 
 
 def handlers_of(listener: EventListener, name: str, priority: int = 0, observe: bool = False) -> Iterator[Handler]:
-    """`priority` and `observe` are the listener's own, for handlers that have none."""
+    """Yields one handler per subscription; `priority` and `observe` are the listener's, used as defaults."""
     for attribute, function in listener._handlers().items():
         for asked in subscriptions(function):
             place = priority if asked.priority is None else asked.priority

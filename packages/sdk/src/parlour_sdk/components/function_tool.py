@@ -1,4 +1,4 @@
-"""A tool made of a function: the schema of its parameters is read from the signature and the docstring."""
+"""Makes a tool of a function: the schema of its parameters comes from the signature and the docstring."""
 
 import inspect
 from collections.abc import Awaitable, Callable, Iterable
@@ -16,7 +16,7 @@ CONTEXT = "ctx"
 
 
 class UnfitSignature(Exception):
-    """A parameter of the function has no place in a JSON Schema."""
+    """Raised when a parameter of the function can't be expressed in JSON Schema."""
 
 
 class FunctionTool(Tool):
@@ -54,7 +54,7 @@ def _model(function: Callable[..., Any]) -> type[BaseModel]:
 
 
 def _hints(function: Callable[..., Any], parameters: Iterable[str]) -> dict[str, Any]:
-    """Of the parameters alone: the other types may be there for a type checker only."""
+    """Resolves the types of the parameters only, because other annotations may exist just for a type checker."""
     written = {name: hint for name, hint in function.__annotations__.items() if name in parameters}
     names = getattr(function, "__globals__", {})
     try:

@@ -1,4 +1,4 @@
-"""Components that are single functions, made by the decorators."""
+"""Wraps decorated functions as components."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 

@@ -1,4 +1,4 @@
-"""A KnowledgeEngine keeps knowledge bases in a system of its own."""
+"""Defines KnowledgeEngine, the component that stores knowledge bases in a system of its own."""
 
 from abc import ABC, abstractmethod
 from dataclasses import field
@@ -14,22 +14,22 @@ from ..values import dataclass
 class KnowledgeContext:
     api: PluginAPI
     config: dict[str, Any] = field(default_factory=dict)
-    """What the operator filled in for this base."""
+    """The configuration that the operator entered for this knowledge base."""
 
 
 class KnowledgeEngine(ABC):
-    """One instance serves all bases that were made with it; a plugin has at most one engine."""
+    """One instance serves all knowledge bases that use it; a plugin has at most one engine."""
 
     @abstractmethod
     async def ingest(self, kb_id: str, file: KnowledgeFile, ctx: KnowledgeContext) -> IngestOutcome | int:
-        """Takes up a file, or replaces it; answers with the number of chunks, or an outcome that says why not."""
+        """Adds or replaces a file; returns the number of chunks, or an outcome that says why it failed."""
 
     @abstractmethod
     async def retrieve(
         self, kb_id: str, query: str, top_k: int, filters: dict[str, Any] | None, ctx: KnowledgeContext
     ) -> list[KnowledgeChunk]:
-        """At most `top_k` chunks, the best first."""
+        """Returns at most `top_k` chunks, best first."""
 
     @abstractmethod
     async def delete(self, kb_id: str, file_id: str | None, ctx: KnowledgeContext) -> None:
-        """Forgets a file; without one the whole base."""
+        """Deletes a file, or the whole knowledge base if `file_id` is None."""

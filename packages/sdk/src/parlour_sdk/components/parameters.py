@@ -1,7 +1,7 @@
-"""Holds a tool's parameters against their JSON Schema: what is required, of which type, one of which values.
+"""Validates a tool's parameters against a subset of JSON Schema: required fields, types and allowed values.
 
-The rest of JSON Schema (patterns, ranges, conditions) is for the model to read and for the tool to enforce. What makes
-no sense in a schema is passed over.
+The rest of JSON Schema (patterns, ranges, conditions) is for the model to read and for the tool to enforce. Parts of a
+schema that make no sense are ignored.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ _TYPES: Final[dict[str, tuple[str, tuple[type, ...]]]] = {
 
 
 def problems(parameters: dict[str, Any], schema: dict[str, Any]) -> list[str]:
-    """Sentences that a model can act on; none when all is well."""
+    """Returns messages that a model can act on; empty if the parameters are valid."""
     return list(_Check(schema).problems(parameters, schema, ""))
 
 
@@ -46,7 +46,10 @@ class _Check:
                 yield from self.problems(each, schema.get("items"), f"{field}[{place}]")
 
     def _of_any(self, value: Any, choices: list[Any], field: str) -> Iterator[str]:
-        """None when one of them fits; else what is wrong with the one of its type, or all types that would do."""
+        """Yields nothing if one of the choices fits.
+
+        Otherwise yields the problems of the choice with the value's type, or else the types that would be accepted.
+        """
         found = [list(self.problems(value, each, field)) for each in choices]
         if not all(found):
             return

@@ -1,4 +1,4 @@
-"""A Parser turns files of some format into text that a knowledge base can take up."""
+"""Defines Parser, the component that converts files of some format into text for a knowledge base."""
 
 import base64
 from abc import ABC, abstractmethod
@@ -8,14 +8,14 @@ from parlour_sdk.protocol.knowledge import KnowledgeFile, ParsedFile
 
 
 class Parser(ABC):
-    """One instance serves all files. Which formats it reads is in the component's file."""
+    """One instance serves all files. The component's file lists the formats that it reads."""
 
     @abstractmethod
     async def parse(self, file: KnowledgeFile, config: dict[str, Any]) -> ParsedFile | str: ...
 
 
 def content_of(file: KnowledgeFile) -> bytes:
-    """The file's bytes."""
+    """Returns the file's bytes."""
     if file.content_base64 is None:
         return (file.text or "").encode()
     return base64.b64decode(file.content_base64)

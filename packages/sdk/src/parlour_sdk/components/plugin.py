@@ -1,13 +1,13 @@
-"""A plugin's main class, for what happens once: when its process starts and before it ends. It is optional."""
+"""Defines Plugin, the optional main class of a plugin, with hooks for the start and the end of its process."""
 
 from parlour_sdk.api import PluginAPI
 
 
 class Plugin:
-    """Named by the manifest's `execution.python.attr`."""
+    """Base of the class that the manifest names in `execution.python.attr`."""
 
     async def initialize(self, api: PluginAPI) -> None:
-        """Before anything is asked of the plugin. What is raised here ends the process, with its reason in the log."""
+        """Runs before the plugin receives any request. An exception ends the process, with the reason in the log."""
 
     async def close(self) -> None:
-        """Before the process ends in good order."""
+        """Runs before the process ends in a regular shutdown."""

@@ -1,4 +1,7 @@
-"""A Tool does one thing for whoever calls it: an agent's model, another plugin. It acts with its plugin's grants."""
+"""Defines Tool, the component that an agent's model or another plugin can call.
+
+It acts with the permissions of its own plugin.
+"""
 
 from abc import ABC, abstractmethod
 from typing import Any
@@ -23,12 +26,12 @@ ELEMENTS = (TextElement, MediaElement, JsonElement, QuoteElement, MentionElement
 
 
 class ToolError(Exception):
-    """Raise it with a sentence for the model: what went wrong, and what would work."""
+    """Raised by a tool with a message for the model: what went wrong, and what would work."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """Who called, and the plugin's own way to the Host."""
+    """The caller of a tool, and the plugin's API."""
 
     api: PluginAPI
     tool_name: str
@@ -38,15 +41,18 @@ class ToolContext:
 
 
 class Tool(ABC):
-    """One instance serves all calls. Name, description and the schema of its parameters are in the component's file."""
+    """One instance serves all calls. The component's file has its name, description and parameter schema."""
 
     @abstractmethod
     async def call(self, parameters: dict[str, Any], ctx: ToolContext) -> Any:
-        """The parameters fit the schema. Answer with a text, anything JSON has, content elements, or a ToolOutcome."""
+        """Executes a call whose parameters fit the schema.
+
+        Returns a text, any JSON value, content elements, or a ToolOutcome.
+        """
 
 
 def outcome_of(answer: Any) -> ToolOutcome:
-    """What a tool returned, as it is told to a model."""
+    """Converts the return value of a tool into the outcome that a model receives."""
     if isinstance(answer, ToolOutcome):
         return answer
     return ToolOutcome(content=_content(answer))

@@ -1,7 +1,8 @@
-"""Plugins as files and as loaded code: `read_plugin` reads and validates, `load` imports.
+"""Reads plugins from files and loads their code: `read_plugin` reads and validates, `load` imports.
 
-Called, `parlour_sdk.plugin(...)` declares the plugin of a single file (`parlour_sdk.decorators.plugin`): that function
-and this package share their name, and whoever writes `from parlour_sdk import plugin` gets both.
+The package is callable: `parlour_sdk.plugin(...)` declares the plugin of a single file
+(`parlour_sdk.decorators.plugin`). That function and this package share their name, so `from parlour_sdk import plugin`
+gives both.
 """
 
 import sys

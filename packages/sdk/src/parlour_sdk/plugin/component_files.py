@@ -1,4 +1,4 @@
-"""Checks components on their own: the file they are told in, their names, their specs, the code they name."""
+"""Reads and checks single components: the component file, the name, the spec and the code that it names."""
 
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ def read_component(folder: Path, file: Path, warnings: list[str]) -> Component:
 
 
 def checked_component(source: Source) -> ComponentManifest:
-    """The manifest with its spec as the kind wants it."""
+    """Validates a component's manifest, and its spec by the rules of its kind."""
     manifest = checked(source, ComponentManifest)
     require_name(source, manifest.metadata.name, "metadata", "name")
     spec: type[BaseModel] = RunnerSpec if manifest.kind == "AgentRunner" else SPECS[manifest.kind]

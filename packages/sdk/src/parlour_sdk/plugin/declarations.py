@@ -1,4 +1,4 @@
-"""Makes manifests of what a Python file declares, checked like those that are written in YAML."""
+"""Builds manifests from the declarations of a Python file, with the same checks as for YAML files."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,14 +18,14 @@ from .syntax import Call, Decorated, Written, read_syntax
 
 KINDS: Final = {"runner": "AgentRunner", "tool": "Tool", "command": "Command", "on": "EventListener"}
 _ARGUMENTS: Final = {"config_schema": "config"}
-"""Where an argument has another name than the manifest's key."""
+"""Names of arguments that differ from the manifest's key."""
 
 
 @dataclass(frozen=True, slots=True)
 class Declarations:
     written: Written
     path: str
-    """Of the file, in its folder."""
+    """Path of the file relative to its folder."""
     warnings: list[str]
 
     @classmethod
@@ -59,7 +59,10 @@ class Declarations:
         return tuple(given)
 
     def compare(self, manifest: PluginManifest) -> None:
-        """A file that was written alone keeps its `plugin(...)` in a folder; the two should not contradict."""
+        """Warns if `plugin(...)` in the main file of a folder contradicts the folder's manifest.
+
+        A plugin that began as a single file may keep its `plugin(...)` after it was moved to a folder.
+        """
         if self.written.plugin is None:
             return
         declared, place = self.manifest(), self.written.plugin.place
@@ -78,7 +81,7 @@ class Declarations:
 
 
 def _component(function: Decorated, path: str, warnings: list[str]) -> Component:
-    """Several `@on` of one function are one listener; anything else is there once."""
+    """Builds the component of a function. Several `@on` make one listener; other decorators may appear only once."""
     call = function.calls[0]
     for other in function.calls[1:]:
         if other.name != call.name or call.name != "on":
@@ -131,7 +134,7 @@ def _description(function: Decorated) -> dict[str, Any]:
 
 
 def _texts(given: Mapping[str, Any]) -> dict[str, Any]:
-    """A label or description that is one text is English."""
+    """Returns label and description by language; a plain text counts as English."""
     texts = {key: given[key] for key in ("label", "description") if given.get(key) is not None}
     return {key: {"en_US": text} if isinstance(text, str) else text for key, text in texts.items()}
 
@@ -141,7 +144,7 @@ def _given(given: Mapping[str, Any], *names: str) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """As YAML would have it: lists, where Python also has tuples."""
+    """Converts tuples to lists, as YAML would have them."""
     if isinstance(value, Mapping):
         return {key: _plain(each) for key, each in value.items()}
     return [_plain(each) for each in value] if isinstance(value, list | tuple) else value

@@ -1,4 +1,4 @@
-"""Checks what handlers wait for, and whether their plugin asks to be told of it."""
+"""Checks the event patterns of handlers, and whether the plugin's permissions include these events."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -17,14 +17,14 @@ def require_event(place: Place, function: str, pattern: object) -> None:
 
 
 def unknown_patterns(place: Place, patterns: Iterable[str]) -> Iterator[str]:
-    """Warnings: a newer Host may know more events than this SDK."""
+    """Yields a warning for each unknown pattern; no error, since a newer Host may know more events than this SDK."""
     for pattern in patterns:
         if not is_event_pattern(pattern):
             yield problems.unknown_pattern(place, pattern, EVENTS)
 
 
 def unheard(name: str, listener: EventListener, asked: list[str], otherwise: Path) -> Iterator[str]:
-    """Warnings about handlers that nobody will call, because the plugin does not ask for their events."""
+    """Yields a warning for each handler that is never called because the plugin does not ask for its events."""
     for handler in handlers_of(listener, name):
         if not any(_covers(each, handler.pattern) for each in asked):
             yield problems.not_asked_for(place_of(handler.call, Place(otherwise)), handler.name, handler.pattern)

@@ -1,4 +1,4 @@
-"""A plugin as its files tell it, before anything of it is imported."""
+"""Plugins and components as their files define them, before any code is imported."""
 
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from .problems import Place
 
 
 class RunnerSpec(Strict):
-    """What a runner's file says below `spec`: its manifest without what is known already."""
+    """The `spec` of a runner's file: its manifest without the fields that are known from elsewhere."""
 
     capabilities: Capabilities = Capabilities()
     permissions: Permissions = Permissions()
@@ -23,7 +23,7 @@ class RunnerSpec(Strict):
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """Of a component file, or declared by a decorator: then `file` is the Python file."""
+    """A component of a component file, or one declared by a decorator: then `file` is the Python file."""
 
     file: Path
     manifest: ComponentManifest
@@ -45,13 +45,13 @@ class Plugin:
     manifest: PluginManifest
     components: tuple[Component, ...]
     file: Path | None = None
-    """The one file of a plugin that has no folder of its own."""
+    """The Python file of a single-file plugin."""
     requirements: tuple[str, ...] = ()
-    """Of a one-file plugin; a folder has a file for them."""
+    """Requirements of a single-file plugin; a folder has a file for them."""
     warnings: tuple[str, ...] = ()
 
     def runner_manifests(self) -> dict[str, dict[str, Any]]:
-        """By runner name, as `list_agent_runners` tells them; the Host validates each on its own."""
+        """Returns the manifests by runner name, as in `list_agent_runners`; the Host validates each separately."""
         return {
             component.name: {
                 "id": f"plugin:{self.manifest.identity}/{component.name}",

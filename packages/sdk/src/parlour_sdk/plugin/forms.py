@@ -1,4 +1,4 @@
-"""Checks the defaults of a form: their type, their options, and the ids of tools that a selector names."""
+"""Checks the defaults of a form: their type, their options, and the tool ids that a selector names."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -25,7 +25,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
 
 
 def misfit(item: FormItem, value: Any) -> str:
-    """Says what an item takes instead of this value; an empty text when it fits."""
+    """Returns what an item accepts instead of this value; empty if the value fits."""
     accepted = _TYPES.get(item.type)
     wrong = accepted is not None and not isinstance(value, accepted)
     if wrong or (isinstance(value, bool) and item.type not in ("boolean", "json")):
@@ -64,7 +64,7 @@ def tool_names(identity: str, own: Iterable[str]) -> list[str]:
 
 
 def odd_defaults(identity: str, components: Iterable[Component]) -> list[str]:
-    """Builds a warning for each default that an agent or a knowledge base could not be made with."""
+    """Builds a warning for each default that would make an agent or a knowledge base invalid."""
     listed = list(components)
     own = [each.name for each in listed if each.manifest.kind == "Tool"]
     return [warning for each in listed for warning in _warnings(identity, own, each)]

@@ -1,4 +1,4 @@
-"""Makes components of the functions that a file's decorators mark."""
+"""Builds components from the decorated functions of a file."""
 
 import inspect
 from pathlib import Path
@@ -45,7 +45,10 @@ def _tool(function: Any, place: Place) -> Any:
 
 
 def refuse_hidden(module: ModuleType, declared: list[Component]) -> None:
-    """What is marked at run time was to be seen in the file's text, or nobody would know of it before it runs."""
+    """Rejects functions that are decorated at run time but were not found in the file's source.
+
+    Components must be known before the code runs, so every decorator must be visible in the source.
+    """
     seen = {each.manifest.execution.python.attr for each in declared if each.manifest.execution.python}
     for name, thing in vars(module).items():
         decorator = _decorator(thing) if inspect.isfunction(thing) else None

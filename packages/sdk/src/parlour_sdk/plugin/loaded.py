@@ -1,4 +1,4 @@
-"""A plugin whose code is imported: one instance of each component, ready to be served by `parlour_sdk.service`."""
+"""Defines LoadedPlugin: a plugin whose code is imported, ready to be served by `parlour_sdk.service`."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LoadedPlugin:
-    """Components are held by name. Whoever has no files (a unit test) can make one by hand."""
+    """The instances of a plugin's components, by name. A unit test without plugin files can build one directly."""
 
     manifest: PluginManifest
     main: "Plugin | None" = None
     runners: "Mapping[str, AgentRunner]" = field(default_factory=dict)
     runner_manifests: Mapping[str, dict[str, Any]] = field(default_factory=dict)
-    """As `list_agent_runners` tells them; the Host validates each on its own."""
+    """Manifests in the form of `list_agent_runners`; the Host validates each separately."""
     listeners: "Mapping[str, EventListener]" = field(default_factory=dict)
     tools: "Mapping[str, Tool]" = field(default_factory=dict)
     commands: "Mapping[str, Command]" = field(default_factory=dict)
     knowledge_engines: "Mapping[str, KnowledgeEngine]" = field(default_factory=dict)
     parsers: "Mapping[str, Parser]" = field(default_factory=dict)
     components: tuple[dict[str, Any], ...] = ()
-    """As `list_components` tells them (`ComponentSummary`): kind, name, label, description, spec."""
+    """Summaries in the form of `list_components` (`ComponentSummary`): kind, name, label, description, spec."""
     warnings: tuple[str, ...] = ()
 
     @property
@@ -39,6 +39,6 @@ class LoadedPlugin:
         return self.manifest.metadata.version
 
     def spec(self, kind: str, name: str) -> dict[str, Any]:
-        """What the component's file, or its decorator, says about it."""
+        """Returns the `spec` from the component's file or its decorator; empty if there is no such component."""
         found = (each for each in self.components if (each["kind"], each["name"]) == (kind, name))
         return next((each.get("spec", {}) for each in found), {})

@@ -1,4 +1,4 @@
-"""Imports a plugin's code and makes one instance of each of its components."""
+"""Imports a plugin's code and creates one instance of each of its components."""
 
 import inspect
 import sys
@@ -19,7 +19,7 @@ from .summaries import summary
 
 
 def load(plugin: Plugin) -> LoadedPlugin:
-    """Raises PluginInvalid with file, line and remedy, like `read_plugin`."""
+    """Loads a plugin. Raises PluginInvalid with file, line and remedy, like `read_plugin`."""
     _find_own_modules_first(str(plugin.folder))
     main = _main(plugin)
     made: defaultdict[str, dict[str, Any]] = defaultdict(dict)
@@ -62,7 +62,7 @@ def _find_own_modules_first(folder: str) -> None:
 
 
 def _main(plugin: Plugin) -> Any:
-    """The instance of the main class, if the manifest names one; its file is imported in any case."""
+    """Returns the instance of the main class if the manifest names one; its file is imported in any case."""
     entry = plugin.manifest.execution.python
     if entry is None:
         return None

@@ -1,4 +1,4 @@
-"""Imports a plugin's code. What goes wrong is told with the file, the line and what to do."""
+"""Imports a plugin's code. Errors name the file, the line and the remedy."""
 
 import importlib.util
 import inspect
@@ -12,7 +12,7 @@ from .problems import Place
 
 
 def module_of(folder: Path, relative: str) -> ModuleType:
-    """Imported once per folder and process; a failed import leaves nothing behind."""
+    """Imports a file, once per folder and process; a failed import leaves nothing behind in `sys.modules`."""
     file = (folder / relative).resolve()
     name = "plugin_" + "_".join(Path(relative).with_suffix("").parts).replace("-", "_")
     known = sys.modules.get(name)
@@ -43,7 +43,7 @@ def _told(error: BaseException, file: Path, folder: Path) -> problems.PluginInva
 
 
 def _innermost(traceback: TracebackType | None, folder: Path) -> Place | None:
-    """The last line of the plugin's own code that was reached."""
+    """Returns the innermost line of the plugin's own code in a traceback."""
     found = None
     while traceback is not None:
         file = Path(traceback.tb_frame.f_code.co_filename)
@@ -54,7 +54,7 @@ def _innermost(traceback: TracebackType | None, folder: Path) -> Place | None:
 
 
 def place_of(thing: Any, otherwise: Place) -> Place:
-    """Where a function or class is written: the line of its `def`, below its decorators."""
+    """Returns the location of a function or class: the line of its `def` or `class`, below its decorators."""
     try:
         file = inspect.getsourcefile(inspect.unwrap(thing))
         lines, first = inspect.getsourcelines(thing)

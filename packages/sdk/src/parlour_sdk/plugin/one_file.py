@@ -1,4 +1,4 @@
-"""A plugin of one Python file, and the folder that it becomes to be installed."""
+"""Converts a single-file plugin into the folder that is installed."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ MAIN = "main.py"
 
 
 def packaged(file: Path) -> dict[str, bytes]:
-    """The files of the folder, by name: manifest, the file itself as main.py, requirements if there are any."""
+    """Returns the folder's files by name: manifest, the file itself as main.py, and requirements if there are any."""
     plugin = read_plugin(file)
     if plugin.file is None:
         raise problems.not_one_file(file)

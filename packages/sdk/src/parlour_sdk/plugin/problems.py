@@ -1,4 +1,4 @@
-"""Every sentence about a plugin that is not as the contract wants it: where, what, and what to do about it."""
+"""All error messages and warnings about invalid plugins: each names the location, the problem and the remedy."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -12,7 +12,7 @@ _EXAMPLE = 'plugin("acme/hello", version="0.1.0")'
 
 
 class PluginInvalid(Exception):
-    """A plugin's files are not as the contract wants them."""
+    """Raised when a plugin's files violate the plugin contract."""
 
     code = "plugin_invalid"
 
@@ -21,7 +21,7 @@ class PluginInvalid(Exception):
 
 
 def plain(message: str) -> str:
-    """One line of readable length: what a file says may end up in somebody's terminal."""
+    """Shortens a message to one printable line, since text from a plugin's files may end up in a terminal."""
     printable = "".join(each if each.isprintable() else " " for each in message[: MOST_CHARACTERS + 1])
     return printable if len(printable) <= MOST_CHARACTERS else printable[: MOST_CHARACTERS - 1] + "…"
 
@@ -36,14 +36,14 @@ class Place:
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """`; did you mean ...?` when something is close."""
+    """Returns `; did you mean ...?` if a known word is similar; otherwise an empty text."""
     from difflib import get_close_matches
 
     close = get_close_matches(word, list(known), n=3)
     return f"; did you mean {' or '.join(close)}?" if close else ""
 
 
-# What a plugin is
+# The plugin as a whole
 
 
 def not_a_plugin(path: Path) -> PluginInvalid:
@@ -91,7 +91,7 @@ def another_version(place: Place, found: str) -> PluginInvalid:
 
 
 def wrong_field(place: Place, field: str, error: Any) -> PluginInvalid:
-    """`error` is one of pydantic's: type, msg, input, ctx."""
+    """Builds the error for a field; `error` is one of pydantic's error dicts: type, msg, input, ctx."""
     return PluginInvalid(f"{place}: {field or 'the file'}: {error['msg']}{_remedy(field, error)}")
 
 
@@ -120,7 +120,7 @@ _SAMPLES = {"version": "0.1.0", "author": "acme", "name": "hello", "apiVersion":
 
 
 def unknown_grant(place: Place, field: str, known: Iterable[str]) -> PluginInvalid:
-    """An unknown capability or permission: never passed over, since somebody counts on it."""
+    """Builds the error for an unknown capability or permission: never ignored, since the plugin relies on it."""
     words = sorted(known)
     name = field.rpartition(".")[2]
     return PluginInvalid(
@@ -144,7 +144,7 @@ def no_schema(place: Place, field: str, reason: str) -> PluginInvalid:
     )
 
 
-# Other files that are named
+# Files that a manifest refers to
 
 
 def leaves_folder(place: Place, relative: str) -> PluginInvalid:

@@ -1,4 +1,4 @@
-"""Reads a plugin, a folder or one file, and says what is wrong and where. Imports nothing of it."""
+"""Reads a plugin (a folder or a single file) and reports what is wrong and where. Imports none of its code."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -24,7 +24,7 @@ _KIND = re.compile(
 
 
 def read_plugin(path: Path) -> Plugin:
-    """Raises PluginInvalid with file, line and remedy. What is odd and harmless is in the plugin's `warnings`."""
+    """Reads a plugin. Raises PluginInvalid with file, line and remedy; minor problems are in its `warnings`."""
     if path.is_file() and path.suffix == ".py":
         return _read_file(path)
     if not path.is_dir():
@@ -74,7 +74,7 @@ def _unlisted(folder: Path, listed: Iterable[Path]) -> Iterable[str]:
 
 
 def _component_kind(file: Path) -> str:
-    """Returns the kind of a component file; an empty text for any other file."""
+    """Returns the kind of a component file; empty for any other file."""
     try:
         head = file.read_bytes()[:HEAD_BYTES].decode(errors="replace")
     except OSError:
@@ -111,7 +111,7 @@ def _odd_events(manifest: PluginManifest, place: Place) -> list[str]:
 
 
 def _declared(folder: Path, manifest: PluginManifest, source: Source) -> list[Component]:
-    """What the decorators of the folder's main file declare. Most plugins have none, and no need to look for them."""
+    """Returns the components that decorators in the folder's main file declare; none if there is no main file."""
     entry = manifest.execution.python
     if entry is None:
         return []

@@ -1,4 +1,4 @@
-"""Checks that a component's functions can be called the way they will be."""
+"""Checks that a component's functions have the signatures with which they will be called."""
 
 import inspect
 from collections.abc import Callable
@@ -20,7 +20,7 @@ METHODS: Final = {
 
 
 def require_shape(kind: str, instance: Any, place: Place) -> None:
-    """Of an instance of the author's own class."""
+    """Checks the methods of an instance of the plugin author's class."""
     name = type(instance).__name__
     match kind:
         case "AgentRunner":

@@ -1,4 +1,4 @@
-"""What a file says, together with where it says it; and the check of it against an entity of the protocol."""
+"""Holds the data of a file together with the line of each field, and validates it against protocol models."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import field
@@ -17,7 +17,7 @@ from .problems import API_VERSION, Place
 Model = TypeVar("Model", bound=BaseModel)
 Keys: TypeAlias = tuple[str | int, ...]
 GRANTS = (Capabilities, Permissions, PluginPermissions)
-"""Where an unknown key is an error."""
+"""Models in which an unknown key is an error instead of a warning."""
 
 
 def dotted(keys: Keys) -> str:
@@ -26,11 +26,13 @@ def dotted(keys: Keys) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Source:
+    """The data of a file, with functions that return the line and the display name of a field."""
+
     file: Path
     data: Any
     line: Callable[[Keys], int | None] = lambda keys: None
     shown: Callable[[Keys], str] = dotted
-    """What a field is called by whoever wrote the file."""
+    """Returns the name of a field as the plugin author wrote it."""
     warnings: list[str] = field(default_factory=list)
 
     def place(self, *keys: str | int) -> Place:
@@ -38,7 +40,7 @@ class Source:
 
 
 def checked(source: Source, model: type[Model], *below: str | int) -> Model:
-    """The entity that the source holds, or holds below these keys."""
+    """Validates the source's data, or the part below these keys, and returns the model."""
     data = source.data
     for key in below:
         data = data.get(key, {})
@@ -59,7 +61,7 @@ def _check_version(source: Source, data: dict[str, Any]) -> None:
 
 
 def _known(source: Source, model: type[BaseModel], data: Any, keys: Keys) -> Any:
-    """The data without what the model does not know; that is warned about, and refused where something is granted."""
+    """Returns the data without unknown keys; they cause a warning, or an error in permissions and capabilities."""
     if not isinstance(data, dict):
         return data
     kept: dict[str, Any] = {}
@@ -86,7 +88,7 @@ def _inner(source: Source, annotation: Any, value: Any, keys: Keys) -> Any:
 
 
 def _models(annotation: Any) -> Iterator[type[BaseModel]]:
-    """The entity that a field holds, also where it may be absent."""
+    """Yields the model of a field, also if the field is optional."""
     candidates = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
     for each in candidates:
         if isinstance(each, type) and issubclass(each, BaseModel):

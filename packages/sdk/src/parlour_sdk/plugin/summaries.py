@@ -1,4 +1,4 @@
-"""What `list_components` tells of a component: what its file says, and what only its code knows."""
+"""Builds the summaries of `list_components`: the content of a component's file, and what only its code knows."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from .files import Component
 
 
 def summary(component: Component, instance: Any) -> dict[str, Any]:
-    """A ComponentSummary. A runner is told in full by `list_agent_runners`."""
+    """Builds a ComponentSummary. Runners have only kind and name; `list_agent_runners` describes them in full."""
     head = {"kind": component.manifest.kind, "name": component.name}
     if component.manifest.kind == "AgentRunner":
         return head

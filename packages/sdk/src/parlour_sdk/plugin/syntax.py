@@ -1,4 +1,4 @@
-"""Finds `plugin(...)` and the decorators in a Python file by its syntax alone, with their literal arguments."""
+"""Finds `plugin(...)` and decorators with their literal arguments in the syntax tree of a Python file."""
 
 import ast
 import inspect
@@ -22,7 +22,7 @@ _Function: TypeAlias = ast.AsyncFunctionDef | ast.FunctionDef
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One `plugin(...)` or one decorator: the arguments by name, and the lines that they stand on."""
+    """A `plugin(...)` call or a decorator: its arguments and their line numbers, by name."""
 
     name: str
     arguments: dict[str, Any]
@@ -41,7 +41,7 @@ class Decorated:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a file declares."""
+    """The plugin call and the decorated functions of a file."""
 
     file: Path
     plugin: Call | None
@@ -75,7 +75,7 @@ def _parsed(file: Path) -> ast.Module:
 
 
 def _imported(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """What the file calls the decorators: `tool`, or `sdk.tool` after `import parlour_sdk as sdk`."""
+    """Yields the local names of the decorators: `tool`, or `sdk.tool` after `import parlour_sdk as sdk`."""
     for statement in tree.body:
         if isinstance(statement, ast.ImportFrom) and statement.module in _MODULES and statement.level == 0:
             yield from ((each.asname or each.name, each.name) for each in statement.names if each.name in SIGNATURES)
@@ -105,7 +105,7 @@ class _Reader:
                 yield Decorated(statement.name, place, calls, parameters, ast.get_docstring(statement) or "")
 
     def _refuse_in_class(self, statement: ast.ClassDef) -> None:
-        """A class has its component file; only `@on` belongs inside one."""
+        """Rejects decorators on classes and methods: classes have component files, and only `@on` may be inside."""
         inner = (
             each for function in statement.body if isinstance(function, _Function) for each in function.decorator_list
         )

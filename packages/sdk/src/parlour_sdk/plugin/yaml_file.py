@@ -1,4 +1,4 @@
-"""Reads a YAML file and remembers the line of each key."""
+"""Reads a YAML file and records the line of each key."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +18,7 @@ _BASE: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class _Loader(_BASE):  # type: ignore[misc]
-    """Dates stay texts, as JSON has them."""
+    """Loads dates as texts, since JSON has no dates."""
 
     yaml_implicit_resolvers: ClassVar = {
         first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
@@ -43,7 +43,7 @@ def read_yaml(file: Path, warnings: list[str]) -> Source:
 
 
 def _refuse_deep(file: Path, text: str) -> None:
-    """Before anything is built: the C library builds by recursion, and enough brackets would end the process."""
+    """Rejects deep nesting before nodes are built: the C library recurses, and deep nesting would crash the process."""
     depth = 0
     for event in yaml.parse(text, Loader=_Loader):
         depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
@@ -67,7 +67,7 @@ def _text(file: Path) -> str:
 
 def _lines(root: Node | None) -> Callable[[Keys], int | None]:
     def line(keys: Keys) -> int | None:
-        """Of the key, or, when it is not there, of the closest one around it."""
+        """Returns the line of the key or, if it is missing, of its closest existing parent."""
         node, found = root, None
         for key in keys:
             step = _child(node, key)
@@ -90,9 +90,9 @@ def _child(node: Node | None, key: str | int) -> tuple[int, Node] | None:
 
 
 def _refuse_repeated(source: Source, root: Node | None) -> None:
-    """A key that is there twice would silently lose its first value."""
+    """Rejects duplicate keys, which would silently lose their first value."""
     waiting: list[tuple[Keys, Node | None]] = [((), root)]
-    looked_at: set[int] = set()  # an anchor may lead back to where it stands
+    looked_at: set[int] = set()  # an anchor may refer to a node that contains it
     while waiting:
         keys, node = waiting.pop()
         if not isinstance(node, MappingNode) or id(node) in looked_at:

@@ -1,4 +1,4 @@
-"""What each Host action needs, one row each: a permission, a resource, a scope, a size. A gate enforces the rows."""
+"""The access table: for each Host action the permission, resource, scope and maximum size that a gate enforces."""
 
 from typing import Literal
 
@@ -17,16 +17,16 @@ from .wire_actions import HOST_ACTIONS, HostAction
 Permission = tuple[str, str]
 """A key and a literal of a manifest: `("models", "invoke")`."""
 Scope = Literal["", "state", "storage", "conversation"]
-"""What the request names that must be the caller's own: a state scope, a storage area, a conversation."""
+"""The part of a request that must belong to the caller: a state scope, a storage area or a conversation."""
 
 
 def literals(permissions: BaseModel) -> frozenset[Permission]:
-    """Of what a runner's or a plugin's manifest asks for, all that can be granted one by one."""
+    """Returns the single permissions that a runner's or plugin's manifest asks for."""
     return frozenset((key, literal) for key, listed in permissions if isinstance(listed, list) for literal in listed)
 
 
 KIBIBYTE = 1024
-_PROMPT_BYTES = 1900 * KIBIBYTE  # a frame has 2 MiB
+_PROMPT_BYTES = 1900 * KIBIBYTE  # below the frame limit of 2 MiB
 _BASE64 = 4 / 3
 
 
@@ -34,11 +34,11 @@ _BASE64 = 4 / 3
 class Action:
     wire: HostAction
     permission: Permission | None = None
-    """What the caller must have been granted; None for what every caller may do."""
+    """The permission that the caller needs; None if every caller may make the call."""
     api: str = ""
-    """The entry of `available_apis` that a run must have."""
+    """The entry of `available_apis` that a run needs."""
     resource: tuple[str, str] | None = None
-    """The kind of resource, and the field of the request that names it; the permission's literal is the operation."""
+    """The kind of resource and the request's field that names it; the operation is the permission's literal."""
     scope: Scope = ""
     max_bytes: int = 16 * KIBIBYTE
 

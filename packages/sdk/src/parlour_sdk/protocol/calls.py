@@ -4,7 +4,7 @@ from .base import Request, Tolerant
 
 
 class Call(Request):
-    """Made inside a run or, by components that have none, outside one."""
+    """Base of calls inside a run or, by components without a run, outside one."""
 
     call_id: str
     """Names the call itself, so that a retried run can be given the recorded answer."""
@@ -15,7 +15,7 @@ class Call(Request):
 
 
 class RunCall(Call):
-    """Made inside a run only."""
+    """Base of calls that are possible only inside a run."""
 
     run_id: str
     """The run that makes the call."""

@@ -40,7 +40,7 @@ class AtAll(Tolerant):
 
 
 class Media(Tolerant):
-    """Bytes that live somewhere: exactly one of url, path, base64 and artifact_id says where."""
+    """Base of media components: exactly one of url, path, base64 and artifact_id says where the content is."""
 
     ONE_OF: ClassVar = ("url", "path", "base64", "artifact_id")
 
@@ -159,11 +159,11 @@ Component = Annotated[
     Field(discriminator="type"),
 ]
 MessageChain = Listed[Component]
-"""Order is preserved both ways."""
+"""A message as an ordered list of components; adapters keep the order in both directions."""
 
 
 def chain_text(chain: MessageChain) -> str:
-    """The readable part of a chain."""
+    """Returns the text of a chain."""
     return "".join(component.text for component in chain if isinstance(component, Plain))
 
 

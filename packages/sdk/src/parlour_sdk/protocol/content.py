@@ -92,7 +92,7 @@ Content = Annotated[
     Annotated[str, Tag("text")] | Annotated[Listed[ContentElement], Tag("elements")],
     Discriminator(lambda value: "elements" if isinstance(value, list) else "text"),
 ]
-"""A text, or a list of elements. Told apart first, so that a broken element is blamed and not the list."""
+"""A text, or a list of elements. The discriminator makes errors name the invalid element instead of the list."""
 
 
 class AgentInput(Tolerant):
@@ -104,14 +104,14 @@ class AgentInput(Tolerant):
 
 
 def plain_text(content: "str | list[ContentElement] | None") -> str:
-    """The readable part of some content."""
+    """Returns the text of the content."""
     if content is None or isinstance(content, str):
         return content or ""
     return "".join(element.text for element in content if isinstance(element, TextElement))
 
 
 def says_something(content: "str | list[ContentElement] | None") -> bool:
-    """Whether there is anything in it that people could see; blanks and invisible characters are nothing."""
+    """Returns whether the content has anything visible; white space and invisible characters don't count."""
     if isinstance(content, list) and any(not isinstance(element, TextElement) for element in content):
         return True
     return any(each.isprintable() and not each.isspace() for each in plain_text(content))

@@ -18,7 +18,7 @@ CODES = {
     "invalid_argument": "the request is malformed",
     "runtime_error": "the Host or something behind it failed",
 }
-"""Each with when it is given."""
+"""Error codes and the cases in which they are used."""
 
 
 class AgentAPIError(Strict):
@@ -33,7 +33,7 @@ class AgentAPIError(Strict):
 
 
 class AgentAPIException(Exception):
-    """A call of the run API was refused or failed."""
+    """Raised when a call of the run API was refused or failed."""
 
     def __init__(self, error: AgentAPIError) -> None:
         super().__init__(f"{error.code}: {error.message}")
@@ -41,12 +41,12 @@ class AgentAPIException(Exception):
 
     @property
     def code(self) -> str:
-        """What the other side said; the set is open."""
+        """The code from the other side; the set is open."""
         return self.error.code
 
     @property
     def kind(self) -> str:
-        """The code as a client should treat it: one of CODES, runtime_error for any other."""
+        """The code to act on: one of CODES, `runtime_error` for any other."""
         return self.error.code if self.error.code in CODES else "runtime_error"
 
     @property

@@ -6,7 +6,7 @@ from .base import Tolerant
 
 Source = Literal["platform", "webui", "api", "scheduler", "system", "host_adapter"]
 ALIASES = {"message.recalled": "message.deleted"}
-"""Other names of event types."""
+"""Alternative names of event types."""
 
 
 class RawRef(Tolerant):

@@ -1,4 +1,4 @@
-"""The numbers of the contract. Those of a connection (frames, calls in flight, rates) are the wire's own."""
+"""Limits of the protocol. Those of a connection (frames, concurrent calls, rates) are in `parlour_sdk.wire.limits`."""
 
 ARTIFACT_CONTENT_BYTES = 1024 * 1024
 """Inline content of `artifact.created`, decoded; more goes through `artifact_create`."""

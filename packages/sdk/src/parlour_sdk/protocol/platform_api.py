@@ -11,7 +11,7 @@ from .people import ChatType, Group, GroupMember, User
 
 
 class NotSupportedError(Exception):
-    """The platform, or the way it is connected, has no such thing."""
+    """Raised when the platform, or its connection, does not support an API."""
 
     code = "not_supported"
 
@@ -29,7 +29,7 @@ class MessageResult(Tolerant):
 
 
 class PlatformCall(Call):
-    """Goes to one bot."""
+    """Base of calls to one bot."""
 
     bot_id: str
 
@@ -54,7 +54,7 @@ class ReplyMessage(PlatformCall):
 
 
 class MessageCall(PlatformCall):
-    """Names one message of one chat."""
+    """Base of calls about one message of one chat."""
 
     chat_type: ChatType
     chat_id: str
@@ -104,7 +104,7 @@ class React(MessageCall):
 
 
 class GroupCall(PlatformCall):
-    """Names one group."""
+    """Base of calls about one group."""
 
     group_id: str
 
@@ -134,7 +134,7 @@ class MemberList(Tolerant):
 
 
 class MemberCall(GroupCall):
-    """Names one member of one group."""
+    """Base of calls about one member of one group."""
 
     user_id: str
 

@@ -14,7 +14,7 @@ JoinType = Literal["invite", "request", "direct"]
 
 
 class PlatformEvent(Tolerant):
-    """What every event says. `event_id` is the same when a platform delivers it again."""
+    """The fields of every event. `event_id` is the same when a platform delivers the event again."""
 
     type: str
     event_id: str
@@ -26,18 +26,18 @@ class PlatformEvent(Tolerant):
 
     @property
     def native(self) -> Any:
-        """The platform's own object, for the adapter that made the event; it is never written to the wire."""
+        """The platform's own object, for the adapter that created the event; it is never sent over the wire."""
         return self._native
 
     def carrying(self, native: Any) -> Self:
-        """The same event with the platform's own object."""
+        """Returns a copy of the event with the platform's own object."""
         event = self.model_copy()
         event._native = native
         return event
 
 
 class ChatEvent(PlatformEvent):
-    """Happened in a chat."""
+    """Base of events in a chat."""
 
     chat_type: ChatType
     chat_id: str
@@ -96,7 +96,7 @@ class FeedbackReceived(PlatformEvent):
 
 
 class GroupEvent(PlatformEvent):
-    """Happened to a group."""
+    """Base of events about a group."""
 
     group: Group
 
@@ -222,7 +222,7 @@ class PlatformSpecific(PlatformEvent):
 
 
 class HostEvent(PlatformEvent):
-    """Made by the Host, not by a platform."""
+    """Base of events that the Host creates, not a platform."""
 
     data: dict[str, Any] = {}
 
@@ -314,13 +314,13 @@ _PATTERN = re.compile(r"\*|platform\.[a-z0-9_]+\.\*")
 
 
 def event_class(event_type: str) -> type[PlatformEvent] | None:
-    """The entity of this type; None when there is no such event."""
+    """Returns the class of this event type; None if there is no such type."""
     if _PLATFORM.fullmatch(event_type):
         return PlatformSpecific
     return EVENTS.get(ALIASES.get(event_type, event_type))
 
 
 def is_event_pattern(pattern: str) -> bool:
-    """Whether routes and listeners may name it: an event type, `namespace.*` or `*`."""
+    """Returns whether routes and listeners may use this pattern: an event type, `namespace.*` or `*`."""
     namespaces = {f"{name.split('.')[0]}.*" for name in EVENTS} | {"platform.*"}
     return pattern in namespaces or bool(_PATTERN.fullmatch(pattern)) or event_class(pattern) is not None

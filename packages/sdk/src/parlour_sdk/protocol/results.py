@@ -19,7 +19,7 @@ FAILURES = {
     "interrupted": "the Host, or the runtime that had claimed the run, was lost",
     "budget_exceeded": "a limit in tokens or money would have been passed",
 }
-"""The codes of a failed run that the Host itself uses, and what they mean."""
+"""Failure codes that the Host itself uses, and their meaning."""
 
 
 class AgentRunResult(Request):
@@ -66,7 +66,7 @@ class MessageCompleted(Strict):
 
 
 class Telemetry(BaseModel):
-    """Tells and has no effect, so it is lenient."""
+    """Base of results that only inform and have no effect, so unknown fields are allowed."""
 
     model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
 

@@ -34,7 +34,7 @@ TRANSITIONS: dict[RunStatus, tuple[RunStatus, ...]] = {
     "cancelled": (),
     "timeout": (),
 }
-"""Where a run may go from where it is; anything else is an error and changes nothing."""
+"""Allowed transitions by status; any other is an error and changes nothing."""
 
 
 class RunUsage(Tolerant):

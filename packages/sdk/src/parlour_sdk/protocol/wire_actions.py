@@ -1,4 +1,4 @@
-"""Every action that crosses the wire, both ways: its request, its answer, and whether it needs a run."""
+"""Every action on the wire in both directions: its request, its answer, and whether it needs a run."""
 
 from typing import Literal
 
@@ -24,7 +24,7 @@ Where = Literal["run", "either", "plugin"]
 
 @dataclass(frozen=True, slots=True)
 class HostAction:
-    """Asked by a plugin. `where`: inside a run only, inside or outside, or outside only."""
+    """A request of a plugin to the Host. `where`: inside a run only, inside or outside, or outside only."""
 
     name: str
     request: type[Call]
@@ -35,7 +35,7 @@ class HostAction:
 
 @dataclass(frozen=True, slots=True)
 class PluginAction:
-    """Asked by the Host."""
+    """A request of the Host to a plugin."""
 
     name: str
     request: type[BaseModel] | None
@@ -143,4 +143,4 @@ PLUGIN_ACTIONS: dict[str, PluginAction] = {
 }
 
 HELLO = ("hello", handshake.Hello, handshake.Welcome)
-"""The first call on every connection."""
+"""Action of the first call on every connection."""

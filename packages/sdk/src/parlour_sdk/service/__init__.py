@@ -1,4 +1,7 @@
-"""What a plugin answers: discovery, runs, events, tools, commands, knowledge. Over any peer, in any process."""
+"""Answers the Host's requests to a plugin: discovery, runs, events, tools, commands, knowledge.
+
+It works with any peer, in any process.
+"""
 
 from .plugin import PluginService
 

@@ -1,4 +1,4 @@
-"""What the Host asks, read at the edge; and what a component's failure is told as."""
+"""Parses the Host's requests, and converts failures of a component's code into wire errors."""
 
 import logging
 from typing import Any, Final, TypeVar
@@ -11,7 +11,8 @@ from parlour_sdk.wire import WireError
 logger = logging.getLogger("parlour.worker")
 Model = TypeVar("Model", bound=BaseModel)
 FAILURES: Final = (Exception, SystemExit)
-"""What one component's code may raise without an end to the others: a library that wants to exit is no reason to."""
+"""Exceptions of a component's code that are caught. SystemExit is included: a library that exits must not stop the
+other components."""
 
 
 def asked(model: type[Model], data: Any, action: str) -> Model:
@@ -28,7 +29,7 @@ def told(model: BaseModel) -> dict[str, Any]:
 
 
 def failure(what: str, error: BaseException) -> WireError:
-    """For the Host; the details stay in the log, they may hold a secret."""
+    """Builds the error for the Host. Details stay in the plugin's log, since they may contain a secret."""
     if isinstance(error, WireError):
         return error
     if isinstance(error, AgentAPIException):

@@ -1,4 +1,4 @@
-"""Serves commands: what they yield or return becomes a stream of replies."""
+"""Serves commands: the answers that they yield or return become a stream of replies."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing

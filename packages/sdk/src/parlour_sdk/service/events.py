@@ -1,4 +1,4 @@
-"""Serves events: each handler that wants one gets it in its turn, and a failing one harms no other."""
+"""Serves events: subscribed handlers receive an event in order of priority; a failure does not affect the others."""
 
 import json
 import logging
@@ -40,7 +40,7 @@ def _meant(handler: Handler, request: EmitEvent) -> bool:
 
 
 def ordered(loaded: LoadedPlugin) -> list[Handler]:
-    """Higher priority first; among equals as they are declared."""
+    """Returns the handlers by descending priority; equal ones in the order of declaration."""
     handlers = [
         handler
         for name, listener in loaded.listeners.items()
@@ -54,7 +54,7 @@ def _of(listener: Any, name: str, spec: ListenerSpec) -> list[Handler]:
 
 
 def _parsed(event: dict[str, Any]) -> PlatformEvent:
-    """A type that only a newer Host knows still reaches those who asked for a pattern, with the common fields."""
+    """Parses the event. An unknown type of a newer Host still reaches handlers of a pattern, with the common fields."""
     try:
         return (event_class(str(event.get("type", ""))) or PlatformEvent).model_validate(event)
     except ValidationError as error:
@@ -64,7 +64,7 @@ def _parsed(event: dict[str, Any]) -> PlatformEvent:
 
 
 class _Handling:
-    """One event on its way through the handlers."""
+    """Passes one event through the handlers and collects the outcome."""
 
     def __init__(self, event: PlatformEvent, request: EmitEvent, api: PluginAPI) -> None:
         self._event = event
@@ -82,7 +82,7 @@ class _Handling:
         context = view(self._event, self._request, self._variables, self._api)
         try:
             await handler.call(self._event, context)
-            json.dumps(dict(context.variables))  # what can't travel is the handler's failure, not the event's
+            json.dumps(dict(context.variables))  # values that can't be serialized count as the handler's failure
         except FAILURES:
             logger.exception("%s failed on %s %s", handler.name, self._event.type, self._event.event_id)
             self._failed.append(handler.name)
@@ -107,7 +107,7 @@ class _Handling:
 
 
 def _changes(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
-    """What was set; what was removed is told as null."""
+    """Returns the variables that were set; removed ones are null."""
     missing = object()
     changed = {key: value for key, value in after.items() if before.get(key, missing) != value}
     return {**dict.fromkeys(before.keys() - after.keys()), **changed}

@@ -1,4 +1,4 @@
-"""Serves a plugin's knowledge engine and its parsers."""
+"""Serves the requests to a plugin's knowledge engine and parsers."""
 
 import logging
 from pathlib import PurePath

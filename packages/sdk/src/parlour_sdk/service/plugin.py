@@ -1,4 +1,4 @@
-"""Serves a loaded plugin: hands each action of the Host to what serves its kind, once the plugin has initialized."""
+"""Serves a loaded plugin: dispatches each action of the Host to the service of its kind, after initialization."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine
@@ -24,9 +24,9 @@ Streaming: TypeAlias = Callable[[Any], AsyncGenerator[Any, None]]
 
 
 class PluginService:
-    """`service.peer = Peer(transport, service)`, then `await service.initialize()`.
+    """Dispatches requests: `service.peer = Peer(transport, service)`, then `await service.initialize()`.
 
-    The kinds that a plugin does not have are never imported.
+    Services for kinds of components that the plugin does not have are never imported.
     """
 
     def __init__(self, loaded: LoadedPlugin, envelope: Envelope = envelope) -> None:
@@ -40,13 +40,13 @@ class PluginService:
 
     @cached_property
     def api(self) -> "PluginAPI":
-        """The plugin's way to the Host outside a run."""
+        """The plugin's API outside a run."""
         from parlour_sdk.api import PluginAPI
 
         return PluginAPI(self.peer)
 
     async def initialize(self) -> None:
-        """What is asked before the plugin's main class is done waits for it."""
+        """Initializes the plugin's main class; requests that arrive before it is done wait for it."""
         if self.loaded.main is not None:
             await self.loaded.main.initialize(self.api)
         self._initialized.set()

@@ -1,4 +1,4 @@
-"""Serves runs: one runner's results as numbered envelopes, and an honest last word when its code fails."""
+"""Serves runs: streams a runner's results as numbered envelopes, and a failure result if its code raises."""
 
 import logging
 import time
@@ -23,7 +23,7 @@ Envelope: TypeAlias = Callable[[str, int, Result], dict[str, Any]]
 
 
 def envelope(run_id: str, sequence: int, result: Result) -> dict[str, Any]:
-    """An AgentRunResult."""
+    """Builds an AgentRunResult."""
     return {
         "run_id": run_id,
         "type": result.type,
@@ -34,7 +34,7 @@ def envelope(run_id: str, sequence: int, result: Result) -> dict[str, Any]:
 
 
 class NotAResult(Exception):
-    """The runner yielded something else than a result."""
+    """Raised when a runner yields something that is not a result."""
 
 
 class Runs:
@@ -75,7 +75,7 @@ def _checked(result: object) -> Result:
 
 
 def _failure(run_id: str, error: BaseException) -> Result:
-    """The last word of a run whose code failed; what the exception says stays in the log, it may hold a secret."""
+    """Builds the final result of a failed run. The exception's text stays in the log, since it may hold a secret."""
     if isinstance(error, AgentAPIException):
         logger.warning("run %s failed: %s", run_id, error)
         return results.failed(error.code, error.error.message, error.error.retryable)

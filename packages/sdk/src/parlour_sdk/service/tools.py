@@ -1,4 +1,4 @@
-"""Serves calls of tools: parameters are checked first, and whatever comes back becomes content for a model."""
+"""Serves tool calls: checks the parameters first, and converts the result into content for a model."""
 
 import logging
 from typing import Any

@@ -1,4 +1,4 @@
-"""Test a plugin without a Host: `run = await FakeHost().run(Greeter(), "hello")`. See docs/plugins/testing.md."""
+"""Tests a plugin without a Host: `run = await FakeHost().run(Greeter(), "hello")`. See docs/plugins/testing.md."""
 
 from .calling import HandlerFailed
 from .components import PluginWarning

@@ -1,4 +1,4 @@
-"""Asks a plugin's components what the Host would ask them outside a run, and gives what they answer."""
+"""Sends requests outside a run to a plugin's components, as the Host would, and returns their answers."""
 
 import base64
 import logging
@@ -26,18 +26,18 @@ from .events import BOT, USER
 from .line import Line
 
 File = KnowledgeFile | Path | str | bytes
-"""A file as the Host tells of it, the path of one, its text, or its bytes."""
+"""A file in the Host's form, its path, its text, or its bytes."""
 
 
 class HandlerFailed(Exception):
-    """The Host would go on with the other handlers, and log it."""
+    """Raised when a handler fails. A real Host would log the failure and continue with the other handlers."""
 
     def __init__(self, handlers: list[str], event_type: str) -> None:
         super().__init__(f"{', '.join(handlers)} failed on {event_type}")
 
 
 class Raised(logging.Handler):
-    """What a plugin's code raises is in its log and nowhere else."""
+    """Captures the first exception that the plugin's code logs; it is visible nowhere else."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -56,7 +56,10 @@ class Raised(logging.Handler):
 
 
 class ComponentCalls(ABC):
-    """What a FakeHost can ask besides runs. `component` is an instance, a class, a decorated function or a plugin."""
+    """The requests of a FakeHost other than runs.
+
+    `component` is an instance, a class, a decorated function or a plugin.
+    """
 
     conversation_id: str
 
@@ -71,7 +74,7 @@ class ComponentCalls(ABC):
         variables: dict[str, Any] | None = None,
         observing: bool = False,
     ) -> EventOutcome:
-        """What its handlers made of it. A handler that raises is a HandlerFailed, with what it raised as the cause."""
+        """Delivers an event and returns the outcome. Raises HandlerFailed from the exception that a handler raised."""
         asked = {
             "event": happened.model_dump(mode="json"),
             "bot": {"id": happened.bot_id, "name": happened.bot_id, "adapter": happened.adapter_name},
@@ -93,7 +96,7 @@ class ComponentCalls(ABC):
         return ToolOutcome.model_validate(await self._ask(loaded, "call_tool", asked))
 
     async def command(self, component: Any, text: str = "", *, name: str | None = None) -> list[CommandReply]:
-        """Its replies to what is typed after the command's name."""
+        """Returns the command's replies; `text` is what the user types after its name."""
         loaded = as_loaded(component)
         asked = {
             "command": pick(loaded.commands, name, "command"),
@@ -130,7 +133,7 @@ class ComponentCalls(ABC):
     async def delete(
         self, engine: Any, file_id: str | None = None, *, kb_id: str = "kb-1", config: dict[str, Any] | None = None
     ) -> None:
-        """Without a file the whole base."""
+        """Deletes a file, or the whole knowledge base if `file_id` is None."""
         loaded = as_loaded(engine)
         asked = {"kb_id": kb_id, "file_id": file_id, "config": _engine_config(loaded, config)}
         await self._ask(loaded, "kb_delete", asked)
@@ -151,7 +154,7 @@ class ComponentCalls(ABC):
 
 
 def _engine_config(loaded: LoadedPlugin, config: dict[str, Any] | None) -> dict[str, Any]:
-    """Fills in the defaults of the engine's form, as the Host does. Raises ValueError for what the form refuses."""
+    """Fills in the defaults of the engine's form, as the Host does. Raises ValueError if the form rejects a value."""
     name = next(iter(loaded.knowledge_engines), "")
     spec = KnowledgeEngineSpec.model_validate(loaded.spec("KnowledgeEngine", name))
     return filled(spec.config_schema, config or {}, "knowledge engine")

@@ -1,4 +1,4 @@
-"""Who may call what: the checks of the Host's gate, in the contract's order, with its words."""
+"""Access checks with the order and the messages of the Host's gate."""
 
 from typing import Any
 

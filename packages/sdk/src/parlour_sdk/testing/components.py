@@ -1,6 +1,6 @@
-"""Makes a loaded plugin of whatever a test has at hand: an instance, a class, a decorated function, a folder, a file.
+"""Builds a loaded plugin from what a test passes: an instance, a class, a decorated function, a folder or a file.
 
-Where the component's manifest can be found from its code it is used, so that a test has the real permissions.
+If the component's manifest can be found from its code it is used, so that a test has the real permissions.
 """
 
 import inspect
@@ -39,11 +39,11 @@ FIELDS = {
 
 
 class PluginWarning(UserWarning):
-    """Something about a plugin that a Host writes into the plugin's log when it starts."""
+    """A problem of a plugin that a Host writes into the plugin's log when it starts."""
 
 
 def as_loaded(given: Any) -> LoadedPlugin:
-    """Loads what a test gives; what is odd about its plugin is a PluginWarning, in the words of the worker's log."""
+    """Loads what a test passes; each warning of the plugin is issued as a PluginWarning, with the worker's log text."""
     loaded = _as_loaded(given)
     if not isinstance(given, LoadedPlugin):
         for sentence in loaded.warnings:
@@ -74,7 +74,7 @@ def _as_loaded(given: Any) -> LoadedPlugin:
 
 
 def pick(available: Mapping[str, Any], name: str | None, kind: str) -> str:
-    """The component that is meant: the named one, the default one, or the only one."""
+    """Returns the name of the component to use: the given one, `default`, or the only one."""
     known = ", ".join(available) or "none"
     if name is not None and name not in available:
         raise LookupError(f"this plugin has no {kind} '{name}'; it has {known}")
@@ -84,7 +84,7 @@ def pick(available: Mapping[str, Any], name: str | None, kind: str) -> str:
 
 
 def reading(loaded: LoadedPlugin, file_name: str) -> LoadedPlugin:
-    """A parser that says nothing of the formats it reads is given whatever a test gives it."""
+    """Lets a parser without declared formats read the file that the test passes."""
     own = {"extensions": [PurePath(file_name).suffix.lower()]}
     components = (
         {**each, "spec": own} if each["kind"] == "Parser" and not each.get("spec") else each
@@ -105,7 +105,7 @@ def _of_function(function: Any) -> LoadedPlugin:
 
 
 def _described(thing: Any) -> tuple[Plugin, Component] | None:
-    """The plugin and the component that this class or function is the code of."""
+    """Finds the plugin and the component that this class or function implements."""
     file = Path(inspect.getsourcefile(thing) or "").resolve()
     for folder in file.parents:
         if (folder / MANIFEST).is_file():
@@ -135,7 +135,7 @@ def _described_alone(plugin: Plugin, component: Component, instance: Any) -> Loa
 
 
 def _alone(kind: str, instance: Any) -> LoadedPlugin:
-    """Without a manifest nothing is known of what it needs, so it may do everything."""
+    """Builds a plugin of one component without a manifest; its needs are unknown, so it gets all permissions."""
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", type(instance).__name__)
     name = "default" if kind == "AgentRunner" else words.lower()
     held: dict[str, Any] = {FIELDS[kind]: {name: instance}}

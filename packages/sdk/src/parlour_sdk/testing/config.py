@@ -1,4 +1,4 @@
-"""A configuration as the Host would hand it over: prefilled from the form, and refused where the form would."""
+"""Builds a configuration as the Host would: with the form's defaults, and validated by the form."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from parlour_sdk.protocol.form import FormItem
 
 
 def filled(form: list[FormItem], config: dict[str, Any], whose: str = "runner") -> dict[str, Any]:
-    """Raises ValueError for what the form does not take; a required item may be missing, tests need not fill all."""
+    """Adds the form's defaults. Raises ValueError for invalid values; a test may leave out required items."""
     items = {item.name: item for item in form if not item.display}
     for name, value in config.items():
         if form and name not in items:

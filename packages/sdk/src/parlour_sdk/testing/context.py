@@ -1,4 +1,4 @@
-"""Builds what a runner is told, as the Host would."""
+"""Builds the context of a run, as the Host would."""
 
 import base64
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ ROLES = ("user", "assistant", "system", "tool")
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """What is known when a run begins."""
+    """The inputs from which the context of a run is built."""
 
     run_id: str
     event: AgentEvent
@@ -38,9 +38,9 @@ class Opening:
     config: dict[str, Any]
     state: dict[str, dict[str, Any]]
     history: Sequence[TranscriptItem] = ()
-    """The conversation, the event's own item last."""
+    """The conversation; the event's own item is the last."""
     overrides: Mapping[str, Any] = field(default_factory=dict)
-    """Fields of the context that the test sets itself."""
+    """Fields of the context that the test replaces."""
 
 
 def build(
@@ -89,7 +89,7 @@ def build(
 
 
 def readable(given: AgentInput, multimodal: bool, artifacts: Artifacts, conversation_id: str) -> AgentInput:
-    """For a runner that takes only text, other parts are artifacts with a note in their place."""
+    """Replaces media by artifacts and a text note if the runner accepts only text."""
     if multimodal or not any(isinstance(part, MediaElement) for part in given.contents):
         return given
     contents: list[ContentElement] = []
@@ -143,7 +143,7 @@ def _inlined(
 
 
 def _tail(earlier: list[TranscriptItem], policy: ContextPolicy) -> list[TranscriptItem]:
-    """The newest that fit; the first that does not fit ends it."""
+    """Returns the newest items within the size limits, up to the first one that does not fit."""
     room = min(policy.max_inline_bytes or BOOTSTRAP_BYTES, BOOTSTRAP_BYTES)
     chosen: list[TranscriptItem] = []
     most = min(policy.max_inline_events, BOOTSTRAP_ITEMS)

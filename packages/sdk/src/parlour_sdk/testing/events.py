@@ -1,4 +1,4 @@
-"""Events for tests: what is not given is filled in, and what an agent is told of each is told here too."""
+"""Builds events for tests with default values, and derives the input, actor and subject that a run receives."""
 
 import time
 from itertools import count
@@ -29,7 +29,7 @@ _numbers = count(1)
 
 
 def event(kind: type[Event], **fields: Any) -> Event:
-    """An event of this class: `event(MemberJoined, member=...)`. User, group and the like have a default."""
+    """Builds an event of this class: `event(MemberJoined, member=...)`. User, group and other fields have defaults."""
     known = {name: value for name, value in _usual(fields).items() if name in kind.model_fields}
     try:
         return kind.model_validate({**_without_group(kind, known), **fields})
@@ -41,7 +41,7 @@ def event(kind: type[Event], **fields: Any) -> Event:
 
 
 def message(chain: Chain, **fields: Any) -> MessageReceived:
-    """Somebody says something: `message("hello")`, `message("hello", group=GROUP)`."""
+    """Builds a received message: `message("hello")`, `message("hello", group=GROUP)`."""
     return event(MessageReceived, message_chain=as_chain(chain), **fields)
 
 
@@ -70,7 +70,7 @@ def _usual(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def _without_group(kind: type[PlatformEvent], known: dict[str, Any]) -> dict[str, Any]:
-    """A private chat has no group; an event about a group always has."""
+    """Removes the default group of a private chat, unless the event always has a group."""
     group = kind.model_fields.get("group")
     if group is None or group.is_required() or known.get("chat_type") != "private":
         return known
@@ -78,7 +78,7 @@ def _without_group(kind: type[PlatformEvent], known: dict[str, Any]) -> dict[str
 
 
 def input_of(happened: PlatformEvent) -> AgentInput:
-    """Only a message is an input; nothing else pretends to be one."""
+    """Returns the input of a message; empty for any other event."""
     if not isinstance(happened, MessageReceived):
         return AgentInput()
     return AgentInput(text=chain_text(happened.message_chain) or None, contents=_contents(happened.message_chain))

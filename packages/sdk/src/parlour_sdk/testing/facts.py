@@ -1,4 +1,4 @@
-"""What the fake Host keeps from one run to the next."""
+"""The records that the fake Host keeps from one run to the next."""
 
 from collections import Counter
 
@@ -10,7 +10,7 @@ from .served.state import State
 
 
 class Ids:
-    """Ids that can be read: run-1, run-2, event-1."""
+    """Makes readable ids: run-1, run-2, event-1."""
 
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()

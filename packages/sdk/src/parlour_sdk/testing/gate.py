@@ -1,4 +1,4 @@
-"""The fake Host's door: checks each call as the real one does, records it, and hands it to what serves it."""
+"""The fake Host's gate: checks each call as the real one does, records it and passes it to its handler."""
 
 import inspect
 from collections import deque
@@ -29,7 +29,7 @@ class Admitted:
 
 
 class Gate:
-    """`answers` are the test's own, by action: the answer, a function of the request, or a failure."""
+    """Checks and records calls. `answers` replaces handlers: an answer, a function of the request, or a failure."""
 
     def __init__(self, handlers: Mapping[str, Handler], answers: Mapping[str, Any]) -> None:
         if set(handlers) != set(HOST_ACTIONS):
@@ -52,7 +52,7 @@ class Gate:
         self._failures.setdefault(action, deque()).extend([failure] * times)
 
     def admit(self, plugin: Grant, rate: Rate, name: str, data: Any) -> Admitted:
-        """`plugin` is what the caller's plugin may do outside a run."""
+        """Checks and records a call; `plugin` is the grant of the caller's plugin outside a run."""
         action = HOST_ACTIONS.get(name)
         if action is None:
             raise Failure("not_supported", f"the Host has no action '{name}'").exception()
@@ -96,7 +96,7 @@ class Gate:
 
 
 class Door:
-    """The end of one plugin's wire in the fake Host. `broken` is what the test's own functions raised."""
+    """The fake Host's end of a plugin's wire. `test_errors` has the exceptions of the test's own functions."""
 
     def __init__(self, gate: Gate, plugin: Grant) -> None:
         self._gate = gate

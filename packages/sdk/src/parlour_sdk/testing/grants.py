@@ -1,4 +1,4 @@
-"""What a run or a plugin may do in a test: whatever its manifest asks for, of what the fake Host has."""
+"""Builds grants for tests: everything that the manifest asks for and that the fake Host has."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -14,7 +14,7 @@ from ..values import dataclass
 
 Operations = Mapping[str, frozenset[str]]
 StateKey = tuple[str, ...]
-"""A scope and the ids that make it this run's own."""
+"""A scope, and the ids that tie it to a run."""
 MODEL_OPERATIONS = {
     "llm": frozenset(("invoke", "stream")),
     "embedding": frozenset(("embed",)),
@@ -38,7 +38,7 @@ class Grant:
     scopes: Mapping[str, StateKey] = field(default_factory=dict)
     resources: Mapping[str, Operations] = field(default_factory=dict)
     every_resource: bool = False
-    """Outside a run a permission holds for all there are."""
+    """True outside a run, where a permission covers all resources."""
     storage: frozenset[str] = frozenset()
     actions: tuple[str, ...] = ()
     conversation_id: str = ""
@@ -88,12 +88,12 @@ def outside_a_run(granted: PluginPermissions) -> Grant:
 
 
 def everything() -> Permissions:
-    """For a runner that a test made without a manifest."""
+    """Returns all permissions, for a runner that a test creates without a manifest."""
     return Permissions(**_all_literals(Permissions), platform_actions=["*"])
 
 
 def everything_outside() -> PluginPermissions:
-    """For a component that a test made without a plugin."""
+    """Returns all permissions outside a run, for a component that a test creates without a plugin."""
     return PluginPermissions(**_all_literals(PluginPermissions), events=["*"])
 
 
@@ -102,7 +102,7 @@ def every_capability() -> Capabilities:
 
 
 def _projected(kind: str, able: Capabilities) -> bool:
-    """Tools, knowledge and skills are for runners that can use them."""
+    """Returns whether a runner gets this kind of resource: tools, knowledge and skills need the capability."""
     needs = {"tools": able.tool_calling, "knowledge_bases": able.knowledge_retrieval, "skills": able.skills}
     return needs.get(kind, True)
 

@@ -1,4 +1,4 @@
-"""A Host for unit tests: runs any component of a plugin with scripted surroundings, without process and network."""
+"""A Host for unit tests: runs any component of a plugin with scripted services, without process or network."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -44,10 +44,10 @@ TIMEOUT_SECONDS = 10.0
 
 
 class FakeHost(ComponentCalls):
-    """Keeps history, state and everything else from one run to the next, in one conversation unless told otherwise.
+    """Keeps history, state and other records from one run to the next; all runs share one conversation by default.
 
-    A run is granted what its manifest asks for, of what the Host was given here; a runner without a manifest may do
-    everything. `permissions`, `capabilities` and `plugin_permissions` replace what a manifest says.
+    A run is granted what its manifest asks for, as far as the Host was given it here; a runner without a manifest is
+    granted everything. `permissions`, `capabilities` and `plugin_permissions` replace those of a manifest.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class FakeHost(ComponentCalls):
             self._facts.artifacts.keep(content, artifact_id=artifact_id)
 
     async def run(self, component: Any, said: Said = "", **given: Any) -> FakeRun:
-        """One run from its beginning to its end; takes what `start` takes."""
+        """Executes one run to its end; takes the arguments of `start`."""
         async with self.start(component, said, **given) as run:
             pass
         return run
@@ -110,10 +110,10 @@ class FakeHost(ComponentCalls):
         timeout: float | None = None,
         context: Mapping[str, Any] | None = None,
     ) -> FakeRun:
-        """A run to follow while it goes on: `async with host.start(...) as run`.
+        """Starts a run that the test can follow: `async with host.start(...) as run`.
 
-        `steering` is what the user says meanwhile: before the first pull, or by the number of the pull that finds it.
-        `timeout` is in seconds, 0 for none. `context` replaces fields of what the runner is told.
+        `steering` has the messages that the user sends during the run: before the first pull, or by the number of the
+        pull that returns them. `timeout` is in seconds, 0 for none. `context` replaces fields of the runner's context.
         """
         loaded = self._with_own_tools(as_loaded(component))
         name = pick(loaded.runners, runner, "runner")
@@ -130,29 +130,29 @@ class FakeHost(ComponentCalls):
         return FakeRun(told, session, self._facts, self.line(watched), self._steering, seconds or None)
 
     def say(self, role: str, text: str) -> None:
-        """Something that was said before, by `user` or `assistant`."""
+        """Adds an earlier message of `user` or `assistant` to the history."""
         message = Message.model_validate({"role": role, "content": text})
         self._facts.transcript.add(self.conversation_id, message, self._ids.new("event"))
 
     def new_conversation(self) -> str:
-        """From here on runs are in a conversation of their own."""
+        """Starts a new conversation for the following runs and returns its id."""
         self.conversation_id = self._ids.new("conversation")
         return self.conversation_id
 
     def fail(
         self, action: str, code: str, message: str = "the test wants it so", *, retryable: bool = False, times: int = 1
     ) -> None:
-        """The next calls of this wire action (`call_tool`, `send_message`) are answered with an error."""
+        """Makes the next calls of this wire action (`call_tool`, `send_message`) fail with an error."""
         self._gate.fail(action, Failure(code, message, retryable), times)
 
     @property
     def calls(self) -> list[RecordedCall]:
-        """Everything that was asked, inside runs and outside."""
+        """All calls to the Host, inside runs and outside."""
         return self._gate.calls
 
     @property
     def sent(self) -> list[SentMessage]:
-        """Messages that components sent or answered with, outside runs."""
+        """Messages that components sent or replied with, outside runs."""
         return self._platform.sent
 
     @property
@@ -175,19 +175,19 @@ class FakeHost(ComponentCalls):
         return {name: handler for each in every for name, handler in each.handlers().items()}
 
     def _called(self, tools: Mapping[str, Any]) -> dict[str, Any]:
-        """A Tool component among the tools is called as its plugin's Host would call it."""
+        """Wraps Tool components among the tools, so that they are called as a Host would call them."""
         return {name: self._tool(tool, None) if isinstance(tool, Tool) else tool for name, tool in tools.items()}
 
     def _with_own_tools(self, loaded: LoadedPlugin) -> LoadedPlugin:
-        """A plugin's runner can be granted the plugin's own tools."""
+        """Adds the plugin's own tools, so that its runner can be granted them."""
         for name in loaded.tools:
-            for each in (name, f"{loaded.identity}.{name}"):  # a Host knows the second only
+            for each in (name, f"{loaded.identity}.{name}"):  # a real Host knows only the second
                 if not self._offer.tools.has(each):
                     self._offer.tools.add(each, self._tool(loaded, name))
         return loaded
 
     def _warn_of_unknown_tools(self, loaded: LoadedPlugin, runner: str, config: Mapping[str, Any]) -> None:
-        """Warns of selected tools that a Host would not find under this id."""
+        """Warns about selected tools that a Host would not find under this id."""
         form = self._policy.manifest(loaded, runner).config_schema
         for item in (each for each in form if each.type == TOOL_SELECTOR):
             selected, offered = config.get(item.name) or (), self._offer.tools

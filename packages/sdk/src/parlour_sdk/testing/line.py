@@ -1,4 +1,4 @@
-"""A plugin and the fake Host, each at its end of a wire in memory: no process, no network."""
+"""Connects a plugin and the fake Host by a wire in memory, without process or network."""
 
 import math
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from parlour_sdk.wire import Limits, Peer, Stream, memory_pair
 from .gate import Door
 
 LIMITS = Limits(frames_per_second=math.inf, bytes_per_second=math.inf)
-"""A test need not wait for the read cap."""
+"""Wire limits without rates, so that a test does not wait for the read limiter."""
 
 
 class Line:

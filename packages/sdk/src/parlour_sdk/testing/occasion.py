@@ -1,4 +1,4 @@
-"""What a run is about: the event, who did it, to what, and what was said."""
+"""The event of a run with its actor, subject and input."""
 
 import time
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ class Occasion:
 
     @property
     def message(self) -> Message | None:
-        """The user's item of the transcript; what is no message has none."""
+        """The user's item of the transcript; None if the event is no message."""
         if self.event.event_type != "message.received":
             return None
         content = self.input.text if self.input.text is not None else list(self.input.contents)
@@ -48,7 +48,7 @@ class Occasion:
         }
 
     def scopes(self, runner_id: str, conversation_id: str) -> dict[str, StateKey]:
-        """A scope without the ids it needs does not exist."""
+        """Returns the keys of the state scopes; a scope whose ids are unknown is left out."""
         actor, subject = self.actor, self.subject
         keys: dict[str, StateKey] = {
             "conversation": ("conversation", runner_id, conversation_id),
@@ -63,7 +63,7 @@ class Occasion:
 
 
 def heard(said: Said, event: PlatformEvent | AgentEvent | None, actor: Actor | None, ids: Ids) -> Occasion:
-    """A message of the usual user, unless there is an event."""
+    """Builds the event of a run: the given one, or a message of the default user."""
     given = _input(said)
     if isinstance(event, PlatformEvent):
         known = given if said else input_of(event)

@@ -1,4 +1,4 @@
-"""What the fake Host has to offer: models, tools, knowledge, skills, files. A run is granted what its manifest asks."""
+"""The fake Host's resources: models, tools, knowledge, skills, files. A run is granted what its manifest asks for."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Opens runs: the grant is frozen, what was said is written down, the runner's context is built."""
+"""Sets up runs: fixes the grant, records the event and the user's message, and builds the runner's context."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -21,18 +21,18 @@ from .policy import Policy
 from .sessions import Session
 
 Steered = Sequence[str] | Mapping[int, str | Sequence[str]]
-"""What the user says meanwhile: before the first pull, or by the number of the pull that finds it."""
+"""Messages of the user during the run: before the first pull, or by the number of the pull that returns them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What a test says about one run."""
+    """The options of one run that a test sets."""
 
     config: Mapping[str, Any] = field(default_factory=dict)
     steering: Steered = ()
     attempt: int = 1
     seconds: float = 0
-    """That it may take; 0 for no limit."""
+    """Seconds that the run may take; 0 for no limit."""
     overrides: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -46,7 +46,7 @@ class Openings:
     def open(
         self, manifest: AgentRunnerManifest, occasion: Occasion, conversation_id: str, terms: Terms
     ) -> tuple[Session, AgentRunContext]:
-        """A configuration or a plan that can't be is refused before anything is written down."""
+        """Sets up a run. An invalid configuration or steering plan raises ValueError before anything is recorded."""
         config, planned = filled(manifest.config_schema, dict(terms.config)), _planned(terms.steering)
         if any(planned.values()) and not manifest.capabilities.steering:
             raise ValueError("this runner does not declare the capability 'steering'; the Host would start another run")
@@ -74,7 +74,7 @@ class Openings:
         )
 
     def context_of_claimed(self, run: AgentRun, asked: RunCreate) -> AgentRunContext:
-        """For a runtime that executes the run itself."""
+        """Builds the context of a claimed run for the remote worker that executes it."""
         occasion = heard(asked.event.input, None, asked.event.actor, self._ids)
         manifest = AgentRunnerManifest(id=run.runner_id, name="default", label={"en_US": "default"})
         session = Session(run.run_id, run.runner_id, "default", run.conversation_id or "", grants.Grant(frozenset()))

@@ -1,4 +1,4 @@
-"""What a run came to: everything that a test may want to assert in one line."""
+"""The outcome of a run: everything that a test may want to assert in one line."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ from .sessions import RecordedCall, Session
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How it ended and why: `code` is the finish reason of a run that completed."""
+    """The end of a run and its reason; `code` is the finish reason of a completed run."""
 
     status: str
     code: str = ""
@@ -27,17 +27,17 @@ class Ending:
 
 
 class Outcome:
-    """Facts of one run. While it is active they grow."""
+    """The results and records of one run; they grow while it is active."""
 
     def __init__(self, context: AgentRunContext, session: Session, facts: Facts) -> None:
         self.context = context
-        """What the runner was told."""
+        """The context that the runner received."""
         self.session = session
         self.facts = facts
         self.results: list[AgentRunResult] = []
-        """What counted, in order."""
+        """The accepted results, in order."""
         self.messages: list[Message] = []
-        """What the user was given, each with the artifacts that belong to it."""
+        """The messages that the user received, each with its artifacts."""
         self.deltas: list[str] = []
         self.ending: Ending | None = None
         self.reported_usage: RunUsage | None = None
@@ -49,12 +49,12 @@ class Outcome:
 
     @property
     def text(self) -> str:
-        """What the user read: the messages, one below the other."""
+        """The text of all messages, one per line."""
         return "\n".join(plain_text(message.content) for message in self.messages)
 
     @property
     def status(self) -> str:
-        """running, completed, failed, cancelled or timeout."""
+        """The state of the run: running, completed, failed, cancelled or timeout."""
         return self.ending.status if self.ending else "running"
 
     @property
@@ -63,17 +63,17 @@ class Outcome:
 
     @property
     def code(self) -> str | None:
-        """Why it did not complete."""
+        """The error code of a run that did not complete."""
         return self.ending.code if self.ending and self.ending.status != "completed" else None
 
     @property
     def error(self) -> str | None:
-        """The sentence that goes with the code."""
+        """The error message of a run that did not complete."""
         return self.ending.error if self.ending and self.ending.status != "completed" else None
 
     @property
     def exception(self) -> Exception | None:
-        """What the runner's code raised."""
+        """The exception that the runner's code raised."""
         return self.session.raised
 
     @property
@@ -89,17 +89,17 @@ class Outcome:
 
     @property
     def state(self) -> dict[str, dict[str, Any]]:
-        """By scope, as the run left it."""
+        """The state by scope, as it was at the end of the run."""
         return self.facts.state.snapshot(self.session.grant.scopes) if self._state is None else self._state
 
     @property
     def artifacts(self) -> list[FakeArtifact]:
-        """What the run made, in order."""
+        """The artifacts that the run created, in order."""
         return self.facts.artifacts.of_run(self.run_id)
 
     @property
     def actions(self) -> list[FakeAction]:
-        """What the run asked of the platform, in order."""
+        """The actions that the run requested on the platform, in order."""
         return self.facts.actions.of_run(self.run_id)
 
     def end(self, ending: Ending) -> None:
@@ -108,32 +108,32 @@ class Outcome:
 
     @property
     def calls(self) -> list[RecordedCall]:
-        """Everything that the Host was asked."""
+        """All calls that the run made to the Host."""
         return self.session.calls
 
     @property
     def tool_calls(self) -> list[tuple[str, dict[str, Any]]]:
-        """The tools that were called, with their parameters."""
+        """The successful tool calls: name and parameters."""
         asked = [call.arguments for call in self.calls if call.action == "call_tool" and call.error is None]
         return [(arguments["tool_name"], arguments.get("parameters", {})) for arguments in asked]
 
     @property
     def warnings(self) -> list[str]:
-        """What the Host passed over, and why."""
+        """Messages about what the Host ignored in this run, and why."""
         return self.session.warnings
 
     @property
     def usage(self) -> RunUsage:
-        """As the runner reported it, otherwise as counted with its model calls."""
+        """The usage that the runner reported, or else the sum of its model calls."""
         return self.reported_usage or self.session.usage
 
     @property
     def unpulled(self) -> list[SteeringItem]:
-        """What was said while it was active and it never pulled."""
+        """Messages that arrived while the run was active and that it never pulled."""
         return list(self.session.waiting)
 
     def __repr__(self) -> str:
-        """Short and in one line, the reasons first: a test's report shows its beginning."""
+        """Returns a summary in one line, reasons first, because a test report shows only the beginning."""
         facts = [f"{self.status}{f' ({self.ending.code})' if self.ending and self.ending.code else ''}"]
         if self.exception is not None:
             facts.append(f"raised {self.exception!r}")
@@ -145,7 +145,7 @@ class Outcome:
         return f"FakeRun({', '.join(facts)})"
 
     def __str__(self) -> str:
-        """The whole story, line by line."""
+        """Returns the whole course of the run, line by line."""
         lines = [f"run {self.run_id}: {self.status} {self.ending.code if self.ending else ''}".rstrip()]
         lines += [f"  input     {self.context.input.text!r}"]
         lines += [f"  error     {self.error}"] if self.error else []

@@ -1,4 +1,4 @@
-"""What a test says about access: what replaces a manifest's word, which state scopes there are."""
+"""The access settings of a test: replacements for a manifest's permissions, and the state scopes."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

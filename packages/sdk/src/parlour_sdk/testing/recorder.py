@@ -1,4 +1,4 @@
-"""Applies a run's results as the Host does: messages with their artifacts, state, actions, the last word."""
+"""Applies a run's results as the Host does: messages with their artifacts, state, actions and the end."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ class Recorder:
         self._unattached: list[FakeArtifact] = []
 
     def take(self, raw: Any) -> Ending | None:
-        """The ending when this was the runner's last word."""
+        """Applies one result; returns the end of the run if this result ends it."""
         try:
             return self._apply(raw)
         except Dropped as dropped:
@@ -65,7 +65,7 @@ class Recorder:
         return None
 
     def leftover(self) -> Ending:
-        """The stream is over without a last word."""
+        """Returns the end of a run whose stream ended without a final result."""
         self._complete_fragments()
         return Ending("completed", "stop") if self._outcome.messages else NO_OUTPUT
 
@@ -89,7 +89,7 @@ class Recorder:
             self._complete(Message(role="assistant", content=text))
 
     def _complete(self, message: Message) -> bool:
-        """False for a message that is dropped because it is blank."""
+        """Records a message; returns False if it is blank and therefore dropped."""
         refs = [artifact.ref for artifact in self._unattached]
         if not refs and not message.artifact_refs and not says_something(message.content):
             self._outcome.warnings.append(BLANK)

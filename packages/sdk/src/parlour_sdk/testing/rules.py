@@ -1,6 +1,6 @@
-"""The Host's rules for what a runner streams back: what counts, what is dropped, and why.
+"""The Host's rules for the results of a runner: which are accepted, which are dropped, and why.
 
-A test of the project holds them against the Host's own.
+A test of the project compares them with the Host's own.
 """
 
 import binascii
@@ -24,11 +24,11 @@ from parlour_sdk.protocol.results import (
 
 
 class Dropped(Exception):
-    """The result has no effect; the message says why."""
+    """Raised when a result is dropped; the message says why."""
 
 
 class ResultRules:
-    """In stream order and at most once: a repeat is dropped, a gap or an inversion is only warned about."""
+    """Accepts each result once, in stream order: drops repeats, and only warns about gaps and inversions."""
 
     def __init__(self, run_id: str, warn: Callable[[str], None]) -> None:
         self._run_id = run_id
@@ -37,7 +37,7 @@ class ResultRules:
         self._skipped: set[int] = set()
 
     def take(self, raw: Any) -> tuple[AgentRunResult, BaseModel | None]:
-        """The result and its payload; None for a type that nobody knows. Raises Dropped."""
+        """Returns the result and its payload, None for an unknown type. Raises ResultDropped."""
         try:
             result = AgentRunResult.model_validate(raw)
         except ValidationError as error:
@@ -76,7 +76,7 @@ class ResultRules:
 
 
 def preview(text: str) -> tuple[str, bool]:
-    """What is shown of a text, and whether that is less than all of it."""
+    """Returns the part of a text that may be shown, and whether it was cut."""
     encoded = text.encode(errors="replace")
     if len(encoded) <= MESSAGE_TEXT_BYTES:
         return text, False
@@ -84,7 +84,7 @@ def preview(text: str) -> tuple[str, bool]:
 
 
 def content_of(payload: ArtifactCreated) -> bytes:
-    """Raises Dropped."""
+    """Decodes the content of an artifact. Raises ResultDropped if it is invalid or too large."""
     try:
         content = b64decode(payload.content_base64 or "", validate=True)
     except binascii.Error:
@@ -96,7 +96,10 @@ def content_of(payload: ArtifactCreated) -> bytes:
 
 
 def _size(payload: BaseModel | None, result: AgentRunResult) -> int:
-    """A message has none: what is long is shown in part and kept whole. An artifact's content has its own limit."""
+    """Returns the size that counts for the limit.
+
+    Messages count 0, because long ones are shown in part and kept whole. An artifact's content has its own limit.
+    """
     match payload:
         case MessageDelta() | MessageCompleted() | RunCompleted():
             return 0

@@ -1,4 +1,4 @@
-"""One run in a test: followed while it goes on, asserted on when it is over."""
+"""One run in a test: it can be followed while it is active and asserted on at its end."""
 
 import asyncio
 import logging
@@ -25,17 +25,17 @@ logger = logging.getLogger("parlour.testing")
 CANCELLED = Ending("cancelled", "cancelled", "the run was cancelled")
 NOTICED = ("deadline_exceeded", "runner.timeout")
 CLOCKS_APART = 100
-"""Milliseconds between this clock and the one by which a runner bounds its calls."""
+"""Tolerance in milliseconds between this clock and the one by which a runner bounds its calls."""
 GRACE_SECONDS = 5.0
-"""How long a runner may take to stop once its run is over."""
+"""Seconds that a runner may take to stop after its run has ended."""
 
 
 class Stopped(Exception):
-    """The Host ended the run."""
+    """Raised in the stream when the Host ends the run."""
 
 
 class FakeRun(Outcome):
-    """`async with host.start(...) as run:`; what is left of it at the end of the block is awaited."""
+    """A run, used as `async with host.start(...) as run:`; the end of the block waits for the end of the run."""
 
     def __init__(
         self,
@@ -74,33 +74,33 @@ class FakeRun(Outcome):
             await self._line.__aexit__(kind, error, trace)
 
     def steer(self, text: str) -> None:
-        """The same user says something more; the run gets it when it pulls."""
+        """Sends another message of the same user; the run receives it when it pulls."""
         self._steering.claim(self.session, text)
         self._tell()
 
     def cancel(self) -> None:
-        """As the user or the operator would. What the runner still says has no effect."""
+        """Cancels the run as a user or operator would. Later results of the runner have no effect."""
         self._stop(CANCELLED)
 
     async def wait(self) -> "FakeRun":
-        """Until it is over and its runner has stopped."""
+        """Waits until the run has ended and its runner has stopped."""
         assert self._task is not None
         await asyncio.shield(self._task)
         return self
 
     async def until(self, condition: Callable[["FakeRun"], Any]) -> None:
-        """Until this holds; a run that ends before is an AssertionError that shows it."""
+        """Waits until the condition holds. Raises AssertionError, showing the run, if the run ends before."""
         while not condition(self):
             if self.ending is not None:
                 raise AssertionError(f"the run ended before that: {self!r}")
             await self._news.wait()
 
     async def until_delta(self, text: str = "") -> None:
-        """Until the fragments so far hold this text, or until there is one."""
+        """Waits until the deltas so far contain this text; without a text, until there is a delta."""
         await self.until(lambda run: run.deltas and text in "".join(run.deltas))
 
     def __aiter__(self) -> AsyncIterator[AgentRunResult]:
-        """The results that count, as they come, until the run is over."""
+        """Iterates over the accepted results as they arrive, until the run ends."""
         return self._follow()
 
     async def _follow(self) -> AsyncGenerator[AgentRunResult, None]:
@@ -128,7 +128,7 @@ class FakeRun(Outcome):
             await asyncio.wait_for(self._runner_gone.wait(), GRACE_SECONDS)
         except TimeoutError:
             self.warnings.append(f"the runner still runs {GRACE_SECONDS:g} s after its run has ended")
-        # A test that fails shows what was logged meanwhile.
+        # A failing test shows its log.
         logger.log(logging.WARNING if self.status != "completed" or self.warnings else logging.INFO, "%s", self)
 
     async def _consume(self) -> Ending:
@@ -159,7 +159,7 @@ class FakeRun(Outcome):
         return asyncio.get_running_loop().call_later(self._timeout, self._stop, self._time_over())
 
     def _judged(self, ending: Ending) -> Ending:
-        """A runner may notice first that its time is over: then it is the Host's time-out all the same."""
+        """Turns a failure at the deadline into a timeout, since the runner may notice the deadline before the Host."""
         deadline = self.context.runtime.deadline_at
         if deadline is None or ending.status != "failed" or ending.code not in NOTICED:
             return ending
@@ -181,7 +181,7 @@ class FakeRun(Outcome):
 
 
 class Watched(AgentRunner):
-    """A runner whose exception the test can see; on the wire it is only a sentence."""
+    """Wraps a runner and keeps its exception for the test; on the wire it is only a message."""
 
     def __init__(self, runner: AgentRunner, session: Session) -> None:
         self._runner = runner

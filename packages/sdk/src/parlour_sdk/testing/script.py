@@ -1,4 +1,4 @@
-"""What a test says a model or a tool should answer."""
+"""Scripted answers of models and tools."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import field
@@ -14,7 +14,7 @@ from ..values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """One answer of a model. A single piece is streamed word by word, several are streamed as they are."""
+    """One answer of a model. A single piece is streamed word by word, several pieces are streamed as they are."""
 
     pieces: tuple[str, ...] = ()
     tool_calls: tuple[ToolCall, ...] = ()
@@ -29,7 +29,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """An error of the API; a stream gives `after` first."""
+    """An error of the API; a stream yields the text `after` before it fails."""
 
     code: str
     message: str
@@ -49,7 +49,7 @@ Script = Answer | Sequence[Answer] | Callable[[InvokeModel], Answer | Awaitable[
 
 @dataclass(frozen=True, slots=True)
 class FakeModel:
-    """A model and what is told of it. `answer` is a Script, or for other types a function of the request's texts."""
+    """A model and its description. `answer` is a Script, or for other types a function of the request's texts."""
 
     answer: Any = ""
     type: Literal["llm", "embedding", "rerank"] = "llm"
@@ -67,7 +67,7 @@ def reply(
     usage: Usage | None = None,
     finish_reason: str | None = None,
 ) -> Reply:
-    """`reply("Hello")`, `reply("Hel", "lo")`, `reply(tool_calls=[tool_call("weather", {"city": "Oslo"})])`."""
+    """Builds a Reply: `reply("Hello")`, `reply("Hel", "lo")`, `reply(tool_calls=[tool_call("weather", {...})])`."""
     return Reply(pieces, tuple(tool_calls), reasoning, usage, finish_reason)
 
 
@@ -82,24 +82,24 @@ def failure(
 
 
 def embedding(function: Callable[[str], list[float]] | None = None, dimensions: int = 16) -> FakeModel:
-    """A model for `models.embed`: texts that share words are close, unless a function says otherwise."""
+    """Builds a model for `models.embed`; by default texts that share words get similar vectors."""
     return FakeModel(function or _Words(dimensions), "embedding", abilities=())
 
 
 def reranker(function: Callable[[str, str], float] | None = None) -> FakeModel:
-    """A model for `models.rerank`: a document scores by the words of the query that it has."""
+    """Builds a model for `models.rerank`; by default the score is the share of the query's words in the document."""
     return FakeModel(function or overlap, "rerank", abilities=())
 
 
 def overlap(query: str, document: str) -> float:
-    """The share of the query's words that the document has."""
+    """Returns the share of the query's words that the document contains."""
     wanted = set(query.lower().split())
     return len(wanted & set(document.lower().split())) / len(wanted) if wanted else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """Counts words into so many places; the same in every process."""
+    """Counts words into the dimensions of a vector; the result is the same in every process."""
 
     dimensions: int
 

@@ -1,4 +1,4 @@
-"""A run while it is alive in a test, and who calls the fake Host."""
+"""The state of an active run in a test, and the caller of the fake Host."""
 
 import asyncio
 from collections import deque
@@ -19,7 +19,7 @@ CALLS_BURST = 100
 
 @dataclass(slots=True)
 class RecordedCall:
-    """A call that the Host was asked, and its answer or error."""
+    """A call to the Host, with its answer or error."""
 
     action: str
     arguments: dict[str, Any]
@@ -34,7 +34,7 @@ class RecordedCall:
 
 @dataclass(slots=True)
 class Rate:
-    """Calls that may still be made, on the event loop's clock."""
+    """A token bucket for calls, on the event loop's clock."""
 
     per_second: float = CALLS_PER_SECOND
     burst: float = CALLS_BURST
@@ -59,21 +59,21 @@ class Session:
     conversation_id: str
     grant: Grant
     stopped_as: str | None = None
-    """How the Host ended it: cancelled or timeout."""
+    """The status with which the Host ended the run: cancelled or timeout."""
     over: bool = False
     rate: Rate = field(default_factory=Rate)
     calls: list[RecordedCall] = field(default_factory=list)
     usage: RunUsage = field(default_factory=RunUsage)
     warnings: list[str] = field(default_factory=list)
     waiting: deque[SteeringItem] = field(default_factory=deque)
-    """Claimed and not pulled yet."""
+    """Messages that the run has claimed but not pulled yet."""
     at_pull: dict[int, list[str]] = field(default_factory=dict)
-    """What is said just before the pull of this number."""
+    """Messages that arrive just before the pull of this number."""
     pulls: int = 0
     raised: Exception | None = None
-    """By the runner's code."""
+    """The exception that the runner's code raised."""
     changed: Callable[[], None] = lambda: None
-    """Called when there is something new to look at."""
+    """Called when the run's records have changed."""
 
     def add_usage(self, **counted: int) -> None:
         fields = self.usage.model_dump()
@@ -82,7 +82,7 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """A plugin inside one of its runs, or outside any."""
+    """The plugin that makes a call, inside one of its runs or outside any."""
 
     grant: Grant
     session: Session | None = None

@@ -1,4 +1,4 @@
-"""Bytes to calls and back: one connection, both directions, many calls and streams in flight."""
+"""The wire between Host and plugin: many concurrent calls and streams in both directions over one connection."""
 
 from parlour_sdk.wire.dispatcher import Dispatcher
 from parlour_sdk.wire.errors import ConnectionClosed, FrameTooLarge, MalformedFrame, WireError

@@ -1,7 +1,7 @@
-"""Refuses frames that would be expensive to parse, by counting bytes. Knows nothing of frame fields.
+"""Rejects frames that would be expensive to parse, by counting bytes; frame fields are not examined.
 
-Frames with few brackets pass after two counts. Only a frame over a cheap bound is scanned outside its strings, and
-that scan is a handful of C-speed passes as well, so refusing a bomb costs less than reading it did.
+Frames with few brackets pass after two counts. Only a frame that exceeds this cheap bound is scanned outside its
+strings, in a few passes at C speed, so rejecting a malicious frame costs less than reading it did.
 """
 
 from typing import Final
@@ -14,7 +14,7 @@ _NOT_BRACKETS: Final = bytes(byte for byte in range(256) if byte not in b"{}[]")
 
 
 def check_bounds(frame: bytes, limits: Limits) -> None:
-    """Raise `MalformedFrame` if the frame is too large, too deep or has too many elements."""
+    """Raises `MalformedFrame` if the frame is too large, nested too deeply or has too many elements."""
     size = len(frame)
     if size > limits.frame_bytes:
         raise FrameTooLarge(limits.frame_bytes)
@@ -30,7 +30,7 @@ def _check_structure(frame: bytes, limits: Limits) -> None:
     if structure.count(b"[") + structure.count(b"{") + structure.count(b",") > limits.max_elements:
         raise _too_many_elements(limits)
     brackets = structure.translate(_AS_SQUARE, _NOT_BRACKETS)
-    for _ in range(limits.max_depth):  # each pass takes away the innermost level
+    for _ in range(limits.max_depth):  # each pass removes the innermost level
         without_innermost = brackets.replace(b"[]", b"")
         if len(without_innermost) == len(brackets):
             break
@@ -40,10 +40,10 @@ def _check_structure(frame: bytes, limits: Limits) -> None:
 
 
 def _outside_strings(frame: bytes, limits: Limits) -> bytes:
-    """The frame without its strings.
+    """Returns the frame without its strings.
 
-    Correct for as long as the JSON is: a backslash starts an escape, so pairs from the left are escapes of itself.
-    Where the JSON is broken the parser stops, so a miscount behind that point costs nothing.
+    It is correct for valid JSON: a backslash starts an escape, so pairs of them, counted from the left, are escaped
+    backslashes. The parser stops where the JSON is invalid, so a wrong count after that point does no harm.
     """
     if b"\\" in frame:
         frame = frame.replace(b"\\\\", b"").replace(b'\\"', b"")

@@ -1,4 +1,4 @@
-"""The requests this side has made and what became of them. Serving the other side's is `serving`'s part."""
+"""The client side of a connection: tracks the requests that this side made. `server` serves the other side's."""
 
 import asyncio
 import itertools
@@ -27,7 +27,7 @@ class _Call:
 
 @dataclass(slots=True)
 class _Abandoned:
-    """A cancelled request whose terminal frame hasn't come; a call keeps its slot until then."""
+    """A cancelled request whose terminal frame has not arrived; a call keeps its slot until then."""
 
     timer: asyncio.TimerHandle
     slots: Slots | None
@@ -42,9 +42,9 @@ class Calling:
         self._calls: dict[int, _Call] = {}
         self._streams: dict[int, Stream] = {}
         self._abandoned: dict[int, _Abandoned] = {}
-        self._ends: dict[int, Callable[[], None]] = {}  # whom to tell when the other side is done with a stream
+        self._ends: dict[int, Callable[[], None]] = {}  # callbacks for when the other side has ended a stream
         self._slots = Slots(limits.unary_calls)
-        self._ping_slots = Slots(_PINGS_IN_FLIGHT)  # a busy connection must still prove that it lives
+        self._ping_slots = Slots(_PINGS_IN_FLIGHT)  # pings must get through on a busy connection
         self._closed_because: str | None = None
         self.ignored_frames = 0
 
@@ -89,7 +89,7 @@ class Calling:
             self._end(response.seq_id, error)
             return
         call.slots.release()
-        if call.answer.done():  # cancelled in this very turn of the loop
+        if call.answer.done():  # cancelled in this iteration of the event loop
             return
         if error is None:
             call.answer.set_result(response.data)
@@ -109,7 +109,7 @@ class Calling:
             self.ignored_frames += 1
 
     def on_broken_answer(self, seq_id: int, error: WireError) -> None:
-        """An answer that can't be read: what asked for it fails, and the other side may stop."""
+        """Fails the request whose answer can't be decoded, and cancels it on the other side."""
         if seq_id in self._calls:
             self._fail_call(seq_id, error, finished=False)
         elif seq_id in self._streams:
@@ -138,7 +138,7 @@ class Calling:
             raise ConnectionClosed(self._closed_because)
 
     async def _wait_for_turn(self, slots: Slots, expires: float | None) -> None:
-        """Take a slot, first come first served, and wait until the transport takes more."""
+        """Acquires a slot, first come first served, and waits until the transport is not congested."""
         try:
             async with asyncio.timeout_at(expires):
                 await slots.take()

@@ -1,4 +1,4 @@
-"""The port through which a peer reaches whatever serves its requests."""
+"""The port through which a peer passes on the requests that it receives."""
 
 from collections.abc import AsyncGenerator, Coroutine
 from typing import Any, Protocol
@@ -7,8 +7,8 @@ from typing import Any, Protocol
 class Dispatcher(Protocol):
     """Turns an action into the work that answers it.
 
-    Returns at once: a coroutine for a single answer, an async generator for a stream. Raises `WireError` for an
-    unknown action. What must come first (`hello`) and who may call what is the dispatcher's business.
+    It returns immediately: a coroutine for a single answer, an async generator for a stream. It raises `WireError` for
+    an unknown action. The dispatcher also enforces the order of calls (`hello` first) and access rights.
     """
 
     def dispatch(self, action: str, data: Any) -> Coroutine[Any, Any, Any] | AsyncGenerator[Any, None]: ...

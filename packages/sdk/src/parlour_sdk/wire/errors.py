@@ -1,4 +1,4 @@
-"""What can go wrong on a connection, each with a code. The codes are strings and the set is open."""
+"""Errors of a connection. Each has a code; codes are strings, and the set is open."""
 
 from typing import Any, Final
 
@@ -15,7 +15,7 @@ CONNECTION_CLOSED: Final = "connection_closed"
 
 
 class WireError(Exception):
-    """A call or stream that ended with an error: what the other side answered, or what this side found."""
+    """Raised when a call or stream ends with an error, answered by the other side or detected by this one."""
 
     def __init__(self, code: str, message: str, data: Any = None) -> None:
         super().__init__(f"{code}: {message}")
@@ -25,7 +25,7 @@ class WireError(Exception):
 
 
 class ConnectionClosed(WireError):
-    """The connection is closed, so nothing more can be asked or answered."""
+    """Raised when the connection is closed, so that no more requests or answers can be sent."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(CONNECTION_CLOSED, f"the connection is closed: {reason}")
@@ -33,10 +33,10 @@ class ConnectionClosed(WireError):
 
 
 class MalformedFrame(WireError):
-    """Bytes that are no frame.
+    """Raised for bytes that are not a valid frame.
 
-    `seq_id` is set when the frame still says which request it belongs to; `is_request` tells whose request that is:
-    the sender's own (it has an action, so it can be answered) or one of ours that the frame meant to answer.
+    `seq_id` is set if the request that the frame belongs to can be determined. `is_request` is true for a request of
+    the sender (it has an action and can be answered) and false for an answer to one of ours.
     """
 
     def __init__(self, message: str, seq_id: int | None = None, is_request: bool = False) -> None:
@@ -46,7 +46,7 @@ class MalformedFrame(WireError):
 
 
 class FrameTooLarge(MalformedFrame):
-    """A frame over the size limit. It is never looked into, so nobody can say whose it was."""
+    """Raised for a frame over the size limit. Its content is never examined, so its request is unknown."""
 
     def __init__(self, limit: int) -> None:
         super().__init__(f"a frame may have at most {limit} bytes")

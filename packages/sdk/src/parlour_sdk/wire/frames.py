@@ -1,6 +1,6 @@
-"""Frames as bytes and back, without a newline. Pure: knows no connection, no state and no action.
+"""Encodes frames to bytes and decodes them, without the newline. Pure functions without connection or state.
 
-Encoding accepts whatever `pydantic_core.to_json` does (JSON values, pydantic models); NaN and infinities become null,
+Encoding accepts what `pydantic_core.to_json` accepts (JSON values, pydantic models); NaN and infinities become null,
 because JSON has neither.
 """
 
@@ -13,9 +13,9 @@ from parlour_sdk.wire.bounds import check_bounds
 from parlour_sdk.wire.errors import INVALID_ARGUMENT, PAYLOAD_TOO_LARGE, FrameTooLarge, MalformedFrame, WireError
 from parlour_sdk.wire.limits import Limits
 
-_LARGEST_NUMBER: Final = 2**53 - 1  # what every JSON implementation can count to
+_LARGEST_NUMBER: Final = 2**53 - 1  # the largest integer that every JSON implementation represents exactly
 _LONGEST_ACTION: Final = 256
-# Frames that can't be parsed may still say at their head to which request they belong.
+# Matches the beginning of frames that can't be parsed, to find the request they belong to.
 _HEAD: Final = re.compile(rb'\s*\{\s*"seq_id"\s*:\s*(\d{1,15})\s*,\s*"(action|code)"')
 
 
@@ -33,7 +33,7 @@ class Response(NamedTuple):
 
 
 class Part(NamedTuple):
-    """One item of a stream; the one with `end` has no item."""
+    """One item of a stream; the frame with `end` carries no item."""
 
     seq_id: int
     data: Any
@@ -81,7 +81,7 @@ def encode_cancel(seq_id: int) -> bytes:
 
 
 def decode(frame: bytes, limits: Limits) -> Frame:
-    """Raises `MalformedFrame`, and nothing else, for bytes that are no frame."""
+    """Decodes a frame. Raises `MalformedFrame`, and nothing else, for invalid bytes."""
     try:
         check_bounds(frame, limits)
         fields = from_json(frame, allow_inf_nan=False)

@@ -1,4 +1,4 @@
-"""The numbers that bound one connection. Who may have more than the defaults is decided elsewhere."""
+"""The limits of one connection. Other modules decide which connections get more than the defaults."""
 
 from typing import Final
 
@@ -9,7 +9,7 @@ MEBIBYTE: Final = 1024 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Bounds of one side of a connection; `dataclasses.replace` lifts one, `math.inf` lifts a rate altogether."""
+    """Limits of one side of a connection; use `dataclasses.replace` to change one, and `math.inf` to lift a rate."""
 
     frame_bytes: int = 2 * MEBIBYTE
     """The largest frame, sent or received."""

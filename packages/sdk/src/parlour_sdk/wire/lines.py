@@ -1,4 +1,4 @@
-"""Cuts a byte stream into lines, within a limit. Pure; reading the bytes is the transport's part."""
+"""Splits a byte stream into lines of limited size. Pure; the transport reads the bytes."""
 
 from collections import deque
 
@@ -6,7 +6,7 @@ from parlour_sdk.wire.errors import FrameTooLarge
 
 
 class Lines:
-    """Chunks in, complete lines out. Holds one unfinished line of at most `limit` bytes."""
+    """Collects chunks into complete lines. Buffers one unfinished line of at most `limit` bytes."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -15,7 +15,7 @@ class Lines:
         self.complete: deque[bytes] = deque()
 
     def feed(self, chunk: bytes) -> None:
-        """Raises `FrameTooLarge` at a line over the limit; the lines before it are complete."""
+        """Adds a chunk. Raises `FrameTooLarge` at a line over the limit; the lines before it stay in `complete`."""
         *lines, rest = chunk.split(b"\n")
         for line in lines:
             if self._pieces:

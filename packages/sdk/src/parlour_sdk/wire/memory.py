@@ -1,4 +1,4 @@
-"""Two transports in one event loop, for tests and simulation. Deterministic: `call_soon` only, no time, no sockets."""
+"""A pair of transports in one event loop, for tests and simulation; deterministic, since it uses only `call_soon`."""
 
 import asyncio
 from collections import deque
@@ -9,7 +9,7 @@ HIGH_WATER = 256 * 1024
 
 
 def memory_pair(high_water: int = HIGH_WATER) -> tuple[Transport, Transport]:
-    """Two connected transports: what one sends, the other receives."""
+    """Returns two connected transports: each receives what the other sends."""
     left, right = MemoryTransport(high_water), MemoryTransport(high_water)
     left.connect(right)
     right.connect(left)

@@ -1,7 +1,7 @@
-"""One end of a connection: many calls and streams in flight, both ways. Blind to entities and action names.
+"""One end of a connection, with concurrent calls and streams in both directions.
 
-The peer answers `ping` itself. What else may be asked, by whom and in which order is the dispatcher's business;
-carrying bytes is the transport's.
+It knows neither entities nor action names, except `ping`, which it answers itself. The dispatcher decides which other
+requests are served and in which order; the transport carries the bytes.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ HUNG_UP: Final = "the other side closed the connection"
 
 
 class Peer:
-    """Must be made inside a running event loop; nothing is read or served before `start`."""
+    """Makes and serves calls. It must be created inside a running event loop; `start` begins reading and serving."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class Peer:
         self._exempt_cap = exempt_cap(self._limits, clock or self._loop.time)
         self._resume: asyncio.TimerHandle | None = None
         self.paused_until = -inf
-        """When reading went on, or will, after the latest pause for the sake of the read cap."""
+        """Event loop time at which reading resumed, or will resume, after the latest pause by the read limiter."""
         self._reason: str | None = None
         self._closed = asyncio.Event()
 
@@ -51,13 +51,13 @@ class Peer:
         self._transport.start(self._receive, self._lost)
 
     def call(self, action: str, data: Any = None, timeout: float | None = None) -> Coroutine[Any, Any, Any]:
-        """Ask for a single answer. Waits for a free slot first; `timeout` seconds cover that wait too."""
+        """Makes a call with a single answer. It waits for a free slot first; `timeout` (seconds) includes that wait."""
         return self._calling.call(action, data, timeout)
 
     def stream(self, action: str, data: Any = None, ended: Callable[[], None] | None = None) -> Stream:
-        """Ask for a stream; it runs from now on and must be read to its end, aborted or closed.
+        """Requests a stream. It starts immediately and must be read to its end, aborted or closed.
 
-        `ended` is called once when the other side is done with it, which can be long after it was aborted here.
+        `ended` is called once when the other side has ended the stream, which can be long after it was aborted here.
         """
         return self._calling.stream(action, data, ended)
 
@@ -67,13 +67,13 @@ class Peer:
 
     @property
     def ignored_frames(self) -> int:
-        """Answers that came for requests this side doesn't wait for."""
+        """Number of received answers to requests that this side does not wait for."""
         return self._calling.ignored_frames
 
     def close(self, reason: str = "closed by this side", *, refused: bool = False) -> None:
-        """Idempotent. Everything pending fails at once and everything being served is cancelled.
+        """Closes the connection: pending calls fail immediately and requests being served are cancelled. Idempotent.
 
-        With `refused` the other side gets the reason too.
+        With `refused` the reason is sent to the other side.
         """
         if self._reason is not None:
             return
@@ -86,12 +86,12 @@ class Peer:
         self._closed.set()
 
     async def aclose(self, reason: str = "closed by this side") -> None:
-        """Close, and wait until what was being served has stopped, for as long as a cancel may take."""
+        """Closes the connection and waits until the served requests have stopped, at most `cancel_grace` seconds."""
         self.close(reason)
         await self._serving.wait_stopped()
 
     async def wait_closed(self) -> str:
-        """The reason, once the connection is closed by either side."""
+        """Waits until either side closes the connection and returns the reason."""
         await self._closed.wait()
         assert self._reason is not None
         return self._reason
@@ -133,8 +133,8 @@ class Peer:
         self._pause_for(self._read_cap.charge(len(frame), frames_worth(frame)))
 
     def _charge_exempt(self, frame: bytes) -> None:
-        """Pings, cancels and credit take nothing of what other frames may use, and are no way to flood either."""
-        if len(frame) > SMALL_BYTES:  # none of them needs that
+        """Charges pings, cancels and credit to a separate limit, so that they neither use up the main one nor flood."""
+        if len(frame) > SMALL_BYTES:  # larger than any legitimate frame of these kinds
             self._charge(frame)
         else:
             self._pause_for(self._exempt_cap.charge(len(frame)))

@@ -1,14 +1,14 @@
-"""A descriptor that is handed to an event loop, as the file that loops want, and that is closed exactly once."""
+"""Wraps a file descriptor as the file object that event loops expect, and closes it exactly once."""
 
 import asyncio
 import os
 
 
 class Pipe:
-    """Owns its descriptor until a loop has taken it.
+    """Owns its descriptor until an event loop has taken it over.
 
-    uvloop closes a descriptor and then the file it was given with. In between another thread may have opened something
-    under the same number, which the file's close would hit. So for uvloop the file closes nothing.
+    uvloop closes the descriptor and then the file object. In between another thread may have opened something under
+    the same number, which the file's close would then close. So under uvloop `close` does nothing.
     """
 
     def __init__(self, descriptor: int, loop: asyncio.AbstractEventLoop) -> None:
@@ -19,12 +19,12 @@ class Pipe:
         return self._descriptor
 
     def close(self) -> None:
-        """For the loop that has taken it."""
+        """Closes the descriptor unless the loop closes it; called by the loop that took it over."""
         if not self._closed_by_loop:
             self.abandon()
 
     def abandon(self) -> None:
-        """For whoever made it, when no loop has taken it."""
+        """Closes the descriptor; called by its creator if no loop has taken it over."""
         descriptor, self._descriptor = self._descriptor, -1
         if descriptor >= 0:
             os.close(descriptor)

@@ -1,4 +1,7 @@
-"""The other side's requests: one task each, answered by exactly one terminal frame. Blind to what they ask for."""
+"""The server side of a connection: serves the other side's requests, whatever their action.
+
+Each request has one task and is answered by exactly one terminal frame.
+"""
 
 import asyncio
 import logging
@@ -21,13 +24,13 @@ from parlour_sdk.wire.transport import Transport
 
 logger = logging.getLogger(__name__)
 
-# What went wrong inside stays in this side's log: an exception's text may hold secrets.
+# Details of a failure stay in this side's log: an exception's text may contain secrets.
 _FAILED: Final = WireError(RUNTIME_ERROR, "the request failed on the side that served it; see its log")
 _CANCELLED: Final = WireError(CANCELLED, "the request was cancelled")
 
 
 class _Work:
-    """One request being served."""
+    """A request that is being served."""
 
     __slots__ = ("action", "answer", "answering", "cancelled", "seq_id", "task")
 
@@ -37,11 +40,11 @@ class _Work:
         self.answer: Coroutine[Any, Any, Any]
         self.task: asyncio.Task[None]
         self.cancelled = False
-        self.answering = False  # the outcome is settled and at most waits to be written
+        self.answering = False  # the outcome is final and at most waits to be written
 
 
 class _StreamWork(_Work):
-    """A stream being served, and how many parts it may still send."""
+    """A stream that is being served, and the number of parts it may still send."""
 
     __slots__ = ("credit", "more_credit")
 
@@ -122,7 +125,7 @@ class Serving:
             self._cancel(work)
 
     async def wait_stopped(self) -> None:
-        """After `close`: return when every handler has ended, but wait no longer than `cancel_grace`."""
+        """Waits after `close` until every handler has ended, at most `cancel_grace` seconds."""
         works = [*self._unary.values(), *self._streams.values()]
         tasks = {work.task for work in works} - {asyncio.current_task()}
         if tasks:
@@ -138,19 +141,22 @@ class Serving:
 
     def _begin(self, work: _Work, answer: Coroutine[Any, Any, Any]) -> None:
         work.answer = answer
-        work.task = self._loop.create_task(self._serve(work))  # the tables hold it for as long as it runs
+        work.task = self._loop.create_task(self._serve(work))  # `_unary` or `_streams` references it while it runs
 
     async def _serve(self, work: _Work) -> None:
-        """Ends with the one terminal frame. Not by a callback of the task's end, which costs: every call is here."""
+        """Serves a request and sends its terminal frame.
+
+        A done callback of the task would be slower, and every call passes here.
+        """
         try:
             outcome = await work.answer
-        except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - whatever it is becomes an answer
+        except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - every exception becomes an answer
             frame = self._failure_frame(work, error)
         else:
             frame = self._success_frame(work, outcome)
         work.answering = True
         while self._transport.congested and not self._closed:
-            # The request keeps its place meanwhile, or a side that doesn't read could make us hoard its answers.
+            # The request keeps its slot until then, or a side that doesn't read could make us buffer its answers.
             await self._transport.drain()
         self._leave(work, frame)
 
@@ -169,7 +175,7 @@ class Serving:
             await parts.aclose()
 
     def _cancel(self, work: _Work) -> None:
-        """Once: what it does about it must not be cut off by a cancel that comes again."""
+        """Cancels a request once, so that a repeated cancel does not interrupt its cleanup."""
         if work.cancelled:
             return
         work.cancelled = True
@@ -177,7 +183,7 @@ class Serving:
         work.task.add_done_callback(partial(self._never_begun, work))
 
     def _never_begun(self, work: _Work, task: asyncio.Task[None]) -> None:
-        """A task that is cancelled before its first step says nothing itself."""
+        """Answers a request whose task was cancelled before its first step, since such a task sends nothing."""
         if not work.answering and task.cancelled():
             work.answering = True
             work.answer.close()
@@ -216,7 +222,7 @@ class Serving:
             return encode_error(seq_id, short, self._limits)
 
     def _send_now(self, frame: bytes) -> None:
-        """Send an answer that no place among the requests in flight bounds, but not to a side that never reads."""
+        """Sends an answer that the limit of concurrent requests does not bound; cuts off a side that never reads."""
         self._unread_bytes = self._unread_bytes + len(frame) if self._transport.congested else 0
         if self._unread_bytes > self._limits.unread_answer_bytes:
             self._cut_off("the other side keeps asking and doesn't read the answers")

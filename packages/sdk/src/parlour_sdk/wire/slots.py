@@ -1,4 +1,4 @@
-"""Places for calls in flight, first come first served: a mere number while there is room, as there nearly always is."""
+"""Slots for concurrent calls, first come first served; just a counter while slots are free, which is the usual case."""
 
 import asyncio
 from collections import deque
@@ -10,7 +10,7 @@ class Slots:
         self._waiting: deque[asyncio.Future[None]] = deque()
 
     def take_now(self) -> bool:
-        """False when none is free; whoever waits comes before whoever asks now."""
+        """Takes a free slot; returns False if there is none. Waiting callers are served before new ones."""
         if self._free == 0:
             return False
         self._free -= 1
@@ -24,12 +24,12 @@ class Slots:
         try:
             await turn
         except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled():  # its turn had come in this very moment
+            if turn.done() and not turn.cancelled():  # the slot was assigned at the same moment
                 self.release()
             raise
 
     def release(self) -> None:
-        """To the next who waits, so that nobody can overtake it."""
+        """Passes the slot directly to the next waiting caller, so that no new caller can overtake it."""
         while self._waiting:
             turn = self._waiting.popleft()
             if not turn.done():

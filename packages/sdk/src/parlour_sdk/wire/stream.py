@@ -1,4 +1,7 @@
-"""The receiving end of a stream: parts in order, credit as they are taken. Sends nothing itself; it is given how."""
+"""The receiving end of a stream: yields parts in order and grants credit as they are consumed.
+
+It sends nothing itself, but calls the functions that it is created with.
+"""
 
 import asyncio
 from collections import deque
@@ -9,10 +12,10 @@ from parlour_sdk.wire.errors import CANCELLED, CREDIT_EXCEEDED, WireError
 
 
 class Stream:
-    """Async iterator over the parts of one stream, for one consumer at a time.
+    """An async iterator over the parts of one stream, for one consumer at a time.
 
-    Parts that came before a bad end are still handed out before the error is raised. A cancelled wait leaves the
-    stream as it was; `abort` or `aclose` tells the other side to stop.
+    Parts that arrived before an error are yielded before it is raised. A cancelled wait leaves the stream unchanged;
+    `abort` or `aclose` cancels it on the other side.
     """
 
     def __init__(self, window: int, grant: Callable[[int], None], cancel: Callable[[], None]) -> None:
@@ -20,7 +23,7 @@ class Stream:
         self._cancel = cancel
         self._parts: deque[Any] = deque()
         self._allowed = window  # parts the sender may still send
-        self._taken = 0  # parts consumed and not yet granted anew
+        self._taken = 0  # consumed parts for which no new credit was granted yet
         self._grant_at = max(1, window // 2)
         self._ended = False
         self._aborted = False
@@ -38,7 +41,7 @@ class Stream:
         return part
 
     async def batch(self) -> list[Any]:
-        """All parts that are there, at least one; [] at the regular end, `WireError` at a bad one."""
+        """Returns all parts that have arrived, at least one; [] at the regular end, `WireError` after a failure."""
         if not self._parts and not await self._wait_for_parts():
             return []
         parts = list(self._parts)
@@ -47,7 +50,7 @@ class Stream:
         return parts
 
     def abort(self, error: BaseException | None = None) -> None:
-        """Stop now: the other side is told once, the consumer gets the error at once, later parts are dropped."""
+        """Stops immediately: cancels once on the other side, raises the error at the consumer and drops later parts."""
         if self._aborted:
             return
         self._aborted = True
@@ -60,12 +63,12 @@ class Stream:
             self._cancel()
 
     async def aclose(self) -> None:
-        """Stop if it hasn't ended; for `contextlib.aclosing`."""
+        """Aborts the stream if it has not ended; for `contextlib.aclosing`."""
         if not self._ended:
             self.abort()
 
     def feed(self, part: Any) -> None:
-        """For the connection: a part has come."""
+        """Adds a received part; called by the connection."""
         if self._allowed == 0:
             self.abort(WireError(CREDIT_EXCEEDED, "the sender of the stream sent more parts than it had credit for"))
             return
@@ -74,13 +77,13 @@ class Stream:
         self._wake()
 
     def finish(self, failure: WireError | None = None) -> None:
-        """For the connection: the stream has ended, regularly or not."""
+        """Marks the stream as ended, regularly or with a failure; called by the connection."""
         if not self._ended:
             self._failure = failure
             self._end()
 
     async def _wait_for_parts(self) -> bool:
-        """Whether there are parts; False at the regular end."""
+        """Waits for parts; returns False at the regular end."""
         while not self._parts:
             if self._ended:
                 if self._failure is not None:

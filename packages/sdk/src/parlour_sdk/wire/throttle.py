@@ -1,4 +1,4 @@
-"""How fast one connection may be read. Counts only; pausing the transport is the peer's part."""
+"""Limits the rate at which one connection is read. It only counts; the peer pauses the transport."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -8,20 +8,20 @@ from typing import Final
 from parlour_sdk.wire.limits import Limits
 
 SMALL_BYTES: Final = 256
-"""Whatever a frame of this size holds, it costs no more than any other."""
+"""Frames up to this size count as one, whatever they contain."""
 _ELEMENTS_PER_FRAME: Final = 32
-"""What an ordinary frame holds at most; one that holds more takes the time of several."""
+"""Elements of an ordinary frame; a frame with more is charged as several frames."""
 _EXEMPT_PER_SECOND: Final = 10_000
-"""Far more pings, cancels and credit than anybody needs, and few enough to leave time for others."""
+"""Pings, cancels and credit frames per second: far more than any peer needs, and few enough not to block others."""
 _BURST: Final = 0.1
-"""Seconds' worth of frames or bytes that may come at once. What comes at once is read at once, and whoever else waits
-for the event loop meanwhile waits for all of it."""
+"""Seconds of the rate that may arrive as one burst. A burst is read without a pause, and other users of the event loop
+wait until all of it is read."""
 _REST: Final = 0.01
-"""A pause lasts this much longer than needed, or a flood would pause for every single frame."""
+"""Seconds added to each pause, so that a flood does not cause a pause for every single frame."""
 
 
 class ReadCap:
-    """Two leaky buckets, frames and bytes, kept as the times at which they will have run empty."""
+    """Two leaky buckets, for frames and bytes, stored as the times at which they will be empty."""
 
     def __init__(self, limits: Limits, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -30,9 +30,9 @@ class ReadCap:
         self._frames_empty_at = self._bytes_empty_at = clock()
 
     def charge(self, size: int, frames_worth: int = 1) -> float:
-        """Count one frame; the seconds for which reading must pause, 0 while it is within the cap."""
+        """Counts one frame; returns the seconds for which reading must pause, 0 within the limit."""
         now = self._clock()
-        # Comparisons instead of max: this runs for every frame.
+        # Comparisons are faster than max, and this runs for every frame.
         frames, bytes_ = self._frames_empty_at, self._bytes_empty_at
         self._frames_empty_at = frames = (frames if frames > now else now) + self._seconds_per_frame * frames_worth
         self._bytes_empty_at = bytes_ = (bytes_ if bytes_ > now else now) + self._seconds_per_byte * size
@@ -41,13 +41,13 @@ class ReadCap:
 
 
 def exempt_cap(limits: Limits, clock: Callable[[], float]) -> ReadCap:
-    """For frames that the cap of the others does not slow down."""
+    """Creates the limiter of frames that are exempt from the main limit."""
     frames = max(limits.frames_per_second, _EXEMPT_PER_SECOND)
     return ReadCap(replace(limits, frames_per_second=frames, bytes_per_second=inf), clock)
 
 
 def frames_worth(frame: bytes) -> int:
-    """How many ordinary frames would take as long: values take time, whether they come in one frame or in many."""
+    """Returns the number of ordinary frames that take as long to decode, since the time depends on the values."""
     if len(frame) <= SMALL_BYTES:
         return 1
     return 1 + (frame.count(b",") + frame.count(b"[") + frame.count(b"{")) // _ELEMENTS_PER_FRAME

@@ -1,4 +1,4 @@
-"""The port between a peer and whatever carries its frames. Transports know bytes; frames' contents are the peer's."""
+"""The port through which a peer sends and receives frames. Transports carry bytes and don't know their content."""
 
 from collections.abc import Callable
 from typing import Protocol, TypeAlias
@@ -8,32 +8,32 @@ OnClosed: TypeAlias = Callable[[BaseException | None], None]
 
 
 class Transport(Protocol):
-    """Carries whole frames both ways, in order, until one side closes.
+    """Carries whole frames in both directions, in order, until one side closes.
 
-    Frames of the other side wait until `start`. After `pause` no frame is handed over until `resume`; what was sent
-    before the other side closed is handed over before `on_closed`. What waits isn't hoarded: it congests the other
-    side. `on_closed` is called once, with None for a regular end; after `close` neither callback is called any more.
+    Received frames wait until `start`. After `pause` no frame is delivered until `resume`; frames that were sent before
+    the other side closed are delivered before `on_closed`. Waiting frames are not buffered without limit: they congest
+    the other side. `on_closed` is called once, with None for a regular end; after `close` no callback is called.
     """
 
     def start(self, on_frame: OnFrame, on_closed: OnClosed) -> None: ...
 
     def send(self, frame: bytes) -> None:
-        """Never blocks and never raises: the frame is buffered, or dropped when the connection is gone."""
+        """Sends a frame; never blocks or raises. The frame is buffered, or dropped if the connection is closed."""
 
     @property
     def congested(self) -> bool:
-        """Whether more is buffered than the high-water mark, because the other side reads too slowly."""
+        """True if the write buffer exceeds the high-water mark because the other side reads too slowly."""
         ...
 
     async def drain(self) -> None:
-        """Return when the transport isn't congested, or is closed."""
+        """Waits until the transport is not congested, or is closed."""
 
     def pause(self) -> None: ...
 
     def resume(self) -> None: ...
 
     def close(self, refusal: str = "") -> None:
-        """Idempotent. What is buffered still goes out if the other side reads it soon.
+        """Closes the connection; buffered frames are still sent if the other side reads them soon. Idempotent.
 
-        `refusal` is the reason that the other side is given, by transports that can carry one.
+        `refusal` is a reason for the other side, sent by transports that can carry one.
         """

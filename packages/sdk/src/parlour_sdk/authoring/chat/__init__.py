@@ -1,1 +1,1 @@
-"""Talking to a runner in the terminal, on a fake Host: no process of its own, no network, nothing is kept."""
+"""A chat with a runner in the terminal, on a fake Host: no separate process, no network, nothing is stored."""

@@ -1,4 +1,4 @@
-"""`python -m parlour_sdk.authoring.chat PLUGIN`: loads the plugin into this process and talks to one of its runners."""
+"""`python -m parlour_sdk.authoring.chat PLUGIN`: loads the plugin into this process and starts a chat with a runner."""
 
 import argparse
 import asyncio
@@ -24,7 +24,7 @@ def main() -> None:
     arguments = _arguments()
     out = _own_output()
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
-    logging.getLogger("parlour.testing").disabled = True  # the screen shows what happened
+    logging.getLogger("parlour.testing").disabled = True  # the screen shows the same information
     try:
         loaded = load(read_plugin(arguments.plugin))
         agent = agent_of(loaded, arguments.runner, arguments.config, arguments.model)
@@ -44,7 +44,7 @@ def _arguments() -> argparse.Namespace:
 
 
 def _own_output() -> TextIO:
-    """Keeps standard output for the conversation: what the plugin prints goes to standard error, like its log."""
+    """Reserves standard output for the conversation; output of the plugin goes to standard error, like its log."""
     out = os.fdopen(os.dup(1), "w", encoding="utf-8", errors="replace")
     os.dup2(2, 1)
     return out
@@ -66,7 +66,7 @@ def _greeting(loaded: LoadedPlugin, runner: str) -> str:
 
 
 class _Interrupts:
-    """The first Ctrl-C is for the run. The second one leaves, whatever the plugin's code is doing."""
+    """Cancels the run on the first Ctrl-C and exits on the second, even if the plugin's code blocks the event loop."""
 
     def __init__(self, talk: Talk, loop: asyncio.AbstractEventLoop) -> None:
         self._talk = talk
@@ -77,7 +77,7 @@ class _Interrupts:
         if self._heard == self._talk.heard:
             os._exit(INTERRUPTED)
         self._heard = self._talk.heard
-        os.write(2, HINT.encode())  # from here: the event loop may be blocked
+        os.write(2, HINT.encode())  # written directly, because the event loop may be blocked
         self._loop.call_soon_threadsafe(self._talk.interrupt)
 
 

@@ -1,4 +1,4 @@
-"""The agent that is talked to: a runner, its configuration filled in, and a fake Host with models that need no key."""
+"""Sets up a chat session: a runner, its completed configuration, and a fake Host with models that need no key."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -28,11 +28,11 @@ SELECTED: Mapping[str, Any] = {
     "embedding-model-selector": "embedding",
     "rerank-model-selector": "reranker",
 }
-"""What a selector is set to that nobody has set."""
+"""Values of selectors that the author did not set, by item type."""
 
 
 class NotAnswerable(Exception):
-    """The chat can't begin; the message says why."""
+    """Raised when the chat can't start; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Agent:
         return [each.text or chain_text(each.chain or []) for each in replies]
 
     async def emit(self, happened: PlatformEvent) -> list[str]:
-        """Returns the messages that listeners sent, and a note when no listener took the event."""
+        """Returns the messages that listeners sent, or a note if no listener handled the event."""
         before = len(self.host.sent)
         outcome = await self.host.emit(self.loaded, happened)
         sent = [each.text for each in self.host.sent[before:]]
@@ -68,7 +68,7 @@ class Agent:
 
 
 def agent_of(loaded: LoadedPlugin, runner: str | None, pairs: Sequence[str], model: str) -> Agent:
-    """Raises NotAnswerable."""
+    """Creates the session for a plugin. Raises ChatSetupError if the arguments don't fit it."""
     if not loaded.runners and not loaded.commands and not loaded.listeners:
         raise NotAnswerable(f"{loaded.identity} has no AgentRunner, Command or EventListener to talk to")
     if not loaded.runners:
@@ -102,7 +102,10 @@ def _config(form: list[FormItem], pairs: Sequence[str], tools: list[str]) -> dic
 
 
 def _value(item: FormItem | None, text: str) -> Any:
-    """JSON where the form wants more than a text; what is none is taken as it is, and the form says what is wrong."""
+    """Parses the value as JSON if the form expects more than a text.
+
+    Invalid JSON is passed on as text, and the form's check reports it.
+    """
     if item is not None and (item.type in TEXTS or item.type.endswith("model-selector")):
         return text
     try:
@@ -112,7 +115,7 @@ def _value(item: FormItem | None, text: str) -> Any:
 
 
 def _answers(model: str) -> Callable[[InvokeModel], str]:
-    """Of the model: what it was asked, or the lines of a file in turn, again and again."""
+    """Returns the fake model's answer function: an echo of the input, or the lines of a file in rotation."""
     if model == ECHO:
         return _echo
     try:

@@ -1,4 +1,4 @@
-"""Shows one run as it goes on: fragments as they come, each message once, the rest as notes."""
+"""Prints one run while it is active: deltas as they arrive, each message once, everything else as notes."""
 
 import json
 from typing import Any
@@ -36,7 +36,7 @@ class Shown:
                 self._screen.note(f"asks for {data['action']} {_short(data.get('target'))}")
 
     def end(self, run: FakeRun) -> None:
-        """What is known when it is over; the Host makes a message of fragments that are left."""
+        """Prints how the run ended, and the message that the Host makes of leftover deltas."""
         for message in run.messages[self._messages :]:
             self._message(message)
         for warning in run.warnings:

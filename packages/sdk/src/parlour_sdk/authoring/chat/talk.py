@@ -1,4 +1,4 @@
-"""A conversation with an agent: hears line after line, and lets the agent answer one message at a time."""
+"""Runs a conversation with an agent: reads input lines and lets the agent answer one message at a time."""
 
 import asyncio
 import json
@@ -27,15 +27,15 @@ HELP = """\
 /quit         leave
 A plugin without an agent hears what you say with its listeners."""
 FOR_THE_RUN = ("/steer", "/cancel")
-"""What makes no sense once the run is over."""
+"""Commands that apply to the active run and are executed without waiting for its end."""
 
 
 class Talk:
-    """While the agent works, a line that a person types steers it, if it can be steered; the lines of a script wait."""
+    """Steers the active run with typed lines if the runner supports steering; lines of a script wait for its end."""
 
     def __init__(self, agent: Agent, screen: Screen, typed: bool) -> None:
         self.heard = 0
-        """How many lines have come."""
+        """Number of input lines read so far."""
         self._agent = agent
         self._screen = screen
         self._typed = typed
@@ -48,14 +48,14 @@ class Talk:
         self._over = asyncio.Event()
 
     async def serve(self, lines: Queue) -> None:
-        """Until there are no more lines and all are answered, or somebody leaves."""
+        """Serves until the input has ended and every line is answered, or the user quits."""
         hearing = asyncio.ensure_future(self._hear_all(lines))
         self._go_on()
         await self._over.wait()
         hearing.cancel()
 
     def interrupt(self) -> None:
-        """A first Ctrl-C; a second one is not for us."""
+        """Cancels the current work on the first Ctrl-C; the signal handler exits on the second."""
         self._screen.entered()
         if self._run is not None:
             self._run.cancel()
@@ -85,7 +85,7 @@ class Talk:
             self._waiting.append(line)
 
     def _go_on(self) -> None:
-        """With what waits; then it is the person's turn."""
+        """Executes waiting lines as far as possible, then shows the prompt or ends the conversation."""
         while self._waiting and (not self._busy or _is_for_the_run(self._waiting[0])):
             self._do(self._waiting.popleft())
         if not self._busy:
@@ -101,7 +101,7 @@ class Talk:
             self._following = asyncio.ensure_future(self._follow(self._run))
 
     def _answer(self, work: Coroutine[Any, Any, list[str]]) -> None:
-        """Shows what a command or the listeners answer; what is entered meanwhile waits."""
+        """Starts printing the answer of a command or of the listeners; lines that are entered during that time wait."""
         self._answering = True
         self._following = asyncio.ensure_future(self._shown(work))
 
@@ -129,10 +129,10 @@ class Talk:
                 async for result in run:
                     shown.take(result)
             shown.end(run)
-            if run.status != "cancelled":  # the Host would start another run with what nobody has pulled
+            if run.status != "cancelled":  # the Host would start another run for messages that were not pulled
                 self._waiting.extend(item.input.text or "" for item in run.unpulled)
         except Exception as error:
-            logger.exception("the run broke off")
+            logger.exception("the run failed unexpectedly")
             self._screen.note(f"it could not be run: {type(error).__name__}: {error}")
         self._run = None
         self._go_on()

@@ -1,4 +1,4 @@
-"""The two ends of a conversation: lines that come in, text that goes out. A pipe or a file does for a terminal."""
+"""Reads input lines and writes output of a chat. Input may be a terminal, a pipe or a file."""
 
 import asyncio
 import codecs
@@ -12,11 +12,11 @@ NOTE = "· "
 BLOCK_BYTES = 65536
 
 Queue = asyncio.Queue[str | None]
-"""Lines, and None when there are no more."""
+"""Input lines, then None at the end of the input."""
 
 
 def lines_of(descriptor: int) -> Queue:
-    """Read by a thread, which is the same for a terminal, a pipe and a file; it ends with the process."""
+    """Reads lines in a daemon thread, which works for a terminal, a pipe and a file; it ends with the process."""
     loop = asyncio.get_running_loop()
     queue: Queue = asyncio.Queue()
 
@@ -30,7 +30,10 @@ def lines_of(descriptor: int) -> Queue:
 
 
 def _lines(descriptor: int) -> Iterator[str]:
-    """Without the buffer of `sys.stdin`: a thread that holds it can't be left behind when the process ends."""
+    """Yields lines from the descriptor.
+
+    It bypasses the buffer of `sys.stdin`, because a thread that holds that buffer would block the exit of the process.
+    """
     decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
     begun = ""
     while block := os.read(descriptor, BLOCK_BYTES):
@@ -47,13 +50,13 @@ class Screen:
         self._within_line = False
 
     def prompt(self) -> None:
-        """Only for a person; a script's output is the agent's words and the notes."""
+        """Shows the prompt if a person types; the output of a script has only the agent's messages and notes."""
         if self._typed:
             self._end_line()
             self._write(PROMPT)
 
     def entered(self) -> None:
-        """Something was typed, and the terminal is at the beginning of a line."""
+        """Notes that a line was typed, which puts the cursor at the beginning of a line."""
         self._within_line = False
 
     def stream(self, text: str) -> None:
@@ -66,7 +69,7 @@ class Screen:
         self._write(f"{text}\n")
 
     def note(self, text: str) -> None:
-        """What is not said by the agent."""
+        """Prints a line that is not a message of the agent."""
         self.line(NOTE + text)
 
     def _end_line(self) -> None:
@@ -79,4 +82,4 @@ class Screen:
             self._out.write(text)
             self._out.flush()
         except BrokenPipeError:
-            os._exit(1)  # nobody reads any more, so there is nobody to go on for
+            os._exit(1)  # the output is no longer read

@@ -1,1 +1,1 @@
-"""What the fake Host serves, one module per namespace: scripted, kept in memory, recorded."""
+"""The services of the fake Host, one module per namespace: scripted, kept in memory, recorded."""

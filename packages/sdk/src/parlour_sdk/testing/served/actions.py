@@ -1,4 +1,4 @@
-"""Actions on the platform that a run asks for, decided as the test says."""
+"""Decides actions that a run requests on the platform, as the test says."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import field
@@ -14,12 +14,12 @@ from ..sessions import Caller, Session
 
 Decision = Literal["done", "pending", "denied"]
 Approvals = Decision | Mapping[str, Decision] | Callable[[str, Any, Any], "Decision | ActionOutcome"]
-"""For all, by pattern of the action's name, or a function of action, target and payload."""
+"""One decision for all actions, decisions by name pattern, or a function of action, target and payload."""
 
 
 @dataclass(frozen=True, slots=True)
 class FakeAction:
-    """What was asked, and what became of it."""
+    """A requested action and its outcome."""
 
     action: str
     target: dict[str, Any] | None = None

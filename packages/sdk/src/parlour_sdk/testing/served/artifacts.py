@@ -1,4 +1,4 @@
-"""Artifacts in memory: made whole or in pieces, read in pieces, each within its conversation."""
+"""Artifacts in memory: created whole or in chunks, read in chunks, each visible in its conversation."""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""The conversation as its users saw it, and the events that it was made of."""
+"""The transcript and the event log, in memory."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ Kept = TypeVar("Kept", TranscriptItem, EventRecord)
 
 
 class Transcript:
-    """`items` of all conversations, in the order in which they were said."""
+    """The transcript; `items` has those of all conversations, in the order of their creation."""
 
     def __init__(self, new_id: Callable[[str], str]) -> None:
         self._new_id = new_id
@@ -78,7 +78,7 @@ class Transcript:
 
 
 class Events:
-    """Records of what came, in order."""
+    """The records of all events, in order."""
 
     def __init__(self) -> None:
         self.records: list[EventRecord] = []

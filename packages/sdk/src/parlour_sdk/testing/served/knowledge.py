@@ -1,4 +1,4 @@
-"""Knowledge bases, skills and files that the test wrote."""
+"""Serves the knowledge bases, skills and files of a test."""
 
 import base64
 import inspect
@@ -25,7 +25,10 @@ from ..sessions import Caller
 
 
 class Knowledge:
-    """A base is a list of texts or chunks, the best by their words; or a function of query, top_k and filters."""
+    """Serves knowledge bases. A base is a list of texts or chunks, or a function of query, top_k and filters.
+
+    Texts are scored by the words that they share with the query.
+    """
 
     def __init__(self, bases: Mapping[str, Any]) -> None:
         self._bases = dict(bases)

@@ -1,4 +1,7 @@
-"""Runs that plugins create, follow and execute, and the runtimes that claim them. Nothing here runs anything."""
+"""The ledger in memory: runs that plugins create, follow and execute, and the remote workers that claim them.
+
+Nothing is executed here.
+"""
 
 import time
 from collections.abc import AsyncGenerator, Callable
@@ -27,7 +30,7 @@ ContextFor = Callable[[runs.AgentRun, runs.RunCreate], AgentRunContext]
 
 
 class Ledger:
-    """`runs` by id, and the `events` of each."""
+    """Stores the `runs` by id, and the `events` of each."""
 
     def __init__(self, new_id: Callable[[str], str], context_for: ContextFor) -> None:
         self._new_id = new_id
@@ -139,7 +142,7 @@ class Ledger:
         return known
 
     async def _wakeups(self, caller: Caller, request: RuntimeWakeups) -> AsyncGenerator[Wakeup, None]:
-        """Tells once what there is: whoever tests goes on by itself."""
+        """Yields the number of queued runs once; the test drives everything after that."""
         if request.runtime_id not in self._runtimes:
             raise Failure("not_found", f"there is no runtime '{request.runtime_id}'").exception()
         yield Wakeup(queued=sum(run.status == "queued" for run in self.runs.values()))

@@ -1,4 +1,4 @@
-"""Models that say what the test wrote."""
+"""Serves models with scripted answers."""
 
 import inspect
 from collections.abc import AsyncIterator, Iterator, Mapping
@@ -118,7 +118,7 @@ def _answer(given: Answer) -> Reply | Failure:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """Words, each with the space before it."""
+    """Splits a text into words, each with the white space before it."""
     start = 0
     for position in range(1, len(text)):
         if text[position].isspace() and not text[position - 1].isspace():
@@ -133,7 +133,7 @@ def _reason(answer: Reply) -> str:
 
 
 def _counted(caller: Caller, request: InvokeModel, answer: Reply) -> Usage:
-    """What the script says; a token is a word where it says nothing."""
+    """Adds and returns the scripted usage; without one, each word counts as a token."""
     asked = sum(len(plain_text(message.content).split()) for message in request.messages)
     usage = answer.usage or Usage(prompt_tokens=asked, completion_tokens=len(answer.text.split()))
     if caller.session is not None:

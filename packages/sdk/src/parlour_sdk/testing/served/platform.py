@@ -1,4 +1,4 @@
-"""A chat platform that takes everything down and answers with something sensible."""
+"""A chat platform that records all messages and returns plausible answers."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -29,7 +29,7 @@ APIS = tuple(name for name, action in HOST_ACTIONS.items() if issubclass(action.
 
 @dataclass(frozen=True, slots=True)
 class SentMessage:
-    """A message that went out, and where to."""
+    """A sent message and its target."""
 
     message_id: str
     bot_id: str
@@ -37,7 +37,7 @@ class SentMessage:
     chat_type: str = ""
     chat_id: str = ""
     event_id: str = ""
-    """Of the event that it answers."""
+    """Id of the event that it answers."""
 
     @property
     def text(self) -> str:
@@ -49,7 +49,7 @@ class SentMessage:
 
 
 class Platform:
-    """`sent` are the messages; what else was asked is among the Host's `calls`."""
+    """Records messages in `sent`; other requests are in the Host's `calls`."""
 
     def __init__(self, bots: Sequence[listing.BotCapabilities], new_id: Callable[[str], str]) -> None:
         self._bots = {bot.bot_id: bot for bot in bots}
@@ -127,7 +127,7 @@ class Platform:
 
 
 def every_bot(bot_id: str) -> listing.BotCapabilities:
-    """A bot that can do everything."""
+    """Returns a bot that supports all events and APIs."""
     return listing.BotCapabilities(bot_id=bot_id, adapter="fake", events=list(EVENTS), apis=list(APIS))
 
 

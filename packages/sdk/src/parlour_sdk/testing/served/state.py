@@ -1,4 +1,4 @@
-"""State and storage in memory, with the Host's scopes and limits."""
+"""Serves state and storage in memory, with the Host's scopes and limits."""
 
 import base64
 import binascii
@@ -25,7 +25,7 @@ from ..sessions import Caller
 
 
 class State:
-    """Values by scope and by the ids that make a scope somebody's own. `given` is what is there at first."""
+    """Stores values by scope and the ids that belong to it. `given` has the initial values."""
 
     def __init__(self, given: Mapping[str, Mapping[str, Any]]) -> None:
         self._given = {scope: dict(values) for scope, values in given.items()}
@@ -68,7 +68,7 @@ class State:
 
 
 class Storage:
-    """Blobs by area; `areas` is there for a test to look at."""
+    """Stores binary values by area; a test can read them from `areas`."""
 
     def __init__(self, areas: Mapping[str, Mapping[str, bytes]]) -> None:
         self.areas: dict[str, dict[str, bytes]] = {

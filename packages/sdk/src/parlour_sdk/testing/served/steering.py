@@ -1,4 +1,4 @@
-"""Messages that come while a run is active: claimed by it, given when it pulls."""
+"""Steering: messages that arrive while a run is active are claimed for it and returned when it pulls."""
 
 import time
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from ..gate import Handler
 from ..sessions import Caller, Session
 
 Say = Callable[[Session, str], SteeringItem]
-"""Writes down what a user said, and makes an item of it."""
+"""Records a message of the user and returns it as a steering item."""
 
 
 class Steering:

@@ -1,4 +1,4 @@
-"""The Host itself and what it has around a plugin: its version, plugins, commands, conversations."""
+"""Serves facts about the fake Host: its version, plugins, commands and conversations."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Tools that are a test's functions, or constant answers."""
+"""Serves tools that are functions of a test, or constant answers."""
 
 import inspect
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from ..sessions import Caller
 
 @dataclass(frozen=True, slots=True)
 class FakeTool:
-    """A tool and what is told of it. `answer` is a function that gets the parameters by name, or the answer itself."""
+    """A tool and its description. `answer` is a function that receives the parameters by name, or a constant answer."""
 
     answer: Any = ""
     description: str | None = None
@@ -68,7 +68,7 @@ class Tools:
             return _failed(str(error))
         except (AgentAPIException, AssertionError):
             raise
-        except Exception as error:  # noqa: BLE001 - the test's own function, as a plugin's tool would fail
+        except Exception as error:  # noqa: BLE001 - the test's function fails like a plugin's tool
             if caller.session is not None:
                 caller.session.warnings.append(f"the tool '{request.tool_name}' raised {error!r}")
             return _failed(f"the tool '{request.tool_name}' failed with {type(error).__name__}")
@@ -99,7 +99,7 @@ async def _answer(answer: Any, request: CallTool) -> Any:
 
 
 def _schema(tool: Any) -> dict[str, Any]:
-    """The names that a function takes; a test that needs more gives a FakeTool."""
+    """Builds a schema with the parameter names of a function; a test that needs more passes a FakeTool."""
     if not inspect.isroutine(tool):
         return {"type": "object", "properties": {}}
     parameters = inspect.signature(tool).parameters.values()

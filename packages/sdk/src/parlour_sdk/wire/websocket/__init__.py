@@ -1,4 +1,4 @@
-"""Frames over WebSockets. `parlour_sdk.wire` doesn't import it: a plugin's process would only pay for the library."""
+"""Transports over WebSockets. `parlour_sdk.wire` doesn't import it, to spare plugin processes the library."""
 
 from parlour_sdk.wire.websocket.client import CannotConnect, connect
 from parlour_sdk.wire.websocket.server import serve, serve_admitted

@@ -1,4 +1,4 @@
-"""Opens WebSockets to a server that knows the same token. What flows over them is the transport's part."""
+"""Opens WebSocket connections to a server that has the same token. The transport then carries the frames."""
 
 import asyncio
 import re
@@ -30,7 +30,7 @@ _STATUSES: Final = {
 
 
 class CannotConnect(WireError):
-    """No connection came about. The message says what to look at, the code whether trying again may help."""
+    """Raised when no connection was established. The message says what to check, the code whether a retry may help."""
 
 
 async def connect(
@@ -42,7 +42,7 @@ async def connect(
     patience: float = PATIENCE,
     timeout: float = 10.0,
 ) -> WebSocketTransport:
-    """Raises `CannotConnect`. `tls` replaces the system's trusted certificates for wss:// addresses."""
+    """Opens a connection or raises `CannotConnect`. `tls` replaces the system's trusted certificates for wss://."""
     opening = _Opening(_address(url), _checked(token), limits, patience)
     try:
         async with asyncio.timeout(timeout):
@@ -53,7 +53,7 @@ async def connect(
 
 
 class _Opening(asyncio.Protocol):
-    """One connection until the server has answered the upgrade request."""
+    """A connection until the server has answered the upgrade request."""
 
     def __init__(self, address: WebSocketURI, token: str | None, limits: Limits, patience: float) -> None:
         self._address = address
@@ -113,7 +113,7 @@ def _address(url: str) -> WebSocketURI:
         address.host.encode("idna")
     except (InvalidURI, ValueError):
         raise _no_address() from None
-    # Credentials in an address end up in logs; and whitespace would end the request's first line early.
+    # Credentials in an address end up in logs, and whitespace would end the request line early.
     if address.username is not None or re.search(r"\s", url):
         raise _no_address()
     return address

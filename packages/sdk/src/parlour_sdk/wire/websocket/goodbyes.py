@@ -1,4 +1,4 @@
-"""How a WebSocket ended, in words. Closing it is the transport's part."""
+"""Explains how a WebSocket connection ended. The transport closes it."""
 
 from typing import Final
 
@@ -22,7 +22,7 @@ _WORDS: Final[dict[int, str]] = {
 
 
 def why_it_ended(protocol: Protocol, frame_bytes: int, error: Exception | None) -> Exception | None:
-    """None if the other side said goodbye regularly; `error` is what the socket reported, if it did."""
+    """Returns the reason for the end, or None if the other side closed regularly; `error` is the socket's own error."""
     received, sent = protocol.close_rcvd, protocol.close_sent
     if received is not None:
         return None if received.code in _REGULAR else ConnectionAbortedError(_in_words(received))

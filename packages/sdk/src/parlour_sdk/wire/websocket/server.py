@@ -1,4 +1,4 @@
-"""Listens for WebSockets and lets in whoever knows a token. What they are for is the callback's part."""
+"""Listens for WebSocket connections and admits clients that present a known token. Callbacks use the connections."""
 
 import asyncio
 import ssl
@@ -18,11 +18,11 @@ from parlour_sdk.wire.websocket.transport import LIBRARY_LOGGER, PATIENCE, WebSo
 
 OnConnection: TypeAlias = Callable[[str, WebSocketTransport], None]
 Admit: TypeAlias = Callable[[str], OnConnection | None]
-"""Who takes the connections of whoever presents this token; None when nobody knows it."""
+"""Returns the callback for connections that present this token; None if the token is unknown."""
 
-_UPGRADE_WITHIN: Final = 10.0  # seconds for the request to come, and for a refusal to be read
+_UPGRADE_WITHIN: Final = 10.0  # seconds for the request to arrive, and for a refusal to be read
 _MAX_UPGRADES: Final = 512
-"""Connections that may be open without having presented a token, so that they do not take all files of the process."""
+"""Maximum of open connections without a token yet, so that they can't exhaust the process's file descriptors."""
 
 
 def serve(
@@ -36,7 +36,7 @@ def serve(
     tls: ssl.SSLContext | None = None,
     patience: float = PATIENCE,
 ) -> AbstractAsyncContextManager[int]:
-    """As `serve_admitted`, for one token that everybody shares."""
+    """Listens like `serve_admitted`, with one token for all clients."""
     if not is_token(token):
         raise ValueError(f"a server needs a token, or anyone who reaches its port could use it; {TOKEN_SHAPE}")
 
@@ -57,10 +57,10 @@ async def serve_admitted(
     tls: ssl.SSLContext | None = None,
     patience: float = PATIENCE,
 ) -> AsyncIterator[int]:
-    """Listen for as long as the context lasts; its value is the port, which port 0 leaves to the system.
+    """Listens while the context is open; its value is the port, which the system chooses if `port` is 0.
 
-    Whom `admit` names gets the path and the transport of each connection whose path is accepted. Leaving the context
-    ends all connections, which both their sides are told.
+    The callback that `admit` returns receives the path and the transport of each connection whose path is accepted.
+    Leaving the context closes all connections and notifies both sides of each.
     """
     desk = _Desk(admit, accepts, limits, patience)
     loop = asyncio.get_running_loop()
@@ -76,7 +76,7 @@ async def serve_admitted(
 
 @dataclass(frozen=True, eq=False)
 class _Desk:
-    """What the connections of one server share."""
+    """The state that all connections of one server share."""
 
     admit: Admit
     accepts: Callable[[str], bool]
@@ -96,7 +96,7 @@ class _Desk:
 
 
 class _Upgrade(asyncio.Protocol):
-    """One connection until it is a WebSocket; it stays one of these if it is refused."""
+    """A connection before it becomes a WebSocket, or one that is refused."""
 
     def __init__(self, desk: _Desk) -> None:
         self._desk = desk
@@ -114,10 +114,10 @@ class _Upgrade(asyncio.Protocol):
         self._protocol.receive_data(data)
         events = self._protocol.events_received()
         if not events:
-            write_out(self._protocol, self._socket)  # the library itself refuses what is no request
+            write_out(self._protocol, self._socket)  # the library itself rejects invalid requests
         elif len(events) == 1 and isinstance(events[0], Request) and not self._protocol.close_expected():
             self._answer(events[0])
-        else:  # frames of a WebSocket that nobody has accepted
+        else:  # WebSocket frames before the connection was accepted
             self.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:

@@ -1,4 +1,4 @@
-"""The token in an upgrade request: how it is written, and whether it is the right one."""
+"""Formats, parses and compares the bearer token of an upgrade request."""
 
 import hmac
 import re
@@ -14,12 +14,12 @@ def is_token(text: str) -> bool:
 
 
 def bearer(token: str) -> str:
-    """The value of the Authorization header."""
+    """Returns the value of the Authorization header."""
     return f"Bearer {token}"
 
 
 def presented(authorization: Sequence[str]) -> str | None:
-    """The token in the one Authorization header that came; whoever looks it up may rely on its shape."""
+    """Returns the token of the only Authorization header; None if there is not exactly one well-formed token."""
     if len(authorization) != 1:
         return None
     scheme, _, token = authorization[0].partition(" ")
@@ -27,5 +27,5 @@ def presented(authorization: Sequence[str]) -> str | None:
 
 
 def is_same(presented_token: str, token: str) -> bool:
-    """How much of it is right takes no time to tell."""
+    """Compares tokens in constant time, so that timing does not reveal how much of a token is right."""
     return hmac.compare_digest(presented_token.encode(), token.encode())

@@ -1,8 +1,8 @@
-"""Frames as text messages of one open WebSocket. Opening it, and who may, is the client's and the server's part.
+"""A transport that sends frames as text messages of an open WebSocket; client and server modules open it.
 
-The library is used as a protocol without input and output: this way the frames of one turn leave in one write,
-incoming ones need neither queue nor task, and any sign of life counts, not only the answer to a ping, which waits
-behind everything else when the other side is slowed down.
+The websockets library is used as a sans-I/O protocol. So the frames of one loop iteration leave in one write, incoming
+frames need neither queue nor task, and any received data proves that the other side is there, not only the answer to a
+ping, which waits behind everything else when the other side is slowed down.
 """
 
 import asyncio
@@ -24,27 +24,27 @@ from parlour_sdk.wire.websocket.goodbyes import why_it_ended
 
 HIGH_WATER: Final = 256 * 1024
 PATIENCE: Final = 20.0
-"""Seconds within which a side that has vanished is noticed."""
-# At debug level the library logs headers, which hold the token, and what frames say.
+"""Seconds within which a vanished peer is detected and its connection closed."""
+# At debug level the library logs headers, which include the token, and the content of frames.
 LIBRARY_LOGGER: Final = logging.getLogger(f"{__name__}.library")
 LIBRARY_LOGGER.setLevel(logging.WARNING)
 
-# Frames are joined up to this size only: the other side can work on these while we make the next ones.
+# Frames are joined up to this size only, so that the other side can work on them while we make the next ones.
 _JOINED_BYTES: Final = 16 * 1024
-# What the kernel may hold that isn't on its way yet. It would take megabytes, and congestion would show too late.
+# Unsent bytes that the kernel may buffer. By default it accepts megabytes, and congestion would be noticed too late.
 _UNSENT_BYTES: Final = 128 * 1024
-_BEATS: Final = 4  # within the patience; the other side is gone when nothing came between all of them
-_CONTROL_BYTES: Final = 6  # what a ping costs beside its payload
-_REASON_BYTES: Final = 123  # what a close frame has room for
-# How long the other side may take to read what is buffered and to say goodbye.
+_BEATS: Final = 4  # heartbeats per peer timeout; the other side is gone if nothing arrived between all of them
+_CONTROL_BYTES: Final = 6  # size of a ping without its payload
+_REASON_BYTES: Final = 123  # maximum size of the reason in a close frame
+# Seconds that the other side may take to read what is buffered and to answer the close frame.
 _LINGER: Final = 2.0
 
 
 class WebSocketTransport(asyncio.Protocol):
-    """Takes over the socket of an accepted or established connection, and closes it in the end.
+    """Takes over the socket of an established connection and closes it at the end.
 
-    Both sides send pings all the time, so a side that is paused and answers none is still heard. Whoever is paused
-    itself doesn't listen and passes no judgement.
+    Both sides send pings regularly, so a side that is paused and answers none still shows that it is there. A side that
+    has paused reading does not check the other one for silence.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class WebSocketTransport(asyncio.Protocol):
         self._linger: asyncio.TimerHandle | None = None
         self._beat_every = patience / _BEATS
         self._heard = True
-        self._silent_beats = 0  # counted instead of timed: what this side slept through is no silence of the other's
+        self._silent_beats = 0  # counted, not timed: time that this process slept is not silence of the other side
         self._pulse = self._loop.call_later(self._beat_every, self._beat)
         socket.set_protocol(self)
         socket.set_write_buffer_limits(high=HIGH_WATER)
@@ -113,14 +113,14 @@ class WebSocketTransport(asyncio.Protocol):
         self._close(CloseCode.POLICY_VIOLATION if refusal else CloseCode.NORMAL_CLOSURE, reason)
 
     def shut_down(self, reason: str) -> None:
-        """Close because the program on this side ends, which the other side and `on_closed` are told."""
+        """Closes because this process ends; notifies the other side and `on_closed`."""
         if not self._closed:
             self._close(CloseCode.GOING_AWAY, reason)
             if self._on_closed is not None:
                 self._on_closed(ConnectionAbortedError(reason))
 
     async def wait_closed(self) -> None:
-        """Return when the socket is closed too: what was to be sent has gone out, or never will."""
+        """Waits until the socket is closed: buffered data has been sent, or never will be."""
         await self._gone.wait()
 
     def data_received(self, data: bytes) -> None:
@@ -185,7 +185,7 @@ class WebSocketTransport(asyncio.Protocol):
             self._refuse(CloseCode.POLICY_VIOLATION, "the other side keeps sending pings and doesn't read the answers")
 
     def _check_rate(self, frame: Frame) -> None:
-        """What carries no whole frame is never handed over, so nobody else could slow it down."""
+        """Limits the rate of pings and fragments, which never reach the peer's limiter: they carry no whole frame."""
         if self._side_cap.charge(len(frame.data)) > 0:
             self._refuse(CloseCode.POLICY_VIOLATION, "the other side floods the connection with pings or fragments")
 
@@ -205,7 +205,7 @@ class WebSocketTransport(asyncio.Protocol):
         self._read_on()
 
     def _read_on(self) -> None:
-        """Read while frames are wanted; and after closing, when what comes is thrown away up to the goodbye."""
+        """Reads while frames are wanted, and after closing, when data is discarded up to the close frame."""
         wanted = self._closed or not (self._ended or self._paused or self._on_frame is None)
         if self._socket.is_closing() or self._socket.is_reading() == wanted:
             return
@@ -252,7 +252,7 @@ class WebSocketTransport(asyncio.Protocol):
 
 
 def write_out(protocol: Protocol, socket: asyncio.Transport) -> None:
-    """Hand what the protocol has to say to the socket, in one write."""
+    """Writes the protocol's pending output to the socket, in one write."""
     pieces = protocol.data_to_send()
     if not pieces or socket.is_closing():
         return
@@ -265,7 +265,7 @@ def write_out(protocol: Protocol, socket: asyncio.Transport) -> None:
 
 
 def _for_side_traffic(limits: Limits) -> Limits:
-    """At least the usual rates: after a long pause, the pings of all that time come at once."""
+    """Returns limits with at least the default rates: after a long pause, all pings of that time arrive together."""
     return replace(
         limits,
         frames_per_second=max(limits.frames_per_second, DEFAULT_LIMITS.frames_per_second),
