@@ -28,7 +28,7 @@ def test_what_is_too_old_is_gone_and_the_host_goes_on_also_after_it_was_killed(m
 
     eventually(lambda: host.items("/events", type="message.received") == [], "the events are gone")
     assert texts(host.ask(agent, "three", conversation_id="chat")) == ["three"]
-    assert "the clean-up took away" in host.log()
+    assert "clean-up deleted" in host.log()
 
 
 DAY_MILLISECONDS = 24 * 3600 * 1000
@@ -61,7 +61,7 @@ def test_a_host_that_starts_with_its_clock_400_days_off_deletes_nothing_and_says
 ) -> None:
     host = make_host(ECHO_PLUGIN, PARLOUR__RETENTION__FIRST_SECONDS="0").start()
     host.ask(host.agent(), "hello")
-    eventually(lambda: "the clean-up took away" in host.log(), "the first clean-up is over")
+    eventually(lambda: "clean-up deleted" in host.log(), "the first clean-up is over")
     host.stop()
     move_data(host, days)
     before = all_kept(host)

@@ -1,1 +1,1 @@
-"""The domain. Imports the protocol's entities and itself, nothing else."""
+"""The domain of the Host. It imports the protocol's entities and itself, nothing else."""

@@ -1,4 +1,4 @@
-"""Work that nobody may cut in two: what follows a commit has to follow it in this life of the Host."""
+"""Helpers for asyncio: work that must not be interrupted, such as the steps that follow a commit."""
 
 import asyncio
 import logging
@@ -9,7 +9,11 @@ logger = logging.getLogger(__name__)
 
 
 async def to_its_end(work: Coroutine[Any, Any, None], failed: str) -> None:
-    """Also when whoever waits for it is cancelled; that goes on after it. `failed` tells the log what was not done."""
+    """Runs a coroutine to its end even if the caller is cancelled, and only then raises the cancellation.
+
+    Used for work that has to follow a commit before the process exits. If the work fails while its caller is being
+    cancelled, the error is logged, with `failed` as the description of the work that was not done.
+    """
     task = asyncio.create_task(work)
     try:
         await asyncio.shield(task)

@@ -1,4 +1,4 @@
-"""JSON as it is kept in text columns."""
+"""Encodes and decodes the JSON of text columns."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,12 +11,12 @@ def dumps(value: Any) -> str:
 
 
 def dumps_list(items: Sequence[Any]) -> str:
-    """Where there is nearly always nothing."""
+    """Encodes a list; an empty one, which is the usual case, costs nothing."""
     return dumps(items) if items else "[]"
 
 
 def dumps_dict(values: Mapping[str, Any]) -> str:
-    """Where there is nearly always nothing."""
+    """Encodes an object; an empty one, which is the usual case, costs nothing."""
     return dumps(dict(values)) if values else "{}"
 
 

@@ -1,11 +1,11 @@
-"""A call that is answered with an error."""
+"""Defines the error that ends a call."""
 
 from collections.abc import Mapping
 from typing import Any
 
 
 class Refused(Exception):
-    """The call is answered with an error."""
+    """Raised when a call is rejected; the caller receives code, message and details as the error."""
 
     def __init__(
         self, code: str, message: str, retryable: bool = False, details: Mapping[str, Any] | None = None

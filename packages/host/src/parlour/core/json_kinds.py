@@ -1,4 +1,4 @@
-"""What a value of JSON is, in a person's words. For sentences that must not repeat the value, which may be secret."""
+"""Names the kind of a JSON value for error messages, which must not repeat the value since it may be secret."""
 
 from typing import Any
 

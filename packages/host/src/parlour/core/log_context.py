@@ -1,4 +1,4 @@
-"""Which run a line of the log is about: known to whoever works for it, wherever it is written."""
+"""Adds the id of the current run to log lines, in whichever module they are written."""
 
 import logging
 from contextlib import suppress
@@ -7,7 +7,9 @@ from contextvars import ContextVar
 _RUN: ContextVar[str] = ContextVar("run", default="")
 
 
-class about_run:  # noqa: N801 - it reads as a word of the `with` it stands in
+class about_run:  # noqa: N801 - it is used like a function in a `with` statement
+    """Context manager that marks log lines of this context with a run's id."""
+
     def __init__(self, run_id: str) -> None:
         self._run_id = run_id
 
@@ -15,11 +17,11 @@ class about_run:  # noqa: N801 - it reads as a word of the `with` it stands in
         self._token = _RUN.set(self._run_id)
 
     def __exit__(self, *failure: object) -> None:
-        with suppress(ValueError):  # work that is thrown away unfinished ends in whatever context that happens in
+        with suppress(ValueError):  # an unfinished generator may be closed in another context than it was started in
             _RUN.reset(self._token)
 
 
 def with_run(record: logging.LogRecord) -> bool:
-    """A filter that notes the run on the line."""
+    """Log filter that sets `run_id` on the record."""
     record.run_id = _RUN.get()
     return True

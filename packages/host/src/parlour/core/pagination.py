@@ -1,4 +1,4 @@
-"""Opaque positions in a list. A cursor of another list, scope or database is refused."""
+"""Encodes positions in a list as opaque cursors. A cursor of another list, scope or database is rejected."""
 
 import base64
 import binascii
@@ -20,6 +20,8 @@ class InvalidCursor(Exception):
 
 
 class Cursors:
+    """Encodes and decodes cursors, signed with a key that is derived from the database's id."""
+
     def __init__(self, database_id: str) -> None:
         self._key = blake2b(database_id.encode()).digest()
 
@@ -40,5 +42,8 @@ class Cursors:
         return position
 
     def _seal(self, listing: str, body: bytes) -> bytes:
-        """A page has a cursor per item, so it matters what one costs: this is a third of an HMAC."""
+        """Returns the signature of a cursor.
+
+        Keyed BLAKE2b costs a third of an HMAC, which matters since a page has a cursor per item.
+        """
         return blake2b(listing.encode() + b"\0" + body, digest_size=SEAL_BYTES, key=self._key).digest()

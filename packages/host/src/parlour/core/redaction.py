@@ -1,6 +1,6 @@
-"""Takes secrets out of what is written down or told: those it was told of, and whatever looks like one.
+"""Removes secrets from logs, errors and stored texts: registered secrets, and everything that looks like one.
 
-A process has one, as it has one log: `REDACTOR`. Whoever comes to hold a secret makes it known there.
+A process has one redactor, as it has one log: `REDACTOR`. Code that obtains a secret registers it there.
 """
 
 import json
@@ -13,9 +13,9 @@ from .secrets import SecretBox
 
 MASK: Final = "[redacted]"
 SHORTEST = 6
-"""Characters. What is shorter is part of many a word."""
+"""Characters. Shorter secrets are not masked, since they also occur inside ordinary words."""
 
-# No alternative may begin inside of what it could have begun before, so that time grows with the text and not faster.
+# No alternative may start within text at which it could have started earlier; this keeps the search linear.
 LOOKS_SECRET = re.compile(
     r"""
       (?P<url>(?<![a-z0-9+.-])[a-z][a-z0-9+.-]*://)[^\s/@"']+@           # credentials in an address
@@ -30,7 +30,7 @@ LOOKS_SECRET = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 
-# Each alternative needs one of these, in small letters; few texts have any, and to look for them costs next to nothing.
+# Each alternative needs one of these in lower case. Few texts have any, and the check is much cheaper than the pattern.
 _SIGNS: Final = (
     *("://", "authorization", "bearer", "basic", "key", "token", "secret", "passw"),
     *("sk-", "pk-", "rk-", "parlour_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "xox", "akia", "aiza", "eyj"),
@@ -39,12 +39,14 @@ _BOT_TOKEN = re.compile(r"[0-9]{6}:")
 
 
 class Redactor:
+    """Replaces secrets in texts by a mask."""
+
     def __init__(self) -> None:
         self._known: set[str] = set()
         self._pattern: re.Pattern[str] | None = None
 
     def know(self, secret: str) -> None:
-        """Also as JSON and addresses write it, and the password of an address on its own."""
+        """Registers a secret, also in its JSON and URL encodings; of a URL its password is registered separately."""
         forms = {secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1], quote(secret, safe="")}
         password = _password(secret)
         forms |= {password, quote(password, safe="")} if password else set()
@@ -55,6 +57,7 @@ class Redactor:
             self._pattern = re.compile("|".join(map(re.escape, longest_first)))
 
     def clean(self, text: str) -> str:
+        """Returns the text with every registered or apparent secret masked."""
         if len(text) < SHORTEST:
             return text
         if self._pattern is not None:
@@ -62,13 +65,16 @@ class Redactor:
         return LOOKS_SECRET.sub(masked, text) if _may_hold_secrets(text) else text
 
     def clean_json(self, text: str) -> str:
-        """JSON, which stays such: its texts are cleaned one by one. As one text it would lose quotes and braces."""
+        """Redacts each string of a JSON text separately, so that it stays valid JSON.
+
+        Redacted as a single text it could lose quotes and braces.
+        """
         known = self._pattern is not None and self._pattern.search(text) is not None
         if not known and not _may_hold_secrets(text):
             return text
         try:
             value = loads(text)
-        except ValueError:  # nobody reads it, as deep as it is; a secret stays out all the same
+        except ValueError:  # not readable as JSON, such as nested too deep; the secrets are removed all the same
             return self.clean(text)
         cleaned = self._each(value)
         return text if cleaned == value else dumps(cleaned)
@@ -84,7 +90,7 @@ class Redactor:
         return value
 
     def _named(self, text: str, name: str) -> str:
-        """A text that looks like none by itself may be one by its name, such as a password."""
+        """Redacts a text that is recognized as a secret only by the name of its field, such as `password`."""
         cleaned = self.clean(text)
         if cleaned != text or not name:
             return cleaned
@@ -96,7 +102,7 @@ REDACTOR: Final = Redactor()
 
 
 class KnowingBox:
-    """A secret box whose secrets are known as such from the moment that anybody holds them."""
+    """Secret box that registers every secret it seals or opens with the redactor."""
 
     def __init__(self, box: SecretBox, redactor: Redactor) -> None:
         self._box = box

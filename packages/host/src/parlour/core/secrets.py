@@ -1,20 +1,22 @@
-"""What keeps tokens and keys unreadable in the database. Whoever holds a secret asks for exactly this."""
+"""The port that encrypts tokens and keys before they are written to the database."""
 
 from typing import Protocol
 
 
 class SecretBox(Protocol):
+    """Encrypts and decrypts secrets."""
+
     def seal(self, secret: str) -> str:
-        """As it may be written to the database."""
+        """Returns the secret in the encrypted form that may be written to the database."""
         ...
 
     def open(self, sealed: str) -> str:
-        """The secret again. Raises SecretUnreadable when it was sealed with another key."""
+        """Returns the secret. Raises SecretUnreadable if it was sealed with another key."""
         ...
 
 
 class NoSecrets:
-    """For whoever keeps none."""
+    """Secret box of a Host that stores no secrets; every call raises SecretUnreadable."""
 
     def seal(self, secret: str) -> str:
         raise SecretUnreadable

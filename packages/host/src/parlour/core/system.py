@@ -1,4 +1,4 @@
-"""Time and ids in production. The simulation brings its own."""
+"""The clock and the id generator of production. The simulation has its own."""
 
 import os
 import time
@@ -8,12 +8,14 @@ _POOL_BYTES = 4096
 
 
 class SystemClock:
+    """Reads the system's time in epoch milliseconds."""
+
     def now(self) -> int:
         return time.time_ns() // 1_000_000
 
 
 class SystemIds:
-    """UUIDv7 whose random tail only grows within a millisecond, so that ids of one process sort as they were made."""
+    """Generates UUIDv7 ids. The random tail only grows within a millisecond, so ids of one process sort by creation."""
 
     def __init__(self) -> None:
         self._stamp = 0
@@ -24,13 +26,16 @@ class SystemIds:
     def new(self) -> str:
         stamp = time.time_ns() // 1_000_000
         if stamp > self._stamp:
-            self._stamp, self._tail = stamp, self._random(9) >> 1  # the top bits stay free to grow into
+            self._stamp, self._tail = stamp, self._random(9) >> 1  # the top bit is left free for increments
         else:
             self._tail += 1 + self._random(4)
         return compose(self._stamp, self._tail)
 
     def _random(self, size: int) -> int:
-        """The kernel is asked for many at once: an id costs a microsecond, not ten."""
+        """Returns a random number of `size` bytes from a pool, which is read in one call.
+
+        An id then costs one microsecond instead of ten.
+        """
         start = self._used
         if start + size > len(self._pool):
             self._pool, start = os.urandom(_POOL_BYTES), 0
@@ -39,7 +44,7 @@ class SystemIds:
 
 
 def compose(stamp: int, tail: int) -> str:
-    """A UUIDv7 from milliseconds and up to 74 bits."""
+    """Builds a UUIDv7 from epoch milliseconds and a tail of up to 74 bits."""
     if tail >> _TAIL_BITS:
         raise ValueError("the tail of an id has at most 74 bits")
     value = stamp << 80 | 0x7 << 76 | (tail >> 62) << 64 | 0b10 << 62 | tail & (1 << 62) - 1

@@ -1,1 +1,1 @@
-"""Repositories of what operators configure: agents, bots, routes, models, budgets, schedules, webhooks, MCP servers."""
+"""Repositories of the configuration: agents, bots, routes, models, budgets, schedules, webhooks and MCP servers."""

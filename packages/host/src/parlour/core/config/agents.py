@@ -1,4 +1,4 @@
-"""All agents. They are few and read for every event, so they are kept in memory and written through."""
+"""Repository of agents. They are few and read for every event, so they are cached in memory and written through."""
 
 from collections.abc import Callable
 
@@ -9,9 +9,9 @@ from parlour.core.store.tables import AGENTS, DEFAULT_AGENTS
 
 
 class AgentBook:
-    """Whoever changes it hands over what is to be written with the change: the audit's entry of it.
+    """All agents. A caller that changes one passes further statements for the same unit, such as the audit entry.
 
-    `gone` is told of an agent that was removed.
+    `gone` is called with the id of an agent after it was removed.
     """
 
     def __init__(self, journal: Journal, clock: Clock, gone: Callable[[str], None] = lambda agent_id: None) -> None:
@@ -28,7 +28,7 @@ class AgentBook:
         return self._agents.get(agent_id)
 
     def all(self) -> list[Agent]:
-        """In the order they were made."""
+        """Returns all agents in the order of their creation."""
         return [self._agents[agent_id] for agent_id in sorted(self._agents)]
 
     async def add(self, agent: Agent, *also: Statement) -> None:
@@ -45,7 +45,7 @@ class AgentBook:
         self._agents[agent.agent_id] = agent
 
     async def remove(self, agent_id: str, *also: Statement) -> None:
-        """With all places where it is the default one."""
+        """Removes an agent and every setting that makes it a default agent."""
         own = where(agent_id=agent_id)
         removals = (Delete(AGENTS, own), Delete(DEFAULT_AGENTS, own, expect=ANY))
         await self._journal.commit(Unit("agent.remove", (*removals, *also)))

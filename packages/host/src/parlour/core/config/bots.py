@@ -1,4 +1,7 @@
-"""All bots, kept in memory and written through. Secrets are sealed here; whoever connects a bot opens them."""
+"""Repository of bots, cached in memory and written through.
+
+Secrets are sealed here; the code that connects a bot opens them.
+"""
 
 from collections.abc import Callable
 from dataclasses import field
@@ -13,12 +16,14 @@ from parlour_sdk.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Bot:
+    """One configured account of a platform."""
+
     bot_id: str
     name: str
     adapter: str
     config: dict[str, Any] = field(default_factory=dict)
     secrets: dict[str, str] = field(default_factory=dict)
-    """Sealed, by the name of their field in the adapter's form."""
+    """Sealed secrets, by the name of their field in the adapter's form."""
     enabled: bool = True
 
     def encode(self) -> str:
@@ -27,9 +32,9 @@ class Bot:
 
 
 class BotBook:
-    """Whoever changes it hands over what is to be written with the change: the audit's entry, its first routes.
+    """All bots. A caller that changes one passes further statements for the same unit: audit entry, first routes.
 
-    `gone` is told of a bot that was removed.
+    `gone` is called with the id of a bot after it was removed.
     """
 
     def __init__(self, journal: Journal, clock: Clock, gone: Callable[[str], None] = lambda bot_id: None) -> None:
@@ -46,7 +51,7 @@ class BotBook:
         return self._bots.get(bot_id)
 
     def all(self) -> list[Bot]:
-        """In the order they were made."""
+        """Returns all bots in the order of their creation."""
         return [self._bots[bot_id] for bot_id in sorted(self._bots)]
 
     async def add(self, bot: Bot, *also: Statement) -> None:
@@ -63,7 +68,7 @@ class BotBook:
         self._bots[bot.bot_id] = bot
 
     async def remove(self, bot_id: str, *also: Statement) -> None:
-        """Removes it with its routes, default agents, names and place in the platform's stream.
+        """Removes a bot with its routes, default agents, names and platform cursor.
 
         Its conversations stay readable.
         """
@@ -75,7 +80,10 @@ class BotBook:
 
 
 def there(bot_id: str) -> Statement:
-    """To be written with what belongs to a bot: nobody takes along what is written after it has gone."""
+    """Builds a statement that fails its guard if the bot does not exist.
+
+    It is committed with rows that belong to a bot: rows written after its removal would never be deleted.
+    """
     return Update(BOTS, {"bot_id": bot_id}, where(bot_id=bot_id))
 
 
@@ -84,7 +92,7 @@ def _decode(row: Row) -> Bot:
 
 
 class PlatformCursors:
-    """How far each bot has read its platform."""
+    """Stores how far each bot has read its platform's stream of events."""
 
     def __init__(self, journal: Journal, clock: Clock) -> None:
         self._journal = journal
@@ -95,10 +103,10 @@ class PlatformCursors:
         return str(rows[0]["cursor"]) if rows else None
 
     def moved(self, bot_id: str, cursor: str) -> Insert:
-        """To be written with the events that it stands behind."""
+        """Builds the statement that saves the cursor, to be committed with the last events before it."""
         row: dict[str, str | int] = {"bot_id": bot_id, "cursor": cursor, "updated_at": self._clock.now()}
         return Insert(BOT_CURSORS, {**row}, conflict=Upsert(("bot_id",), ("cursor", "updated_at")))
 
     async def keep(self, bot_id: str, cursor: str) -> None:
-        """Where nothing came that it could be written with."""
+        """Saves the cursor in a unit of its own, if there are no events to commit it with."""
         await self._journal.commit(Unit("bot.cursor", (self.moved(bot_id, cursor),)))

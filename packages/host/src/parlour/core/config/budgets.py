@@ -1,4 +1,4 @@
-"""All budgets. They are few and asked before every model call, so they are kept in memory and written through."""
+"""Repository of budgets, cached in memory and written through: they are few and read before every model call."""
 
 from parlour.core.journal import ANY, Delete, Insert, Journal, Select, Statement, Unit, Update, where
 from parlour.core.model.budget import Budget
@@ -7,11 +7,11 @@ from parlour.core.model.providers import Asking
 from parlour.core.store.tables import BUDGET_USES, BUDGETS
 
 Applying = list[tuple[Budget, str]]
-"""Budgets, each with whose use of it is meant."""
+"""Budgets that apply to a call, each with the subject that the call is charged to."""
 
 
 class BudgetBook:
-    """Whoever changes it hands over what is to be written with the change: the audit's entry of it."""
+    """All budgets. A caller that changes one passes further statements for the same unit, such as the audit entry."""
 
     def __init__(self, journal: Journal, clock: Clock) -> None:
         self._journal = journal
@@ -26,10 +26,11 @@ class BudgetBook:
         return self._budgets.get(budget_id)
 
     def all(self) -> list[Budget]:
-        """In the order they were made."""
+        """Returns all budgets in the order of their creation."""
         return [self._budgets[budget_id] for budget_id in sorted(self._budgets)]
 
     def applying(self, asking: Asking) -> Applying:
+        """Returns the budgets that apply to a call."""
         if not self._budgets:
             return []
         subjects = [(budget, budget.subject(asking)) for budget in self.all()]
@@ -49,7 +50,7 @@ class BudgetBook:
         self._budgets[budget.budget_id] = budget
 
     async def remove(self, budget_id: str, *also: Statement) -> None:
-        """With what was counted for it."""
+        """Removes a budget with the use that was counted for it."""
         removals = (
             Delete(BUDGETS, where(budget_id=budget_id)),
             Delete(BUDGET_USES, where(budget_id=budget_id), expect=ANY),

@@ -1,4 +1,4 @@
-"""All default agents. They are few and looked at for every event, so they are kept in memory and written through."""
+"""Repository of default agents, cached in memory and written through: they are few and read for every event."""
 
 from collections.abc import Callable, Iterator
 
@@ -15,6 +15,8 @@ PLACED = ("platform", "bot_id", "chat", "thread_id", "actor_id")
 
 @dataclass(frozen=True, slots=True)
 class DefaultAgent:
+    """Makes an agent the default of one scope."""
+
     default_id: str
     place: Place
     agent_id: str
@@ -23,15 +25,18 @@ class DefaultAgent:
 
 
 Claims = tuple[DefaultAgent, ...]
-"""Of one place. More than one is a mistake that the database refuses; whoever reads them says so if it got in."""
+"""Default agents of one scope.
+
+The database rejects more than one; if there are several all the same, the reader reports a misconfiguration.
+"""
 
 
 class PlaceTaken(Exception):
-    """Another agent is the default one there."""
+    """Raised when another agent is the default of the scope."""
 
 
 class NamedGone(Exception):
-    """What it names was deleted just now; `field` is where it is named."""
+    """Raised when the agent or bot of a new default agent was just deleted; `field` names which of them."""
 
     def __init__(self, field: str) -> None:
         super().__init__(field)
@@ -39,7 +44,7 @@ class NamedGone(Exception):
 
 
 class DefaultAgentBook:
-    """Whoever changes it hands over what is to be written with the change: the audit's entry of it."""
+    """All default agents. A caller that changes one passes further statements for the same unit: the audit entry."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
@@ -54,14 +59,14 @@ class DefaultAgentBook:
         return next((each for each in self._each() if each.default_id == default_id), None)
 
     def all(self) -> list[DefaultAgent]:
-        """In the order they were made."""
+        """Returns all default agents in the order of their creation."""
         return sorted(self._each(), key=lambda each: each.default_id)
 
     def at(self, place: Place) -> Claims:
         return self._claims.get(place, ())
 
     def nearest(self, event: EventEnvelope) -> Claims:
-        """Of the most specific place around an event that has a default agent; the workspace is not looked at."""
+        """Returns the default agents of the most specific scope of the event that has any, except the workspace."""
         if not self._claims:
             return ()
         return next((claims for place in around(event) if (claims := self.at(place))), ())
@@ -70,7 +75,7 @@ class DefaultAgentBook:
         return self.at(WORKSPACE)
 
     def of_conversation(self, key: ConversationKey) -> Claims:
-        """Those of its thread, or of its chat if it is in none."""
+        """Returns the default agents of a conversation's thread, or of its chat if it has no thread."""
         if key.principal or not key.bot_id:
             return ()
         if key.thread_id:
@@ -78,14 +83,14 @@ class DefaultAgentBook:
         return self.at(Place("conversation", bot_id=key.bot_id, chat=key.chat))
 
     async def add(self, default: DefaultAgent, *also: Statement) -> None:
-        """Raises PlaceTaken and NamedGone; then nothing was written."""
+        """Adds a default agent. Raises ScopeTaken or TargetMissing, and then nothing was written."""
         placed = {name: getattr(default.place, name) for name in PLACED}
         row = {"default_id": default.default_id, "scope": default.place.scope, **placed, "agent_id": default.agent_id}
         insert = Insert(DEFAULT_AGENTS, {**row, "created_at": default.created_at, "updated_at": default.updated_at})
         await self._write("default_agent.add", insert, default, also)
 
     async def replace(self, before: DefaultAgent, default: DefaultAgent, *also: Statement) -> None:
-        """Raises PlaceTaken when it is not any more what it was before, and NamedGone."""
+        """Replaces a default agent. Raises ScopeTaken if it was changed since it was read, or TargetMissing."""
         values: dict[str, str | int] = {"agent_id": default.agent_id, "updated_at": default.updated_at}
         known = where(default_id=before.default_id, agent_id=before.agent_id)
         await self._write("default_agent.replace", Update(DEFAULT_AGENTS, {**values}, known), default, also)
@@ -96,7 +101,7 @@ class DefaultAgentBook:
         self.forget(lambda each: each.default_id == default_id)
 
     def forget(self, gone: Callable[[DefaultAgent], bool]) -> None:
-        """Those whose rows were deleted with something else."""
+        """Drops default agents from the cache whose rows were deleted together with something else."""
         kept = {place: tuple(each for each in claims if not gone(each)) for place, claims in self._claims.items()}
         self._claims = {place: claims for place, claims in kept.items() if claims}
 
@@ -107,9 +112,10 @@ class DefaultAgentBook:
         self.forget(lambda each: each.place.bot_id == bot_id)
 
     async def _write(self, name: str, change: Statement, default: DefaultAgent, also: tuple[Statement, ...]) -> None:
-        """Whom it names must be there still: nobody takes along what is written after they have gone.
+        """Commits a change, guarded by the existence of its agent and bot.
 
-        They come first, as they do where they are removed, so that neither waits for the other.
+        Rows written after their removal would never be deleted. These guards come first, in the order in which a
+        removal locks the same rows, so that the two can't deadlock.
         """
         named: list[Statement] = [Update(AGENTS, {"agent_id": default.agent_id}, where(agent_id=default.agent_id))]
         if bot_id := default.place.bot_id:
@@ -137,5 +143,5 @@ def _decode(row: Row) -> DefaultAgent:
 
 
 def removing(claims: Claims) -> list[Statement]:
-    """To be written with what takes them along."""
+    """Builds the statements that delete default agents, for the unit that removes what they belong to."""
     return [Delete(DEFAULT_AGENTS, where(default_id=each.default_id), expect=ANY) for each in claims]

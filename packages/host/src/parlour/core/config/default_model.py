@@ -1,4 +1,4 @@
-"""The agent that a fresh install has: it takes the first real model that is added, and keeps what a person chose."""
+"""Assigns the first real model that is added to the default agent of a fresh install, unless an operator chose one."""
 
 from dataclasses import replace
 from typing import Any
@@ -11,22 +11,25 @@ from parlour.core.store.tables import META
 from .agents import AgentBook
 
 DEFAULT_AGENT = "default_agent"
-"""The name under which the database knows its id."""
+"""Key of the table `meta` that stores the id of the default agent."""
 DEMO = "demo"
-"""The id of the demo model, and of its provider."""
+"""Id of the demo model and of its provider."""
 
 
 def selecting(model_id: str) -> dict[str, Any]:
+    """Returns the configuration value that selects one model without fallbacks."""
     return {"primary": model_id, "fallbacks": []}
 
 
 class DefaultAgent:
+    """Finds out whether the default agent still needs a model."""
+
     def __init__(self, journal: Journal, agents: AgentBook) -> None:
         self._journal = journal
         self._agents = agents
 
     async def waiting_for(self, model: Model) -> tuple[Agent, Agent] | None:
-        """The default agent as it is and as it would be with this model; None when it has one, or is gone."""
+        """Returns the default agent as it is and with this model; None if it already has a model or does not exist."""
         rows = await self._journal.read(Select(META, where(name=DEFAULT_AGENT), limit=1))
         agent = self._agents.get(str(rows[0]["value"])) if rows else None
         if agent is None or model.type != "llm" or model.provider_id == DEMO:

@@ -1,4 +1,4 @@
-"""What a new bot does before anybody has said what it should do."""
+"""Builds the routes of a new bot."""
 
 from collections.abc import Iterable
 
@@ -10,7 +10,7 @@ DESCRIPTION = "made with the bot"
 
 
 def first_routes(agents: Iterable[Agent]) -> list[Route]:
-    """The oldest agent that is enabled answers whoever addresses the bot; where there is none, nobody does."""
+    """Returns a route by which the oldest enabled agent answers messages that mention the bot; none without agents."""
     for agent in agents:
         if agent.enabled and agent.takes("message.received"):
             config = {"agent_id": agent.agent_id}

@@ -1,4 +1,4 @@
-"""Checks a configuration against the form that asked for it, and prefills it from the form's defaults."""
+"""Validates a configuration against its form, and fills in the form's defaults."""
 
 import math
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from parlour.core.json_kinds import shape
 from parlour_sdk.protocol.form import FormItem
 
 Problem = tuple[str, str]
-"""A field's name and a sentence about it; values are never repeated, they may be secret."""
+"""Name of a field and a message about it; the message never repeats the value, which may be secret."""
 
 _TEXT, _LIST, _MODEL = ((str,), "a text"), ((list,), "a list"), ((str,), "the id of a model")
 _SHAPES: dict[str, tuple[tuple[type, ...], str]] = {
@@ -32,10 +32,11 @@ _SHAPES: dict[str, tuple[tuple[type, ...], str]] = {
     "array[file]": ((list,), "a list of objects, each with the file_key of a file"),
     "array[string]": ((list,), "a list of texts"),
 }
-"""What an item takes, and how a person is told."""
+"""Accepted Python types of each type of item, and their description for messages."""
 
 
 def prefilled(form: list[FormItem], config: dict[str, Any]) -> dict[str, Any]:
+    """Returns the configuration with the form's defaults for missing values."""
     defaults = {item.name: item.default for item in form if item.default is not None and not item.display}
     return {**defaults, **{name: value for name, value in config.items() if value is not None}}
 
@@ -44,7 +45,7 @@ MASKED = "********"
 
 
 def masked(form: list[FormItem] | None, config: dict[str, Any]) -> dict[str, Any]:
-    """A configuration as it may be written down. Without its form nobody knows what of it is secret."""
+    """Returns a configuration with its secrets masked; without a form every value is treated as secret."""
     secret = {item.name for item in form if item.type == "secret"} if form is not None else set(config)
     return {name: MASKED if name in secret and value else value for name, value in config.items()}
 
@@ -63,7 +64,7 @@ _SELECTS = {
 
 
 def selected(form: list[FormItem], config: dict[str, Any]) -> dict[str, frozenset[str]]:
-    """The Host's resources that a configuration names through its selectors, by kind."""
+    """Returns the ids of resources that a configuration selects, by kind of resource."""
     chosen: dict[str, set[str]] = {}
     for item in form:
         kind = _SELECTS.get(item.type)
@@ -73,7 +74,7 @@ def selected(form: list[FormItem], config: dict[str, Any]) -> dict[str, frozense
 
 
 def _ids(value: Any) -> Iterator[str]:
-    """Of an id, a list of ids, a primary with fallbacks, or a file."""
+    """Yields the ids in an id, a list of ids, a primary with fallbacks, or a file."""
     match value:
         case str() if value:
             yield value
@@ -88,6 +89,7 @@ def _ids(value: Any) -> Iterator[str]:
 
 
 def problems(form: list[FormItem], config: dict[str, Any], whose: str = "runner") -> list[Problem]:
+    """Returns all problems of a configuration: unknown fields, missing fields and invalid values."""
     items = {item.name: item for item in form if not item.display}
     unknown = [(name, f"unknown; this {whose} takes {_names(items)}") for name in config if name not in items]
     return unknown + [
@@ -96,7 +98,7 @@ def problems(form: list[FormItem], config: dict[str, Any], whose: str = "runner"
 
 
 def _shown(item: FormItem, config: dict[str, Any]) -> bool:
-    """An item that its form does not show is not asked for."""
+    """Returns whether the form shows the item (`show_if`); hidden items are not validated."""
     given = ((config.get(name), wanted) for name, wanted in (item.show_if or {}).items())
     return all(bool(value) if wanted is True else value == wanted for value, wanted in given)
 
@@ -124,7 +126,7 @@ def _check(item: FormItem, value: Any) -> list[Problem]:
 
 
 def _out_of_range(item: FormItem, value: float) -> str:
-    """Says which range a number should be in; nothing if it is."""
+    """Returns a message with the accepted range of a number; empty if the number is in it."""
     low, high = item.minimum, item.maximum
     if isinstance(value, float) and not math.isfinite(value):
         return "must be a finite number"
@@ -136,5 +138,5 @@ def _out_of_range(item: FormItem, value: float) -> str:
 
 
 def _fits(value: Any, accepted: tuple[type, ...], also_booleans: bool) -> bool:
-    """To Python, true is a number; to a person it is not."""
+    """Returns whether a value has an accepted type. Python counts true as a number; here it is not one."""
     return isinstance(value, accepted) and (also_booleans or not isinstance(value, bool))

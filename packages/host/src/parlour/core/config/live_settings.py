@@ -1,6 +1,6 @@
-"""What may be changed while the Host runs: kept in the database, over what its file and environment say.
+"""Settings that can be changed while the Host runs. They are stored in the database and override file and environment.
 
-Names are those of the settings, such as `retention.events_days`. Whoever follows is told at once.
+Names are those of the settings, such as `retention.events_days`. Subscribers are notified immediately.
 """
 
 import asyncio
@@ -18,8 +18,10 @@ Follower = Callable[[Values], None]
 
 
 class Tuning:
+    """Current values of the live settings, and their subscribers."""
+
     def __init__(self, journal: Journal, configured: Values) -> None:
-        """`configured` has every name that may be changed."""
+        """Starts with the values of file and environment; `configured` has every name that may be changed."""
         self._journal = journal
         self._configured = configured
         self._changed: dict[str, Any] = {}
@@ -35,16 +37,16 @@ class Tuning:
         return {**self._configured, **self._changed}
 
     def changed(self) -> list[str]:
-        """What is not as the file and the environment say."""
+        """Returns the names of settings that override file and environment."""
         return sorted(self._changed)
 
     def follow(self, follower: Follower) -> None:
-        """Tells it now, and whenever something changes."""
+        """Calls the subscriber with all values now, and after every change."""
         self._followers.append(follower)
         follower(self.values())
 
     async def change(self, wishes: Values, entry: Callable[[Values, Values], Statement]) -> None:
-        """None takes a change back. `entry` is what the audit keeps of before and after."""
+        """Stores new values; None resets a setting. `entry` builds the audit entry from the values before and after."""
         async with self._turn:
             wanted = {**self._changed, **wishes}
             changed = {name: value for name, value in wanted.items() if value is not None}

@@ -1,4 +1,4 @@
-"""All MCP servers. They are few, so they are kept in memory and written through."""
+"""Repository of MCP servers. They are few, so they are cached in memory and written through."""
 
 from parlour.core.journal import Delete, Insert, Journal, Select, Statement, Unit, Update, where
 from parlour.core.model.mcp_server import McpServer
@@ -7,7 +7,7 @@ from parlour.core.store.tables import MCP_SERVERS
 
 
 class McpBook:
-    """Whoever changes it hands over what is to be written with the change: the audit's entry of it."""
+    """All MCP servers. A caller that changes one passes further statements for the same unit: the audit entry."""
 
     def __init__(self, journal: Journal, clock: Clock) -> None:
         self._journal = journal
@@ -25,7 +25,7 @@ class McpBook:
         return next((server for server in self._servers.values() if server.name == name), None)
 
     def all(self) -> list[McpServer]:
-        """In the order they were made."""
+        """Returns all servers in the order of their creation."""
         return [self._servers[server_id] for server_id in sorted(self._servers)]
 
     async def add(self, server: McpServer, *also: Statement) -> None:

@@ -1,4 +1,4 @@
-"""Who relies on a model: the agents that select it or are granted it by name. A model that is relied on stays."""
+"""Finds the agents that use a model: they select it or are granted it by name. A model in use can't be removed."""
 
 from collections.abc import Iterator
 from typing import Any, Protocol
@@ -17,19 +17,21 @@ class RunnerLookup(Protocol):
 
 
 class Needed:
+    """Looks up which agents refer to a model."""
+
     def __init__(self, agents: AgentBook, registry: RunnerLookup) -> None:
         self._agents = agents
         self._registry = registry
 
     def by(self, model_id: str) -> list[str]:
-        """The names of those who do."""
+        """Returns the names of the agents that use the model."""
         return [
             agent.name for agent in self._agents.all() if self._selects(agent, model_id) or _is_granted(agent, model_id)
         ]
 
     def _selects(self, agent: Agent, model_id: str) -> bool:
         descriptor = self._registry.get(agent.runner_id)
-        if descriptor is None:  # its plugin is away, and with it the form that says what is a model
+        if descriptor is None:  # without its plugin there is no form that says which values are models
             return model_id in _texts(agent.runner_config)
         form = descriptor.manifest.config_schema
         return model_id in selected(form, prefilled(form, agent.runner_config)).get("models", frozenset())

@@ -1,4 +1,4 @@
-"""All models and providers. They are few and read for every run, so they are kept in memory and written through."""
+"""Repository of models and providers, cached in memory and written through: they are few and read for every run."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from parlour_sdk.protocol.resources import ModelResource
 
 
 class ModelBook:
-    """Whoever changes it hands over what is to be written with the change: the audit's entry of it."""
+    """All models and providers. A caller that changes one passes further statements for the unit: the audit entry."""
 
     def __init__(self, journal: Journal, clock: Clock) -> None:
         self._journal = journal
@@ -40,7 +40,7 @@ class ModelBook:
         return [each for each in listed if provider_id is None or each.provider_id == provider_id]
 
     def resources(self) -> Sequence[ModelResource]:
-        """As runs see them; made once, since every run asks."""
+        """Returns all models as resources of runs; the list is cached, since every run reads it."""
         if self._resources is None:
             self._resources = tuple(each.resource(self._providers[each.provider_id].name) for each in self.models())
         return self._resources
@@ -60,7 +60,7 @@ class ModelBook:
         self._resources = None
 
     async def remove_provider(self, provider_id: str, *also: Statement) -> None:
-        """One that no model stands on."""
+        """Removes a provider; the caller has checked that it has no models."""
         remove = Delete(MODEL_PROVIDERS, where(provider_id=provider_id))
         await self._journal.commit(Unit("provider.remove", (remove, *also)))
         self._providers.pop(provider_id, None)

@@ -1,4 +1,4 @@
-"""A bot's routes: event patterns and what handles them."""
+"""Repository of routes: event patterns of a bot, and their handlers."""
 
 from collections.abc import Iterable
 from dataclasses import field, replace
@@ -17,7 +17,7 @@ HandlerType = Literal["agent", "webhook", "plugin", "drop"]
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """`event_type` is exact, `namespace.*` or `*`."""
+    """A rule of a bot that assigns events to a handler. `event_type` is a type, `namespace.*` or `*`."""
 
     event_type: str
     handler_type: HandlerType
@@ -26,7 +26,7 @@ class Route:
     priority: int = 0
     description: str = ""
     filters: dict[str, Any] = field(default_factory=dict)
-    """By name; all must hold."""
+    """Filters by name; all must match."""
     route_id: str = ""
 
     def matches(self, event_type: str) -> bool:
@@ -40,12 +40,12 @@ class Route:
 
     @property
     def label(self) -> str:
-        """As people are told of it."""
+        """Description of the route for messages to operators."""
         return f"route '{self.event_type}'" + (f" ({self.description})" if self.description else "")
 
 
 class RouteBook:
-    """All bots' routes, kept in memory and written through."""
+    """Routes of all bots, cached in memory and written through."""
 
     def __init__(self, journal: Journal, ids: Ids) -> None:
         self._journal = journal
@@ -61,15 +61,15 @@ class RouteBook:
             self.written(bot_id, listed)
 
     def listed(self, bot_id: str) -> list[Route]:
-        """In the order that people gave them."""
+        """Returns a bot's routes in the order that the operator gave them."""
         return self._routes.get(bot_id, [])
 
     def of(self, bot_id: str) -> list[Route]:
-        """In the order they are tried."""
+        """Returns a bot's routes in the order in which they are matched."""
         return self._in_order.get(bot_id, [])
 
     def named(self, routes: Iterable[Route]) -> list[Route]:
-        """Each with an id of its own; one that it has already stays."""
+        """Returns the routes, each with a unique id; existing ids are kept."""
         seen: set[str] = set()
         made = []
         for route in routes:
@@ -79,17 +79,17 @@ class RouteBook:
         return made
 
     async def replace(self, bot_id: str, routes: Iterable[Route], *also: Statement) -> list[Route]:
-        """`also` is written with them and before them, such as that their bot is there."""
+        """Replaces all routes of a bot. `also` is committed before them, such as the guard that the bot exists."""
         named = self.named(routes)
         await self._journal.commit(Unit("routes.replace", (*also, *writing(bot_id, named))))
         self.written(bot_id, named)
         return named
 
     def written(self, bot_id: str, routes: list[Route]) -> None:
-        """What `writing` says is durable now."""
+        """Caches routes after the statements of `replace_statements` were committed."""
         for route in routes:
             if "text_regex" in route.filters:
-                regex_budget.problem(route.filters["text_regex"])  # compiles it, so that no event waits for that
+                regex_budget.problem(route.filters["text_regex"])  # compiles it, so that no event has to wait
         self._routes[bot_id] = list(routes)
         self._in_order[bot_id] = in_order(routes)
         if not routes:
@@ -97,11 +97,12 @@ class RouteBook:
 
 
 def in_order(routes: Iterable[Route]) -> list[Route]:
-    """As they are tried: priority, then the more specific pattern, then the list's own order."""
+    """Sorts routes for matching: by priority, then the more specific pattern, then their order in the list."""
     return sorted(routes, key=lambda route: (-route.priority, -route.specificity))
 
 
 def writing(bot_id: str, routes: list[Route]) -> list[Statement]:
+    """Builds the statements that replace all routes of a bot."""
     statements: list[Statement] = [Delete(ROUTES, where(bot_id=bot_id), expect=ANY)]
     for position, route in enumerate(routes):
         definition = {name: getattr(route, name) for name in Route.__slots__ if name != "route_id"}

@@ -1,4 +1,4 @@
-"""Schedules as they are kept, each with the time at which it is due next."""
+"""Repository of schedules, each with the time at which it is due next."""
 
 from parlour.core.encoding import dumps, loads
 from parlour.core.journal import Delete, Insert, Journal, Row, Select, Statement, Unit, Update, where
@@ -10,14 +10,16 @@ from parlour_sdk.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Kept:
+    """A schedule with its due times, in epoch milliseconds."""
+
     schedule: Schedule
     due_at: int
     fired_at: int
-    """When it was due the last time; 0 when it never was."""
+    """The due time for which it last created an event; 0 if there was none."""
 
 
 class ScheduleBook:
-    """Kept in memory and written through."""
+    """All schedules, cached in memory and written through."""
 
     def __init__(self, journal: Journal, clock: Clock) -> None:
         self._journal = journal
@@ -57,15 +59,15 @@ class ScheduleBook:
         return kept
 
     async def advance(self, before: Kept, fired: bool) -> None:
-        """Beyond the time at which it was due, and beyond now: each time is left behind once.
+        """Moves the due time past the previous one and past now, so that each due time is handled once.
 
-        Fails its guard when somebody changed or deleted the schedule meanwhile: what they said holds.
+        Fails its guard if the schedule was changed or deleted in the meantime; that change then prevails.
         """
         fired_at = before.due_at if fired else before.fired_at
         await self._move(before, max(before.due_at, self._clock.now()), fired_at)
 
     async def plan(self, before: Kept, moment: int) -> None:
-        """Sets the next time to the first one after this moment. Fails its guard as `advance` does."""
+        """Sets the due time to the first one after this moment. Fails its guard as `advance` does."""
         await self._move(before, moment, before.fired_at)
 
     async def _move(self, before: Kept, moment: int, fired_at: int) -> None:

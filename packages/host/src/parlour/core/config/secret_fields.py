@@ -1,4 +1,4 @@
-"""Secrets in an agent's configuration: sealed when it is saved, opened when a run begins, told to nobody again."""
+"""Handles secrets in an agent's configuration: sealed when it is saved, opened when a run starts, masked otherwise."""
 
 from typing import Any, Final
 
@@ -8,29 +8,30 @@ from parlour_sdk.protocol.form import FormItem
 from .form_validation import MASKED, masked
 
 SEALED: Final = "parlour.sealed"
-"""Under this key, alone in its object, a configuration holds what was sealed."""
+"""Key of an object that contains nothing but a sealed value of a configuration."""
 
 
 def restored(form: list[FormItem], config: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
-    """A secret that comes back masked is the one that there was."""
+    """Replaces masked secrets of a submitted configuration by their stored values."""
     kept = {name for name in _secrets(form) if config.get(name) == MASKED and before.get(name)}
     return {name: before[name] if name in kept else value for name, value in config.items()}
 
 
 def sealed(form: list[FormItem], config: dict[str, Any], box: SecretBox) -> dict[str, Any]:
+    """Returns the configuration with its plain secrets sealed."""
     secret = {name for name in _secrets(form) if isinstance(config.get(name), str) and config[name]}
     return {name: {SEALED: box.seal(value)} if name in secret else value for name, value in config.items()}
 
 
 def opened(config: dict[str, Any], box: SecretBox) -> dict[str, Any]:
-    """Raises SecretUnreadable."""
+    """Returns the configuration with its secrets opened. Raises SecretUnreadable."""
     if not any(_is_sealed(value) for value in config.values()):
         return config
     return {name: box.open(value[SEALED]) if _is_sealed(value) else value for name, value in config.items()}
 
 
 def hidden(form: list[FormItem] | None, config: dict[str, Any]) -> dict[str, Any]:
-    """As people and the audit see it."""
+    """Returns the configuration with its secrets masked, for operators and the audit."""
     shown = masked(form, config)
     return {name: MASKED if _is_sealed(value) else value for name, value in shown.items()}
 

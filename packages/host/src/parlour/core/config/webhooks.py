@@ -1,4 +1,4 @@
-"""Webhooks as they are kept: in memory, written through, their secrets sealed."""
+"""Repository of inbound webhooks. Their secrets are sealed."""
 
 from parlour.core.encoding import dumps, loads
 from parlour.core.journal import Delete, Insert, Journal, Select, Statement, Unit, Update, where
@@ -8,6 +8,8 @@ from parlour.core.store.tables import WEBHOOKS
 
 
 class WebhookBook:
+    """All inbound webhooks, cached in memory and written through."""
+
     def __init__(self, journal: Journal, clock: Clock) -> None:
         self._journal = journal
         self._clock = clock

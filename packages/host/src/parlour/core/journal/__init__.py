@@ -1,4 +1,4 @@
-"""Units of work as values, and the port that commits them. Knows no SQL and no driver."""
+"""Defines units of work as values, and the port that commits them. It depends on no SQL and no driver."""
 
 from .draft import Draft
 from .errors import UNCERTAIN, GuardFailed, StorageFailed

@@ -1,4 +1,4 @@
-"""A unit in the making: statements are added by whoever knows them, then it is closed and handed over."""
+"""Collects the statements of a unit from several callers before it is committed."""
 
 from collections.abc import Callable
 
@@ -6,6 +6,8 @@ from .statements import Receipt, Statement, Unit
 
 
 class Draft:
+    """Builder of a unit: statements are added one after the other, then `build` returns the unit."""
+
     def __init__(self, name: str, may_wait: bool = False) -> None:
         self.name = name
         self._may_wait = may_wait
@@ -16,7 +18,7 @@ class Draft:
         return len(self._statements)
 
     def add(self, *statements: Statement) -> int:
-        """The position of the first one, for a Ref."""
+        """Appends statements and returns the position of the first one, for a Ref."""
         position = len(self._statements)
         self._statements += statements
         return position

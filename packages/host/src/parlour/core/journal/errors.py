@@ -1,8 +1,8 @@
-"""What a journal raises, and what each means to whoever asked."""
+"""Defines the errors that a journal raises, and their meaning to the caller."""
 
 
 class GuardFailed(Exception):
-    """A statement of the unit did not touch the number of rows it expected; nothing of the unit happened."""
+    """Raised when a statement did not affect the number of rows it expected; the whole unit was rolled back."""
 
     def __init__(self, unit: str, statement: int) -> None:
         super().__init__(f"guard of statement {statement} in unit '{unit}' failed")
@@ -11,10 +11,11 @@ class GuardFailed(Exception):
 
 
 UNCERTAIN = "storage_uncertain"
+"""Error code of a commit whose result is not known."""
 
 
 class StorageFailed(Exception):
-    """The database could not do it; nothing of the unit happened, unless it is uncertain."""
+    """Raised when the database fails; the unit was rolled back, unless the result is `uncertain`."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -23,5 +24,5 @@ class StorageFailed(Exception):
 
     @property
     def uncertain(self) -> bool:
-        """The database was lost over it for so long that nobody can say whether it happened."""
+        """True if the database was unreachable for too long to find out whether the unit was committed."""
         return self.code == UNCERTAIN

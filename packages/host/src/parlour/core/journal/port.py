@@ -7,22 +7,25 @@ from .statements import Receipt, Ref, Row, Unit
 
 
 class Journal(Protocol):
-    async def commit(self, unit: Unit) -> Receipt:
-        """Durable when it returns. Raises GuardFailed or StorageFailed, and then nothing of the unit happened.
+    """Commits units and reads rows."""
 
-        Cancelling the caller does not take the unit back: once handed over it is carried out or fails as a whole.
+    async def commit(self, unit: Unit) -> Receipt:
+        """Writes the unit; it is durable when this returns.
+
+        Raises GuardFailed or StorageFailed, and then the unit was rolled back (see `StorageFailed.uncertain`).
+        Cancelling the caller does not withdraw the unit: once submitted it is committed or fails as a whole.
         """
         ...
 
     async def read(self, query: Select) -> list[Row]:
-        """Sees at least everything whose commit has returned."""
+        """Returns rows. Sees at least every unit whose commit has returned."""
         ...
 
     async def search(self, query: Search) -> list[Row]:
-        """All of a matching row's columns. The words are data: whatever they hold, they are looked for as they are."""
+        """Returns matching rows with all columns. Search terms are plain data, never query syntax."""
         ...
 
 
 def resolved(receipt: Receipt, value: int | Ref) -> int:
-    """A number that was known, or that the unit found out."""
+    """Returns the number itself, or the number that a Ref stands for in the receipt of the committed unit."""
     return value if isinstance(value, int) else int(receipt[value.statement][0][value.column])

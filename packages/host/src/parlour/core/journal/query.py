@@ -1,4 +1,4 @@
-"""A read: one table, conditions that must all hold, an order and a limit."""
+"""Describes reads: one table, conditions that must all hold, an order and a limit."""
 
 from typing import Literal
 
@@ -12,20 +12,22 @@ Direction = Literal["ascending", "descending"]
 
 @dataclass(frozen=True, slots=True)
 class Select:
+    """Reads rows of one table."""
+
     table: Table
     where: tuple[Condition, ...] = ()
     columns: tuple[str, ...] = ()
-    """Empty means all."""
+    """Columns to return; empty means all."""
     order: tuple[str, ...] = ()
     direction: Direction = "ascending"
     limit: int | None = None
     few: bool = False
-    """By key, a handful of rows: may be answered on the spot, without a hand-over to another thread."""
+    """True for a read of a few rows by key, which may be executed directly instead of in another thread."""
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """Rows whose text holds all the words, the best match first. `column` holds words with spaces between them."""
+    """Finds rows whose text contains all words, the best match first. `column` has words separated by spaces."""
 
     table: Table
     column: str

@@ -1,4 +1,4 @@
-"""What a table is, for whoever writes or reads one. Creating tables is the migrations' business."""
+"""Describes tables for reads and writes. Migrations create them."""
 
 from typing import Literal
 
@@ -9,7 +9,7 @@ Kind = Literal["text", "integer", "blob"]
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column; every one is NOT NULL, since uniqueness over NULL deduplicates nothing."""
+    """One column. Every column is NOT NULL, because a unique index treats NULLs as different."""
 
     name: str
     kind: Kind = "text"
@@ -17,7 +17,10 @@ class Column:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
-    """A table's shape. `counted` names the key that the database numbers itself, gap-free and in commit order."""
+    """Columns, key and indexes of a table.
+
+    `counted` names the key that the database numbers itself, without gaps and in commit order.
+    """
 
     name: str
     columns: tuple[Column, ...]

@@ -1,7 +1,7 @@
-"""Guarded statements and the unit that holds them.
+"""Guarded statements, and the unit that contains them.
 
-A guard is the row count a statement expects. When one is not met, the whole unit is undone and `GuardFailed` says
-which; so a unit never needs a read before it writes.
+A guard is the number of rows that a statement expects to affect. If one does not hold, the whole unit is rolled back
+and `GuardFailed` names the statement; so a unit never needs to read before it writes.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,16 +14,16 @@ from .schema import Table
 Value = str | int | bytes
 Row = dict[str, Any]
 Receipt = Sequence[list[Row]]
-"""For each statement of a unit, the rows it returned (empty where it asked for none)."""
+"""Rows returned by each statement of a unit, in order (empty for a statement without `returning`)."""
 Operator = Literal["=", "!=", "<", "<=", ">", ">=", "in", "starting", "holding"]
 
 ANY: Final = None
-"""The guard of a statement that may touch any number of rows."""
+"""Guard of a statement that may affect any number of rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ref:
-    """The value of `column` in the first row that an earlier statement of the same unit returned."""
+    """Stands for the value of `column` in the first row that an earlier statement of the same unit returned."""
 
     statement: int
     column: str
@@ -31,12 +31,14 @@ class Ref:
 
 @dataclass(frozen=True, slots=True)
 class Increment:
-    """Adds to what the column holds."""
+    """Adds a number to the column's current value."""
 
     by: int = 1
 
 
 class Condition(NamedTuple):
+    """Comparison of a column with a value."""
+
     column: str
     operator: Operator
     value: Any
@@ -76,12 +78,15 @@ def starting(prefix: str) -> _Test:
 
 
 def holding(part: str) -> _Test:
-    """Looks through every row that the other conditions leave; A to Z are found in either case."""
+    """Tests whether a text contains `part`; the case of A to Z is ignored.
+
+    It scans every row that passes the other conditions.
+    """
     return _Test("holding", part)
 
 
 def where(**tests: Value | Ref | _Test) -> tuple[Condition, ...]:
-    """Conditions that must all hold: `where(run_id=run, status=one_of("created", "running"))`."""
+    """Builds conditions that must all hold: `where(run_id=run, status=one_of("created", "running"))`."""
     return tuple(
         [
             Condition(column, test.operator, test.value) if type(test) is _Test else Condition(column, "=", test)
@@ -92,7 +97,7 @@ def where(**tests: Value | Ref | _Test) -> tuple[Condition, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Upsert:
-    """On a conflict over `key`, set these columns to the new row's values instead."""
+    """Sets these columns of the existing row to the new row's values if an insert conflicts over `key`."""
 
     key: tuple[str, ...]
     columns: tuple[str, ...]
@@ -100,7 +105,7 @@ class Upsert:
 
 @dataclass(frozen=True, slots=True)
 class Insert:
-    """Adds a row. A conflict fails the guard, is ignored, or updates the row that is there."""
+    """Adds a row. A conflict fails the guard, is ignored, or updates the existing row."""
 
     table: Table
     values: Mapping[str, Value | Ref]
@@ -110,6 +115,8 @@ class Insert:
 
 @dataclass(frozen=True, slots=True)
 class Update:
+    """Changes the rows that meet the conditions; `expect` is the guard."""
+
     table: Table
     values: Mapping[str, Value | Ref | Increment]
     where: tuple[Condition, ...]
@@ -119,6 +126,8 @@ class Update:
 
 @dataclass(frozen=True, slots=True)
 class Delete:
+    """Deletes the rows that meet the conditions; `expect` is the guard."""
+
     table: Table
     where: tuple[Condition, ...]
     expect: int | None = 1
@@ -130,13 +139,14 @@ Statement = Insert | Update | Delete
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """One step that happens wholly or not at all. The name tells logs, metrics and fault tests which step it is."""
+    """Statements that are committed as a whole or not at all. Logs, metrics and fault tests identify it by its name."""
 
     name: str
     statements: tuple[Statement, ...]
     may_wait: bool = False
-    """Nobody is kept waiting by it, so it may come along with a unit that follows within milliseconds."""
+    """True if no caller depends on its latency, so it may be batched with a unit that follows within milliseconds."""
     foreseen: Callable[[Receipt], None] | None = None
-    """Told what the receipt will be, where that is known before it is durable, to prepare what follows. It may yet come
-    to nothing, so nothing may leave the Host because of it.
+    """Called with the receipt before the unit is durable, on databases that know it by then, to prepare the next steps.
+
+    The commit may still fail, so the callback must not cause any effect outside the Host.
     """

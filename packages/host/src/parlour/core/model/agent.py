@@ -1,4 +1,4 @@
-"""The product object: a runner with a configuration and policies. One agent can serve many bots and channels."""
+"""Agents: a runner with a configuration and policies. One agent can serve many bots and channels."""
 
 from dataclasses import asdict, field
 from typing import Any, Literal
@@ -12,17 +12,24 @@ from .resource_policy import ResourcePolicy
 
 RestartPolicy = Literal["auto", "never", "always"]
 STATE_SCOPES = ("conversation", "actor", "subject", "binding")
-"""On for new agents; a stored agent names its own. `runner` is shared by all agents of a workspace and stays off."""
+"""State scopes that are on for new agents; a stored agent names its own.
+
+`runner` is shared by all agents of a workspace and stays off.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class StatePolicy:
+    """Decides in which scopes an agent's runner may keep state."""
+
     enabled: bool = True
     scopes: tuple[str, ...] = STATE_SCOPES
 
 
 @dataclass(frozen=True, slots=True)
 class Agent:
+    """A configured runner with its permissions and policies."""
+
     agent_id: str
     name: str
     runner_id: str
@@ -34,15 +41,15 @@ class Agent:
     approval_policy: dict[str, Any] = field(default_factory=dict)
     restart_policy: RestartPolicy = "auto"
     timeout_seconds: float = 300
-    """0 means none."""
+    """Seconds that a run may take; 0 means no limit."""
     stale_after: float = 600
     """Seconds after which an event is no longer answered; 0 means never."""
     conversation_ttl: float = 0
-    """Seconds of silence after which a chat begins anew; 0 means never."""
+    """Seconds without messages after which a chat starts a new conversation; 0 means never."""
     journal_calls: bool = False
-    """Whether the answers of a run's calls are kept, so that a repeated run neither pays nor acts twice."""
+    """True if the answers of a run's calls are stored, so that a repeated run neither pays nor acts twice."""
     event_types: tuple[str, ...] = ("message.received",)
-    """Each is a type, `namespace.*` or `*`."""
+    """Accepted event types; each is a type, `namespace.*` or `*`."""
     enabled: bool = True
 
     def takes(self, event_type: str) -> bool:
@@ -66,14 +73,14 @@ class Agent:
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """Which agent serves an event, resolved per event. Its identity ties state to a configuration."""
+    """An agent as it applies to one event, resolved per event. State is stored under its id."""
 
     agent: Agent
     bot_id: str
     reason: str = ""
-    """Why this agent, in words."""
+    """Explanation why this agent was chosen."""
     scope: str = ""
-    """Whose claim it is: a default agent's, or `bot` for a route's; empty where the caller named the agent."""
+    """Origin of the choice: a default agent's scope, `bot` for a route, or empty if the caller named the agent."""
 
     @property
     def binding_id(self) -> str:

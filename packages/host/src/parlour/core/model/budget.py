@@ -1,4 +1,4 @@
-"""A budget: how much of the Host's models somebody may use in a day, or ever. What was used others count."""
+"""Budgets: limits on the use of models, per day or in total. `core/models` counts what was used."""
 
 from dataclasses import asdict
 from typing import Literal
@@ -14,15 +14,18 @@ Period = Literal["day", "total"]
 
 @dataclass(frozen=True, slots=True)
 class Budget:
+    """Limit of tokens and money for a sender, conversation, agent or the workspace."""
+
     budget_id: str
     name: str
     scope: Scope
     target: str = ""
-    """The one sender, conversation or agent it is for; empty: each has as much."""
+    """The sender, conversation or agent that is limited; empty means that the limit applies to each of them."""
     period: Period = "day"
     tokens: int = 0
-    """0 means no limit."""
+    """Limit in tokens; 0 means no limit."""
     cost_micros: int = 0
+    """Limit in millionths of the operator's currency; 0 means no limit."""
     enabled: bool = True
 
     def encode(self) -> str:
@@ -33,7 +36,7 @@ class Budget:
         return cls(**loads(text))
 
     def subject(self, asking: Asking) -> str | None:
-        """Whose use this is; None when the budget is not for them."""
+        """Returns the subject that the call is charged to; None if the budget does not apply to the call."""
         subject = subject_of(self.scope, asking)
         applies = self.enabled and bool(subject) and self.target in ("", subject)
         return subject if applies else None
@@ -52,7 +55,7 @@ def subject_of(scope: Scope, asking: Asking) -> str:
 
 
 def sender(asking: Asking) -> str:
-    """Ids of people are a platform's own, so the same id on another bot is somebody else."""
+    """Returns the key of the sender. User ids belong to a platform, so the same id on another bot is another person."""
     if not asking.actor_id:
         return "unknown" if asking.run_id else f"plugin:{asking.plugin_id}"
     person = f"{asking.actor_type}:{asking.actor_id}"

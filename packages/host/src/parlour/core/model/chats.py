@@ -1,8 +1,9 @@
-"""How a chat of a platform is called among all of its bot."""
+"""Builds the keys that identify a platform's chats within one bot."""
 
 from parlour_sdk.protocol.people import ChatType
 
 SURFACE = "platform"
+"""Name of the surface that shows replies on chat platforms."""
 Chat = tuple[ChatType, str]
 
 

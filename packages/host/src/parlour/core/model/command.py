@@ -1,7 +1,7 @@
-"""Control input: what people say to the Host itself, such as `/stop`. It never enters a lane.
+"""Chat commands: text that the Host itself handles, such as `/stop`. A command never enters a lane.
 
-A recognizer sees every event before it is owed, so it answers at once, from what it has in memory. What it recognizes
-is recorded as an event and then acted upon, also while a run goes on.
+A handler sees every event before it is queued, so it must decide immediately, from memory. A recognized command is
+recorded as an event and then executed, even while a run is active.
 """
 
 from collections.abc import Sequence
@@ -12,43 +12,47 @@ from parlour_sdk.values import dataclass
 from .event import EventEnvelope, RecordedEvent
 
 CHATS = ("webui", "platform")
-"""Surfaces where people talk; elsewhere a text that looks like a command is data."""
+"""Surfaces on which users chat; on other surfaces a text that looks like a command is data."""
 
 
 @dataclass(frozen=True, slots=True)
 class ControlInput:
-    """What was recognized: the name of the instruction, and what it is about as its recognizer writes it."""
+    """A recognized command: its name, and an argument in a format of its handler."""
 
     name: str
     argument: str = ""
     lasting: bool = False
-    """It may take its time: nobody waits for it, and it is not begun a second time."""
+    """True if it may take long: the caller does not wait for it, and it is not started a second time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Acted:
-    """What became of an instruction."""
+    """Result of an executed command."""
 
     told: str
-    """For the trail: a short clause."""
+    """A short clause for the event's trail."""
     word: str = ""
-    """For the person who gave it; empty when nothing is to be said."""
+    """Reply to the user who sent the command; empty for none."""
     conversation_id: str = ""
-    """Where the chat goes on, if that is elsewhere now. The word is said there."""
+    """Conversation in which the chat continues, if the command changed it. The reply is sent there."""
 
 
 class Recognizer(Protocol):
+    """Recognizes and executes some commands."""
+
     def recognize(self, event: EventEnvelope) -> ControlInput | None:
-        """None for what is not its business. Asked for every event: cheap, and it waits for nothing."""
+        """Returns the command of this event, or None. It is called for every event, so it must be cheap."""
         ...
 
     async def act(self, control_input: ControlInput, event: RecordedEvent) -> Acted:
-        """Carries it out. Asked again for the same event when it is not known whether it was: it does no harm twice."""
+        """Executes the command. It must be idempotent: it is called again if an earlier execution is uncertain."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Recognized:
+    """A command together with its handler."""
+
     control_input: ControlInput
     recognizer: Recognizer
 
@@ -57,11 +61,13 @@ class Recognized:
 
 
 class Control:
+    """Finds the command of an event by trying all handlers in order."""
+
     def __init__(self, recognizers: Sequence[Recognizer]) -> None:
         self._recognizers = tuple(recognizers)
 
     def recognize(self, event: EventEnvelope) -> Recognized | None:
-        """By the first that knows it."""
+        """Returns the command of the first handler that recognizes the event."""
         for recognizer in self._recognizers:
             control_input = recognizer.recognize(event)
             if control_input is not None:

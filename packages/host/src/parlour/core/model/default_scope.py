@@ -1,4 +1,4 @@
-"""Where an agent can be the default one: a thread, a conversation, a channel, with a person, in the workspace. Pure."""
+"""Scopes for which an agent can be the default: thread, conversation, channel, actor or workspace. Pure functions."""
 
 from collections.abc import Iterator
 from typing import Literal, NamedTuple, get_args
@@ -8,13 +8,13 @@ from .event import EventEnvelope
 
 Scope = Literal["thread", "conversation", "channel", "actor", "workspace"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
-"""The most specific first. A bot's routes stand between the actor and the workspace."""
+"""Scopes in order of precedence, the most specific first. A bot's routes rank between `actor` and `workspace`."""
 
 
 class Place(NamedTuple):
-    """Named as platforms name it, so that it stays the same when a chat begins anew. What a scope lacks is empty.
+    """Identifies one scope by the platform's own ids, so that it survives when a chat starts a new conversation.
 
-    Made several times per message, and so as cheap as can be.
+    Fields that a scope does not need are empty. Several are created per message, so it is a cheap tuple.
     """
 
     scope: Scope
@@ -26,7 +26,7 @@ class Place(NamedTuple):
 
     @property
     def label(self) -> str:
-        """As people are told of it."""
+        """Description of the scope for messages to operators."""
         match self.scope:
             case "thread":
                 return f"thread {self.thread_id} of {self.chat}"
@@ -47,15 +47,15 @@ NEEDED: dict[Scope, tuple[str, ...]] = {
     "actor": ("platform", "actor_id"),
     "workspace": (),
 }
-"""What names a place of each scope."""
+"""Fields that identify each kind of scope."""
 WORKSPACE = Place("workspace")
 
 
 def around(event: EventEnvelope) -> Iterator[Place]:
-    """Where on its platform an event happened, the most specific first.
+    """Yields the scopes that contain an event of a platform, the most specific first; none for other surfaces.
 
-    What came over the API is in a chat only if it speaks there, and its source is no platform: nobody gets a person's
-    agent by naming that person.
+    An API call that shows its replies on a platform is in that chat, but its source is not the platform, so a caller
+    can't obtain the default agent of a person by naming that person as the actor.
     """
     if event.surface != SURFACE:
         return

@@ -1,4 +1,4 @@
-"""How an agent's operator wants its messages delivered. The defaults are what most people want."""
+"""The delivery policy of an agent: how its messages are shown. The defaults suit most operators."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -8,22 +8,27 @@ from parlour_sdk.values import dataclass
 
 Reply = Literal["message", "quote"]
 LEAST_MESSAGE_SIZE = 100
-"""Below it an answer is a flood of scraps; a fence of code and the words under a repetition need some room too."""
+"""Smallest accepted `max_message_size`, in the platform's unit.
+
+Smaller messages would split an answer into fragments; a code fence and the note on a repeated message need room too.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class DeliveryPolicy:
+    """Options for the delivery of an agent's messages."""
+
     streaming: bool = True
-    """Whether a message is shown while it grows, where the platform can do that."""
+    """True if a message is shown while it is being written, on platforms that support it."""
     reply: Reply = "message"
-    """Whether the first message of an answer quotes what it answers."""
+    """`quote` makes the first message of an answer quote the message that it answers."""
     max_message_size: int = 0
-    """Lower than the platform's own limit, in its unit, and at least the least; 0 leaves it at that."""
+    """Limit below the platform's own, in the platform's unit, at least `MIN_MESSAGE_SIZE`; 0 means the platform's."""
     thinking: Literal["hidden", "shown"] = "hidden"
     mention_everyone: bool = False
-    """Whether the agent may call everybody of a chat."""
+    """True if the agent may mention all members of a chat."""
     fallback_target: Mapping[str, str] = field(default_factory=dict)
-    """Where answers go to events that have no chat: bot_id, chat_type, chat_id and perhaps account and thread_id."""
+    """Target of answers to events without a chat: bot_id, chat_type, chat_id, and optionally account and thread_id."""
 
     @classmethod
     def decode(cls, values: Mapping[str, Any]) -> "DeliveryPolicy":
@@ -34,6 +39,9 @@ DEFAULT = DeliveryPolicy()
 
 
 def bounded(values: Mapping[str, Any]) -> dict[str, Any]:
-    """As it is kept, with a size that can be kept to: smaller ones were saved before there was a least."""
+    """Returns the stored policy with its message size raised to the minimum.
+
+    Smaller sizes were saved before the minimum was introduced.
+    """
     size = values.get("max_message_size")
     return {**values, "max_message_size": max(size, LEAST_MESSAGE_SIZE)} if size else dict(values)

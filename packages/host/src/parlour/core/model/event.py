@@ -1,4 +1,4 @@
-"""An event as the Host keeps it: normalized, with its cause, blind to where it came from."""
+"""Events in Parlour's own form: normalized, with their cause, and independent of the platform they came from."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -12,14 +12,14 @@ JsonObject = Mapping[str, Any]
 
 
 LOCALE = "locale"
-"""In an actor's data: the language that the person uses, where the platform or the client tells it."""
+"""Key in an actor's data: the language of the user, if the platform or the client provides it."""
 HAPPENED_AT = "happened_at"
-"""In an event's metadata: when it happened by the Host's clock, where its source and the Host were compared."""
+"""Key in an event's metadata: the time of the event by the Host's clock, if the source's clock was compared with it."""
 
 
 @dataclass(frozen=True, slots=True)
 class EventContext:
-    """Causality: which step this is, and what caused it."""
+    """Causality of an event: its own step, the step that caused it, and the origin of the chain."""
 
     id: str
     parent_id: str = ""
@@ -28,7 +28,7 @@ class EventContext:
 
 @dataclass(frozen=True, slots=True)
 class Party:
-    """Who or what an event is about."""
+    """A user, bot or group that an event names as its actor or subject."""
 
     type: str = ""
     id: str = ""
@@ -37,7 +37,7 @@ class Party:
 
 
 class ConversationKey(NamedTuple):
-    """What makes a conversation the same one. An absent part is an empty string."""
+    """Identifies a conversation. An absent part is an empty string."""
 
     workspace_id: str
     source: str
@@ -50,6 +50,8 @@ class ConversationKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class EventEnvelope:
+    """An event before it is stored."""
+
     event_id: str
     event_type: str
     source: str
@@ -62,7 +64,7 @@ class EventEnvelope:
     agent_id: str = ""
     """The agent that the caller named; otherwise the bot's routes decide."""
     principal: str = ""
-    """Whose event id and chat names these are: the key or user behind an API call, empty for platforms."""
+    """Owner of the event id and chat name: the API key or user of an API call, empty for platforms."""
     event_time: int = 0
     source_event_type: str = ""
     actor: Party = Party()
@@ -71,7 +73,7 @@ class EventEnvelope:
     data: JsonObject = field(default_factory=dict)
     metadata: JsonObject = field(default_factory=dict)
     commission: Commission | None = None
-    """What a plugin asked for that created a run; None for what came from outside."""
+    """The plugin's request that created a run; None for an event from outside."""
 
     @property
     def conversation(self) -> ConversationKey:
@@ -81,7 +83,7 @@ class EventEnvelope:
 
     @property
     def locale(self) -> str:
-        """The actor's locale; empty where it is not known."""
+        """The actor's locale; empty if it is not known."""
         locale = self.actor.data.get(LOCALE)
         return locale if isinstance(locale, str) else ""
 
@@ -97,7 +99,7 @@ class EventEnvelope:
 
 @dataclass(frozen=True, slots=True)
 class RecordedEvent:
-    """An event that the log holds."""
+    """An event that is stored in the event log."""
 
     seq: int
     conversation_id: str
@@ -106,10 +108,10 @@ class RecordedEvent:
 
     @property
     def erased(self) -> bool:
-        """Its conversation was deleted: that it happened is all that is left of it."""
+        """True if its conversation was deleted; only the fact that the event happened remains."""
         return not self.envelope.surface
 
     def stale(self, seconds: float, now: int) -> bool:
-        """Whether it is too old to be answered out of the blue: since it happened, where that is known."""
+        """Returns whether the event is older than this, by the time it happened if known; 0 seconds means never."""
         since = min(self.created_at, self.envelope.metadata.get(HAPPENED_AT, self.created_at))
         return seconds > 0 and now - since > seconds * 1000

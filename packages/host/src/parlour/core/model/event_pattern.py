@@ -1,9 +1,9 @@
-"""Patterns of event types, as routes, listeners and agents name what they take."""
+"""Patterns of event types, which routes, listeners and agents use to select events."""
 
 from parlour_sdk.protocol.events import ALIASES
 
 
 def covers(pattern: str, event_type: str) -> bool:
-    """A pattern is a type, `namespace.*` or `*`."""
+    """Returns whether a pattern (a type, `namespace.*` or `*`) matches the event type."""
     pattern = ALIASES.get(pattern, pattern)
     return pattern in ("*", event_type) or (pattern.endswith(".*") and event_type.startswith(pattern[:-1]))

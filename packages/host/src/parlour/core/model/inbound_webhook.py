@@ -1,4 +1,4 @@
-"""A webhook and what makes a call of it genuine. Pure."""
+"""Inbound webhooks, and the verification of their calls. Pure functions."""
 
 import hashlib
 import hmac
@@ -12,14 +12,17 @@ from parlour_sdk.values import dataclass
 from . import webhook_signing
 
 Scheme = Literal["standard", "github"]
-"""Standard Webhooks, or the signature of GitHub and those who do likewise."""
+"""Signature scheme: Standard Webhooks, or that of GitHub and compatible services."""
 TOLERANCE_SECONDS = 300
+"""Largest accepted difference between the timestamp of a call and the Host's clock."""
 _TIMESTAMP = re.compile(r"[0-9]{1,15}")
 EVENT_TYPE = "api.invoked"
 
 
 @dataclass(frozen=True, slots=True)
 class Webhook:
+    """A URL of the Host that another program calls to create events."""
+
     webhook_id: str
     name: str
     sealed_secret: str
@@ -33,15 +36,18 @@ class Webhook:
 
 
 class NotGenuine(Exception):
-    """The call is not one of the program that knows the secret; the message says what is missing."""
+    """Raised when a call was not signed with the webhook's secret; the message says what is missing."""
 
 
 class CallMalformed(Exception):
-    """The call can't be read; the message says which header, or the body, and what is accepted."""
+    """Raised when a call can't be parsed; the message names the header or the body, and what is accepted."""
 
 
 def call_id(webhook: Webhook, secret: str, headers: Mapping[str, str], body: bytes, now: int) -> str:
-    """What tells this call from others: the same when it is repeated. Raises NotGenuine or CallMalformed."""
+    """Verifies a call and returns its id, which is the same when the call is repeated.
+
+    Raises InvalidSignature or MalformedCall.
+    """
     if webhook.scheme == "github":
         return _github(secret, headers, body)
     return _standard(secret, headers, body, now // 1000)
@@ -67,5 +73,5 @@ def _github(secret: str, headers: Mapping[str, str], body: bytes) -> str:
     expected = "sha256=" + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
     if not hmac.compare_digest(expected.encode(), given.encode()):
         raise NotGenuine("x-hub-signature-256 does not fit the secret")
-    # Only the body is signed: who has seen one call could repeat it under any x-github-delivery.
+    # Only the body is signed: an observer of one call could repeat it with any x-github-delivery.
     return hashlib.sha256(body).hexdigest()

@@ -1,4 +1,4 @@
-"""An MCP server as it is configured. Connecting to it is for others."""
+"""The configuration of an MCP server. `providers/tools/mcp` connects to it."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, field
@@ -12,20 +12,22 @@ Transport = Literal["http", "sse", "stdio"]
 
 @dataclass(frozen=True, slots=True)
 class McpServer:
+    """One configured MCP server."""
+
     server_id: str
     name: str
-    """The namespace of its tools."""
+    """Namespace of the server's tools."""
     transport: Transport
     url: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
-    """Sent with each request; values are sealed."""
+    """HTTP headers of each request; values are sealed."""
     command: str = ""
     arguments: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
-    """Of its process, besides the few variables that every process needs; values are sealed."""
+    """Environment of its process, besides the few variables that every process needs; values are sealed."""
     enabled: bool = True
     unsandboxed_by: str = ""
-    """The person who confirmed that this command may run outside any sandbox, such as `user:<id>`."""
+    """The operator who confirmed that this command may run without a sandbox, such as `user:<id>`."""
     unsandboxed_at: int = 0
 
     def encode(self) -> str:

@@ -1,4 +1,4 @@
-"""A model that agents can use, and the service that answers for it, as values. A key is sealed here and stays so."""
+"""Configured models and their providers, as values. Their keys are always sealed here."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, field
@@ -12,19 +12,19 @@ from parlour_sdk.values import dataclass
 ModelType = Literal["llm", "embedding", "rerank"]
 MILLION = 1_000_000
 ANSWER_LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens")
-"""Parameters by which services limit the tokens of an answer."""
+"""Names of the parameters that limit the tokens of an answer, of all services."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """Of a million tokens each, in the operator's currency."""
+    """Prices per million tokens, in the operator's currency."""
 
     input: float = 0
     output: float = 0
     cached_input: float | None = None
 
     def cost_micros(self, usage: Usage) -> int:
-        """Rounded up: a millionth of what a million costs is what one token costs in micro-units."""
+        """Returns the cost in micro-units, rounded up. The price per million equals micro-units per token."""
         cached = min(usage.cached_tokens or 0, usage.prompt_tokens)
         cheaper = self.input if self.cached_input is None else self.cached_input
         parts = (
@@ -37,11 +37,13 @@ class Prices:
 
 @dataclass(frozen=True, slots=True)
 class Provider:
+    """A configured model service with its keys."""
+
     provider_id: str
     name: str
     kind: str
     base_url: str = ""
-    """Empty: the kind's own."""
+    """Address of the service; empty means the default of its kind."""
     sealed_keys: tuple[str, ...] = ()
 
     def encode(self) -> str:
@@ -55,19 +57,21 @@ class Provider:
 
 @dataclass(frozen=True, slots=True)
 class Model:
+    """A model of a provider, with limits, prices and parameters."""
+
     model_id: str
     provider_id: str
     name: str
-    """The provider's own."""
+    """Name of the model at its provider."""
     type: ModelType = "llm"
     context_window: int = 0
-    """In tokens; 0 when nobody knows."""
+    """Size in tokens; 0 if unknown."""
     max_output_tokens: int = 0
     abilities: tuple[str, ...] = ()
     prices: Prices | None = None
-    """None when nobody knows what it costs."""
+    """None if the prices are unknown."""
     parameters: dict[str, Any] = field(default_factory=dict)
-    """Goes with every request, unless the request says otherwise."""
+    """Parameters of every request, unless the request overrides them."""
 
     def encode(self) -> str:
         return dumps(asdict(self))
@@ -79,9 +83,9 @@ class Model:
         return cls(**{**fields, "abilities": tuple(fields["abilities"]), "prices": prices})
 
     def with_own_parameters(self, extra: Mapping[str, Any] | None) -> dict[str, Any]:
-        """Returns the parameters of a request: the model's own, and those of the request in their place.
+        """Returns the parameters of a request: the model's own, overridden by those of the request.
 
-        A limit of the answer in the request replaces that of the model, whichever name each of them has.
+        An answer limit in the request replaces that of the model, even if the two have different names.
         """
         extra = extra or {}
         own = _without_answer_limits(self.parameters) if _limits_answer(extra) else self.parameters
@@ -91,7 +95,7 @@ class Model:
         return None if self.prices is None else self.prices.cost_micros(usage)
 
     def resource(self, provider_name: str) -> ModelResource:
-        """As runs see it."""
+        """Returns the model as a resource of a run."""
         return ModelResource(
             model_id=self.model_id,
             name=self.name,

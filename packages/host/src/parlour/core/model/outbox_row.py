@@ -8,11 +8,13 @@ from parlour_sdk.values import dataclass
 State = Literal["pending", "streaming", "sending", "sent", "failed", "expired"]
 Kind = Literal["message", "notice", "approval", "action"]
 SAID: tuple[Kind, ...] = ("message", "notice")
-"""What the people of a conversation were told by a run."""
+"""Kinds of rows that show text to the users of a conversation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
+    """One row of the outbox."""
+
     outbox_id: str
     surface: str
     target: str
@@ -23,26 +25,26 @@ class Outgoing:
     state: State
     message: dict[str, Any]
     address: dict[str, str]
-    """Where the platform shows it: chat and thread, as the event named them."""
+    """Chat and thread on the platform, as the event named them."""
     feed_seq: int
     created_at: int
     expires_at: int
     code: str = ""
-    """Of a notice: what went wrong."""
+    """Error code, for a notice."""
     locale: str = ""
-    """The locale of the sender it answers, if known; the Host's own texts in it use this language."""
+    """Locale of the sender that it answers, if known; the Host's own texts in it use this language."""
     seq: int = 0
     attempts: int = 0
     possibly_repeated: bool = False
     not_before: int = 0
     reason: str = ""
-    """Of one that failed before it was tried."""
+    """Failure reason of a row that failed before it was sent."""
     message_id: str = ""
-    """The platform's own, of a message that was shown as it grew: it is edited, not sent."""
+    """The platform's id of a message that was streamed: it is edited instead of sent."""
 
     @property
     def is_edit(self) -> bool:
-        """Whether it changes a message that was sent before; where that can't be changed, it is sent as a new one."""
+        """True if it edits an earlier message; if the platform can't edit that one, it is sent as a new message."""
         return bool(self.message_id or self.message.get("edits"))
 
     def with_state(self, state: State) -> "Outgoing":

@@ -1,4 +1,4 @@
-"""Plugins as people administer them: what there is to see, to do, and to be refused. Knows no process and no file."""
+"""The port for the administration of plugins: their description, operations and errors. It knows no process or file."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol
@@ -8,15 +8,15 @@ from parlour_sdk.values import dataclass
 Grants = Mapping[str, Sequence[str]]
 """Permissions by key, such as `{"network": ["api.example.org"]}`."""
 Forget = Callable[[str], Awaitable[None]]
-"""Deletes what a plugin has stored with the Host. Its process has ended by then."""
+"""Deletes the data that a plugin has stored with the Host. It is called after the plugin's process has ended."""
 
 
 UNUSABLE = "plugin_unusable"
-"""There is too little of a plugin to do anything with it but install it again or remove it."""
+"""Error code of a plugin that is too incomplete for anything but installing it again or removing it."""
 
 
 class PluginProblem(Exception):
-    """Something can't be done with a plugin; nothing was changed unless the message says so."""
+    """Raised when an operation on a plugin fails; nothing was changed unless the message says so."""
 
     def __init__(self, code: str, message: str, details: Any = None) -> None:
         super().__init__(message)
@@ -27,7 +27,7 @@ class PluginProblem(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What a plugin says of itself once its process is ready; nobody has looked into it yet."""
+    """Runners and components that a plugin's process declares when it is ready, not yet validated."""
 
     runners: list[Any]
     components: list[Any]
@@ -35,6 +35,8 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class PluginFacts:
+    """Describes an installed plugin for operators."""
+
     plugin_id: str
     version: str
     status: str
@@ -49,19 +51,19 @@ class PluginFacts:
     installed_at: int
     components: tuple[dict[str, str], ...]
     warnings: tuple[str, ...] = ()
-    """What is odd about its files and harms nobody."""
+    """Harmless problems of its files."""
     sandbox: str = ""
-    """How it is confined; empty when it is not known."""
+    """Kind of its sandbox; empty if it is not known."""
     sandbox_reason: str = ""
     sandbox_remedy: str = ""
     sandbox_missing: bool = False
-    """Whether a sandbox is wanted and can't be had."""
+    """True if a sandbox is required but not available."""
     sandbox_command: str = ""
-    """What to type where the plugin runs to have it, where that is known."""
+    """Command that makes the sandbox available on the machine of the plugin, if known."""
 
     @property
     def ungranted(self) -> dict[str, list[str]]:
-        """What it asks for and does not have."""
+        """Permissions that the plugin asks for and was not granted."""
         rest = {
             key: [each for each in values if each not in self.granted.get(key, ())]
             for key, values in self.asked.items()
@@ -70,7 +72,7 @@ class PluginFacts:
 
 
 class PluginKeeper(Protocol):
-    """Every method raises PluginProblem."""
+    """Installs, changes and removes plugins. Every method raises PluginError."""
 
     def all(self) -> list[PluginFacts]: ...
 
@@ -81,7 +83,10 @@ class PluginKeeper(Protocol):
     async def install(
         self, source: str, shown: str | None, granted: Sequence[str] | None, upgrade: str | None
     ) -> PluginFacts:
-        """From a folder, zip or git address, called `shown`. `granted` is what it gets of what it asks for."""
+        """Installs a plugin from a folder, zip or git address, which operators see as `shown`.
+
+        `granted` lists the permissions it receives of those it asks for.
+        """
         ...
 
     async def change(self, plugin_id: str, granted: Sequence[str] | None, enabled: bool | None) -> PluginFacts: ...

@@ -1,4 +1,4 @@
-"""What the core needs from outside, as it wants to see it. Time, ids, plugins and surfaces are ports."""
+"""Ports of the core: time, ids, calls of plugins, and surfaces."""
 
 from typing import Any, Protocol
 
@@ -6,41 +6,49 @@ from parlour.core.model.outbox_row import Outgoing
 from parlour_sdk.values import dataclass
 
 REFUSAL_CHARACTERS = 4000
+"""Largest length of a plugin's error message; the rest is cut off."""
 REFUSAL_CODE_CHARACTERS = 100
+"""Largest length of a plugin's error code; the rest is cut off."""
 
 
 class Clock(Protocol):
     def now(self) -> int:
-        """Epoch milliseconds in UTC. Spans are measured on the event loop's own monotonic clock."""
+        """Returns epoch milliseconds in UTC. Durations are measured on the event loop's monotonic clock instead."""
         ...
 
 
 class Ids(Protocol):
     def new(self) -> str:
-        """A UUIDv7: unique, and later ones sort after earlier ones."""
+        """Returns a UUIDv7: it is unique, and later ids sort after earlier ones."""
         ...
 
 
 class ResultStream(Protocol):
-    """The results of one run as they come from its plugin."""
+    """Stream of the results of one run from its plugin."""
 
     async def batch(self) -> list[Any]:
-        """All that is there, at least one; empty at the regular end. Raises PluginLost, or what `abort` was given."""
+        """Waits for results and returns all available ones; an empty list is the regular end.
+
+        Raises PluginDisconnected, or the error that was passed to `abort`.
+        """
         ...
 
     def abort(self, error: BaseException) -> None:
-        """Stops the run in the plugin; a waiting `batch` raises the error at once, and nothing more comes."""
+        """Stops the run in the plugin; a waiting `batch` raises the error immediately, and no more results follow."""
         ...
 
 
 class PluginLost(Exception):
-    """The plugin's process or channel went away."""
+    """Raised when the plugin's process exits or its connection is lost during a call."""
 
     code = "runner.crashed"
 
 
 class PluginRefused(Exception):
-    """The plugin answered with an error, or not in time (`deadline_exceeded`). Of endless words it keeps the first."""
+    """Raised when the plugin answers with an error, or not in time (`deadline_exceeded`).
+
+    Long codes and messages are cut off.
+    """
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message[:REFUSAL_CHARACTERS])
@@ -48,45 +56,48 @@ class PluginRefused(Exception):
 
 
 class PluginUnavailable(Exception):
-    """The plugin is not there to be called."""
+    """Raised when the plugin is not running."""
 
     code = "runner.unavailable"
 
 
 class PluginCaller(Protocol):
+    """Calls plugins."""
+
     def run_agent(self, plugin_id: str, request: dict[str, Any]) -> ResultStream:
-        """The stream waits for a plugin that is starting and raises PluginUnavailable for one that does not come."""
+        """Starts a run. Its stream waits for a plugin that is starting; if that fails it raises PluginUnavailable."""
         ...
 
     async def call(self, plugin_id: str, action: str, data: dict[str, Any], timeout: float) -> dict[str, Any]:
-        """One of PLUGIN_ACTIONS that gives a single answer, whose fields the caller checks.
+        """Calls one of PLUGIN_ACTIONS that has a single answer; the caller validates its fields.
 
-        `timeout` seconds cover everything, also the wait for a plugin that is starting. Raises PluginUnavailable when
-        nothing was asked, PluginRefused, and PluginLost when nobody knows what became of it. Whoever is cancelled
-        while waiting cancels the call in the plugin.
+        `timeout` seconds include the wait for a plugin that is starting. Raises PluginUnavailable if nothing was sent,
+        PluginCallFailed, and PluginDisconnected if the result is unknown. Cancelling the caller cancels the call in
+        the plugin.
         """
         ...
 
     async def stream(self, plugin_id: str, action: str, data: dict[str, Any]) -> ResultStream:
-        """One of PLUGIN_ACTIONS that answers in parts, beside the runs and their limit. To be read to its end or
-        aborted. Waits for the plugin as `call` does.
+        """Calls one of PLUGIN_ACTIONS that answers in parts; it does not count towards the limit of runs.
+
+        The stream must be read to its end or aborted. Waits for the plugin as `call` does.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """The surface took the message."""
+    """Acknowledgement of a surface that it accepted a row."""
 
     platform_message_id: str = ""
     result: Any = None
-    """Of an action: what the platform answered."""
+    """Answer of the platform to an action."""
     whole: bool = True
-    """False for one that was found with its first words only: sending it again is to finish it."""
+    """False if only the beginning of the message was found on the platform: it is sent again to complete it."""
 
 
 class SendRefused(Exception):
-    """The surface answered that it did not take the message."""
+    """Raised when the surface definitely did not accept the row."""
 
     def __init__(
         self, reason: str, retry_after: float | None = None, permanent: bool = False, tried: bool = True
@@ -96,48 +107,50 @@ class SendRefused(Exception):
         self.retry_after = retry_after
         self.permanent = permanent
         self.tried = tried
-        """False when there was nobody to take it."""
+        """False if there was no connection over which it could be sent."""
 
     @property
     def away(self) -> bool:
-        """Whether somebody may be there later."""
+        """True if there was no connection, but there may be one later."""
         return not self.tried and not self.permanent
 
     @property
     def counts(self) -> bool:
-        """Whether it uses up one of a row's attempts."""
+        """True if it counts as one of the row's attempts."""
         return self.tried and self.retry_after is None
 
 
 class SendUncertain(Exception):
-    """The surface did not answer: it may or may not have taken the message."""
+    """Raised when the surface did not answer, so that it is unknown whether it accepted the row."""
 
 
 class Surface(Protocol):
-    """Where replies of one source are shown."""
+    """Shows the replies of one source: a platform, the web chat or the HTTP interface."""
 
     def repeatable(self, outgoing: Outgoing) -> bool:
-        """True when sending the same row again shows it once."""
+        """Returns whether sending the same row twice shows it once."""
         ...
 
     def line(self, outgoing: Outgoing) -> str:
-        """Rows of one line are handed over one by one where possible, since of what was handed over a kill leaves open
-        whether it was taken. Empty for a row of which that does no harm.
+        """Returns a key; rows with the same key are sent one at a time where possible.
+
+        A crash leaves the state of every row that was being sent uncertain, so this keeps their number small. Empty for
+        a row for which that is harmless.
         """
         ...
 
     async def ready(self, outgoing: Outgoing) -> None:
-        """Returns when somebody is there to take it; may wait for ever."""
+        """Waits, without a time limit, until there is a connection over which the row can be sent."""
         ...
 
     async def turn(self, outgoing: Outgoing) -> None:
-        """Returns when it may be sent, in a moment at most. Raises SendRefused if that is too long."""
+        """Waits a short time until rate limits permit the row. Raises SendRefused if that would take too long."""
         ...
 
     async def send(self, outgoing: Outgoing) -> Sent:
-        """Raises SendRefused when it was surely not taken; SendUncertain, and whatever else fails, leaves that open."""
+        """Sends the row. SendRefused means that it was definitely not accepted; any other error leaves that open."""
         ...
 
     async def find(self, outgoing: Outgoing) -> Sent | None:
-        """Asks the platform whether this was sent, or begun. None when it can't tell."""
+        """Asks the platform whether the row was sent, at least in part. Returns None if it can't be found out."""
         ...

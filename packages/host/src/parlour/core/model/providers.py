@@ -1,6 +1,6 @@
-"""What the Host offers to runs and gets from elsewhere: models, tools, knowledge, skills, files, platforms.
+"""Ports to the resources of runs: models, tools, knowledge bases, skills, files and platforms.
 
-Each is a port. A catalogue tells what there is, without waiting, since it is asked before every run.
+`resources` lists what is available. It is called before every run, so it must not wait.
 """
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -24,11 +24,11 @@ from parlour_sdk.protocol.usage import Usage
 from parlour_sdk.values import dataclass
 
 UNSURE = ("provider_timeout", "stream_cut", "answer_malformed", "answer_too_large")
-"""Failures after which a model's provider may have done, and charged, the whole work."""
+"""Error codes after which the provider may have completed, and charged for, the whole call."""
 
 
 class ProviderFailed(Exception):
-    """What stands behind a Host action refused or failed."""
+    """Raised when a resource rejects a call or fails."""
 
     def __init__(self, code: str, message: str, retryable: bool = False) -> None:
         super().__init__(message)
@@ -39,7 +39,7 @@ class ProviderFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """On whose behalf something is asked."""
+    """Identifies on whose behalf a resource is called: plugin, run, agent, conversation and sender."""
 
     plugin_id: str
     run_id: str = ""
@@ -51,14 +51,16 @@ class Asking:
 
 
 class Models(Protocol):
+    """Calls models."""
+
     def resources(self) -> Sequence[ModelResource]: ...
 
     def parameters(self, model_id: str) -> Mapping[str, Any]:
-        """Returns what is configured to go with every request to this model."""
+        """Returns the parameters that are configured for every request to this model."""
         ...
 
     def worst_case(self, request: InvokeModel | Embed | Rerank) -> Usage:
-        """The most that the call can use and cost."""
+        """Returns the largest usage and cost that the call can have."""
         ...
 
     def identity(self, model_id: str) -> dict[str, str]:
@@ -68,7 +70,7 @@ class Models(Protocol):
     async def invoke(self, asking: Asking, request: InvokeModel) -> ModelAnswer: ...
 
     def stream(self, asking: Asking, request: InvokeModel) -> AsyncGenerator[ModelChunk, None]:
-        """Closed early when nobody reads on: what it holds is let go then."""
+        """Streams the answer. The caller closes the generator if it stops reading early, which frees the connection."""
         ...
 
     async def rerank(self, asking: Asking, request: Rerank) -> RerankAnswer: ...
@@ -77,6 +79,8 @@ class Models(Protocol):
 
 
 class Tools(Protocol):
+    """Describes and calls tools."""
+
     def resources(self) -> Sequence[ToolResource]: ...
 
     def read_only(self, tool_name: str) -> bool: ...
@@ -87,6 +91,8 @@ class Tools(Protocol):
 
 
 class Knowledge(Protocol):
+    """Searches knowledge bases."""
+
     def resources(self) -> Sequence[KnowledgeBaseResource]: ...
 
     async def retrieve(
@@ -95,29 +101,35 @@ class Knowledge(Protocol):
 
 
 class Skills(Protocol):
+    """Lists and activates skills."""
+
     def resources(self) -> Sequence[SkillResource]: ...
 
     async def activate(self, skill_name: str) -> ActiveSkill: ...
 
 
 class Files(Protocol):
+    """Reads files of the configuration."""
+
     def resources(self) -> Sequence[FileResource]: ...
 
     async def read(self, file_key: str, offset: int, length: int) -> FileChunk: ...
 
 
 class Platforms(Protocol):
+    """Calls the platform API of bots."""
+
     def bots(self) -> Sequence[BotSummary]: ...
 
     def capabilities(self, bot_id: str) -> BotCapabilities | None: ...
 
     async def call(self, asking: Asking, bot_id: str, api: str, arguments: dict[str, Any]) -> Any:
-        """One method of the platform API; `arguments` are its request without the call's own fields."""
+        """Calls one method of the platform API; `arguments` are its request without the fields of the call itself."""
         ...
 
 
 class Nothing:
-    """No models, tools, knowledge, skills, files or bots: what a Host has before any are configured."""
+    """Provider without models, tools, knowledge, skills, files or bots, for a Host on which none are configured."""
 
     def resources(self) -> Sequence[Any]:
         return ()
@@ -166,11 +178,15 @@ class Nothing:
 
 
 class NoTools(Nothing):
+    """Provider without tools."""
+
     async def call(self, asking: Asking, tool_name: str, parameters: dict[str, Any]) -> ToolOutcome:
         raise _absent("tool", tool_name)
 
 
 class NoPlatforms(Nothing):
+    """Provider without bots."""
+
     async def call(self, asking: Asking, bot_id: str, api: str, arguments: dict[str, Any]) -> Any:
         raise _absent("bot", bot_id)
 
@@ -181,6 +197,8 @@ def _absent(kind: str, name: str) -> ProviderFailed:
 
 @dataclass(frozen=True, slots=True)
 class Providers:
+    """All resources of runs."""
+
     models: Models = field(default_factory=Nothing)
     tools: Tools = field(default_factory=NoTools)
     knowledge: Knowledge = field(default_factory=Nothing)

@@ -1,4 +1,4 @@
-"""Why somebody does not take an event: in English, with a code and values by which others say it in other languages."""
+"""Reasons why a route or agent does not accept an event: an English text, with a code and values for translations."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ ENGLISH = {
 
 
 class Reason(str):
-    """Its words, since it stands in the sentences of trails and logs."""
+    """English text of a reason, as it is used in trails and logs, with its code and values."""
 
     __slots__ = ("code", "values")
     code: str
@@ -40,6 +40,7 @@ class Reason(str):
 
 
 def reason(code: str, **values: Any) -> Reason:
+    """Builds the reason of a code."""
     made = Reason(ENGLISH[code].format_map(values))
     made.code, made.values = code, values
     return made

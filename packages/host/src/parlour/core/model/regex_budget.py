@@ -1,8 +1,8 @@
-"""Tries the regular expressions of routes on what people write, without holding the Host up.
+"""Matches the regular expressions of routes against messages, within a time budget, so that the Host is not blocked.
 
-All that are tried on one event share one small budget of time, whatever a message is made to look like and however many
-routes there are. What came of it is kept for a while: an event is routed several times on its way, and is to find the
-same route each time at no further cost.
+All expressions that are tried on one event share a small time budget, even if a message is crafted to be slow and
+there are many routes. Results are cached for a while: an event is routed several times while it is processed, and must
+match the same route each time at no further cost.
 """
 
 import re
@@ -15,29 +15,35 @@ from .event import EventEnvelope
 from .reasons import Reason, reason
 
 EVENT_SECONDS = 0.02
+"""CPU seconds for all expressions that are tried on one event."""
 LEAST_SECONDS = 0.001
-"""With less, an expression that is quick might be taken for a slow one."""
+"""Smallest timeout of a search; with less, a fast expression might be reported as slow."""
 CHARACTERS = 20_000
-"""Of a longer text, its beginning is looked at."""
+"""Characters at the beginning of a text that are searched; the rest is ignored."""
 TOKEN = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]])*\]|\{(\d*)[^{}]*\}|.", re.DOTALL)
-"""An escaped character, a set, how often what stands before it is there, or anything else."""
+"""Matches an escaped character, a set, a repeat count, or any other character."""
 IGNORED = re.compile(r"\s|#[^\n]*")
-"""In expressions that are written over several lines."""
+"""Matches white space and comments, which are ignored in verbose expressions."""
 WRITTEN_OUT_AT_MOST = 100_000
+"""Largest length of an expression with its repeats expanded."""
 EVENTS = 1000
-"""As many are known at once. Who is routed again after so many others starts anew."""
+"""Number of events whose results are cached; an event that was evicted gets a new budget."""
 
 
 class Pattern(Protocol):
+    """A compiled expression of the `regex` package."""
+
     def search(self, text: str, *, timeout: float) -> Any: ...
 
 
 class Regexes:
+    """Searches expressions in the texts of events and caches the results."""
+
     def __init__(self) -> None:
         self._tried: OrderedDict[tuple[str, str, int], _Tried] = OrderedDict()
 
     def unmet(self, pattern: str, event: EventEnvelope) -> Reason | None:
-        """Why the event's text does not match; none when it does."""
+        """Returns the reason why the event's text does not match; None if it does."""
         text = event.text[:CHARACTERS]
         tried = self._of((event.bot_id, event.event_id, hash(text)))
         if pattern not in tried.found:
@@ -55,7 +61,7 @@ class Regexes:
 
 
 class _Tried:
-    """What was tried on one text, and the time that is left for it."""
+    """Cached results of one text, and the rest of its time budget."""
 
     __slots__ = ("found", "left")
 
@@ -64,7 +70,7 @@ class _Tried:
         self.left = EVENT_SECONDS
 
     def search(self, pattern: str, text: str) -> Reason | None:
-        """With half of what is left at most: a slow one leaves something to the quick ones behind it."""
+        """Searches with at most half of the remaining budget, so that a slow expression leaves time for others."""
         expression, seconds = compiled(pattern), self.left / 2
         if seconds < LEAST_SECONDS:
             return reason("spent_regex", seconds=f"{EVENT_SECONDS:g}")
@@ -79,7 +85,7 @@ class _Tried:
 
 
 def problem(pattern: str) -> str:
-    """What is wrong with an expression that a person wrote; empty when it can be used."""
+    """Returns why an expression of an operator can't be used; empty if it is valid."""
     import regex
 
     if max(written_out(pattern), written_out(IGNORED.sub("", pattern))) > WRITTEN_OUT_AT_MOST:
@@ -94,8 +100,9 @@ def problem(pattern: str) -> str:
 
 
 def written_out(pattern: str) -> int:
-    """How long it is with its repeats written out, as it is compiled: with those of groups in groups, that is quickly
-    more than a machine has room for.
+    """Returns the length of the expression with its repeats expanded, as it is compiled.
+
+    Nested groups with repeats would quickly exceed the memory of a machine.
     """
     groups, last = [0], 0
     for token in TOKEN.finditer(pattern):
@@ -115,7 +122,10 @@ def written_out(pattern: str) -> int:
 
 @lru_cache(maxsize=4096)
 def compiled(pattern: str) -> Pattern:
-    """Those of all routes are made when the routes are loaded or saved: that takes longer than to try them."""
+    """Compiles and caches an expression.
+
+    This takes longer than a search, so the expressions of all routes are compiled when routes are loaded or saved.
+    """
     import regex
 
     found: Pattern = regex.compile(pattern)

@@ -1,4 +1,7 @@
-"""What an agent's operator lets it use, and for whom. Evaluated once per run and frozen as its grant."""
+"""The resource policy of an agent: which resources it may use, for which senders.
+
+It is evaluated once per run; the result is fixed as the run's grant.
+"""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -16,9 +19,9 @@ KINDS: tuple[Kind, ...] = ("models", "tools", "knowledge_bases", "skills", "file
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """Describes the senders that a rule is for: every part that is given must match.
+    """Describes the senders to which a rule applies: every part that is set must match.
 
-    `groups` match only chats of a platform, since an API caller chooses the name of its conversation itself.
+    `groups` match only chats of a platform, because an API caller chooses the name of its conversation itself.
     """
 
     users: tuple[str, ...] = ()
@@ -43,7 +46,7 @@ def _in_platform_group(event: EventEnvelope) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Adds to or takes from what the policy grants, for some senders."""
+    """Adds resources to the policy's grant, or removes them, for some senders."""
 
     when: Sender
     allow: Mapping[str, Names] = field(default_factory=dict)
@@ -52,21 +55,23 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class ResourcePolicy:
+    """Names the resources that an agent may use, with rules for single senders."""
+
     models: Names = ()
     tools: Names = ()
     knowledge_bases: Names = ()
     skills: Names = "*"
     files: Names = ()
     plugins: Names = "*"
-    """Plugins whose runner may serve the agent."""
+    """Plugins whose runners may serve the agent."""
     mcp_servers: Names = ()
-    """Servers all of whose tools are granted."""
+    """MCP servers of which all tools are granted."""
     storage: tuple[str, ...] = ("plugin", "binding")
     cross_conversation_history: bool = False
     rules: tuple[Rule, ...] = ()
 
     def names(self, kind: Kind, event: EventEnvelope) -> "Selection":
-        """What this policy grants of a kind to the sender of this event."""
+        """Returns the resources of a kind that this policy grants to the sender of this event."""
         selection = Selection.of(getattr(self, kind))
         for rule in self.rules:
             if rule.when.matches(event):
@@ -74,7 +79,7 @@ class ResourcePolicy:
         return selection
 
     def denied(self, kind: Kind, event: EventEnvelope) -> "Selection":
-        """What the last word of its rules takes from this sender, even if the configuration selects it."""
+        """Returns the resources that the rules finally deny this sender, even if the configuration selects them."""
         selection = Selection(False, frozenset())
         for rule in self.rules:
             if rule.when.matches(event):
@@ -93,11 +98,11 @@ class ResourcePolicy:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Some names, or all but some."""
+    """A set of names: either the listed ones, or all except the listed ones."""
 
     everything: bool
     listed: frozenset[str]
-    """The chosen ones, or the ones left out of everything."""
+    """Included names, or excluded ones if `everything` is true."""
 
     @classmethod
     def of(cls, names: Names) -> "Selection":

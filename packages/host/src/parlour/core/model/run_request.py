@@ -1,4 +1,4 @@
-"""What a plugin asked for when it created a run. It goes with the event, so that every attempt is of the same kind."""
+"""A plugin's request to create a run. It is stored with the event, so that every attempt uses the same options."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -9,18 +9,20 @@ from parlour_sdk.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Commission:
+    """Options of a run that a plugin created."""
+
     plugin_id: str
-    """Who created the run."""
+    """The plugin that created the run."""
     runner_id: str = ""
-    """Named instead of an agent."""
+    """Runner to use instead of an agent."""
     config: Mapping[str, Any] | None = None
-    """Instead of the agent's own."""
+    """Configuration that replaces the agent's own."""
     queue: bool = False
-    """A remote runtime executes it."""
+    """True if a remote worker executes the run."""
     labels: tuple[str, ...] = ()
-    """What that runtime must have."""
+    """Labels that the remote worker must have."""
     depth: int = 1
-    """How many runs led to this one, each created by the one before."""
+    """Number of runs that led to this one, each created by the run before it."""
 
     def encode(self) -> dict[str, Any]:
         return asdict(self)

@@ -9,6 +9,8 @@ from parlour_sdk.protocol.manifest import AgentRunnerManifest
 
 @dataclass(frozen=True)
 class Descriptor:
+    """A runner with its plugin, version and manifest."""
+
     runner_id: str
     plugin_id: str
     plugin_version: str
@@ -16,5 +18,5 @@ class Descriptor:
 
     @cached_property
     def permissions(self) -> frozenset[Permission]:
-        """What the manifest asks for."""
+        """Permissions that the manifest asks for."""
         return literals(self.manifest.permissions)

@@ -1,4 +1,4 @@
-"""A schedule and when it is due. Pure: nothing here knows what time it is."""
+"""Schedules, and the calculation of when they are due. Pure functions: the current time is always a parameter."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, field
@@ -10,11 +10,12 @@ from parlour_sdk.values import dataclass
 
 Missed = Literal["skip", "once"]
 SHORTEST_INTERVAL = 10
+"""Smallest accepted interval in seconds."""
 EVENT_TYPE = "schedule.triggered"
 
 
 class ScheduleRefused(Exception):
-    """The schedule can't be; `field` says which part and the message what would be accepted."""
+    """Raised for an invalid schedule; `field` names the wrong part, and the message says what is accepted."""
 
     def __init__(self, field: str, message: str) -> None:
         super().__init__(message)
@@ -24,7 +25,7 @@ class ScheduleRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """Either `cron` (five fields, in its time zone) or `interval_seconds` says when."""
+    """Creates events at the times given by either `cron` (five fields, in its time zone) or `interval_seconds`."""
 
     schedule_id: str
     name: str
@@ -36,12 +37,14 @@ class Schedule:
     text: str = ""
     data: Mapping[str, Any] = field(default_factory=dict)
     missed: Missed = "skip"
-    """What becomes of times at which no Host ran: nothing, or one event for all of them."""
+    """Handling of due times at which no Host ran: `skip` ignores them, `once` creates one event for all of them."""
     enabled: bool = True
 
     def following(self, moment: int) -> int:
-        """The first time after this one, in epoch milliseconds. Daylight saving is cron's: what is skipped comes
-        right after the gap, what is repeated comes once."""
+        """Returns the first due time after this one, in epoch milliseconds.
+
+        Daylight saving follows cron: a skipped time is due right after the gap, a repeated time is due once.
+        """
         if self.interval_seconds:
             step = self.interval_seconds * 1000
             return (moment // step + 1) * step
@@ -60,7 +63,7 @@ class Schedule:
 
 
 def check(schedule: Schedule, now: int) -> None:
-    """Raises ScheduleRefused."""
+    """Validates a schedule. Raises InvalidSchedule."""
     if bool(schedule.cron) == bool(schedule.interval_seconds):
         raise ScheduleRefused("cron", "give either cron, such as '0 9 * * 1-5', or interval_seconds")
     if schedule.interval_seconds and schedule.interval_seconds < SHORTEST_INTERVAL:

@@ -1,4 +1,4 @@
-"""The signature of Standard Webhooks (version 1, symmetric): who receives a webhook can tell that it is ours."""
+"""Signs webhooks by Standard Webhooks (version 1, symmetric), so that the receiver can verify the origin."""
 
 import base64
 import binascii
@@ -9,7 +9,7 @@ PREFIX = "whsec_"
 
 
 def headers(secret: str, message_id: str, seconds: int, body: bytes) -> dict[str, str]:
-    """The id stays the same over all tries; the time is that of the try."""
+    """Returns the headers of one attempt. The id is the same for all attempts; the time is that of the attempt."""
     named = {"webhook-id": message_id, "webhook-timestamp": str(seconds)}
     return {**named, "webhook-signature": signature(secret, message_id, seconds, body)} if secret else named
 
@@ -21,12 +21,12 @@ def signature(secret: str, message_id: str, seconds: int, body: bytes) -> str:
 
 
 def is_usable(secret: str) -> bool:
-    """Whether the other side will make the same key of it: what looks as the standard has it must be so."""
+    """Returns whether the receiver derives the same key from the secret: after the prefix it must be valid base64."""
     return not secret.startswith(PREFIX) or bool(_decoded(secret))
 
 
 def _key(secret: str) -> bytes:
-    """What is written as the standard has it is base64; any other text is the key itself."""
+    """Returns the signing key: base64 after the standard's prefix, or any other text as it is."""
     return (_decoded(secret) if secret.startswith(PREFIX) else b"") or secret.encode()
 
 

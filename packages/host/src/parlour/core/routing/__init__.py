@@ -1,1 +1,1 @@
-"""Decides which handler takes an event."""
+"""Decides which handler receives an event."""

@@ -1,4 +1,4 @@
-"""Which default agent an event finds, beside the bot's routes. Says whose it is and why not; binds nothing."""
+"""Finds the default agent of an event, besides the bot's routes, or the reason why none applies. It binds nothing."""
 
 from collections.abc import Callable
 
@@ -15,7 +15,7 @@ from .filters import mentions_bot
 
 @dataclass(frozen=True, slots=True)
 class Considered:
-    """A place that has a default agent; `reason` is why it does not take the event, none if it does."""
+    """Default agents of one scope; `reason` says why they don't accept the event, None if they do."""
 
     claims: Claims
     reason: Reason | None
@@ -30,7 +30,10 @@ class Considered:
 
 
 class DefaultResolver:
-    """`listened` says whether plugins would handle events of a type that no route takes: they go first."""
+    """Finds default agents of events.
+
+    `listened` returns whether plugins handle events of a type that no route matches: they take precedence.
+    """
 
     def __init__(self, agents: AgentBook, book: DefaultAgentBook, listened: Callable[[str], bool]) -> None:
         self._agents = agents
@@ -38,12 +41,12 @@ class DefaultResolver:
         self._listened = listened
 
     def routed(self, event: EventEnvelope) -> Considered | None:
-        """For an event that a route gives to an agent: whoever is nearer to it than the bot."""
+        """Returns the default agent of a scope narrower than the bot, for an event that a route gives to an agent."""
         claims = self._book.nearest(event)
         return Considered(claims, None) if claims else None
 
     def unrouted(self, event: EventEnvelope) -> Considered | None:
-        """For an event that no route takes: whoever is nearest, or the workspace's."""
+        """Returns the default agent of the narrowest scope or the workspace, for an event that no route matches."""
         claims = self._book.nearest(event) or self._book.of_workspace()
         return Considered(claims, self._beyond(event, claims)) if claims else None
 
@@ -51,9 +54,11 @@ class DefaultResolver:
         return " and ".join(f"'{self._name(each.agent_id)}'" for each in claims)
 
     def _beyond(self, event: EventEnvelope, claims: Claims) -> Reason | None:
-        """It answers who addresses the bot, as a new bot does, and takes what else it says that it takes.
+        """Returns the reason why the default agents of a scope don't accept an event; None if they do.
 
-        A message that it should answer and can't is a mistake in the configuration, so its types are not asked then.
+        A default agent answers messages that address the bot, as a new bot does, and other events of the types it
+        accepts. Its types are not checked for `message.received`: an agent that can't answer those is a
+        misconfiguration, which is reported later.
         """
         if by_bot(event):
             return reason("by_bot")
@@ -73,5 +78,5 @@ class DefaultResolver:
 
 
 def by_bot(event: EventEnvelope) -> bool:
-    """Two bots must not talk each other into the night: a route takes only those that it names."""
+    """Returns whether a bot wrote the message. Routes accept only bots that they name, which prevents endless loops."""
     return event.event_type.startswith("message.") and bool(event.actor.data.get("is_bot"))

@@ -1,5 +1,6 @@
-"""The filters of a route, each a small test of an event. Pure but for what regular expressions may cost: the same
-event always passes or fails the same way.
+"""Filters of routes: each tests one property of an event.
+
+The same event always passes or fails the same way, except that slow regular expressions can time out.
 """
 
 import hashlib
@@ -13,14 +14,15 @@ from parlour.core.model.regex_budget import Regexes
 from .windows import within
 
 Test = Callable[[Any, EventEnvelope, int], Reason | None]
-"""The reason why the event does not pass; none when it does."""
+"""Test of one filter: returns the reason why the event does not pass, None if it does."""
 
 
 def unmet(
     filters: Mapping[str, Any], event: EventEnvelope, now: int, regexes: Regexes, place: int = 0
 ) -> Reason | None:
-    """The first filter that does not hold, in words. `now` is for events without a time; `place` is the route's among
-    those that are tried.
+    """Returns the reason of the first filter that does not match; None if all match.
+
+    `now` is used for events without a time; `place` is the position of the route in the order of matching.
     """
     for name, test in _TESTS.items():
         if name in filters and (found := test(filters[name], event, now)):
@@ -65,7 +67,7 @@ def _roles(wanted: Any, event: EventEnvelope, now: int) -> Reason | None:
 
 
 def mentions_bot(event: EventEnvelope) -> bool:
-    """What is said in private is said to the bot."""
+    """Returns whether a message is addressed to the bot; every private message is."""
     return bool(event.data.get("mentions_bot")) or event.data.get("chat_type") == "private"
 
 
@@ -86,8 +88,10 @@ def _text_keyword(wanted: Any, event: EventEnvelope, now: int) -> Reason | None:
 
 
 def _undrawn(wanted: float, event: EventEnvelope, place: int) -> Reason | None:
-    """By the event itself, so that asking twice, or after a restart, gives the same answer; and by the route's place,
-    so that half of what a route leaves to the next one is half of it.
+    """Tests the filter `probability` with a number derived from the event and the route's position.
+
+    The event makes the result the same on every evaluation, even after a restart. The position makes the draws of
+    successive routes independent.
     """
     digest = hashlib.sha256(f"{event.bot_id}\n{event.event_id}\n{place}".encode(errors="replace")).digest()
     drawn = int.from_bytes(digest[:8]) / 2**64
@@ -107,7 +111,7 @@ def _data(wanted: Any, event: EventEnvelope, now: int) -> Reason | None:
 
 
 def _at(data: Any, path: str) -> Any:
-    """What a path such as `sender.nickname` or `changed_fields.0` leads to; None when it leads nowhere."""
+    """Returns the value at a path such as `sender.nickname` or `changed_fields.0`; None if there is none."""
     for part in path.split("."):
         if isinstance(data, Mapping):
             data = data.get(part)
@@ -133,4 +137,4 @@ _TESTS: dict[str, Test] = {
     "text_prefix": _text_prefix,
     "text_keyword": _text_keyword,
 }
-"""The cheap ones first; after all of these the draw, and then the dearest, `text_regex`."""
+"""Tests by filter, the cheapest first. `probability` follows after them, and `text_regex`, the most expensive, last."""

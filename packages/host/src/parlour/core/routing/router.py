@@ -1,4 +1,4 @@
-"""Routes events to handlers. Knows nothing of platforms, plugins or SQL."""
+"""Routes events to handlers. It does not depend on platforms, plugins or SQL."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -19,19 +19,19 @@ from . import filters
 from .default_resolver import Considered, DefaultResolver, by_bot
 
 TOLD = 10
-"""Of the routes that did not take an event, so many are told with their reasons."""
+"""Number of routes that are listed with the reason why they did not match an event."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """An agent serves the event."""
+    """Decision that an agent answers the event."""
 
     binding: Binding
 
 
 @dataclass(frozen=True, slots=True)
 class Hooked:
-    """It is sent to the address of a route's webhook."""
+    """Decision that the event is sent to the webhook of a route."""
 
     route: Route
     reason: str
@@ -39,16 +39,19 @@ class Hooked:
 
 @dataclass(frozen=True, slots=True)
 class Listened:
-    """It is handed to plugins' listeners: those named, or all. `reason` is why, or why to nobody else."""
+    """Decision that the event goes to the listeners of the named plugins, or of all plugins if none are named.
+
+    `reason` says why, or why it goes to no other handler.
+    """
 
     plugins: tuple[str, ...]
     reason: str
     routed: bool = False
-    """A route wants it so."""
+    """True if a route decided this."""
 
     @property
     def unheard(self) -> str:
-        """Why nobody heard of it, where nobody listens."""
+        """Explanation for an event that has no listeners."""
         if not self.routed:
             return self.reason
         who = f"of {', '.join(self.plugins)} none" if self.plugins else "no plugin"
@@ -57,14 +60,14 @@ class Listened:
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """Nobody is to answer: a route says so."""
+    """Decision of a route that the event is not handled."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Misconfigured:
-    """Somebody should answer and can't. Visible, never a silent drop."""
+    """Decision that a configuration error prevents an answer. It is reported, never dropped silently."""
 
     reason: str
 
@@ -74,13 +77,15 @@ Decision = Bound | Hooked | Listened | Dropped | Misconfigured
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """A route that was looked at; `reason` is why it did not take the event, none for the one that did."""
+    """Result of matching one route; `reason` says why it did not match, None for the route that did."""
 
     route: Route
     reason: Reason | None
 
 
 class Router:
+    """Decides which handler receives an event."""
+
     def __init__(self, routes: RouteBook, agents: AgentBook, defaults: DefaultResolver, clock: Clock) -> None:
         self._routes = routes
         self._agents = agents
@@ -89,16 +94,16 @@ class Router:
         self._regexes = Regexes()
 
     def decide(self, event: EventEnvelope, tried: Sequence[Tried] | None = None) -> Decision:
-        """By the bot's routes, or by those that were tried in their place."""
+        """Decides by the bot's routes, or by the given results of other routes."""
         decision = self._decide(event, tried)
         if isinstance(decision, Misconfigured) and event.event_type == feedback.EVENT_TYPE:
-            return Dropped(f"it is kept as feedback; {decision.reason}")  # nobody waits for an answer to it
+            return Dropped(f"it is kept as feedback; {decision.reason}")  # feedback needs no answer
         return decision
 
     def tried(self, event: EventEnvelope, routes: Sequence[Route] | None = None) -> list[Tried]:
-        """The bot's routes, or these in their place, in their order, up to the one that takes the event."""
+        """Matches the bot's routes, or the given ones instead, in order, up to the first that matches the event."""
         now, seen = self._clock.now(), []
-        regexes = self._regexes if routes is None else Regexes()  # an example may be tried again with other ones
+        regexes = self._regexes if routes is None else Regexes()  # a sample event may be tested again with other routes
         for place, route in enumerate(self._routes.of(event.bot_id) if routes is None else in_order(routes)):
             seen.append(Tried(route, _refusal(route, place, event, now, regexes)))
             if not seen[-1].reason:
@@ -106,7 +111,7 @@ class Router:
         return seen
 
     def considered(self, event: EventEnvelope, tried: Sequence[Tried]) -> Considered | None:
-        """The default agent that the event finds once these routes were tried; None where there is none to ask."""
+        """Returns the default agent that is considered after these routes were matched; None if there is none."""
         route = taken(tried)
         if route is None:
             return self._defaults.unrouted(event)
@@ -148,7 +153,7 @@ class Router:
                 return Dropped(f"{route.label} drops it{passed}")
 
     def _commissioned(self, event: EventEnvelope, commission: Commission) -> Decision:
-        """Whoever creates a run names who takes it; which types of events an agent takes is not asked."""
+        """Binds the agent or runner that the plugin named for its run; accepted event types are not checked."""
         reason = f"plugin {commission.plugin_id} created the run"
         agent = self._agents.get(event.agent_id) if event.agent_id else bare(commission.runner_id)
         if agent is None:
@@ -172,7 +177,7 @@ class Router:
 
 
 def taken(tried: Sequence[Tried]) -> Route | None:
-    """The route that takes the event, after those that did not."""
+    """Returns the route that matched, which is always the last one; None if no route did."""
     return tried[-1].route if tried and not tried[-1].reason else None
 
 
@@ -187,7 +192,7 @@ def _refusal(route: Route, place: int, event: EventEnvelope, now: int, regexes: 
 
 
 def _passed_over(tried: Sequence[Tried], event: EventEnvelope) -> str:
-    """What was of interest on the way: routes for this type that did not take it. It is kept with every event."""
+    """Lists the routes for this event type that did not match, with reasons. The text is stored with every event."""
     passed = [each for each in tried if each.reason and _concerned(each.route, event)]
     told = [f"{each.route.label}: {each.reason}" for each in passed[:TOLD]]
     more = [f"{len(passed) - TOLD} more that did not take it; a dry run tells why"] if len(passed) > TOLD else []
@@ -203,6 +208,6 @@ def _untaken(event: EventEnvelope) -> str:
 
 
 def bare(runner_id: str) -> Agent:
-    """A runner that serves without an agent: what it keeps is its conversation's, not that of a configuration."""
+    """Builds an agent for a runner that is used without one: its state belongs to conversation and actor only."""
     scopes = StatePolicy(scopes=("conversation", "actor"))
     return Agent("", runner_id, runner_id, resource_policy=ResourcePolicy(storage=("plugin",)), state_policy=scopes)

@@ -1,4 +1,4 @@
-"""Hours of the week, in a time zone. A window over midnight belongs to the day on which it begins."""
+"""Time windows of the week, in a time zone. A window over midnight belongs to the day on which it starts."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -10,7 +10,7 @@ DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
 
 def within(window: Mapping[str, Any], at: int) -> bool:
-    """`at` is in epoch milliseconds. A window that ends where it begins is the whole day."""
+    """Returns whether a time in epoch milliseconds is in the window. Equal start and end mean the whole day."""
     local = datetime.fromtimestamp(at / 1000, UTC).astimezone(zone(window.get("timezone") or "UTC"))
     begin, end = _minutes(window["from"]), _minutes(window["to"])
     minute = local.hour * 60 + local.minute
@@ -33,5 +33,5 @@ def _minutes(written: str) -> int:
 
 @lru_cache(maxsize=64)
 def zone(name: str) -> ZoneInfo:
-    """Raises ZoneInfoNotFoundError, or ValueError for what can't be a name."""
+    """Returns the time zone. Raises ZoneInfoNotFoundError, or ValueError for an invalid name."""
     return ZoneInfo(name)

@@ -1,4 +1,4 @@
-"""An approval as a row: the frozen call with its hash, who may decide, and what was decided. Statements and reads."""
+"""Statements and reads of approvals: the fixed call with its hash, who may decide, and the decision."""
 
 import hashlib
 from dataclasses import field
@@ -15,22 +15,24 @@ Status = Literal["pending", "approved", "denied", "expired"]
 
 @dataclass(frozen=True, slots=True)
 class Approval:
+    """An action that waits, or waited, for the decision of a person."""
+
     approval_id: str
     keyword: str
-    """What a person writes to mean this one."""
+    """Text by which a user refers to this approval in a chat command."""
     status: Status
     action: str
     call: dict[str, Any]
-    """Exactly what is carried out once it is approved."""
+    """The exact call that is executed after approval."""
     words: str
     agent_id: str
     run_id: str
     event_seq: int
     conversation_id: str
-    """Of the run's event."""
+    """Conversation of the run's event."""
     chat: dict[str, Any]
-    """Where it was asked: surface, bot_id, chat and principal; the address, if that is not the event's own chat; and
-    the row that asks.
+    """Location of the prompt: surface, bot_id, chat and principal, the address if it is not the event's own chat, and
+    the outbox row of the prompt.
     """
     requester: str
     who: dict[str, Any]
@@ -40,17 +42,17 @@ class Approval:
     decided_by: str = ""
     reason: str = ""
     outbox_id: str = ""
-    """Of the row that carries it out."""
+    """Outbox row that executes the action."""
     outcome: dict[str, Any] = field(default_factory=dict)
 
     @property
     def asked_by(self) -> str:
-        """The outbox row of the question."""
+        """Outbox id of the prompt."""
         return str(self.chat.get("asked_by", ""))
 
     @property
     def frame(self) -> dict[str, Any]:
-        """As people of the web chat see it."""
+        """The approval as a frame of the web chat."""
         return {
             "approval_id": self.approval_id,
             "keyword": self.keyword,
@@ -69,6 +71,7 @@ def hash_of(call: dict[str, Any]) -> str:
 
 
 def put(approval: Approval) -> Insert:
+    """Inserts a pending approval."""
     return Insert(
         APPROVALS,
         {
@@ -98,7 +101,7 @@ def put(approval: Approval) -> Insert:
 
 
 def decide(approval: Approval) -> Update:
-    """Fails its guard when somebody else was faster, or the call is not the one that was asked for."""
+    """Records a decision. Fails its guard if it was already decided, or the call is not the one that was requested."""
     values: dict[str, str | int] = {
         "status": approval.status,
         "decided_by": approval.decided_by,
@@ -111,6 +114,7 @@ def decide(approval: Approval) -> Update:
 
 
 def carried_out(approval_id: str, outcome: dict[str, Any]) -> Update:
+    """Records the outcome of the executed action."""
     return Update(APPROVALS, {"outcome": dumps(outcome)}, where(approval_id=approval_id), expect=ANY)
 
 
@@ -124,6 +128,8 @@ def restore(row: Row) -> Approval:
 
 
 class ApprovalRows:
+    """Reads approvals."""
+
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
 

@@ -1,4 +1,4 @@
-"""Keeps artifacts: takes bytes in, gives them out in pieces to whoever may see them, and collects what nobody names."""
+"""Stores artifacts, streams their content to callers that may see them, and deletes objects that no artifact uses."""
 
 import logging
 from collections.abc import AsyncIterator
@@ -20,33 +20,41 @@ from .uploads import Incoming, Quota
 logger = logging.getLogger(__name__)
 
 RANGE_BYTES = 10 * 1024 * 1024
-"""What is read into memory at once, at most."""
+"""Largest range in bytes that is read into memory by one call."""
 GRACE_MILLISECONDS = 3600 * 1000
-"""An object that was put since may get its row any moment."""
+"""Age below which an object without a row is not an orphan, since its row may still be committed."""
 LOOKED_UP_AT_ONCE = 100
+"""Number of objects whose rows are looked up by one query."""
 FAILED_LINK_MILLISECONDS = 60 * 1000
-"""How long a link that could not be fetched is not tried again: every model call of a conversation asks for it."""
+"""Time before a failed link is fetched again; every model call of a conversation would otherwise fetch it."""
 MOST_FAILED_LINKS = 1000
+"""Number of failed links that are remembered; the oldest is dropped first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
+    """Limits in bytes: of one artifact, and of all artifacts together."""
+
     artifact_bytes: int = 100 * 1024 * 1024
     quota_bytes: int = 10 * 1024 * 1024 * 1024
 
 
 class Fetcher(Protocol):
-    """Brings what is kept as a link."""
+    """Downloads the content of an artifact that is stored as a link."""
 
     def fetch(self, location: Location, reference: str) -> AsyncIterator[bytes]: ...
 
 
 class NoFetcher:
+    """Fetcher of a Host that downloads no links."""
+
     def fetch(self, location: Location, reference: str) -> AsyncIterator[bytes]:
         raise ProviderFailed("not_supported", "this file is kept as a link, and this Host does not fetch links")
 
 
 class Artifacts:
+    """Stores, reads and deletes artifacts."""
+
     def __init__(
         self, journal: Journal, objects: ObjectStore, fetcher: Fetcher, ids: Ids, clock: Clock, sizes: Sizes
     ) -> None:
@@ -60,13 +68,17 @@ class Artifacts:
         self._failed_links: dict[str, tuple[int, ProviderFailed]] = {}
 
     async def begin(self) -> Incoming:
+        """Starts an upload. The caller writes the content, then calls `finish_upload`."""
         await self._quota.ready()
         return Incoming(await self._objects.begin(), self._quota, self._limit)
 
     async def made(
         self, incoming: Incoming, description: Description, place: Place, owner: str = "", sha256: str = ""
     ) -> Artifact:
-        """Its bytes are durable; its row is the caller's to commit. `sha256` is what they should be."""
+        """Completes an upload. The content is durable then; the caller commits the row.
+
+        A given `sha256` must be the digest of the content.
+        """
         stored = await incoming.finish()
         if sha256 and sha256.lower() != stored.sha256:
             incoming.abandon()
@@ -77,30 +89,32 @@ class Artifacts:
         )
 
     async def keep(self, content: bytes, description: Description, place: Place) -> Artifact:
+        """Stores content that is in memory. The caller commits the row."""
         incoming = await self.begin()
         await incoming.write(content)
         return await self.made(incoming, description, place)
 
     def linked(self, url: str, description: Description, place: Place) -> Artifact:
-        """Kept as a reference until somebody reads it; its row is the caller's to commit."""
+        """Creates an artifact that is downloaded when it is first read. The caller commits the row."""
         described = replace(description, name=plain_name(description.name))
         return Artifact(self._ids.new(), described, place, self._clock.now(), location="url", reference=url)
 
     async def find(self, artifact_id: str) -> Artifact | None:
+        """Returns an artifact that has not expired."""
         rows = await self._journal.read(Select(ARTIFACTS, where(artifact_id=artifact_id), limit=1, few=True))
         if not rows or 0 < rows[0]["expires_at"] <= self._clock.now():
             return None
         return restore(rows[0])
 
     async def visible(self, artifact_id: str, place: Place) -> Artifact:
-        """What is not its own a run can't tell from what never was."""
+        """Returns an artifact that a run in this scope may see; any other one is reported as not found."""
         artifact = await self.find(artifact_id)
         if artifact is None or not place.sees(artifact.place):
             raise ProviderFailed("not_found", f"there is no artifact '{artifact_id[:64]}'")
         return artifact
 
     async def present(self, artifact: Artifact) -> Artifact:
-        """The artifact with its content in the store, whole. Raises ProviderFailed."""
+        """Downloads a link and checks that the content is complete in the object store. Raises ProviderFailed."""
         if artifact.location != "object":
             artifact = await self._fetched_once(artifact)
         size = await self._objects.size(artifact.sha256)
@@ -111,7 +125,7 @@ class Artifacts:
         return artifact
 
     async def stream(self, artifact: Artifact, offset: int, length: int) -> AsyncIterator[bytes]:
-        """Of one that is present."""
+        """Streams a range of an artifact that was passed to `ensure_local`."""
         try:
             async for piece in self._objects.stream(artifact.sha256, offset, length):
                 yield piece
@@ -120,18 +134,21 @@ class Artifacts:
             raise ProviderFailed("runtime_error", sentence) from missing
 
     async def read(self, artifact: Artifact, offset: int, length: int) -> bytes:
-        """Of one that is present."""
+        """Reads a range of an artifact that was passed to `ensure_local`."""
         if length > RANGE_BYTES:
             raise ProviderFailed("payload_too_large", f"read at most {RANGE_BYTES} bytes at once")
         return b"".join([piece async for piece in self.stream(artifact, offset, length)])
 
     async def remove(self, artifact: Artifact) -> None:
-        """Its bytes go with the next clean-up, unless another artifact has the same. Raises GuardFailed."""
+        """Deletes an artifact. Raises GuardFailed.
+
+        The next clean-up deletes its content, unless another artifact has the same content.
+        """
         await self._journal.commit(Unit("artifact.delete", (artifacts.remove(artifact.artifact_id),)))
         self._quota.give_back(artifact.size_bytes)
 
     async def collect_orphans(self, grace: int = GRACE_MILLISECONDS) -> list[Stored]:
-        """Deletes objects that no artifact names and that are older than the grace; says which they were."""
+        """Deletes objects that no artifact refers to and that are older than the grace period; returns them."""
         before = self._clock.now() - grace
         collected: list[Stored] = []
         batch: list[Stored] = []
@@ -156,7 +173,7 @@ class Artifacts:
         return [each for each in orphans if await self._objects.delete(each.sha256, before)]
 
     async def _fetched_once(self, artifact: Artifact) -> Artifact:
-        """Repeats the last failure for a while instead of asking the link again."""
+        """Downloads a link, or raises its last failure again if that was recent."""
         until, failure = self._failed_links.get(artifact.artifact_id, (0, None))
         if failure is not None and self._clock.now() < until:
             raise failure
@@ -189,7 +206,7 @@ class Artifacts:
 
 
 def _described(said: Description, head: bytes) -> Description:
-    """As the content says; what the sender said and was not so is noted."""
+    """Corrects the declared media type by the content, and notes a wrong declaration in the metadata."""
     found = decide(head, said.mime_type)
     declared = said.mime_type.partition(";")[0].strip().lower()
     noted = {"declared_mime_type": said.mime_type[:100]} if declared and declared != found else {}

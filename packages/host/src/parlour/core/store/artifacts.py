@@ -1,6 +1,6 @@
-"""Artifacts: files, media and large results, as rows that say what they are, where they belong and who may see them.
+"""Rows of artifacts: files, media and large results, with their type and the scope in which they are visible.
 
-Their bytes are in the object store. An object is durable before its row is written, so a row never names nothing.
+The content is in the object store. An object is durable before its row is written, so a row always has its content.
 """
 
 from dataclasses import field, replace
@@ -14,12 +14,13 @@ from .tables import ARTIFACTS
 
 Location = Literal["object", "url", "platform"]
 NAME_CHARACTERS = 200
+"""Largest length of a file name; the rest is cut off."""
 _PLACE: Final = ("workspace_id", "bot_id", "conversation_id", "thread_id", "run_id", "runner_id", "binding_id")
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where something belongs: a conversation, or a run, or for what has neither a binding."""
+    """Scope of an artifact: a conversation, a run, or a binding if it has neither."""
 
     workspace_id: str = "default"
     bot_id: str = ""
@@ -30,7 +31,7 @@ class Place:
     binding_id: str = ""
 
     def sees(self, other: "Place") -> bool:
-        """Whether a run at this place may see what belongs to the other."""
+        """Returns whether a run in this scope may see artifacts of the other scope."""
         if self.workspace_id != other.workspace_id:
             return False
         if other.run_id and other.run_id == self.run_id:
@@ -42,7 +43,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What whoever brings a file says of it."""
+    """Description of a file by its sender."""
 
     artifact_type: str = "file"
     name: str = ""
@@ -54,16 +55,18 @@ class Description:
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
+    """A stored file, or a link to one."""
+
     artifact_id: str
     description: Description
-    """Its MIME type is what the content says."""
+    """Description with the media type that was detected from the content."""
     place: Place
     created_at: int
     sha256: str = ""
     size_bytes: int = 0
     location: Location = "object"
     reference: str = ""
-    """Of an upload its owner, of a link where it leads: never told."""
+    """Owner of an upload, or address of a link. It is never shown."""
 
     def insert(self) -> Insert:
         described = self.description
@@ -91,7 +94,7 @@ class Artifact:
         return replace(self, place=replace(self.place, conversation_id=conversation_id))
 
     def ref(self) -> dict[str, Any]:
-        """As messages and inputs name it."""
+        """Returns the reference that messages and inputs contain; unknown fields are left out."""
         described = self.description
         told = {
             "artifact_id": self.artifact_id,
@@ -105,7 +108,7 @@ class Artifact:
         return {name: value for name, value in told.items() if value or (name == "size_bytes" and value is not None)}
 
     def told(self) -> dict[str, Any]:
-        """Everything that may be known of it, with null for what is not."""
+        """Returns all metadata that may be shown, with null for unknown fields."""
         described, place = self.description, self.place
         return {
             "artifact_id": self.artifact_id,
@@ -146,7 +149,7 @@ def restore(row: Row) -> Artifact:
 
 
 def claim(artifact_id: str, place: Place) -> Update:
-    """An upload becomes a conversation's; fails its guard when another was faster or it is gone."""
+    """Assigns an upload to a conversation. Fails its guard if it already has one or does not exist."""
     values: dict[str, Any] = {
         "bot_id": place.bot_id,
         "conversation_id": place.conversation_id,
@@ -157,7 +160,7 @@ def claim(artifact_id: str, place: Place) -> Update:
 
 
 def fetched(artifact: Artifact) -> Update:
-    """A link's content is here now."""
+    """Records that the content of a link was downloaded."""
     values: dict[str, Any] = {
         "location": "object",
         "sha256": artifact.sha256,
@@ -177,6 +180,6 @@ def remove_of(conversation_id: str) -> Delete:
 
 
 def plain_name(name: str) -> str:
-    """A file's name without the folders and signs that could mean something to whoever saves it."""
+    """Returns a file's name without folders and control characters, so that it is safe to save under it."""
     last = name.replace("\\", "/").rpartition("/")[2]
     return "".join(each for each in last if each.isprintable())[:NAME_CHARACTERS].strip(". ")

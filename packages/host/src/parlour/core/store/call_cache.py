@@ -1,4 +1,4 @@
-"""Journaled calls: what a run asked and was answered, so that an attempt to repeat it neither pays nor acts twice."""
+"""Recorded calls of runs with their answers, so that a further attempt neither pays nor acts twice."""
 
 from typing import Any, Literal
 
@@ -13,26 +13,28 @@ State = Literal["begun", "answered", "refused"]
 
 @dataclass(frozen=True, slots=True)
 class Lineage:
-    """The attempts to answer an event share their calls under the id of the first."""
+    """Identifies the attempts to answer one event, which share their calls under the id of the first run."""
 
     first_run_id: str
     last_position: int
-    """The furthest call that an attempt before this one has made; 0 when there was none."""
+    """Position of the last call of the earlier attempts; 0 if there was none."""
 
 
 @dataclass(frozen=True, slots=True)
 class JournaledCall:
+    """One call of a run with its answer."""
+
     lineage: str
     position: int
     run_id: str
-    """Of the attempt that was answered."""
+    """Run of the attempt that received the answer."""
     action: str
     request_hash: str
     state: State = "begun"
     parts: tuple[Any, ...] = ()
-    """The answer; one that is not a stream is a single part."""
+    """Parts of the answer; an answer that is not a stream has one part."""
     refusal: dict[str, Any] | None = None
-    """The error that it ended with, if it did."""
+    """Error of a rejected call, if any."""
 
     def write(self, now: int) -> Insert:
         answered = ("run_id", "state", "answer", "created_at")
@@ -53,10 +55,13 @@ class JournaledCall:
 
 
 class Calls:
+    """Reads recorded calls."""
+
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
 
     async def lineage(self, event_seq: int, run_id: str) -> Lineage:
+        """Returns the ancestry of a run: the first attempt for its event, and the last call of earlier attempts."""
         first_run_id = await self._first(event_seq, run_id)
         last = Select(
             CALLS,
@@ -70,7 +75,7 @@ class Calls:
         return Lineage(first_run_id, int(rows[0]["position"]) if rows else 0)
 
     async def _first(self, event_seq: int, run_id: str) -> str:
-        """An attempt that completed was the last of its lineage: a run after it begins anew."""
+        """Returns the id of the first attempt. A completed attempt ends its ancestry: the next run starts a new one."""
         attempts = Select(RUNS, where(event_seq=event_seq, rerun_of=""), ("run_id", "status"), order=("run_id",))
         first = ""
         for row in await self._journal.read(attempts):

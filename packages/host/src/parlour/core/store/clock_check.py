@@ -2,7 +2,7 @@
 
 The time that was last known to be right is stored in the database. A clock that differs from it by more than a day,
 after a start or while the Host runs, puts retention on hold for a day: time enough for an operator to read the warning
-and set the clock. A Host that was off for more than a day can't be told from a clock that jumped, and is held too.
+and set the clock. A Host that was off for more than a day looks the same as a clock that jumped, and is held too.
 """
 
 import asyncio
@@ -27,14 +27,14 @@ NOTE_INTERVAL_SECONDS = 3600.0
 
 @dataclass(frozen=True, slots=True)
 class ClockNote:
-    """The clock as the database remembers it; all in epoch milliseconds."""
+    """State of the clock check as it is stored in the database; all times in epoch milliseconds."""
 
     known_at: int
-    """The time when the clock was last looked at."""
+    """Time of the last check."""
     held_until: int = 0
-    """The end of the hold; 0 when there was none."""
+    """End of the hold; 0 if there was none."""
     moved_by: int = 0
-    """By how much the clock had moved when the hold began; negative when it went back."""
+    """Milliseconds by which the clock had jumped when the hold started; negative if it went back."""
 
     def is_held(self, now: int) -> bool:
         return now < self.held_until
@@ -50,16 +50,18 @@ async def read_note(journal: Journal) -> ClockNote | None:
 
 
 class ClockCheck:
+    """Compares the system clock with the event loop's clock and the last known time."""
+
     def __init__(self, journal: Journal, clock: Clock) -> None:
         self._journal = journal
         self._clock = clock
         self._note: ClockNote | None = None
         self._looked_at = 0.0
-        """On the event loop's clock, which does not jump."""
+        """Time of the last check on the event loop's clock, which does not jump."""
         self._written_at = 0.0
 
     async def is_held(self) -> bool:
-        """Looks at the clock and returns whether retention must wait. Warns when a hold begins."""
+        """Checks the clock and returns whether retention must wait. Logs a warning when a hold starts."""
         now, uptime = self._clock.now(), asyncio.get_running_loop().time()
         expected = await self._expected(uptime, now)
         before = self._note or ClockNote(now)
@@ -79,13 +81,13 @@ class ClockCheck:
         return uptime - self._written_at >= NOTE_INTERVAL_SECONDS
 
     async def _expected(self, uptime: float, now: int) -> int:
-        """Returns the time it should be by what is known; at the first look this is when the last Host ran."""
+        """Returns the expected current time; at the first check this is the time when a Host last ran."""
         if self._note is not None:
             return self._note.known_at + round((uptime - self._looked_at) * 1000)
         self._note = await read_note(self._journal)
         if self._note is not None:
             return self._note.known_at
-        # A database of an earlier release: its newest fact, or its last clean-up, says when a Host last ran.
+        # A database of an earlier release: its newest event, or its last clean-up, says when a Host last ran.
         newest = await self._journal.read(Select(EVENTS, (), ("created_at",), ("seq",), "descending", 1))
         report = await self._journal.read(Select(META, where(name="retention"), ("value",), limit=1))
         known = [row["created_at"] for row in newest] + [loads(row["value"])["started_at"] for row in report]

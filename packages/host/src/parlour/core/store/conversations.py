@@ -1,6 +1,6 @@
 """Conversations: opaque ids, made by the Host, one per chat, thread and (for web chat and API) agent and person.
 
-A chat that begins anew has a further one, of the next generation; those before it stay as they are.
+A chat that is restarted gets a new conversation of the next generation; the earlier ones stay unchanged.
 """
 
 from collections import OrderedDict
@@ -13,10 +13,11 @@ from parlour.core.model.ports import Clock, Ids
 from .tables import CONVERSATIONS
 
 REMEMBERED = 4096
+"""Number of conversation ids that are cached; the least recently used is dropped first."""
 
 
 def create(conversation_id: str, key: ConversationKey, now: int, generation: int = 0) -> Insert:
-    """Fails its guard when someone else was faster."""
+    """Inserts a conversation. Fails its guard if it was created concurrently."""
     return Insert(
         CONVERSATIONS,
         {
@@ -43,9 +44,9 @@ def _columns(key: ConversationKey) -> dict[str, str]:
 
 
 class Conversations:
-    """Finds a chat's conversation; the most recently used ones are remembered.
+    """Finds the current conversation of a chat; the most recently used ones are cached.
 
-    `moved` is told of a chat that began anew: the conversation before, and the one now.
+    `moved` is called with the previous and the new conversation when a chat is restarted.
     """
 
     def __init__(self, journal: Journal, moved: Callable[[str, str], None] = lambda before, now: None) -> None:
@@ -69,7 +70,7 @@ class Conversations:
         return conversation_id
 
     async def open(self, key: ConversationKey, ids: Ids, clock: Clock) -> str:
-        """The chat's conversation, made when it is new."""
+        """Returns the chat's conversation, and creates it if there is none."""
         while True:
             found = await self.find(key)
             if found is not None:
@@ -78,11 +79,11 @@ class Conversations:
             try:
                 await self._journal.commit(Unit("conversation.open", (create(fresh, key, clock.now()),)))
             except GuardFailed:
-                continue  # somebody else opened it just now
+                continue  # it was created concurrently
             return self.remember(key, fresh)
 
     async def renew(self, key: ConversationKey, ids: Ids, clock: Clock) -> str:
-        """The chat begins anew. What goes on in the conversation before ends there."""
+        """Starts a new conversation in the chat. Active runs finish in the previous one."""
         while True:
             latest = await self._latest(key)
             fresh, generation = ids.new(), latest["generation"] + 1 if latest else 0
@@ -90,25 +91,25 @@ class Conversations:
                 statement = create(fresh, key, clock.now(), generation)
                 await self._journal.commit(Unit("conversation.renew", (statement,)))
             except GuardFailed:
-                continue  # somebody else did the same just now
+                continue  # another one was created concurrently
             self.remember(key, fresh)
             if latest is not None:
                 self._moved(latest["conversation_id"], fresh)
             return fresh
 
     async def renew_after(self, key: ConversationKey, seconds: float, ids: Ids, clock: Clock) -> None:
-        """Begins anew if nothing was said for so long."""
+        """Starts a new conversation if the current one has been idle for longer than `seconds`."""
         latest = await self._latest(key)
         if latest is not None and clock.now() - latest["updated_at"] > seconds * 1000:
             await self.renew(key, ids, clock)
 
     async def key(self, conversation_id: str) -> ConversationKey | None:
-        """Whose conversation that is."""
+        """Returns the key of a conversation."""
         rows = await self._journal.read(Select(CONVERSATIONS, where(conversation_id=conversation_id), limit=1))
         return _key(rows[0]) if rows else None
 
     async def sessions(self, source: str, agent_id: str, principal: str) -> list[Row]:
-        """Somebody's chats with an agent: of each the conversation that it goes on in, in no promised order."""
+        """Returns the current conversation of each chat of a principal with an agent, in no particular order."""
         own = where(principal=principal, source=source, agent_id=agent_id)
         rows = await self._journal.read(Select(CONVERSATIONS, own, order=("generation",)))
         return list({row["chat"]: row for row in rows}.values())

@@ -1,6 +1,6 @@
-"""The files of an event: what it brings becomes artifacts, so that the event itself holds references only.
+"""Stores the files of an event as artifacts, so that the event itself contains only references.
 
-Content is stored before the event is recorded; the rows go with the event's own unit.
+Content is stored before the event is recorded; the rows are committed in the event's own unit.
 """
 
 import base64
@@ -22,6 +22,7 @@ from .artifacts import Artifact, Description, Place
 from .conversations import Conversations
 
 FILES_OF_AN_EVENT = 50
+"""Largest number of files that one event may create."""
 MEDIA: Final = ("image", "audio", "video", "file")
 CHAINS: Final = ("message_chain", "new_content")
 CHAIN_MEDIA: Final = {"Image": "image", "Voice": "audio", "File": "file", "Video": "video"}
@@ -30,7 +31,7 @@ NESTING: Final = ("Quote", "Forward")
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """An event as it is recorded, with the artifacts that it made and the uploads that it claims."""
+    """An event as it is recorded, with its new artifacts and the uploads that it claims."""
 
     event: EventEnvelope
     made: tuple[Artifact, ...] = ()
@@ -45,11 +46,13 @@ class Taken:
 
 
 class EventMedia:
+    """Replaces the files of events by artifacts."""
+
     def __init__(self, kept: Artifacts) -> None:
         self._kept = kept
 
     async def take(self, event: EventEnvelope, conversations: Conversations) -> Taken:
-        """Raises ProviderFailed with the field that can't be taken."""
+        """Stores the files of an event. Raises ProviderFailed with the field that is not accepted."""
         if not _has_files(event):
             return Taken(event)
         work = _Taking(self._kept, event, await conversations.find(event.conversation))
@@ -66,7 +69,7 @@ class EventMedia:
 
 
 class _Taking:
-    """One event's files, as they are found."""
+    """Collects the files of one event."""
 
     def __init__(self, kept: Artifacts, event: EventEnvelope, conversation_id: str | None) -> None:
         self._kept = kept
@@ -78,7 +81,10 @@ class _Taking:
         self.claimed: list[str] = []
         self._brought_before: dict[str, Artifact] = {}
         self._from_platform = event.surface == SURFACE
-        """Adapters check the shape of a chain. Their links expire and may hold keys, so artifacts stand for them."""
+        """True for events of adapters, which validate message chains.
+
+        Links of platforms expire and may contain keys, so they are replaced by artifacts.
+        """
         self._linked_before: dict[str, Artifact] = {}
 
     async def elements(self, elements: Any, field: str) -> list[Any]:
@@ -102,7 +108,7 @@ class _Taking:
             await self._known(ref["artifact_id"], f"input.attachments.{number}.artifact_id")
 
     async def chain(self, components: Any, field: str) -> Any:
-        """A platform's own message, of which the outside world sends any shape."""
+        """Replaces the files of a message chain. Outside of adapters a chain can have any shape."""
         if not isinstance(components, list):
             return components
         return [await self._component(each, f"data.{field}.{number}") for number, each in enumerate(components)]
@@ -127,7 +133,7 @@ class _Taking:
         return component
 
     async def _inner(self, chain: Any, field: str) -> list[Any]:
-        """Files inside a quote or a forward are named where the input brings them, and are labels otherwise."""
+        """Replaces files inside a quote or forward: by artifacts if the input has the same file, else by labels."""
         return [await self._component(each, field, nested=True) for each in chain or ()]
 
     async def _content_component(self, component: dict[str, Any], kind: str, field: str, nested: bool) -> Any:
@@ -144,7 +150,7 @@ class _Taking:
         return _named(component, "url", self._linked({**component, "type": kind}, url))
 
     async def long_text(self, text: str) -> dict[str, Any]:
-        """A text that the transcript can't hold whole is kept whole beside it."""
+        """Stores a text that is too long for the transcript as an artifact; returns the metadata that refers to it."""
         content = text.encode(errors="replace")
         if len(content) <= TRANSCRIPT_TEXT_BYTES:
             return {}
@@ -156,7 +162,7 @@ class _Taking:
     async def _brought(self, element: Mapping[str, Any], content: str, field: str) -> Artifact:
         known = self._brought_before.get(content)
         if known is not None:
-            return known  # a platform's message tells the same file as content and in its chain
+            return known  # a platform's message has the same file in its input and in its chain
         try:
             decoded = base64.b64decode(content, validate=True)
         except (binascii.Error, ValueError):
@@ -210,7 +216,7 @@ def _has_files(event: EventEnvelope) -> bool:
 
 
 def _chains(event: EventEnvelope) -> list[str]:
-    """Those that bring files."""
+    """Returns the names of the event's message chains that contain files."""
     if not event.data:
         return []
     from_platform = event.surface == SURFACE
@@ -234,7 +240,7 @@ def _place(event: EventEnvelope) -> Place:
 
 
 def _named(element: Mapping[str, Any], place: str, artifact: Artifact) -> dict[str, Any]:
-    """Builds the same element with the artifact's id where its content or link was."""
+    """Returns the element with the artifact's id in place of its content or link."""
     rest = {name: value for name, value in element.items() if name != place}
     return {**rest, "artifact_id": artifact.artifact_id}
 

@@ -1,4 +1,4 @@
-"""The event log: facts only, immutable, numbered in commit order."""
+"""The event log: all events, immutable and numbered in commit order."""
 
 from parlour.core.encoding import dumps, loads
 from parlour.core.journal import Insert, Journal, Ref, Row, Select, where
@@ -11,7 +11,7 @@ SUMMARY_CHARACTERS = 1000
 
 
 def append(event: EventEnvelope, conversation_id: str | Ref, now: int) -> Insert:
-    """Fails its guard when the same event was recorded before. Returns its number."""
+    """Inserts an event and returns its number. Fails its guard if the same event was recorded before."""
     return Insert(
         EVENTS,
         {
@@ -82,11 +82,13 @@ def restore(row: Row) -> RecordedEvent:
 
 
 class EventLog:
+    """Reads recorded events."""
+
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
 
     async def same_as(self, event: EventEnvelope) -> RecordedEvent | None:
-        """The recorded event with the identity of this one."""
+        """Returns the recorded event with the same identity as this one."""
         identity = where(
             workspace_id=event.workspace_id,
             source=event.source,

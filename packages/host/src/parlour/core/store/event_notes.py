@@ -1,4 +1,4 @@
-"""Decisions about an event that no other fact tells. Once per event and step: the last time counts."""
+"""Notes about decisions on an event that no other table records. One per event and step: the latest replaces others."""
 
 from typing import Any
 
@@ -8,10 +8,11 @@ from parlour.core.journal import Insert, Upsert
 from .tables import TRAIL
 
 OUTBOX_IDS = "outbox_ids"
-"""Among what is noted: the rows of the outbox that came of it, where no run has them."""
+"""Key in a note's data: the outbox rows that resulted from the decision, if they belong to no run."""
 
 
 def note(event_seq: int, step: str, data: dict[str, Any], now: int) -> Insert:
+    """Inserts or replaces the note of a step."""
     row: dict[str, str | int] = {
         "entry_id": f"{event_seq}:{step}",
         "event_seq": event_seq,

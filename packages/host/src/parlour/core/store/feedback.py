@@ -1,6 +1,6 @@
-"""Feedback: what people think of an answer, by its feedback id. The same id once more updates, type 3 withdraws.
+"""Stores the feedback of users on answers. The same feedback id again updates the feedback; type 3 withdraws it.
 
-It belongs to the run that gave the answer, which is found by the message that is rated.
+Feedback belongs to the run that gave the answer, which is found by the rated message.
 """
 
 import hashlib
@@ -18,14 +18,16 @@ from .tables import CONVERSATIONS, FEEDBACK, OUTBOX, RUNS, TRANSCRIPT
 EVENT_TYPE: Final = "feedback.received"
 WITHDRAWN: Final = 3
 TEXT_CHARACTERS = 10_000
+"""Largest length of a text of feedback."""
 REASONS = 50
+"""Largest number of reasons."""
 _RATING: Final = ("feedback_type", "content", "reasons", "updated_at")
 _LINKS: Final = ("message_id", "stream_id", "run_id", "agent_id", "conversation_id")
 
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """What the event says, read."""
+    """Parsed data of a feedback event."""
 
     feedback_id: str
     feedback_type: int
@@ -38,22 +40,27 @@ class Rating:
 
 
 class Feedback:
+    """Builds the rows of feedback events and reads feedback."""
+
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
 
     async def statements(self, event: EventEnvelope, conversation_id: str | None, now: int) -> list[Statement]:
-        """What the event's own unit writes besides. Raises ProviderFailed with the field that can't be taken."""
+        """Returns the statements for the unit of a feedback event; none for other events.
+
+        Raises ProviderFailed with the field that is not accepted.
+        """
         if event.event_type != EVENT_TYPE:
             return []
         rating = _read(event)
         return [_put(event, rating, await self._rated(event, rating.message_id, conversation_id), now)]
 
     async def of_run(self, run_id: str) -> list[Row]:
-        """What was not withdrawn."""
+        """Returns the feedback on a run, without withdrawn feedback."""
         return await self._journal.read(Select(FEEDBACK, where(run_id=run_id, feedback_type=other_than(WITHDRAWN))))
 
     async def _rated(self, event: EventEnvelope, message_id: str, conversation_id: str | None) -> Row | None:
-        """The run that gave the answer, if whoever rates it could see it."""
+        """Returns the run that gave the rated answer, if the sender of the feedback could see it."""
         if not message_id:
             return None
         for run_id in await self._candidates(event, message_id, conversation_id):
@@ -63,7 +70,11 @@ class Feedback:
         return None
 
     async def _candidates(self, event: EventEnvelope, message_id: str, conversation_id: str | None) -> list[str]:
-        """A platform numbers messages per chat, so the rated chat's own comes first and a stranger's not at all."""
+        """Returns ids of runs that may have sent the rated message.
+
+        Platforms number messages per chat, so a message of the same conversation comes first. A message of another
+        one counts only if it is the only message with this id.
+        """
         on_platform = Select(OUTBOX, where(platform_message_id=message_id, bot_id=event.bot_id), limit=100)
         shown = await self._journal.read(on_platform)
         own = [row for row in shown if row["conversation_id"] == conversation_id]
@@ -101,7 +112,7 @@ def _put(event: EventEnvelope, rating: Rating, run: Row | None, now: int) -> Ins
         "created_at": now,
         "updated_at": now,
     }
-    # a later word that does not name the message is still about the same one
+    # later feedback that does not name the message still refers to the same one
     changed = (*_RATING, *_LINKS) if run else _RATING
     return Insert(FEEDBACK, row, conflict=Upsert(("feedback_key",), changed))
 

@@ -1,4 +1,4 @@
-"""Reading the transcript and the event log for a run: by page and by search, bound to its conversation and thread."""
+"""Reads the transcript and the event log for a run, by page and by search, within its conversation and thread."""
 
 from typing import Any
 
@@ -13,6 +13,8 @@ from .tables import EVENTS, SAID, TRANSCRIPT
 
 
 class History:
+    """Pages and searches the transcript."""
+
     def __init__(self, journal: Journal, cursors: Cursors) -> None:
         self._journal = journal
         self._cursors = cursors
@@ -23,7 +25,7 @@ class History:
     async def page(
         self, conversation_id: str, thread_id: str | None, request: HistoryPageGet, within: tuple[Condition, ...] = ()
     ) -> HistoryPage:
-        """Items in the order of the conversation, whichever way it is paged."""
+        """Returns a page of items, always in the order of the conversation, in either direction of paging."""
         listing = f"history:{conversation_id}"
         conditions = _own(conversation_id, thread_id) + within
         if request.before_cursor is not None:
@@ -70,14 +72,14 @@ class History:
     async def matching(
         self, query: str, conversation_id: str, conditions: tuple[Condition, ...], limit: int
     ) -> list[Row]:
-        """Rows of the transcript, the best match first; the conditions name the conversation too."""
+        """Returns matching rows of the transcript, the best match first. `conditions` must include the conversation."""
         asked = tuple(text_search.in_conversation(conversation_id, text_search.asked(query)))
         if not asked:
             return []
         return await self._journal.search(Search(TRANSCRIPT, "words", asked, conditions, limit))
 
     def _item(self, row: Row, artifacts: bool) -> dict[str, Any]:
-        """A TranscriptItem's fields: a page of them is read by the protocol in one go, which costs half as much."""
+        """Returns the fields of a TranscriptItem; validating a whole page in one call costs half as much."""
         return {
             "transcript_id": row["transcript_id"],
             "event_id": row["event_id"],
@@ -96,7 +98,7 @@ class History:
 
 
 class EventRecords:
-    """Events of one conversation, as records."""
+    """Reads the events of a conversation as protocol records."""
 
     def __init__(self, journal: Journal, cursors: Cursors) -> None:
         self._journal = journal

@@ -1,12 +1,12 @@
-"""What is owed: one row per event that still needs work, and none after it.
+"""The inbox: one row per event that still has to be handled; the row is deleted when the event is completed.
 
-States: `owed` waits for its turn; `running` is being answered by `run_id`; `claimed` waits in that run's steering
-queue; `injected` was pulled by it; `control` is an instruction to the Host that is being carried out. An owed row that
-had a run before keeps that run's id; one for which a run was created names that. `transcribed` is the number of the
+States: `owed` waits in its lane; `running` is being answered by `run_id`; `claimed` waits in that run's steering
+queue; `injected` was pulled by it; `control` is a chat command that is being executed. An `owed` row that had a run
+before keeps that run's id; one for which a run was created has the id of that run. `transcribed` is the number of the
 event's transcript item, which is written once; zero until then.
 
-A row is `in_flight` from the unit that hands its event to a plugin until the unit that takes it back. Rows that are in
-flight at a start were so when the Host died; `count_death` counts that, once, for all of them.
+A row is `in_flight` from the unit before its event is handed to a plugin until the unit after the plugin returned it.
+Rows that are in flight at a start were so when the Host crashed; `count_crash` counts the crash once for all of them.
 """
 
 from typing import Final
@@ -34,7 +34,7 @@ _NOTHING_YET: Final = {"in_flight": 0, "failures": 0, "deaths": 0, "lone_deaths"
 
 @dataclass(frozen=True, slots=True)
 class Tries:
-    """Counts what went wrong with an event so far."""
+    """Counts the failed runs and crashes of an event so far."""
 
     failures: int = 0
     deaths: int = 0
@@ -43,7 +43,7 @@ class Tries:
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What became of an event."""
+    """Final outcome of an event."""
 
     event_seq: int
     outcome: str
@@ -52,7 +52,7 @@ class Settled:
 
 
 def owe(event_seq: int | Ref, lane: str, run_id: str = "", attempts: int = 0, transcribed: int = 0) -> Insert:
-    """`run_id` names a run that was created for the event and waits for its turn."""
+    """Inserts an event that waits in its lane. `run_id` is a run that was already created for it."""
     values: dict[str, str | int | Ref] = {
         "event_seq": event_seq,
         "lane": lane,
@@ -65,19 +65,19 @@ def owe(event_seq: int | Ref, lane: str, run_id: str = "", attempts: int = 0, tr
 
 
 def obey(event_seq: Ref, lane: str) -> Insert:
-    """An instruction is owed too until it is carried out, though in no lane."""
+    """Inserts a chat command, which stays in the inbox until it was executed but does not wait in a lane."""
     values: dict[str, str | int | Ref] = {"event_seq": event_seq, "lane": lane, "state": "control", "run_id": ""}
     return Insert(INBOX, {**values, **_NOTHING_YET, "attempts": 0, "transcribed": 0})
 
 
 def obeyed(settled: Settled, now: int) -> tuple[Delete, Insert]:
-    """It is carried out; whoever came with the same event meanwhile may have said so before."""
+    """Completes a chat command. A redelivery of the same event may have completed it before."""
     own = where(event_seq=settled.event_seq, state="control")
     return Delete(INBOX, own, expect=ANY), decide(settled, now)
 
 
 def begin(event_seq: int, run_id: str, transcribed: int | Ref, in_flight: bool = True) -> Update:
-    """Begins an attempt, before the plugin is called. A run for remote runtimes is not in flight in this Host."""
+    """Starts an attempt, before the plugin is called. A run for remote workers is not in flight in this Host."""
     values: dict[str, str | int | Ref | Increment] = {"state": "running", "run_id": run_id, "transcribed": transcribed}
     return Update(
         INBOX,
@@ -87,17 +87,18 @@ def begin(event_seq: int, run_id: str, transcribed: int | Ref, in_flight: bool =
 
 
 def begun(event_seq: Ref, lane: str, run_id: str, transcribed: int | Ref) -> Insert:
-    """An event whose first attempt begins as it is recorded."""
+    """Inserts an event whose first attempt starts in the unit that records it."""
     values: dict[str, str | int | Ref] = {"event_seq": event_seq, "lane": lane, "state": "running", "run_id": run_id}
     return Insert(INBOX, {**values, **_NOTHING_YET, "attempts": 1, "transcribed": transcribed, "in_flight": 1})
 
 
 def attempt(event_seq: int) -> Update:
-    """Begins an attempt of listeners, before they are called."""
+    """Starts an attempt by listeners, before they are called."""
     return Update(INBOX, {"attempts": Increment(), "in_flight": 1}, where(event_seq=event_seq, state="owed"))
 
 
 def claim(event_seq: int, run_id: str, transcribed: int | Ref) -> Update:
+    """Moves an event to the steering queue of a run."""
     return Update(
         INBOX,
         {"state": "claimed", "run_id": run_id, "transcribed": transcribed},
@@ -106,40 +107,44 @@ def claim(event_seq: int, run_id: str, transcribed: int | Ref) -> Update:
 
 
 def inject(event_seq: int, run_id: str) -> Update:
+    """Records that the run pulled an event from its steering queue."""
     pulled = where(event_seq=event_seq, run_id=run_id, state="claimed")
     return Update(INBOX, {"state": "injected", "in_flight": 1}, pulled)
 
 
 def release_claimed(run_id: str) -> Update:
-    """What the run took and never pulled is owed again."""
+    """Returns the events to their lane that the run claimed but never pulled."""
     return Update(INBOX, {"state": "owed", "run_id": ""}, where(run_id=run_id, state="claimed"), expect=ANY)
 
 
 def release_all(run_id: str) -> Update:
-    """Whatever the run took is owed again, pulled or not."""
+    """Returns all events to their lane that the run claimed, pulled or not."""
     values: dict[str, str | int] = {"state": "owed", "run_id": "", "in_flight": 0}
     return Update(INBOX, {**values}, where(run_id=run_id, state=one_of("claimed", "injected")), expect=ANY)
 
 
 def owe_again(event_seq: int, failed: bool) -> Update:
-    """Puts the event back for a new attempt; `failed` when its own run failed, rather than the Host."""
+    """Returns the event to its lane for a new attempt; `failed` is true if its run failed, rather than the Host."""
     values: dict[str, str | int | Increment] = {"state": "owed", "in_flight": 0}
     return Update(INBOX, {**values, "failures": Increment(int(failed))}, where(event_seq=event_seq, state="running"))
 
 
 def count_death(alone: bool) -> Update:
-    """Counts a death of the Host for every event that was in flight; the same death is never counted again."""
+    """Counts a crash of the Host for every event that was in flight. The same crash is never counted twice.
+
+    `alone` is true if only one event was in flight.
+    """
     values: dict[str, int | Increment] = {"in_flight": 0, "deaths": Increment(), "lone_deaths": Increment(int(alone))}
     return Update(INBOX, {**values}, where(in_flight=1), expect=ANY)
 
 
 def settle(settled: Settled, now: int) -> tuple[Delete, Insert]:
-    """Nothing is owed any more; what became of the event is a fact. That of a later run replaces an earlier one."""
+    """Deletes the inbox row and records the outcome. The outcome of a later run replaces an earlier one."""
     return Delete(INBOX, where(event_seq=settled.event_seq)), decide(settled, now)
 
 
 def decide(settled: Settled, now: int, event_seq: Ref | None = None) -> Insert:
-    """What became of an event for which nothing was owed. `event_seq` when the same unit records the event."""
+    """Records the outcome of an event without an inbox row. `event_seq` is given if the same unit records the event."""
     return Insert(
         OUTCOMES,
         {
@@ -154,15 +159,17 @@ def decide(settled: Settled, now: int, event_seq: Ref | None = None) -> Insert:
 
 
 class Inbox:
+    """Reads the inbox and the outcomes."""
+
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
 
     async def all(self) -> list[Row]:
-        """In the order the events came."""
+        """Returns all rows in the order of their events."""
         return await self._journal.read(Select(INBOX, order=("event_seq",)))
 
     async def controls(self) -> list[int]:
-        """Events whose instructions may not have been carried out."""
+        """Returns the events whose chat commands may not have been executed."""
         query = Select(INBOX, where(state="control"), ("event_seq",), order=("event_seq",))
         return [int(row["event_seq"]) for row in await self._journal.read(query)]
 
@@ -171,6 +178,6 @@ class Inbox:
         return Settled(event_seq, rows[0]["outcome"], rows[0]["reason"], rows[0]["run_id"]) if rows else None
 
     async def working_run(self, event_seq: int) -> str:
-        """The run that is at work on this event, if any."""
+        """Returns the id of the run that handles this event; empty if there is none."""
         rows = await self._journal.read(Select(INBOX, where(event_seq=event_seq), columns=("run_id",), limit=1))
         return str(rows[0]["run_id"]) if rows else ""

@@ -1,4 +1,4 @@
-"""Whether a message is one of a conversation's, as far as the Host has heard or said it there. Reads only."""
+"""Checks whether a message id belongs to a conversation, by the messages that the Host received or sent there."""
 
 from typing import Any
 
@@ -10,11 +10,16 @@ from .tables import EVENTS, OUTBOX
 
 
 class KnownMessages:
+    """Looks up messages of conversations."""
+
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
 
     async def of(self, event: RecordedEvent, message_id: str) -> bool:
-        """One that the event itself shows counts too: whoever wrote it quotes what is there."""
+        """Returns whether the message belongs to the event's conversation.
+
+        The event's own message and those that it quotes count too, since a sender can only quote messages of the chat.
+        """
         data = event.envelope.data
         if str(data.get("message_id", "")) == message_id or message_id in _quoted(data.get("message_chain")):
             return True

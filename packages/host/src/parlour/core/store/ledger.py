@@ -1,4 +1,4 @@
-"""The ledger of runs: what each did, in order, and how it ended. Only the transitions of the control plane exist."""
+"""The ledger: runs, their events in order, and how they ended. Only the transitions of the control plane exist."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
@@ -15,6 +15,7 @@ Status = Literal[
     "created", "queued", "claimed", "running", "waiting_approval", "completed", "failed", "cancelled", "timeout"
 ]
 LATEST_RUNS = 100
+"""Number of a conversation's latest runs in which ended runs are searched."""
 ACTIVE: Final = ("created", "queued", "claimed", "running", "waiting_approval")
 
 TRANSITIONS: Final[dict[str, tuple[str, ...]]] = {
@@ -28,6 +29,8 @@ TRANSITIONS: Final[dict[str, tuple[str, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class NewRun:
+    """Values of a new row of the table of runs."""
+
     run_id: str
     event_seq: int | Ref
     event_id: str
@@ -47,13 +50,15 @@ class NewRun:
     metadata: str = "{}"
     status: Status = "running"
     rerun_of: str = ""
-    """The run that a person wants to see again; such a run is shown to nobody else and its event owes it nothing."""
+    """Original run, for a rerun by an operator. A rerun is not shown to users and does not complete the event."""
     created_by: str = ""
-    """The plugin that asked for it."""
+    """Plugin that created the run."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunEnd:
+    """Final values of a run."""
+
     status: Status
     reason: str = ""
     error: str = ""
@@ -62,10 +67,11 @@ class RunEnd:
     shown: bool = False
     effects: bool = False
     feed_seq: int = 0
-    """Where the end stands among what the conversation's people were shown."""
+    """Position of the end in the feed of the conversation."""
 
 
 def open_run(run: NewRun) -> Insert:
+    """Inserts a run."""
     return Insert(
         RUNS,
         {
@@ -106,7 +112,7 @@ def open_run(run: NewRun) -> Insert:
 
 
 def advance(run_id: str, source: Status, target: Status, now: int, **values: str | int) -> Update:
-    """One step of the table; fails its guard when the run is not where it is thought to be."""
+    """Moves a run from one status to another by the table of transitions. Fails its guard in any other status."""
     if target not in TRANSITIONS[source]:
         raise ValueError(f"a run does not go from {source} to {target}")
     if target == "running":
@@ -115,6 +121,7 @@ def advance(run_id: str, source: Status, target: Status, now: int, **values: str
 
 
 def renew(run_id: str, lease_until: int) -> Update:
+    """Extends the lease of a claimed run."""
     held = one_of("claimed", "running", "waiting_approval")
     return Update(RUNS, {"lease_until": lease_until}, where(run_id=run_id, status=held))
 
@@ -122,7 +129,7 @@ def renew(run_id: str, lease_until: int) -> Update:
 def touch(
     run_id: str, now: int, *, shown: bool = False, effects: bool = False, usage: Mapping[str, Any] | None = None
 ) -> Update:
-    """The guard that every write of a run carries: it holds only while the run is running."""
+    """Updates the progress of a run. Every unit of a run contains it as a guard: it fails unless the run is running."""
     values: dict[str, Any] = {"updated_at": now}
     if usage is not None:
         values["usage"] = dumps(dict(usage))
@@ -134,12 +141,12 @@ def touch(
 
 
 def metered(run_id: str, usage: Mapping[str, Any], now: int) -> Update:
-    """What it has used so far."""
+    """Records the usage of a run so far."""
     return Update(RUNS, {"usage": dumps(dict(usage)), "updated_at": now}, where(run_id=run_id, status="running"))
 
 
 def end_run(run_id: str, end: RunEnd, now: int) -> Update:
-    """Fails its guard when the run is not in a state that may end so."""
+    """Ends a run. Fails its guard if the run's status does not permit this end."""
     sources = tuple(source for source, targets in TRANSITIONS.items() if end.status in targets)
     values: dict[str, Any] = {
         "status": end.status,
@@ -157,7 +164,7 @@ def end_run(run_id: str, end: RunEnd, now: int) -> Update:
 
 
 def kept(run_id: str) -> Update:
-    """Changes nothing; fails its guard when the run was taken away, with all that is told of it."""
+    """Changes nothing, but fails its guard if the run was deleted with its events."""
     return Update(RUNS, {"run_id": run_id}, where(run_id=run_id))
 
 
@@ -174,7 +181,10 @@ def append(
     artifact_refs: Sequence[Any] = (),
     metadata: Mapping[str, Any] = MappingProxyType({}),
 ) -> Insert:
-    """`sequence` is the ledger's own order; `first` and `last` are the runner's numbers that the row stands for."""
+    """Appends an event to a run.
+
+    `sequence` is the ledger's own order; `first` and `last` are the runner's numbers that the row covers.
+    """
     return Insert(
         RUN_EVENTS,
         {
@@ -193,6 +203,8 @@ def append(
 
 
 class Ledger:
+    """Reads runs and their events."""
+
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
 
@@ -201,7 +213,7 @@ class Ledger:
         return rows[0] if rows else None
 
     async def page(self, conditions: tuple[Condition, ...], before: str, limit: int) -> list[Row]:
-        """Newest first, those before that run."""
+        """Returns runs that are older than the run `before`, the newest first."""
         if before:
             conditions += where(run_id=below(before))
         return await self._journal.read(
@@ -213,7 +225,7 @@ class Ledger:
         return await self._journal.read(Select(RUN_EVENTS, conditions, order=("sequence",), limit=limit))
 
     async def of_event(self, event_seq: int) -> Row | None:
-        """The latest of an event's own runs."""
+        """Returns the latest run of an event, except reruns."""
         own = where(event_seq=event_seq, rerun_of="")
         rows = await self._journal.read(Select(RUNS, own, order=("run_id",), direction="descending", limit=1))
         return rows[0] if rows else None
@@ -223,12 +235,12 @@ class Ledger:
         return await self._journal.read(Select(RUNS, made, order=("run_id",), limit=limit))
 
     async def denials(self, run_id: str, limit: int) -> list[Row]:
-        """What it asked for and did not get, in order."""
+        """Returns the audit entries of the run's denied calls, in order."""
         refused = where(run_id=run_id, outcome="denied")
         return await self._journal.read(Select(AUDIT, refused, order=("seq",), limit=limit))
 
     async def ended_after(self, conversation_id: str, feed_seq: int) -> list[Row]:
-        """Of the conversation's latest runs, those whose end was shown after this number, in order."""
+        """Returns those of the conversation's latest runs that ended after this position of the feed, in order."""
         query = Select(
             RUNS,
             where(conversation_id=conversation_id),

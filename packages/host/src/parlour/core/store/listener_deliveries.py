@@ -1,4 +1,4 @@
-"""Events that plugins' listeners have yet to hear: one row per event and plugin, and none after it was heard."""
+"""Pending deliveries of events to the listeners of plugins: one row per event and plugin, deleted when it is done."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,23 +14,27 @@ PAGE = 100
 
 @dataclass(frozen=True, slots=True)
 class Unheard:
+    """A pending delivery of one event to the listeners of one plugin."""
+
     event_seq: int
     plugin_id: str
     observing: bool
-    """Somebody else handles the event; the plugin only sees it."""
+    """True if the event has another handler and the plugin only observes it."""
     attempts: int
     not_before: int
     created_at: int
     past: tuple[str, ...] = ()
-    """Its handlers that are not owed it any more, by name: they have heard it, were given up, or others stopped it."""
+    """Names of the plugin's handlers that no longer need the event: delivered, given up, or stopped by another one."""
 
 
 TURN_MILLISECONDS = 60_000
+"""Delay before an observer of an event that listeners handle is called separately."""
 
 
 def owe(
     event_seq: int | Ref, plugin_id: str, observing: bool, now: int, attempts: int = 0, past: Sequence[str] = ()
 ) -> Insert:
+    """Inserts or replaces a delivery that is due immediately."""
     values: dict[str, str | int | Ref] = {
         "event_seq": event_seq,
         "plugin_id": plugin_id,
@@ -45,16 +49,21 @@ def owe(
 
 
 def owe_in_turn(event_seq: Ref, plugin_id: str, now: int) -> Insert:
-    """Of an event that listeners handle: this one hears of it with them. The row is for the case that nobody does."""
+    """Inserts a delivery to an observer of an event that listeners handle.
+
+    The observer normally receives the event together with them; the row is a fallback if that does not happen.
+    """
     row = owe(event_seq, plugin_id, True, now)
     return replace(row, values={**row.values, "not_before": now + TURN_MILLISECONDS})
 
 
 def heard(event_seq: int, plugin_id: str) -> Delete:
+    """Deletes a delivery that is done."""
     return Delete(LISTENING, where(event_seq=event_seq, plugin_id=plugin_id), expect=ANY)
 
 
 def postpone(unheard: Unheard, past: Sequence[str], attempts: int, until: int) -> Update:
+    """Schedules the next attempt of a delivery."""
     own = where(event_seq=unheard.event_seq, plugin_id=unheard.plugin_id)
     values: dict[str, str | int] = {"past": _names(past), "attempts": attempts, "not_before": until}
     return Update(LISTENING, {**values}, own, expect=ANY)
@@ -65,6 +74,8 @@ def _names(past: Sequence[str]) -> str:
 
 
 class UnheardEvents:
+    """Reads pending deliveries."""
+
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
 
@@ -73,7 +84,10 @@ class UnheardEvents:
         return {row["plugin_id"] for row in rows}
 
     async def next(self, plugin_id: str, now: int) -> Unheard | None:
-        """The earliest, also if it failed and waits; but not what others are about to tell."""
+        """Returns the earliest delivery of a plugin, even if it failed and waits for its next attempt.
+
+        A delivery that is still expected to happen together with the handling listeners is skipped.
+        """
         query = Select(LISTENING, where(plugin_id=plugin_id), order=("event_seq",), limit=PAGE)
         rows = [_restore(row) for row in await self._journal.read(query)]
         return next((row for row in rows if row.attempts or row.not_before <= now), None)

@@ -1,10 +1,10 @@
-"""What a file is, decided by its content. What its sender says counts only where content can't tell."""
+"""Detects the media type of a file from its content. The declared type counts only if the content is ambiguous."""
 
 import re
 from typing import Final
 
 HEAD_BYTES = 2048
-"""As much of the beginning as is looked at."""
+"""Bytes at the beginning of a file that are examined."""
 BINARY = "application/octet-stream"
 TEXT = "text/plain"
 
@@ -36,7 +36,7 @@ _SAME: Final = {
     "image/jpeg": {"image/jpg"},
     "application/gzip": {"application/x-gzip", "application/x-tar"},
 }
-"""Names for what these containers hold, which their first bytes don't tell apart."""
+"""Declared types that are accepted for a detected container, since its first bytes don't distinguish them."""
 _ZIPPED: Final = ("application/vnd.", "application/epub+zip", "application/java-archive", "application/x-zip")
 _KNOWN: Final = frozenset({mime for _, mime in _SIGNATURES} | {*_RIFF.values(), *_BRANDS.values(), "video/mp4"}).union(
     *_SAME.values()
@@ -59,7 +59,7 @@ _SHOWN: Final = frozenset(
 
 
 def decide(head: bytes, declared: str = "") -> str:
-    """The type of content that begins like this."""
+    """Returns the media type of content that starts with `head`."""
     declared = _plain(declared)
     found = _signature(head)
     if found is not None:
@@ -76,7 +76,7 @@ def decide(head: bytes, declared: str = "") -> str:
 
 
 def is_shown(mime_type: str) -> bool:
-    """Whether a browser may open it in place. All else is downloaded: a page or a picture may hold a script."""
+    """Returns whether a browser may show the file inline. Others are downloaded, since they may contain scripts."""
     return mime_type in _SHOWN or mime_type.startswith(("audio/", "video/"))
 
 
@@ -101,6 +101,6 @@ def _is_text(head: bytes) -> bool:
     try:
         head.decode()
     except UnicodeDecodeError as error:
-        # the look may have ended in the middle of a character
+        # the head may end in the middle of a character
         return len(head) == HEAD_BYTES and error.start >= HEAD_BYTES - 3
     return True

@@ -8,6 +8,8 @@ from .tables import MODEL_CALLS
 
 @dataclass(frozen=True, slots=True)
 class ModelCall:
+    """One request to a model with its answer."""
+
     call_id: str
     run_id: str
     actor_type: str
@@ -16,11 +18,11 @@ class ModelCall:
     model_id: str
     outcome: str
     request: str
-    """JSON: `messages`, `tools` and `parameters`; of an embedding `texts`, of a reranking `query` and `documents`."""
+    """JSON with `messages`, `tools` and `parameters`; `texts` of an embedding; `query` and `documents` of a rerank."""
     answer: str
-    """JSON: `message` and `finish_reason`, or `error`."""
+    """JSON with `message` and `finish_reason`, or `error`."""
     truncated: bool
-    """Something was left out of the request or the answer for its size."""
+    """True if a part of the request or the answer was left out because of its size."""
     created_at: int
     finished_at: int
 
@@ -34,6 +36,8 @@ def remove_of_person(actor_type: str, actor_id: str) -> Delete:
 
 
 class ModelCalls:
+    """Reads model calls."""
+
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
 

@@ -1,4 +1,4 @@
-"""The port to where the bytes of artifacts live: content by its own sha256, the same content once. Knows no artifacts.
+"""The port to the object store, which stores content by its sha256, equal content once. It does not know artifacts.
 
 Implementations: memory (parlour.testing), a folder, and S3-compatible storage.
 """
@@ -10,18 +10,20 @@ from parlour.core.journal.errors import StorageFailed
 from parlour_sdk.values import dataclass
 
 PIECE_BYTES = 256 * 1024
-"""What is held in memory of an object at a time."""
+"""Bytes of an object that are held in memory at a time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
+    """Digest and size of an object."""
+
     sha256: str
     size_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """An object of the store; `written_at` is when the same content was last put, in epoch milliseconds."""
+    """An object in the store; `written_at` is when the same content was last written, in epoch milliseconds."""
 
     sha256: str
     size_bytes: int
@@ -35,41 +37,43 @@ class ObjectMissing(Exception):
 
 
 class Writing(Protocol):
-    """An object in the making: nobody sees it before it is finished."""
+    """Writes one object, which becomes visible when it is finished."""
 
     async def write(self, block: bytes) -> None:
-        """Raises StorageFailed."""
+        """Appends a block. Raises StorageFailed."""
         ...
 
     async def finish(self) -> Stored:
-        """Durable when it returns. Raises StorageFailed, and then there is nothing of it."""
+        """Completes the object; it is durable when this returns. Raises StorageFailed, and then nothing was stored."""
         ...
 
     def abandon(self) -> None:
-        """Leaves nothing behind. Does nothing once it was finished or abandoned."""
+        """Discards what was written. Does nothing if the object was already finished or discarded."""
         ...
 
 
 class ObjectStore(Protocol):
+    """Stores content by its digest."""
+
     async def begin(self) -> Writing: ...
 
     async def size(self, sha256: str) -> int | None:
-        """How many bytes there are, None when the object is not there."""
+        """Returns the size in bytes, or None if there is no such object."""
         ...
 
     def stream(self, sha256: str, offset: int, length: int) -> AsyncIterator[bytes]:
-        """Pieces of this range, as far as the object reaches. Raises ObjectMissing or StorageFailed."""
+        """Yields chunks of a range, up to the end of the object. Raises ObjectMissing or StorageFailed."""
         ...
 
     async def delete(self, sha256: str, written_before: int) -> bool:
-        """True when an object that was last put before this time is gone now; a newer one stays."""
+        """Deletes an object if it was last written before this time; returns whether it was deleted."""
         ...
 
     def all(self) -> AsyncIterator[Kept]: ...
 
 
 class NoObjects:
-    """What a Host without a place for artifacts has."""
+    """Object store of a Host without storage for artifacts."""
 
     async def begin(self) -> Writing:
         raise StorageFailed("storage_failed", "this Host has no place to keep files")

@@ -1,7 +1,7 @@
-"""What is to be shown to people, as rows of the outbox. Sending them is delivery's business.
+"""Statements and reads of the outbox: messages and actions for a surface. `core/delivery` sends them.
 
-States: `pending` waits; `streaming` is being shown as it grows; `sending` was handed to the surface and not yet
-answered for; `sent`, `failed` and `expired` are final. A `sending` row found at a restart is uncertain.
+States: `pending` waits; `streaming` is shown while it is being written; `sending` was handed to the surface and is not
+yet acknowledged; `sent`, `failed` and `expired` are final. A `sending` row found at a restart is uncertain.
 """
 
 from typing import Any
@@ -19,6 +19,7 @@ def _payload(row: Outgoing) -> str:
 
 
 def put(row: Outgoing) -> Insert:
+    """Inserts a row and returns its number."""
     return Insert(
         OUTBOX,
         {
@@ -46,7 +47,7 @@ def put(row: Outgoing) -> Insert:
 
 
 def finish_stream(row: Outgoing, now: int) -> Update:
-    """A streamed message is whole: the row now holds it."""
+    """Stores the complete message in the row of a streamed one."""
     values: dict[str, Any] = {
         "state": row.state,
         "payload": _payload(row),
@@ -59,13 +60,13 @@ def finish_stream(row: Outgoing, now: int) -> Update:
 
 
 def bubble(outbox_id: str, message_id: str, now: int) -> Update:
-    """What grows is shown, under this id of the platform's."""
+    """Records the platform's message id under which a streamed message is shown."""
     values: dict[str, Any] = {"platform_message_id": message_id, "updated_at": now}
     return Update(OUTBOX, values, where(outbox_id=outbox_id, platform_message_id=""), expect=ANY)
 
 
 def break_streams(run_id: str, reason: str, now: int) -> Update:
-    """What was being shown when its run ended stays unfinished."""
+    """Marks messages as failed that were still being streamed when their run ended."""
     return Update(
         OUTBOX,
         {"state": "failed", "reason": reason, "updated_at": now},
@@ -75,7 +76,7 @@ def break_streams(run_id: str, reason: str, now: int) -> Update:
 
 
 def change(row: Outgoing, source: State, target: State, now: int, reason: str = "", message_id: str = "") -> Update:
-    """One step of a row's life; its guard holds only in the state it is in."""
+    """Moves a row from one state to another. Fails its guard in any other state."""
     values: dict[str, Any] = {
         "state": target,
         "reason": reason,
@@ -116,13 +117,15 @@ def restore(row: Row) -> Outgoing:
 
 
 def _in_one_chat(one: Outgoing, other: Outgoing) -> bool:
-    """Who named a chat may have left open by which account."""
+    """Returns whether two rows address the same chat; an address without an account matches any account."""
     accounts = {row.address.get("account") for row in (one, other)} - {None, ""}
     chats = {(row.address.get("chat_type"), row.address.get("chat_id")) for row in (one, other)}
     return len(accounts) < 2 and len(chats) == 1
 
 
 class OutgoingRows:
+    """Reads rows of the outbox."""
+
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
 
@@ -135,14 +138,16 @@ class OutgoingRows:
         return restore(rows[0]) if rows else None
 
     async def holds(self, row: Outgoing, message_id: str) -> bool:
-        """Whether a message of its chat was sent under this id of the platform's. A chat may be more than one target: a
-        conversation that was begun anew is another, and so is a chat that somebody named.
+        """Returns whether a message with this platform id was sent in the row's chat.
+
+        A chat can have several targets: a new conversation in it is another one, and so is a chat that was addressed
+        explicitly.
         """
         query = Select(OUTBOX, where(platform_message_id=message_id, bot_id=row.bot_id))
         return any(_in_one_chat(restore(each), row) for each in await self._journal.read(query))
 
     async def of_run(self, run_id: str) -> list[Outgoing]:
-        """What was shown to the people of the conversation, in order."""
+        """Returns the run's messages and notices that were shown to the users of the conversation, in order."""
         query = Select(
             OUTBOX,
             where(run_id=run_id, kind=one_of(*SAID), state=one_of("sent", "sending", "pending")),
@@ -158,7 +163,7 @@ class OutgoingRows:
         return [restore(row) for row in await self._journal.read(query)]
 
     async def streaming(self, run_id: str) -> list[Outgoing]:
-        """What was being shown as it grew."""
+        """Returns the run's messages that are being streamed."""
         query = Select(OUTBOX, where(run_id=run_id, state="streaming"), order=("seq",), few=True)
         return [restore(row) for row in await self._journal.read(query)]
 

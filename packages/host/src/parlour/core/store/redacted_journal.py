@@ -1,6 +1,6 @@
-"""Around the journal: reasons, errors, audit and trail are written without secrets.
+"""Journal wrapper that removes secrets from reasons, errors, audit and trail before they are written.
 
-What people and runners say to each other is theirs and stays as it is.
+Messages between users and runners stay unchanged.
 """
 
 from collections.abc import Mapping
@@ -22,10 +22,12 @@ CLEANED: Final[Mapping[Table, tuple[str, ...]]] = {
     EVENTS: ("body",),
 }
 JSON: Final = frozenset(("detail", "data", "body"))
-"""Columns whose text is JSON, and must be read as such again."""
+"""Columns whose text is JSON and must stay valid JSON."""
 
 
 class RedactedJournal:
+    """Redacts the texts of units before it commits them."""
+
     def __init__(self, journal: Journal, redactor: Redactor) -> None:
         self._journal = journal
         self._redactor = redactor
@@ -64,7 +66,10 @@ class RedactedJournal:
 
 
 def _the_hosts_own(table: Table, values: Mapping[str, Any]) -> bool:
-    """Of events and of what runs did, those that tell of trouble; the others are large and somebody's words."""
+    """Returns whether a row is to be redacted: of events and run events only those of the Host and failures.
+
+    The others are large and contain messages of users and runners.
+    """
     if table is EVENTS:
         return values.get("source") == "system"
     if table is RUN_EVENTS:

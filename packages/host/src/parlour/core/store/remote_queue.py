@@ -1,4 +1,4 @@
-"""Runs that wait for a remote runtime or are claimed by one. The lease is the fencing token of the current claim."""
+"""Runs that wait for a remote worker or are claimed by one. The lease is the fencing token of the current claim."""
 
 from collections.abc import Sequence
 
@@ -9,6 +9,7 @@ from .tables import QUEUE
 
 
 def put(run_id: str, runner_id: str, plugin_id: str, labels: Sequence[str], now: int) -> Insert:
+    """Inserts a run that waits for a remote worker."""
     values: dict[str, str | int] = {
         "run_id": run_id,
         "runner_id": runner_id,
@@ -22,16 +23,17 @@ def put(run_id: str, runner_id: str, plugin_id: str, labels: Sequence[str], now:
 
 
 def hold(run_id: str, lease: str) -> Update:
-    """Fails its guard when somebody else holds it."""
+    """Claims a run. Fails its guard if another worker holds it."""
     return Update(QUEUE, {"lease": lease}, where(run_id=run_id, lease=""))
 
 
 def held(run_id: str, lease: str) -> Update:
-    """The guard of whatever only the holder may do: a stale lease fails it."""
+    """Guards a unit that only the holder of the lease may commit; it fails for a stale lease."""
     return Update(QUEUE, {"lease": lease}, where(run_id=run_id, lease=lease))
 
 
 def give_back(run_id: str, lease: str) -> Update:
+    """Releases a claimed run, so that another worker can claim it."""
     return Update(QUEUE, {"lease": ""}, where(run_id=run_id, lease=lease))
 
 
@@ -40,6 +42,8 @@ def drop(run_id: str) -> Delete:
 
 
 class Queue:
+    """Reads the queue of remote workers."""
+
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
 

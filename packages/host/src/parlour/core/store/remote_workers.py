@@ -1,4 +1,4 @@
-"""Remote runtimes: who they say they are, and until when they count as there."""
+"""Statements and reads of remote workers: how they registered, and until when they count as active."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,11 +14,13 @@ ACTIVE, GONE = "active", "gone"
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
+    """A registered remote worker."""
+
     runtime_id: str
     plugin_id: str
     status: str
     definition: Mapping[str, Any]
-    """As it registered: labels, runners, slots, versions, providers, workspaces."""
+    """Values of its registration: labels, runners, slots, versions, providers, workspaces."""
     registered_at: int
     last_seen_at: int
     expires_at: int
@@ -30,7 +32,7 @@ class Runtime:
 
     @property
     def runners(self) -> frozenset[str]:
-        """None named means any."""
+        """Runners that it executes; empty means any."""
         return frozenset(self.definition["runners"])
 
     @property
@@ -38,27 +40,30 @@ class Runtime:
         return int(self.definition["slots"])
 
     def told(self) -> dict[str, Any]:
+        """Returns the worker with the fields of the protocol."""
         times = {"registered_at": self.registered_at, "last_seen_at": self.last_seen_at, "expires_at": self.expires_at}
         return {"runtime_id": self.runtime_id, "status": self.status, **self.definition, **times}
 
 
 def add(runtime: Runtime) -> Insert:
-    """Fails its guard when the id is taken."""
+    """Inserts a worker. Fails its guard if the id is in use."""
     return Insert(RUNTIMES, {"runtime_id": runtime.runtime_id, **_values(runtime)})
 
 
 def replace(known: Runtime, runtime: Runtime) -> Update:
-    """Fails its guard when it was changed by somebody else since it was read."""
+    """Updates a worker. Fails its guard if it was changed since it was read."""
     same = where(runtime_id=known.runtime_id, plugin_id=known.plugin_id, status=known.status)
     return Update(RUNTIMES, _values(runtime), same)
 
 
 def seen(runtime: Runtime, now: int, until: int) -> Update:
+    """Records a sign of activity and extends the worker's expiry."""
     own = where(runtime_id=runtime.runtime_id, plugin_id=runtime.plugin_id, status=ACTIVE)
     return Update(RUNTIMES, {"last_seen_at": now, "expires_at": until}, own)
 
 
 def leave(runtime: Runtime) -> Update:
+    """Marks a worker as gone."""
     own = where(runtime_id=runtime.runtime_id, plugin_id=runtime.plugin_id, status=ACTIVE)
     return Update(RUNTIMES, {"status": GONE}, own)
 
@@ -76,6 +81,8 @@ def _values(runtime: Runtime) -> dict[str, str | int]:
 
 
 class Runtimes:
+    """Reads remote workers."""
+
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
 

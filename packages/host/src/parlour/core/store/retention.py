@@ -1,7 +1,7 @@
-"""Deletes what is too old, in small steps with pauses between them, so that no message waits for it.
+"""Deletes old rows, in small steps with pauses between them, so that no message is delayed.
 
-Each step is one unit that also says how far the job is. A job that was cut off begins again with the oldest that is
-left. While the clock can't be trusted (`clock_check`) nothing is deleted, and one job deletes only a share of a table.
+Each step is one unit that also stores the progress of the job. An interrupted job starts again with the oldest row
+that is left. Nothing is deleted while the clock is unreliable (`clock_check`). One job deletes only a share of a table.
 """
 
 import asyncio
@@ -45,41 +45,48 @@ from .tables import ARTIFACTS, BUDGET_USES, LOGINS, META, NAMES, RUN_EVENTS, RUN
 logger = logging.getLogger(__name__)
 
 BATCH = 200
+"""Rows that one step deletes at most."""
 SHARE = 0.1
-"""The part of a table's rows that one job deletes at most, so that a wrong clock never costs everything at once. More
-where the term is hardly longer than the pause between two jobs.
+"""Largest fraction of a table's rows that one job deletes, so that a wrong clock never deletes everything.
+
+It is larger if the retention period is hardly longer than the interval between two jobs.
 """
 SMALLEST_SHARE_ROWS = 200
-"""So many rows may always go."""
+"""Rows that a job may always delete, even if they exceed the share."""
 COUNTED_AT_ONCE = 5000
+"""Rows that are read by one query when a table is counted."""
 LOOK_SECONDS = 300.0
-"""How often the clock is looked at."""
+"""Seconds between two checks of the clock."""
 BUDGET_DAYS = 400
-"""How long the daily uses of budgets are kept."""
+"""Days for which the daily use of budgets is kept."""
 RUNS_AT_ONCE = 20
+"""Runs that are read by one query when run events are deleted."""
 TRIES = 3
+"""Attempts to delete a batch whose guard fails, before it is skipped."""
 SHORTEST_PAUSE_SECONDS = 0.02
+"""Smallest pause after a step."""
 PAUSE_PER_WORK = 4.0
-"""A step that took long is followed by a long pause."""
+"""Pause after a step as a multiple of its duration."""
 TROUBLE_SECONDS = 60.0
+"""Pause after an error."""
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """How many days things are kept; 0 means for ever."""
+    """Days for which records are kept; 0 means without limit."""
 
     events: float = 365
-    """With them transcripts, outgoing messages and the rows of runs."""
+    """Events, and with them transcripts, outbox rows and the rows of runs."""
     run_events: float = 30
     artifacts: float = 90
     audit: float = 365
     model_calls: float = 7
-    """Prompts, parameters and answers of models."""
+    """Prompts, parameters and answers of model calls."""
 
 
 @dataclass(slots=True)
 class Report:
-    """What the database says about the last job."""
+    """Report on the last job, as it is stored in the database."""
 
     started_at: int = 0
     finished_at: int = 0
@@ -91,6 +98,8 @@ class Report:
 
 
 class Retention:
+    """Deletes records whose retention period is over."""
+
     def __init__(self, journal: Journal, artifacts: Artifacts, clock: Clock, terms: Terms) -> None:
         self._journal = journal
         self._artifacts = artifacts
@@ -101,7 +110,7 @@ class Retention:
         self._changed = asyncio.Event()
 
     def keep(self, terms: Terms) -> None:
-        """From now on; what is too old by other terms goes at once."""
+        """Changes the retention periods; a job starts immediately if they are different."""
         if terms != self._terms:
             self._terms = terms
             self._changed.set()
@@ -112,7 +121,7 @@ class Retention:
         return Report(kept.get("started_at", 0), kept.get("finished_at", 0), Counter(kept.get("removed", {})))
 
     async def serve(self, first_seconds: float, every_seconds: float) -> None:
-        """Runs a job now and then, for as long as the Host runs."""
+        """Runs a job every `every_seconds`, for as long as the Host runs."""
         self._every_days = every_seconds * 1000 / DAY_MILLISECONDS
         first_at = asyncio.get_running_loop().time() + first_seconds
         while True:
@@ -128,18 +137,19 @@ class Retention:
                     self._changed.clear()
                     await self.once()
             except StorageFailed as failure:
-                logger.error("the clean-up waits for the database: %s", failure.message)
+                logger.error("clean-up waits for the database: %s", failure.message)
                 await asyncio.sleep(TROUBLE_SECONDS)
             except Exception:
-                logger.exception("the clean-up was cut off")
+                logger.exception("clean-up failed; it is retried")
                 await asyncio.sleep(TROUBLE_SECONDS)
 
     async def _until_next(self, every_seconds: float) -> float:
-        """Returns the seconds until a job is due. One that ended in the future, by a wrong clock, does not count."""
+        """Returns the seconds until a job is due. A job that ended in the future, by a wrong clock, is ignored."""
         finished_at, now = (await self.last()).finished_at, self._clock.now()
         return (finished_at - now) / 1000 + every_seconds if 0 < finished_at <= now else 0
 
     async def once(self) -> Report:
+        """Runs one job and returns its report."""
         report = Report(self._clock.now())
         await self._remove_run_events(report)
         for sweep in SWEEPS:
@@ -152,7 +162,7 @@ class Retention:
         report.finished_at = self._clock.now()
         await self._journal.commit(Unit("retention.finish", (report.put(),)))
         counts = ", ".join(f"{count} {name}" for name, count in report.removed.items() if count)
-        logger.info("the clean-up took away %s", counts or "nothing: everything is young enough")
+        logger.info("clean-up deleted %s", counts or "nothing: everything is young enough")
         return report
 
     async def _sweep(self, sweep: Sweep, report: Report) -> None:
@@ -171,7 +181,7 @@ class Retention:
             except GuardFailed:
                 tries += 1
                 if tries < TRIES:
-                    continue  # somebody needs one of them since; see again
+                    continue  # one of the rows is needed again or was deleted; check the batch again
             position, tries = where(**{sweep.key: above(rows[-1][sweep.key])}), 0
 
     async def _old(self, sweep: Sweep, position: tuple[Any, ...], before: int) -> list[Row]:
@@ -179,7 +189,10 @@ class Retention:
         return list(takewhile(lambda row: row["created_at"] < before, await self._journal.read(query)))
 
     async def _remove_run_events(self, report: Report) -> None:
-        """Those of runs whose rows stay. How far it came is kept, up to the first run that still needs its own."""
+        """Deletes the events of old runs whose own rows stay.
+
+        The position is stored, up to the first run that still needs its events.
+        """
         before = self._before(self._terms.run_events, report)
         position = await self._note("retention.run_events")
         passed, emptied = True, 0
@@ -213,7 +226,7 @@ class Retention:
             await self._step(report, "run_events", len(rows), deletes)
 
     async def _remove_expired(self, report: Report) -> None:
-        """Uploads that no message took along, and what was made to last for a while only."""
+        """Deletes uploads that no message claimed, and artifacts with an expiry."""
         expired = where(expires_at=above(0)) + where(expires_at=at_most(report.started_at))
         query = Select(ARTIFACTS, expired, ("artifact_id",), limit=BATCH)
         while rows := await self._journal.read(query):
@@ -221,7 +234,7 @@ class Retention:
             await self._step(report, "expired", len(rows), [Delete(ARTIFACTS, these + expired, expect=ANY)])
 
     async def _remove_small_rows(self, report: Report) -> None:
-        """Sessions that have expired, and daily uses of budgets that are shown no more."""
+        """Deletes expired browser sessions, and daily uses of budgets that are no longer shown."""
         oldest = datetime.fromtimestamp(report.started_at / 1000, UTC) - timedelta(days=BUDGET_DAYS)
         for table, old in (
             (LOGINS, where(expires_at=at_most(report.started_at))),
@@ -232,11 +245,11 @@ class Retention:
                 await self._step(report, table.name, 0, [Delete(table, old, expect=ANY)])
 
     async def _is_enough(self, name: str, done: int, table: Table, key: str, days: float, gone: int) -> bool:
-        """Returns whether this job has done its share of a table's rows, of which so many are gone already."""
+        """Returns whether this job has deleted its share of a table; `gone` rows are already missing from the table."""
         share = max(SHARE, 2 * self._every_days / days) if days else 0
         if done < SMALLEST_SHARE_ROWS or share >= 1 or done < share * (gone + await self._count(table, key)):
             return False
-        logger.info("a share of %s was deleted; the rest follows with the next clean-up", name)
+        logger.info("clean-up deleted its share of %s; the next clean-up continues", name)
         return True
 
     async def _count(self, table: Table, key: str) -> int:
@@ -247,7 +260,7 @@ class Retention:
         return count
 
     async def _remove_expired_names(self, report: Report) -> None:
-        """Removes names that would be asked for again anyway."""
+        """Deletes expired names, which would be requested from the platform again anyway."""
         query = Select(
             NAMES, where(expires_at=at_most(self._clock.now())), ("expires_at",), ("expires_at",), limit=BATCH
         )

@@ -1,4 +1,4 @@
-"""What is too old, table by table: how its age is seen, what goes along with it, what stays because it is owed."""
+"""Describes retention per table: which rows are old, which dependent rows are deleted, and which rows must stay."""
 
 from collections.abc import Iterable
 from typing import Literal, get_args
@@ -30,19 +30,19 @@ OVER = tuple(status for status in get_args(Status) if status not in ACTIVE)
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """Rows of one table, by a key that grows with time."""
+    """Retention of one table, whose rows are read by a key that grows with time."""
 
     table: Table
     key: str
     term: Term
     along: tuple[tuple[Table, str], ...] = ()
-    """Rows of other tables that name this key, and in which column."""
+    """Dependent tables, each with the column that refers to this key."""
     owed: tuple[str, str] | None = None
-    """A column of the inbox, and the row's own: while the inbox names it, the row stays."""
+    """A column of the inbox and a column of this table: a row stays while the inbox refers to it."""
     final: tuple[str, tuple[str, ...]] | None = None
-    """A column, and the values with which the row is no longer needed."""
+    """A column and its final values; rows with other values stay."""
     keeps_last: bool = False
-    """Numbers that were shown go on from its newest row."""
+    """True if the newest row stays, because the numbering of new rows continues from it."""
 
     def is_final(self, row: Row) -> bool:
         return self.final is None or row[self.final[0]] in self.final[1]
@@ -54,7 +54,7 @@ class Sweep:
         return (self.key, *sorted(more - {self.key, "created_at"}), "created_at")
 
     async def removable(self, journal: Journal, rows: list[Row]) -> list[Row]:
-        """Of these rows, those that nobody needs."""
+        """Returns those of the rows that are no longer needed."""
         rows = [row for row in rows if self.is_final(row)]
         if rows and self.owed is not None:
             column, own = self.owed
@@ -67,7 +67,10 @@ class Sweep:
         return rows
 
     def statements(self, rows: list[Row]) -> list[Statement]:
-        """Fail their guard when one of the rows became owed, or was taken away by somebody else, meanwhile."""
+        """Builds the statements that delete the rows.
+
+        They fail their guard if the inbox refers to one of the rows in the meantime, or one was already deleted.
+        """
         keys = one_of(*(row[self.key] for row in rows))
         final = where(**{self.final[0]: one_of(*self.final[1])}) if self.final else ()
         made: list[Statement] = [Delete(self.table, where(**{self.key: keys}) + final, expect=len(rows))]

@@ -1,4 +1,4 @@
-"""Small JSON values in scopes. A scope's key binds it to runner, binding, bot, workspace and the scope's own ids."""
+"""State: small JSON values in scopes. The key of a scope contains runner, binding, bot, workspace and its own ids."""
 
 import hashlib
 from collections.abc import Mapping
@@ -11,11 +11,11 @@ from parlour.core.journal import ANY, Delete, Insert, Journal, Select, Upsert, o
 from .tables import STATE
 
 REMEMBERED = 4096
-"""Keys that are not reckoned again."""
+"""Number of computed scope keys that are cached."""
 
 
 class Scopes(dict[str, str]):
-    """The scope keys of one run. A scope whose ids the event lacks is absent."""
+    """Scope keys of one run. A scope whose ids the event lacks is absent."""
 
     def __init__(self, keys: Mapping[str, str], conversation_id: str) -> None:
         super().__init__(keys)
@@ -44,6 +44,8 @@ def remove(scopes: Scopes, scope: str, name: str) -> Delete:
 
 
 class State:
+    """Reads state values."""
+
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
 

@@ -1,4 +1,4 @@
-"""Blobs by area, owner and name, for what outgrows state. Quotas are the caller's business."""
+"""Storage: binary values by area, owner and name, for data that is too large for state. The caller enforces quotas."""
 
 from collections.abc import Mapping
 from typing import Protocol
@@ -13,7 +13,7 @@ from .tables import STORAGE
 Quotas = Mapping[str, int]
 MEBIBYTE = 1024 * 1024
 DEFAULT_QUOTAS: Quotas = {"plugin": 100 * MEBIBYTE, "binding": 100 * MEBIBYTE, "workspace": 1024 * MEBIBYTE}
-"""Bytes per owner of an area."""
+"""Quotas in bytes per owner of an area."""
 
 
 class WritingRun(Protocol):
@@ -22,11 +22,13 @@ class WritingRun(Protocol):
     run_id: str
 
     def act(self) -> bool:
-        """Records that the run changes something; returns whether that forbids repeating the run."""
+        """Records that the run has an effect; returns whether this prevents repeating the run."""
         ...
 
 
 class Storage:
+    """Reads and writes storage values."""
+
     def __init__(self, journal: Journal, clock: Clock) -> None:
         self._journal = journal
         self._clock = clock
@@ -37,7 +39,7 @@ class Storage:
         return bytes(rows[0]["value"]) if rows else None
 
     async def used(self, area: str, owner: str, besides: str) -> int:
-        """Bytes that the owner's other values take."""
+        """Returns the bytes of the owner's values, except the value named `besides`."""
         rows = await self._journal.read(Select(STORAGE, where(area=area, owner=owner), ("name", "size_bytes")))
         return sum(int(row["size_bytes"]) for row in rows if row["name"] != besides)
 
@@ -64,7 +66,7 @@ class Storage:
         await self._write("storage.delete", removal, run, self._clock.now())
 
     async def forget(self, plugin_id: str, workspace_id: str = "default") -> None:
-        """All that is the plugin's own, also what it keeps for single bindings. What it shared is the workspace's."""
+        """Deletes all values of a plugin, including those of its bindings. Values of the workspace area stay."""
         own = owners(workspace_id, plugin_id, "")
         areas = (
             Delete(STORAGE, where(area="plugin", owner=own["plugin"]), expect=ANY),
@@ -73,7 +75,7 @@ class Storage:
         await self._journal.commit(Unit("storage.forget", areas))
 
     async def _write(self, unit: str, statement: Statement, run: WritingRun | None, now: int) -> None:
-        """A run's write holds only while the run does, and counts as its effect."""
+        """Commits a write. A write of a run succeeds only while the run is running, and counts as its effect."""
         if run is None:
             await self._journal.commit(Unit(unit, (statement,)))
             return

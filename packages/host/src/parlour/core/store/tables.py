@@ -1,4 +1,4 @@
-"""Every table, on one page. An absent part is an empty string or zero; times are epoch milliseconds."""
+"""Defines all tables. An absent value is an empty string or zero; times are epoch milliseconds."""
 
 from parlour.core.journal import Column, Table
 
@@ -22,7 +22,7 @@ USERS = Table(
     key=("user_id",),
     unique=(("email",),),
 )
-"""People with accounts; `password` is a digest."""
+"""Operators with accounts; `password` is a digest."""
 
 LOGINS = Table(
     "logins",
@@ -30,13 +30,13 @@ LOGINS = Table(
     key=("digest",),
     indexes=(("user_id",), ("expires_at",)),
 )
-"""Sessions of people in browsers, by the digest of their cookie."""
+"""Browser sessions of operators, by the digest of their cookie."""
 
 WEBHOOKS = Table("webhooks", _columns("webhook_id definition", "created_at updated_at"), key=("webhook_id",))
-"""Webhooks of other programs; their secrets are sealed."""
+"""Inbound webhooks, which other programs call; their secrets are sealed."""
 
 STATISTICS = Table("statistics", _columns("name", "hour amount"), key=("hour", "name"))
-"""Figures by the hour, for looking back."""
+"""Statistics by the hour."""
 
 SCHEDULES = Table(
     "schedules",
@@ -47,7 +47,7 @@ SCHEDULES = Table(
 AGENTS = Table("agents", _columns("agent_id definition", "created_at updated_at"), key=("agent_id",))
 
 BOTS = Table("bots", _columns("bot_id definition", "created_at updated_at"), key=("bot_id",))
-"""Secrets of a definition are sealed."""
+"""Configured bots; secrets of a definition are sealed."""
 
 APPROVALS = Table(
     "approvals",
@@ -59,10 +59,10 @@ APPROVALS = Table(
     key=("approval_id",),
     indexes=(("status", "approval_id"), ("created_at",), ("conversation_id",), ("run_id",)),
 )
-"""Actions that a person has to allow: the frozen call, who may decide, and what was decided."""
+"""Actions that need the approval of a person: the fixed call, who may decide, and the decision."""
 
 BOT_CURSORS = Table("bot_cursors", _columns("bot_id cursor", "updated_at"), key=("bot_id",))
-"""How far each bot has read its platform; written with the events that it has read."""
+"""Position of each bot in its platform's stream of events; written with the events that it has read."""
 
 ROUTES = Table(
     "routes", _columns("route_id bot_id definition", "position"), key=("route_id",), indexes=(("bot_id", "position"),)
@@ -74,7 +74,7 @@ DEFAULT_AGENTS = Table(
     key=("default_id",),
     unique=(("scope", "platform", "bot_id", "chat", "thread_id", "actor_id"),),
 )
-"""Who serves a thread, conversation, channel, person or the workspace, where the bot's routes let an agent serve."""
+"""Default agents of a thread, conversation, channel, actor or the workspace; the bot's routes must permit an agent."""
 
 LISTENING = Table(
     "listening",
@@ -82,8 +82,9 @@ LISTENING = Table(
     key=("event_seq", "plugin_id"),
     indexes=(("plugin_id", "event_seq"),),
 )
-"""Events that a plugin's listeners have yet to hear, except those handlers that are `past` it; `observing` ones are
-handled by somebody else.
+"""Pending deliveries of events to the listeners of a plugin, except its handlers in `past`.
+
+If `observing` is 1, the event has another handler.
 """
 
 WEBHOOK_CALLS = Table(
@@ -92,7 +93,7 @@ WEBHOOK_CALLS = Table(
     key=("call_id",),
     indexes=(("not_before",),),
 )
-"""Events that are on their way to a route's webhook, each with the route as it was; its secrets are sealed."""
+"""Pending deliveries of events to the webhook of a route, each with a copy of the route; its secrets are sealed."""
 
 CONVERSATIONS = Table(
     "conversations",
@@ -124,9 +125,12 @@ INBOX = Table(
     key=("event_seq",),
     indexes=(("run_id",),),
 )
-"""`attempts` are the runs that began. `in_flight` is 1 while plugins work on the event, `failures` counts the runs that
-failed by themselves, `deaths` the stops of the Host without notice while the event was in flight, and `lone_deaths`
-those of them at which nothing else was."""
+"""Events that still have to be handled.
+
+`attempts` counts the runs that were started. `in_flight` is 1 while plugins work on the event. `failures` counts the
+runs that failed by themselves, `deaths` the crashes of the Host while the event was in flight, and `lone_deaths` the
+crashes at which no other event was in flight.
+"""
 
 OUTCOMES = Table("outcomes", _columns("outcome reason run_id", "event_seq decided_at"), key=("event_seq",))
 
@@ -165,9 +169,9 @@ TRANSCRIPT = Table(
     unique=(("conversation_id", "seq"),),
     indexes=(("run_id",),),
 )
-"""`words` are those of its content as the search finds them; the databases' own full-text indexes stand on them."""
+"""Conversations as users saw them. `words` has the search terms of the content; the full-text indexes use them."""
 SAID = tuple(name for name in TRANSCRIPT.names if name != "words")
-"""What an item is read for."""
+"""Columns of a transcript item without its search terms."""
 
 OUTBOX = Table(
     "outbox",
@@ -197,8 +201,9 @@ AUDIT = Table(
     indexes=(("run_id",), ("kind", "seq"), ("created_at",)),
     counted="seq",
 )
-"""Kind `access`: what plugins asked and whether it was allowed; `admin`: what people changed; `runtime`: what became of
-remote runtimes and their claims."""
+"""Audit entries. Kind `access`: calls of plugins and whether they were permitted; `admin`: changes by operators;
+`runtime`: remote workers and their claims.
+"""
 
 ARTIFACTS = Table(
     "artifacts",
@@ -210,7 +215,7 @@ ARTIFACTS = Table(
     key=("artifact_id",),
     indexes=(("conversation_id", "artifact_id"), ("run_id",), ("sha256",), ("created_at",), ("expires_at",)),
 )
-"""Location `object`: content by sha256 in the object store; `url` and `platform`: fetched on first read."""
+"""Artifacts. Location `object`: content by sha256 in the object store; `url` and `platform`: fetched on first read."""
 
 STORAGE = Table(
     "storage",
@@ -235,7 +240,7 @@ CALLS = Table(
     key=("lineage", "position"),
     indexes=(("run_id",),),
 )
-"""Journaled calls: `lineage` is the first run of an event's attempts, `position` the order of the call in its run."""
+"""Recorded calls: `lineage` is the first run of an event's attempts, `position` the order of the call in its run."""
 
 MODEL_CALLS = Table(
     "model_calls",
@@ -254,7 +259,7 @@ QUEUE = Table(
     key=("run_id",),
     indexes=(("created_at",),),
 )
-"""Runs that wait for a remote runtime, or are claimed by one."""
+"""Runs that wait for a remote worker, or are claimed by one."""
 
 RUNTIMES = Table(
     "runtimes",
@@ -268,12 +273,12 @@ TRAIL = Table(
     key=("entry_id",),
     indexes=(("event_seq",),),
 )
-"""Decisions about an event that no other fact tells."""
+"""Notes about decisions on an event that no other table records."""
 
 MODEL_PROVIDERS = Table(
     "model_providers", _columns("provider_id definition", "created_at updated_at"), key=("provider_id",)
 )
-"""Services that answer for models; their keys are sealed."""
+"""Configured model services; their keys are sealed."""
 
 MODELS = Table(
     "models",
@@ -290,14 +295,14 @@ BUDGET_USES = Table(
     key=("budget_id", "subject", "period"),
     indexes=(("budget_id", "period", "tokens"), ("period",)),
 )
-"""What a subject has used of a budget in a period, with what is reserved at this moment."""
+"""Use of a budget by a subject in a period, including current reservations."""
 
 RESERVATIONS = Table(
     "reservations",
     _columns("reservation_id run_id model_id held", "tokens cost_micros created_at"),
     key=("reservation_id",),
 )
-"""Model calls under way, at their worst case; `held` lists the uses that this is counted in."""
+"""Active model calls with their maximum use; `held` lists the rows of `budget_uses` that include it."""
 
 MCP_SERVERS = Table(
     "mcp_servers",
@@ -305,7 +310,7 @@ MCP_SERVERS = Table(
     key=("server_id",),
     unique=(("name",),),
 )
-"""Servers whose tools are offered; secrets of a definition are sealed."""
+"""Configured MCP servers; secrets of a definition are sealed."""
 
 NAMES = Table(
     "names",
@@ -313,7 +318,7 @@ NAMES = Table(
     key=("bot_id", "kind", "entity_id"),
     indexes=(("expires_at",),),
 )
-"""Names of people and groups as a bot's platform told them, by kind (`user`, `group`) and id, until they expire."""
+"""Names of users and groups from a bot's platform, by kind (`user`, `group`) and id, until they expire."""
 
 TABLES: tuple[Table, ...] = (
     META,

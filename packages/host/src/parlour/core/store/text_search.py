@@ -1,7 +1,7 @@
-"""Text as words that a search can find, in every script.
+"""Splits text of any script into search terms.
 
-Words of alphabets are taken whole. Chinese, Japanese and Korean are written without spaces, so their text is taken in
-overlapping pairs of characters, which finds every word of two or more; a single character is found as itself.
+Words of alphabets are used whole. Chinese, Japanese and Korean are written without spaces, so their text is split into
+overlapping pairs of characters, which finds every word of two or more characters, and into single characters.
 """
 
 import base64
@@ -11,14 +11,16 @@ import unicodedata
 from functools import cache, lru_cache
 
 WORDS_PER_ITEM = 20_000
+"""Largest number of terms of one transcript item; further text is not found."""
 WORD_CHARACTERS = 100
+"""Largest length of a term; longer ones are cut off."""
 _IDEOGRAPHS = (
     "\u3005\u3007\u3041-\u309f\u30a0-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003fffd"
 )
 
 
 def indexed(text: str) -> list[str]:
-    """The words under which a text is found."""
+    """Returns the terms by which a text can be found."""
     folded = _folded(text)
     words: list[str] = _pieces().findall(folded)
     if not folded.isascii():
@@ -27,7 +29,7 @@ def indexed(text: str) -> list[str]:
 
 
 def asked(query: str) -> list[str]:
-    """The words that must all be there; none when the query has no word at all."""
+    """Returns the terms of a query, all of which must match; empty if the query has no word."""
     words: list[str] = []
     for piece in _pieces().findall(_folded(query)):
         words += _pairs(piece) if _ideograph().match(piece) and len(piece) > 1 else [piece]
@@ -35,10 +37,10 @@ def asked(query: str) -> list[str]:
 
 
 def in_conversation(conversation_id: str, words: list[str]) -> list[str]:
-    """The same words as that conversation's own, so that a search in it touches nothing else.
+    """Prefixes terms with a mark of their conversation, so that a search reads no other conversation.
 
-    A word for the conversation beside them would do the same, and have to be counted through for every ranking. Two
-    conversations may have the same mark; whoever searches names the conversation besides.
+    A separate term for the conversation would have the same effect, but each ranking would have to count through it.
+    Two conversations may have the same mark, so a search must also name the conversation.
     """
     mark = _mark(conversation_id)
     return [mark + word for word in words]
@@ -51,7 +53,7 @@ def _mark(conversation_id: str) -> str:
 
 @cache
 def _pieces() -> re.Pattern[str]:
-    """Made when it is first used: so many characters take their time."""
+    """Compiles the pattern of words on first use, since the large character ranges make that slow."""
     return re.compile(f"[{_IDEOGRAPHS}]+|[^\\W_{_IDEOGRAPHS}]+")
 
 
@@ -69,7 +71,7 @@ def _pairs(piece: str) -> list[str]:
 
 
 def _folded(text: str) -> str:
-    """Full-width and composed forms, capitals and accents are the same letters."""
+    """Normalizes full-width and composed forms, case and accents."""
     if text.isascii():
         return text.lower()
     decomposed = unicodedata.normalize("NFKD", text.casefold())
@@ -78,5 +80,5 @@ def _folded(text: str) -> str:
 
 
 def _voiced(mark: str) -> bool:
-    """Japanese voicing marks make other letters, not accents."""
+    """Returns whether a mark is a Japanese voicing mark; it makes another letter, unlike an accent."""
     return mark in "\u3099\u309a"

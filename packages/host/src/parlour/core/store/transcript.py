@@ -1,4 +1,4 @@
-"""The conversation as its people saw it, numbered per conversation."""
+"""The transcript: conversations as users saw them, numbered per conversation."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,15 +11,18 @@ from . import text_search
 from .tables import CONVERSATIONS, SAID, TRANSCRIPT
 
 ITEM_BYTES = 64 * 1024
+"""Largest content of an item; longer content is cut off."""
 REPLIES = 100
+"""Largest number of items that are read for one event."""
 
 
 def add_user_item(
     draft: Draft, transcript_id: str, event: RecordedEvent, now: int, event_seq: int | Ref | None = None
 ) -> Ref:
-    """Once per event: the inbox row's `transcribed` keeps that promise. Returns where the unit finds its number.
+    """Adds the item of an event and returns a reference to its number.
 
-    `event_seq` when the same unit records the event.
+    There is one per event, which the inbox row's `transcribed` ensures. `event_seq` is given if the same unit records
+    the event.
     """
     envelope = event.envelope
     return _add(
@@ -54,6 +57,7 @@ def add_reply_item(
     now: int,
     artifact_refs: Sequence[Any] = (),
 ) -> Ref:
+    """Adds an item of a run's reply and returns a reference to its number."""
     content = message.get("content")
     return _add(
         draft,
@@ -77,21 +81,21 @@ def add_reply_item(
 
 
 async def number_of(journal: Journal, event: RecordedEvent) -> int:
-    """The number of the event's own item; zero when there is none. Looked for from the newest on."""
+    """Returns the number of the event's own item; zero if there is none. The newest items are searched first."""
     own = where(conversation_id=event.conversation_id, event_seq=event.seq, role="user")
     rows = await journal.read(Select(TRANSCRIPT, own, ("seq",), ("seq",), "descending", 1))
     return int(rows[0]["seq"]) if rows else 0
 
 
 async def beginnings(journal: Journal, conversation_ids: Sequence[str]) -> dict[str, str]:
-    """What was said first, by conversation; nothing for those in which nothing was said."""
+    """Returns the first message of each conversation; conversations without messages are left out."""
     first = where(conversation_id=one_of(*conversation_ids), seq=1)
     rows = await journal.read(Select(TRANSCRIPT, first, ("conversation_id", "content")))
     return {str(row["conversation_id"]): str(row["content"]) for row in rows}
 
 
 async def replies(journal: Journal, conversation_id: str, event_seq: int) -> list[Row]:
-    """What was said to an event, in order."""
+    """Returns the replies to an event, in order."""
     own = where(conversation_id=conversation_id, event_seq=event_seq)
     rows = await journal.read(Select(TRANSCRIPT, own, SAID, ("seq",), "descending", REPLIES))
     return [row for row in reversed(rows) if row["role"] != "user"]
@@ -118,13 +122,13 @@ def _add(draft: Draft, conversation_id: str, event_type: str, values: dict[str, 
 
 
 def _brought(envelope: EventEnvelope) -> list[Any]:
-    """What came with it, and its text when that is longer than an item."""
+    """Returns references to the event's attachments, and to its full text if that is longer than an item."""
     whole = envelope.metadata.get("text_ref")
     return [*envelope.input.get("attachments", ()), *([whole] if whole else [])]
 
 
 def _bounded(text: str) -> str:
-    """At most 64 KiB; the whole text stays in the event log or the ledger."""
+    """Cuts a text to 64 KiB; the whole text stays in the event log or the ledger."""
     if len(text) * 4 <= ITEM_BYTES:
         return text
     encoded = text.encode(errors="replace")

@@ -1,4 +1,4 @@
-"""A file on its way in: limited, counted against the quota, and its first bytes kept so that they tell what it is."""
+"""Uploads of artifacts: limited in size, counted against the quota, with the first bytes kept to detect the type."""
 
 import asyncio
 
@@ -11,10 +11,14 @@ from .tables import ARTIFACTS
 
 MEBIBYTE = 1024 * 1024
 COUNTED_AT_ONCE = 5000
+"""Rows that are read by one query when the quota is counted."""
 
 
 class Quota:
-    """Bytes of all artifacts together; content that several have counts for each. Counted once, then kept up."""
+    """Limit on the bytes of all artifacts together; content of several artifacts counts for each of them.
+
+    The use is counted once and then kept up to date.
+    """
 
     def __init__(self, limit: int, journal: Journal) -> None:
         self._limit = limit
@@ -23,12 +27,13 @@ class Quota:
         self._counting = asyncio.Lock()
 
     async def ready(self) -> None:
+        """Counts the use if that was not done yet."""
         async with self._counting:
             if self._used is None:
                 await self.recount()
 
     async def recount(self) -> None:
-        """Rows that others removed count no more."""
+        """Counts the use again, so that rows deleted elsewhere are no longer included."""
         used, last = 0, ""
         while rows := await self._page(last):
             used += sum(int(row["size_bytes"]) for row in rows)
@@ -58,6 +63,8 @@ class Quota:
 
 
 class Incoming:
+    """An upload in progress."""
+
     def __init__(self, writing: Writing, quota: Quota, limit: int) -> None:
         self._writing = writing
         self._quota = quota
@@ -66,7 +73,7 @@ class Incoming:
         self.head = b""
 
     async def write(self, block: bytes) -> None:
-        """Raises ProviderFailed when it is too large, StorageFailed when there is no room; then it is abandoned."""
+        """Appends a block. Raises ProviderFailed if the file is too large or StorageFailed, and then discards it."""
         try:
             if self._size + len(block) > self._limit:
                 raise ProviderFailed("payload_too_large", f"a file has at most {self._limit // MEBIBYTE} MiB")

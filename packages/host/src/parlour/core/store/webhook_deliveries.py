@@ -1,4 +1,4 @@
-"""Events on their way to a webhook: a row while that is owed, and none after it."""
+"""Pending deliveries of events to webhooks: one row per delivery, deleted when it is done."""
 
 from dataclasses import replace
 from typing import Any
@@ -12,12 +12,14 @@ from .tables import WEBHOOK_CALLS
 
 @dataclass(frozen=True, slots=True)
 class WebhookCall:
+    """A pending delivery of one event to the webhook of a route."""
+
     call_id: str
     event_seq: int
     bot: dict[str, str]
-    """As it was: id, name and adapter."""
+    """Id, name and adapter of the bot at the time of the event."""
     config: dict[str, Any]
-    """Of the route, as it was; secrets are sealed."""
+    """Configuration of the route at the time of the event; secrets are sealed."""
     created_at: int
     attempts: int = 0
     not_before: int = 0
@@ -49,6 +51,8 @@ def done(call: WebhookCall) -> Delete:
 
 
 class WebhookCalls:
+    """Reads pending deliveries."""
+
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
 
