@@ -17,7 +17,7 @@ class about_run:  # noqa: N801 - it is used like a function in a `with` statemen
         self._token = _RUN.set(self._run_id)
 
     def __exit__(self, *failure: object) -> None:
-        with suppress(ValueError):  # an unfinished generator may be closed in another context than it was started in
+        with suppress(ValueError):  # unfinished work may be closed in another context than it was started in
             _RUN.reset(self._token)
 
 

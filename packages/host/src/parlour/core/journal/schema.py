@@ -19,7 +19,7 @@ class Column:
 class Table:
     """Columns, key and indexes of a table.
 
-    `counted` names the key that the database numbers itself, without gaps and in commit order.
+    `sequence_column` names the key that the database numbers itself, without gaps and in commit order.
     """
 
     name: str

@@ -132,7 +132,7 @@ def owe_again(event_seq: int, failed: bool) -> Update:
 def count_death(alone: bool) -> Update:
     """Counts a crash of the Host for every event that was in flight. The same crash is never counted twice.
 
-    `alone` is true if only one event was in flight.
+    `alone` is true if there was only one such event, and no chat command was being executed.
     """
     values: dict[str, int | Increment] = {"in_flight": 0, "deaths": Increment(), "lone_deaths": Increment(int(alone))}
     return Update(INBOX, {**values}, where(in_flight=1), expect=ANY)
