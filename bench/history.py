@@ -11,14 +11,14 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from parlour.core.journal import Draft, Journal, Select, where
+from parlour.core.journal import Journal, Select, UnitBuilder, where
 from parlour.core.model.event import EventContext, EventEnvelope, RecordedEvent
 from parlour.core.pagination import Cursors
 from parlour.core.store import transcript
-from parlour.core.store.history import History
+from parlour.core.store.history import HistoryReader
 from parlour.core.store.tables import CONVERSATIONS
 from parlour.core.system import SystemIds
-from parlour.stores.factory import opened
+from parlour.stores.factory import open_journal
 from parlour_sdk.protocol.history import HistoryPageGet, HistorySearch
 
 from .clients import HttpLane
@@ -68,11 +68,11 @@ async def measure(folder: Path, opening: Opening, size: Size) -> list[Figure]:
             lanes = {n: await HttpLane(host, agent_id, f"of {n}", books).open(host.port) for n in size.items}
             for lane in lanes.values():
                 await lane.say()
-            async with opened(address, data / "parlour.db") as journal:
+            async with open_journal(address, data / "parlour.db") as journal:
                 began = time.perf_counter()
                 grown = [await _grow(journal, n) for n in size.items]
                 filled = Figure("writing the items", time.perf_counter() - began, "s", note="through the journal")
-                figures = await _compare(History(journal, Cursors("")), grown, lanes, size.rounds)
+                figures = await _compare(HistoryReader(journal, Cursors("")), grown, lanes, size.rounds)
             for lane in lanes.values():
                 await lane.close()
     return [filled, *figures]
@@ -84,14 +84,14 @@ async def _grow(journal: Journal, items: int) -> Grown:
     conversation_id, ids, chance = row["conversation_id"], SystemIds(), random.Random(items)
     said: list[str] = []
     for start in range(0, items, ITEMS_AT_ONCE):
-        draft = Draft("bench.fill")
+        draft = UnitBuilder("bench.fill")
         for number in range(start, min(start + ITEMS_AT_ONCE, items)):
             text = " ".join(chance.choices(VOCABULARY, k=WORDS_OF_AN_ITEM))
             if number % max(1, items // 100) == 0:
                 said.append(text)
             event = RecordedEvent(0, conversation_id, 1, _event(text, ids))
             transcript.add_user_item(draft, ids.new(), event, int(time.time() * 1000))
-        await journal.commit(draft.unit())
+        await journal.commit(draft.build())
     return Grown(items, conversation_id, said)
 
 
@@ -99,7 +99,7 @@ def _event(text: str, ids: SystemIds) -> EventEnvelope:
     return EventEnvelope("", "message.received", "api", "", EventContext(ids.new()), "api", input={"text": text})
 
 
-async def _compare(history: History, grown: list[Grown], lanes: dict[int, HttpLane], rounds: int) -> list[Figure]:
+async def _compare(history: HistoryReader, grown: list[Grown], lanes: dict[int, HttpLane], rounds: int) -> list[Figure]:
     chance = random.Random(1)
     asks: dict[str, Callable[[Grown], Ask]] = {
         "page": lambda each: lambda: history.page(each.conversation_id, "", HistoryPageGet(**_CALL, limit=PAGE_ITEMS)),

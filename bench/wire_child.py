@@ -11,9 +11,9 @@ from typing import Any
 
 from pydantic_core import from_json, to_json
 
-from parlour_sdk.wire import Limits, Peer, StdioTransport, WireError
+from parlour_sdk.wire import Peer, StdioTransport, WireError, WireLimits
 
-UNCAPPED = replace(Limits(), frames_per_second=inf, bytes_per_second=inf)
+UNCAPPED = replace(WireLimits(), frames_per_second=inf, bytes_per_second=inf)
 """Default limits without a limit on the read rate."""
 
 

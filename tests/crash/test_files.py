@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from parlour.core.journal import Select
-from parlour.core.store.artifact_service import Artifacts, NoFetcher, Sizes
+from parlour.core.store.artifact_service import ArtifactLimits, ArtifactService, NullLinkFetcher
 from parlour.core.store.tables import ARTIFACTS, EVENTS
 from parlour.core.system import SystemClock, SystemIds
 from parlour.stores.objects.folder import FolderObjects
@@ -35,11 +35,11 @@ async def kept(data: Path) -> tuple[int, int, list[str], list[str]]:
     """Rows of files, rows of events that hold one, readable files, and what is collected as nobody's."""
     objects = FolderObjects(data / "artifacts")
     async with SqliteJournal(data / "parlour.db") as journal:
-        files = Artifacts(journal, objects, NoFetcher(), SystemIds(), SystemClock(), Sizes())
+        files = ArtifactService(journal, objects, NullLinkFetcher(), SystemIds(), SystemClock(), ArtifactLimits())
         rows = await journal.read(Select(ARTIFACTS))
         events = [row for row in await journal.read(Select(EVENTS)) if "artifact_id" in row["body"]]
-        found = [await files.find(row["artifact_id"]) for row in rows]
-        contents = [await files.read(await files.present(each), 0, 1000) for each in found if each]
+        found = [await files.get(row["artifact_id"]) for row in rows]
+        contents = [await files.read(await files.ensure_local(each), 0, 1000) for each in found if each]
         collected = await files.collect_orphans(grace=-1000)
     objects.close()
     digests = [hashlib.sha256(content).hexdigest() for content in contents]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from pydantic import BaseModel
 
-from parlour.app.settings import Settings
+from parlour.app.settings import HostSettings
 
 from .pages import ROOT
 
@@ -33,4 +33,4 @@ def named() -> Iterator[str]:
 def test_every_setting_is_in_the_table_once_and_nothing_else_is() -> None:
     in_table = sorted(name for name in named() if not name.startswith("artifacts.s3."))
 
-    assert in_table == sorted(name for name in settings(Settings()) if name != "artifacts.s3")
+    assert in_table == sorted(name for name in settings(HostSettings()) if name != "artifacts.s3")

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from parlour.core.observability.explain.texts import ENGLISH, KINDS
+from parlour.core.observability.explain.texts import DELIVERY_KIND_NAMES, ENGLISH_SENTENCES
 from parlour.http.bots import dry_run
 
 from .pages import ROOT
@@ -26,12 +26,12 @@ def values(text: str) -> set[str]:
 def test_every_sentence_has_words_that_use_its_values_and_show_no_ids(language: str) -> None:
     told = words(language, "why")
 
-    assert told.keys() == ENGLISH.keys()
-    assert {code: values(text) - values(ENGLISH[code]) for code, text in told.items() if code in ENGLISH} == {
-        code: set() for code in ENGLISH
-    }
+    assert told.keys() == ENGLISH_SENTENCES.keys()
+    assert {
+        code: values(text) - values(ENGLISH_SENTENCES[code]) for code, text in told.items() if code in ENGLISH_SENTENCES
+    } == {code: set() for code in ENGLISH_SENTENCES}
     assert not {"run", "before", "event", "code"} & {name for text in told.values() for name in values(text)}
-    assert words(language, "whyKind").keys() == KINDS.keys()
+    assert words(language, "whyKind").keys() == DELIVERY_KIND_NAMES.keys()
 
 
 @pytest.mark.parametrize("language", ["en", "zh-Hans"])

@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from parlour.core.observability.statistics import HOUR
+from parlour.core.observability.statistics import HOUR_MILLISECONDS
 
 MINUTE = 60_000
 TIMES = ("created_at", "started_at", "finished_at", "updated_at")
@@ -30,7 +30,7 @@ def _write_figures(connection: sqlite3.Connection, hours: int) -> None:
         wave = 0.55 + 0.45 * math.sin(back / 3.8) * math.cos(back / 1.7)
         for row in rows:
             if row["hour"] == rows[0]["hour"]:
-                past = {**row, "hour": row["hour"] - back * HOUR, "amount": round(row["amount"] * wave)}
+                past = {**row, "hour": row["hour"] - back * HOUR_MILLISECONDS, "amount": round(row["amount"] * wave)}
                 _insert(connection, "statistics", past)
 
 

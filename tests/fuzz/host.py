@@ -9,13 +9,13 @@ from math import inf
 from pathlib import Path
 
 from parlour.app.bootstrap import open_host
-from parlour.app.host import Additions, Host
+from parlour.app.host import Host, HostExtensions
 from parlour.app.settings_loader import load
-from parlour.core.access.rate_limit import Rate
+from parlour.core.access.rate_limit import TokenBucket
 from parlour.core.model.agent import Agent
-from parlour.core.model.event import EventContext, EventEnvelope, Party
+from parlour.core.model.event import EventContext, EventEnvelope, Participant
 from parlour.plugin_runtime.supervision.connection import PluginDispatcher
-from parlour_sdk.wire import Limits, Peer, Transport
+from parlour_sdk.wire import Peer, Transport, WireLimits
 from tests.integration.commands import parlour_here
 from tests.integration.harness import ECHO, ECHO_PLUGIN, ROOT
 
@@ -24,7 +24,7 @@ from .corpus import PLUGIN_ID
 SECRET = "eb6e1c1d-what-only-the-other-plugin-was-told"
 PATIENT = f"plugin:{PLUGIN_ID}/default"
 PATIENT_PLUGIN = ROOT / "tests" / "plugins" / "patient_agent.py"
-UNCAPPED = Limits(frames_per_second=inf, bytes_per_second=inf)
+UNCAPPED = WireLimits(frames_per_second=inf, bytes_per_second=inf)
 SECONDS = 10
 
 
@@ -65,7 +65,7 @@ async def fuzzed(folder: Path) -> AsyncIterator[Fuzzed]:
     mishaps = Mishaps()
     logging.getLogger().addHandler(mishaps)
     try:
-        async with open_host(load(None, {"data": str(folder)}, {}), Additions()) as host:
+        async with open_host(load(None, {"data": str(folder)}, {}), HostExtensions()) as host:
             await host.start()
             own = await _run(host, Agent("own", "own", PATIENT), "hello")
             other = await _run(host, Agent("other", "other", ECHO, runner_config={"hold_ms": 3_600_000}), SECRET)
@@ -88,12 +88,12 @@ async def _run(host: Host, agent: Agent, text: str) -> str:
         surface="api",
         agent_id=agent.agent_id,
         event_time=host.clock.now(),
-        actor=Party("user", "somebody"),
+        actor=Participant("user", "somebody"),
         input={"text": text},
     )
     await host.core.gateway.ingest(event)
     async with asyncio.timeout(SECONDS):
         while not (new := [each for each in host.core.sessions.all() if each.run_id not in known]):
             await asyncio.sleep(0.01)
-    new[0].rate = Rate(1_000_000, 1_000_000)
+    new[0].rate = TokenBucket(1_000_000, 1_000_000)
     return str(new[0].run_id)

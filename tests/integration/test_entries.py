@@ -8,7 +8,7 @@ import time
 import httpx
 import pytest
 
-from parlour.core.model.webhook_signing import headers as signed
+from parlour.core.model.webhook_signing import signature_headers as signed
 
 from .conftest import MakeHost
 from .harness import ECHO, ECHO_PLUGIN, NO_TLS, Host, Json, error_code, eventually

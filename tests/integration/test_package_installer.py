@@ -141,7 +141,7 @@ async def test_a_packages_build_finds_no_secret_and_no_network_and_leaves_nothin
     monkeypatch.setenv("UV_FIND_LINKS", str(tmp_path / "sources"))
     monkeypatch.setenv("PARLOUR__SECRET", "secret")
 
-    python = await environments(data, allow_building=True).python(LODGER)
+    python = await environments(data, allow_building=True).ensure_environment(LODGER)
 
     assert json.loads((site_packages(python) / "lodger.json").read_text()) == {
         "secret": "FileNotFoundError",
@@ -169,7 +169,7 @@ async def test_a_build_that_puts_a_link_in_place_of_the_packages_folder_is_refus
     monkeypatch.setenv("UV_FIND_LINKS", str(tmp_path / "sources"))
 
     with pytest.raises(EnvironmentFailed, match="site-packages is no folder of its own"):
-        await environments(data, allow_building=True).python(LODGER)
+        await environments(data, allow_building=True).ensure_environment(LODGER)
 
 
 async def test_without_a_sandbox_nothing_is_built_whatever_the_setting_says(
@@ -180,7 +180,7 @@ async def test_without_a_sandbox_nothing_is_built_whatever_the_setting_says(
     unboxed = Environments(data / "environments", EnvironmentRules(sandbox="off", allow_building=True))
 
     with pytest.raises(EnvironmentFailed, match=r"'lodger' can't be installed.*there is no sandbox to do it in"):
-        await unboxed.python(LODGER)
+        await unboxed.ensure_environment(LODGER)
 
 
 @pytest.mark.parametrize("sandbox", ["required", "off"])
@@ -200,7 +200,7 @@ async def test_a_configuration_that_makes_uv_build_is_refused_while_building_is_
     rules = EnvironmentRules(sandbox=sandbox, hidden=(data,))
 
     with pytest.raises(EnvironmentFailed, match=r"binary.* in .*uv\.toml makes uv build packages from source"):
-        await Environments(data / "environments", rules).python(LODGER)
+        await Environments(data / "environments", rules).ensure_environment(LODGER)
 
     assert not list(ran.parent.glob("sdists*"))
 
@@ -229,7 +229,7 @@ async def test_a_wheel_with_hostile_members_changes_nothing_outside_and_reads_no
     monkeypatch.setenv("UV_FIND_LINKS", str(tmp_path / "wheels"))
 
     with contextlib.suppress(EnvironmentFailed):
-        python = await environments(data).python(LODGER)
+        python = await environments(data).ensure_environment(LODGER)
         assert leads_to_our_python(python)
         assert json.loads((python.parent.parent / MARKER).read_text())["requirements"] == ["lodger"]
         found = site_packages(python) / member
@@ -263,7 +263,7 @@ async def test_an_index_in_the_data_directory_is_not_shown_and_the_log_says_so(
     said: list[str] = []
 
     with pytest.raises(EnvironmentFailed):
-        await environments(data).python(LODGER, said.append)
+        await environments(data).ensure_environment(LODGER, said.append)
 
     assert any(f"{data / 'wheels'} lies in the data directory" in line for line in said)
 
@@ -272,7 +272,7 @@ async def test_where_a_sandbox_is_required_and_missing_nothing_is_installed(data
     rules = EnvironmentRules(sandbox="required", bubblewrap=Path("/no/such/bwrap"))
 
     with pytest.raises(EnvironmentFailed, match=r"in a sandbox only, and the setting plugins\.bubblewrap names"):
-        await Environments(data / "environments", rules).python(LODGER)
+        await Environments(data / "environments", rules).ensure_environment(LODGER)
 
 
 async def test_an_index_on_loopback_is_reached_and_the_host_that_has_its_files_when_the_setting_names_it(
@@ -288,10 +288,10 @@ async def test_an_index_on_loopback_is_reached_and_the_host_that_has_its_files_w
         monkeypatch.setenv("UV_INDEX", f"http://127.0.0.1:{port_of(index)}/simple")
 
         with pytest.raises(EnvironmentFailed, match=rf"{files} is none of the package indexes.*plugins\.index_hosts"):
-            await environments(data).python(LODGER)
+            await environments(data).ensure_environment(LODGER)
         assert elsewhere.paths == []  # type: ignore[attr-defined]
 
-        python = await environments(data, index_hosts=(files,)).python(LODGER)
+        python = await environments(data, index_hosts=(files,)).ensure_environment(LODGER)
 
     assert (site_packages(python) / "lodger.py").read_text() == "WORD = 'from elsewhere'\n"
 
@@ -305,7 +305,7 @@ async def test_a_proxy_on_loopback_that_the_operator_has_set_is_used_with_its_lo
         monkeypatch.delenv("NO_PROXY", raising=False)
         monkeypatch.delenv("no_proxy", raising=False)
 
-        await environments(data).python(Requirements(("six==1.17.0",)))
+        await environments(data).ensure_environment(Requirements(("six==1.17.0",)))
 
     login = base64.b64encode(b"ann:p@ss")
     targets = {head.split(b" ")[1] for head in heads}

@@ -9,11 +9,11 @@ import pytest
 import pytest_asyncio
 
 from parlour.app.data_directory import DataDirectory
-from parlour.app.plugins import open_plugin_side
-from parlour.app.settings import PluginSettings, RuntimeSettings, Settings
-from parlour.core.model.plugin_manager import Offer
-from parlour.core.model.ports import PluginCaller, PluginLost, PluginRefused, PluginUnavailable
-from parlour.core.plugin_hooks.components import Components
+from parlour.app.plugins import open_plugins
+from parlour.app.settings import HostSettings, PluginSettings, RuntimeSettings
+from parlour.core.model.plugin_manager import PluginManifestReport
+from parlour.core.model.ports import PluginCaller, PluginCallFailed, PluginDisconnected, PluginUnavailable
+from parlour.core.plugin_hooks.components import ComponentRegistry
 from parlour.core.system import SystemClock
 
 from .commands import parlour_here
@@ -42,12 +42,12 @@ class Side:
     """A plugin side with the toolbox, and what was discovered of it."""
 
     def __init__(self) -> None:
-        self.components = Components()
+        self.components = ComponentRegistry()
         self.plugins: PluginCaller
         self.keeper: Any
         self.forgotten: list[str] = []
 
-    def discovered(self, plugin_id: str, version: str, offer: Offer) -> None:
+    def discovered(self, plugin_id: str, version: str, offer: PluginManifestReport) -> None:
         assert self.components.replace_plugin(plugin_id, version, offer.components) == []
 
     async def forget(self, plugin_id: str) -> None:
@@ -70,22 +70,22 @@ def settings(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     folder: Path = tmp_path_factory.mktemp(f"calls {request.param}")
     if request.param == "inside":
         installed(folder / "data")
-        yield Settings(data=folder / "data", plugins=PluginSettings(first_restart_seconds=0.05))
+        yield HostSettings(data=folder / "data", plugins=PluginSettings(first_restart_seconds=0.05))
         return
     runtime = Runtime(folder, PARLOUR__PLUGINS__FIRST_RESTART_SECONDS=0.05)
     installed(runtime.data)
     token = runtime.token()
     runtime.start()
-    yield Settings(data=folder / "data", runtime=RuntimeSettings(url=runtime.url, token=token))
+    yield HostSettings(data=folder / "data", runtime=RuntimeSettings(url=runtime.url, token=token))
     runtime.close()
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def side(settings: Settings) -> AsyncIterator[Side]:
+async def side(settings: HostSettings) -> AsyncIterator[Side]:
     made = Side()
     directory = DataDirectory(settings.data)
     directory.path.mkdir(parents=True, exist_ok=True)
-    opened = await open_plugin_side(
+    opened = await open_plugins(
         settings, directory, SystemClock(), "0", made.discovered, made.components.remove_plugin, made.forget
     )
     opened.runtime.serve(NoActions())
@@ -119,7 +119,7 @@ async def test_a_tool_a_listener_and_a_command_answer(side: Side) -> None:
 
 
 async def test_a_call_that_is_late_or_not_wanted_any_more_is_cancelled_in_the_plugin(side: Side) -> None:
-    with pytest.raises(PluginRefused) as late:
+    with pytest.raises(PluginCallFailed) as late:
         await side.plugins.call(PLUGIN, "call_tool", {"tool_name": "wait"}, 0.3)
     assert late.value.code == "deadline_exceeded"
     await until_waiting(side, "0")
@@ -136,12 +136,12 @@ async def until_waiting(side: Side, number: str) -> None:
 
 
 async def test_errors_tell_what_became_of_the_call(side: Side) -> None:
-    with pytest.raises(PluginRefused, match="no tool 'nothing'") as refused:
+    with pytest.raises(PluginCallFailed, match="no tool 'nothing'") as refused:
         await side.tool("nothing")
     assert refused.value.code == "not_found"
     with pytest.raises(PluginUnavailable, match="test/nobody is not installed"):
         await side.plugins.call("test/nobody", "call_tool", {}, SECONDS)
-    with pytest.raises(PluginLost):
+    with pytest.raises(PluginDisconnected):
         await side.tool("exit")
     assert await side.tool("join", words=["back", "again"]) == "back again"
 

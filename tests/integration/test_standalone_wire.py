@@ -16,8 +16,13 @@ import pytest
 from websockets.asyncio.client import connect as open_websocket
 from websockets.exceptions import InvalidStatus
 
-from parlour.plugin_runtime.remote.messages import CONTROL, PROTOCOL, ROOM_BYTES, plugin_path
-from parlour_sdk.wire import Limits, Peer, WireError
+from parlour.plugin_runtime.remote.messages import (
+    CONTROL_PATH,
+    FRAME_GROWTH_BYTES,
+    RUNTIME_PROTOCOL_VERSION,
+    plugin_path,
+)
+from parlour_sdk.wire import Peer, WireError, WireLimits
 from parlour_sdk.wire.websocket import CannotConnect, WebSocketTransport, connect, serve
 
 from .commands import parlour_here
@@ -26,7 +31,7 @@ from .standalone import Runtime
 
 PUPPET_ID = "test/puppet-agent"
 REQUEST = ROOT / "packages" / "sdk" / "tests" / "protocol" / "golden" / "agent_run_request.json"
-LIMITS = Limits()
+LIMITS = WireLimits()
 SECONDS = 20.0
 
 
@@ -51,7 +56,7 @@ def shared_token(runtime: Runtime) -> str:
 
 @asynccontextmanager
 async def opened(runtime: Runtime, path: str, token: str = "") -> AsyncIterator[Peer]:
-    limits = replace(LIMITS, frame_bytes=LIMITS.frame_bytes + ROOM_BYTES)
+    limits = replace(LIMITS, frame_bytes=LIMITS.frame_bytes + FRAME_GROWTH_BYTES)
     admitted = await connect(f"{runtime.url}{path}", token or shared_token(runtime), limits)
     peer = Peer(admitted, Nothing(), limits)
     peer.start()
@@ -64,7 +69,7 @@ async def opened(runtime: Runtime, path: str, token: str = "") -> AsyncIterator[
 @asynccontextmanager
 async def channel(runtime: Runtime, plugin_id: str = PUPPET_ID) -> AsyncIterator[Peer]:
     """The plugin's channel of a Host that does nothing else."""
-    async with opened(runtime, CONTROL) as control, opened(runtime, plugin_path(plugin_id)) as peer:
+    async with opened(runtime, CONTROL_PATH) as control, opened(runtime, plugin_path(plugin_id)) as peer:
         welcome = await entered(control)
         await peer.call("hello", {"session": welcome["session"]}, timeout=SECONDS)
         yield peer
@@ -72,7 +77,7 @@ async def channel(runtime: Runtime, plugin_id: str = PUPPET_ID) -> AsyncIterator
 
 async def entered(control: Peer, **fields: Any) -> Any:
     """As soon as the Host of the test before it is gone."""
-    hello = {"protocol": PROTOCOL, "version": "0", "host": "by hand", **fields}
+    hello = {"protocol": RUNTIME_PROTOCOL_VERSION, "version": "0", "host": "by hand", **fields}
     return await control.call("hello", hello, timeout=SECONDS)
 
 
@@ -89,11 +94,11 @@ async def results(peer: Peer, text: str) -> list[Any]:
 
 
 async def test_a_host_of_another_version_is_told_who_has_to_be_updated(runtime: Runtime) -> None:
-    async with opened(runtime, CONTROL) as control:
+    async with opened(runtime, CONTROL_PATH) as control:
         with pytest.raises(WireError, match="update Parlour where the plugin runtime runs"):
-            await entered(control, protocol=PROTOCOL + 1)
+            await entered(control, protocol=RUNTIME_PROTOCOL_VERSION + 1)
         with pytest.raises(WireError, match="update Parlour where the Host runs"):
-            await entered(control, protocol=PROTOCOL - 1)
+            await entered(control, protocol=RUNTIME_PROTOCOL_VERSION - 1)
         with pytest.raises(WireError, match="hello"):
             await control.call("watch", {})
 
@@ -102,7 +107,7 @@ async def test_a_runtime_of_another_version_is_refused_by_the_host_in_words(tmp_
     class Newer:
         def dispatch(self, action: str, data: Any) -> Any:
             async def welcome() -> dict[str, Any]:
-                return {"protocol": PROTOCOL + 1, "version": "9", "session": "s"}
+                return {"protocol": RUNTIME_PROTOCOL_VERSION + 1, "version": "9", "session": "s"}
 
             return welcome()
 
@@ -140,7 +145,7 @@ async def test_a_channel_belongs_to_a_session(runtime: Runtime, session: str) ->
 
 
 async def test_a_channel_ends_with_its_control_connection(runtime: Runtime) -> None:
-    async with opened(runtime, CONTROL) as control, opened(runtime, plugin_path(PUPPET_ID)) as peer:
+    async with opened(runtime, CONTROL_PATH) as control, opened(runtime, plugin_path(PUPPET_ID)) as peer:
         welcome = await entered(control)
         await peer.call("hello", {"session": welcome["session"]})
         endless = asyncio.ensure_future(results(peer, "sleep"))
@@ -202,7 +207,7 @@ async def test_a_plugin_that_is_not_there_and_a_path_that_is_none_are_told(runti
 
 async def test_nobody_gets_in_without_a_token(runtime: Runtime) -> None:
     for token in (None, "guessed"):
-        for path in (CONTROL, plugin_path(PUPPET_ID)):
+        for path in (CONTROL_PATH, plugin_path(PUPPET_ID)):
             with pytest.raises(CannotConnect) as refused:
                 await connect(f"{runtime.url}{path}", token)
             assert refused.value.code == "unauthorized"
@@ -223,7 +228,10 @@ def revoke(runtime: Runtime, name: str) -> None:
 
 
 async def test_a_session_belongs_to_its_token_and_not_to_a_host_name(runtime: Runtime) -> None:
-    async with opened(runtime, CONTROL) as control, opened(runtime, CONTROL, runtime.token("another")) as thief:
+    async with (
+        opened(runtime, CONTROL_PATH) as control,
+        opened(runtime, CONTROL_PATH, runtime.token("another")) as thief,
+    ):
         welcome = await entered(control)
         with pytest.raises(WireError) as refused:
             await entered(thief)
@@ -235,7 +243,7 @@ async def test_a_session_belongs_to_its_token_and_not_to_a_host_name(runtime: Ru
 
 
 async def test_a_restarted_host_takes_the_place_of_its_own_earlier_connection(runtime: Runtime) -> None:
-    async with opened(runtime, CONTROL) as before, opened(runtime, CONTROL) as after:
+    async with opened(runtime, CONTROL_PATH) as before, opened(runtime, CONTROL_PATH) as after:
         await entered(before)
         await entered(after, host="another start")
         async with asyncio.timeout(SECONDS):
@@ -248,10 +256,10 @@ async def test_a_revoked_token_is_refused_on_all_its_open_connections(runtime: R
     name = f"to be revoked {signalled}"
     token = runtime.token(name)
     async with (
-        opened(runtime, CONTROL, token) as control,
+        opened(runtime, CONTROL_PATH, token) as control,
         opened(runtime, plugin_path(PUPPET_ID), token) as peer,
-        opened(runtime, CONTROL, token) as silent,
-        opened(runtime, CONTROL) as other,
+        opened(runtime, CONTROL_PATH, token) as silent,
+        opened(runtime, CONTROL_PATH) as other,
     ):
         welcome = await entered(control)
         await peer.call("hello", {"session": welcome["session"]})
@@ -280,10 +288,10 @@ async def test_malformed_greetings_are_refused_in_words(runtime: Runtime) -> Non
         ({}, "protocol:"),
         ({"protocol": "one", "version": "0", "host": "h"}, "protocol:"),
         ({"protocol": 10**30, "version": "0", "host": "h"}, "protocol:"),
-        ({"protocol": PROTOCOL, "version": 7, "host": "h"}, "version:"),
-        ({"protocol": PROTOCOL, "version": "0", "host": "h" * 10_000}, "host:"),
+        ({"protocol": RUNTIME_PROTOCOL_VERSION, "version": 7, "host": "h"}, "version:"),
+        ({"protocol": RUNTIME_PROTOCOL_VERSION, "version": "0", "host": "h" * 10_000}, "host:"),
     ]
-    async with opened(runtime, CONTROL) as control:
+    async with opened(runtime, CONTROL_PATH) as control:
         for hello, field in wrong:
             with pytest.raises(WireError, match=f"^.*{field}") as refused:
                 await control.call("hello", hello, timeout=SECONDS)
@@ -313,7 +321,7 @@ async def test_a_frame_that_can_not_be_answered_closes_the_connection_in_words(
     runtime: Runtime, frame: str, told: str
 ) -> None:
     headers = {"Authorization": f"Bearer {shared_token(runtime)}"}
-    async with open_websocket(f"{runtime.url}{CONTROL}", additional_headers=headers, proxy=None) as socket:
+    async with open_websocket(f"{runtime.url}{CONTROL_PATH}", additional_headers=headers, proxy=None) as socket:
         await socket.send(frame)
         async with asyncio.timeout(SECONDS):
             await socket.wait_closed()
@@ -325,7 +333,7 @@ async def test_uploads_are_limited_in_number_and_bytes(tmp_path: Path) -> None:
     small = {"PARLOUR__PLUGINS__PACKAGE_BYTES": 100_000, "PARLOUR__PLUGINS__PACKAGE_FILES": 1}
     runtime = Runtime(tmp_path, **small).start()
     try:
-        async with opened(runtime, CONTROL) as control:
+        async with opened(runtime, CONTROL_PATH) as control:
             await entered(control)
             names = [(await control.call("upload", {}))["upload"] for _ in range(4)]
             with pytest.raises(WireError, match="4 uploads are open") as refused:
@@ -346,6 +354,6 @@ async def test_uploads_are_limited_in_number_and_bytes(tmp_path: Path) -> None:
 async def test_a_web_page_is_refused_even_with_a_token(runtime: Runtime) -> None:
     headers = {"Authorization": f"Bearer {shared_token(runtime)}", "Origin": "https://evil.example"}
     with pytest.raises(InvalidStatus) as refused:
-        async with open_websocket(f"{runtime.url}{CONTROL}", additional_headers=headers, proxy=None):
+        async with open_websocket(f"{runtime.url}{CONTROL_PATH}", additional_headers=headers, proxy=None):
             pass
     assert refused.value.response.status_code == 403

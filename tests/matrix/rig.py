@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import parlour.platforms.matrix as package
-from parlour.platforms.catalogue import Catalogue
+from parlour.platforms.catalogue import BuiltinAdapterCatalogue
 from parlour.platforms.matrix.api import MatrixApi
 from parlour.testing.adapter_contract import Rig
 from parlour.testing.homeserver_proxy import HomeserverProxy
@@ -54,13 +54,13 @@ class Home:
 
 
 class MatrixRig(Rig):
-    manifest = Catalogue().manifests()["matrix"]
+    manifest = BuiltinAdapterCatalogue().manifests()["matrix"]
     api = MatrixApi
     samples = read_samples(SAMPLES)
 
     def __init__(self, link: MemoryLink, proxy: HomeserverProxy, home: Home) -> None:
         self.link = link
-        self.adapter = Catalogue().create("matrix", link)
+        self.adapter = BuiltinAdapterCatalogue().create("matrix", link)
         self.proxy = proxy
         self.synapse = home.synapse
         self.bot, self.token, self.ann = home.bot, home.bot.access_token, home.ann
@@ -68,7 +68,7 @@ class MatrixRig(Rig):
 
     def again(self) -> "MatrixRig":
         """In another life, which knows only what was kept."""
-        self.adapter = Catalogue().create("matrix", self.link)
+        self.adapter = BuiltinAdapterCatalogue().create("matrix", self.link)
         return self
 
     @asynccontextmanager

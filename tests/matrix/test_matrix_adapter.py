@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from parlour.core.platforms.port import AdapterStopped, Content, Incoming, PlatformRefused
+from parlour.core.platforms.port import AdapterStopped, FileContent, IncomingEvent, PlatformRefused
 from parlour.platforms._kit import backoff
 from parlour.platforms.matrix import sync
 from parlour.testing.memory_link import MemoryLink
@@ -19,7 +19,7 @@ from .rig import Home, MatrixRig, rigged
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backoff, "FIRST_SECONDS", 0.01)
+    monkeypatch.setattr(backoff, "FIRST_DELAY_SECONDS", 0.01)
 
 
 @pytest.fixture
@@ -59,8 +59,8 @@ async def test_what_was_said_after_the_invitation_and_before_it_joined_is_heard(
 async def test_a_gap_is_filled_from_where_it_was_with_nothing_left_out(
     rig: MatrixRig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sync, "LIVE", sync.LIVE.replace(f'"limit":{sync.PAGE}', '"limit":3'))
-    monkeypatch.setattr(sync, "PAGE", 4)
+    monkeypatch.setattr(sync, "LIVE_FILTER", sync.LIVE_FILTER.replace(f'"limit":{sync.PAGE_SIZE}', '"limit":3'))
+    monkeypatch.setattr(sync, "PAGE_SIZE", 4)
     async with rig.served():
         await rig.say("first")
         await heard(rig.link, "first")
@@ -74,9 +74,9 @@ async def test_a_gap_is_filled_from_where_it_was_with_nothing_left_out(
 
 
 async def test_a_gap_that_is_too_wide_is_told(rig: MatrixRig, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sync, "LIVE", sync.LIVE.replace(f'"limit":{sync.PAGE}', '"limit":2'))
-    monkeypatch.setattr(sync, "PAGE", 2)
-    monkeypatch.setattr(sync, "MOST_MISSED", 2)
+    monkeypatch.setattr(sync, "LIVE_FILTER", sync.LIVE_FILTER.replace(f'"limit":{sync.PAGE_SIZE}', '"limit":2'))
+    monkeypatch.setattr(sync, "PAGE_SIZE", 2)
+    monkeypatch.setattr(sync, "MAX_MISSED_EVENTS", 2)
     async with rig.served():
         await rig.say("first")
         await heard(rig.link, "first")
@@ -89,10 +89,10 @@ async def test_a_gap_that_is_too_wide_is_told(rig: MatrixRig, monkeypatch: pytes
 
 
 class ChoosyLink(MemoryLink):
-    async def received(self, *incoming: Incoming, cursor: str | None = None) -> None:
+    async def receive(self, *incoming: IncomingEvent, cursor: str | None = None) -> None:
         if any("poison" in str(each.event) for each in incoming):
             raise ValueError("this can't be kept")
-        await super().received(*incoming, cursor=cursor)
+        await super().receive(*incoming, cursor=cursor)
 
 
 async def test_an_event_that_cannot_be_kept_stands_in_nobodys_way(rig: MatrixRig) -> None:
@@ -147,7 +147,7 @@ async def test_the_same_key_shows_a_message_once_and_finds_it(rig: MatrixRig) ->
         return False
 
     chain: MessageChain = [Plain(text="once"), Image(artifact_id="picture")]
-    rig.link.files["picture"] = Content(b"a picture", "cat.png", "image/png")
+    rig.link.files["picture"] = FileContent(b"a picture", "cat.png", "image/png")
     rig.tell("before")
     async with rig.served():
         api = rig.adapter.api()
@@ -214,7 +214,7 @@ async def test_too_many_requests_are_told_with_the_time_to_wait(rig: MatrixRig) 
         rig.proxy.refuse("PUT", "/send/", 429, {"errcode": "M_LIMIT_EXCEEDED", "retry_after_ms": 2500})
         with pytest.raises(PlatformRefused) as refused:
             await rig.adapter.api().send_message("private", rig.room_id, [Plain(text="hello")])
-    assert (refused.value.retry_after, refused.value.everywhere) == (2.5, True)
+    assert (refused.value.retry_after, refused.value.account_wide) == (2.5, True)
 
 
 async def test_an_answer_that_is_none_is_told_and_asked_for_again(rig: MatrixRig) -> None:

@@ -13,6 +13,6 @@ from .rig import Home, MatrixRig, rigged
 class TestSync(ConnectingContract):
     @pytest.fixture
     async def rig(self, home: Home, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[MatrixRig]:
-        monkeypatch.setattr(backoff, "FIRST_SECONDS", 0.01)
+        monkeypatch.setattr(backoff, "FIRST_DELAY_SECONDS", 0.01)
         async with rigged(home) as rig, rig.served():
             yield rig

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from parlour.core.platforms.port import Incoming, PlatformRefused
+from parlour.core.platforms.port import IncomingEvent, PlatformRefused
 from parlour.platforms._kit import backoff
 from parlour_sdk.protocol.platform_events import BotInvited, MessageReceived
 
@@ -20,7 +20,7 @@ MALLORY = "@mallory:elsewhere.test"
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backoff, "FIRST_SECONDS", 0.01)
+    monkeypatch.setattr(backoff, "FIRST_DELAY_SECONDS", 0.01)
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ async def test_who_made_a_room_owns_it_for_agents_only_on_a_trusted_server(home:
     assert await roles(trusted_servers=[server]) == {"Ann owner", "Bob member"}
 
 
-def _sender(incoming: Incoming) -> str:
+def _sender(incoming: IncomingEvent) -> str:
     assert isinstance(incoming.event, MessageReceived)
     return str(incoming.event.sender.nickname)
 

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from parlour.core.delivery.notices import sentence
+from parlour.core.delivery.notices import notice_text
 from parlour.testing.homeserver_proxy import HomeserverProxy
 from tests.integration.harness import Json
 from tests.onebot.qq import eventually, to_agent
@@ -55,7 +55,7 @@ async def test_a_refused_message_is_told_and_those_behind_it_go_out_in_order(
     refused = await ann.say(room, "say refused")
     for text in ("second", "third"):
         await ann.say(room, f"say {text}")
-    told = sentence("delivery.refused")
+    told = notice_text("delivery.refused")
     await ann.until(lambda: [text for text in ann.read(room) if text != told] == ["second", "third"])
     step, notice = await world.settled(refused, "failed", "sent")
     assert notice["text"] == "A notice was sent to platform."

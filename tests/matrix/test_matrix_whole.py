@@ -7,7 +7,7 @@ import base64
 from pathlib import Path
 from typing import Any
 
-from parlour.platforms.catalogue import Catalogue
+from parlour.platforms.catalogue import BuiltinAdapterCatalogue
 from parlour.testing.evidence import Evidence
 from tests.integration.harness import Json
 from tests.onebot.qq import eventually, to_plugins
@@ -16,7 +16,7 @@ from .person import Person, good
 from .world import Bot, World
 
 EVIDENCE = Evidence(Path(__file__).parents[2] / "docs/platforms/evidence/matrix.json")
-MANIFEST = Catalogue().manifests()["matrix"]
+MANIFEST = BuiltinAdapterCatalogue().manifests()["matrix"]
 PICTURE = b"not really a picture"
 OTHERS = {"m.audio": "Voice", "m.video": "Video", "m.file": "File"}
 

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from parlour.core.delivery.notices import sentence
-from parlour.core.delivery.rendering.repeats import MARK
+from parlour.core.delivery.notices import notice_text
+from parlour.core.delivery.rendering.repeat_notes import DEFAULT_REPEAT_NOTE
 from parlour.testing.onebot_simulator import Simulator
 from tests.integration.harness import ECHO, ECHO_PLUGIN, NO_RUN_LIMITS, Host, Json
 
@@ -54,7 +54,7 @@ async def test_who_may_have_missed_an_answer_through_two_kills_is_told(own: QQ) 
             await asyncio.to_thread(own.host.kill)
             await asyncio.to_thread(own.host.start)
         shown = [each.text for each in await simulator.answered(3)]
-        assert shown == ["well?", f"well?{MARK}", sentence("delivery.unknown")]
+        assert shown == ["well?", f"well?{DEFAULT_REPEAT_NOTE}", notice_text("delivery.unknown")]
         answer, notice = await own.settled(asked, "failed", "sent")
     bot.delete()
     assert "the platform never answered; it may have been sent" in answer["text"]
@@ -144,7 +144,7 @@ async def talk(simulator: Simulator, said: list[Json], rate: float) -> None:
 
 def check(simulator: Simulator, events: list[Json]) -> None:
     assert events
-    shown = {(each.chat, each.text.removesuffix(MARK)) for each in simulator.sent()}
+    shown = {(each.chat, each.text.removesuffix(DEFAULT_REPEAT_NOTE)) for each in simulator.sent()}
     told = {chat for chat, text in shown if "token-" not in text}
     for event in events:
         [segment] = event["message"]
@@ -170,11 +170,11 @@ def check_outcomes(data: Path) -> None:
 
 def repeated(simulator: Simulator) -> set[tuple[str, str]]:
     """The answers that were shown twice: never more often, and the second one says that it is."""
-    shown = Counter((each.chat, each.text.removesuffix(MARK)) for each in simulator.sent())
+    shown = Counter((each.chat, each.text.removesuffix(DEFAULT_REPEAT_NOTE)) for each in simulator.sent())
     extras = {key for key, number in shown.items() if number > 1 and "token-" in key[1]}
     for chat, text in extras:
-        copies = [each.text for each in simulator.sent(chat) if each.text.removesuffix(MARK) == text]
-        assert [each.endswith(MARK) for each in copies] == [False, True]
+        copies = [each.text for each in simulator.sent(chat) if each.text.removesuffix(DEFAULT_REPEAT_NOTE) == text]
+        assert [each.endswith(DEFAULT_REPEAT_NOTE) for each in copies] == [False, True]
     return extras
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from parlour.core.delivery.notices import sentence
+from parlour.core.delivery.notices import notice_text
 from parlour.testing.onebot_simulator import Simulator
 from tests.integration.harness import ECHO, ECHO_PLUGIN, Host, Json
 
@@ -35,7 +35,7 @@ async def test_two_bots_in_one_group_are_stopped_by_the_defaults(own: QQ) -> Non
         await eventually(lambda: limited(own, said[-1]), "a message is one too many")
         answering.cancel()
         await asyncio.wait([answering])
-    answers = [each for each in simulator.sent() if each.text != sentence("limited.sender")]
+    answers = [each for each in simulator.sent() if each.text != notice_text("limited.sender")]
     assert len(answers) == PER_MINUTE
 
 

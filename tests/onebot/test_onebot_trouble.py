@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from parlour.core.delivery.notices import sentence
-from parlour.core.delivery.rendering.repeats import MARK
+from parlour.core.delivery.notices import notice_text
+from parlour.core.delivery.rendering.repeat_notes import DEFAULT_REPEAT_NOTE
 from parlour.testing.onebot_simulator import Simulator, native
 from parlour.testing.onebot_simulator.malformed import frames
 
@@ -33,7 +33,7 @@ async def test_a_refused_message_is_told_and_those_behind_it_go_out_in_order(qq:
             await simulator.say(text, ANN)
         shown = await texts(simulator, 3)
         step, notice = await qq.settled(refused, "failed", "sent")
-    assert [text for text in shown if text != sentence("delivery.refused")] == ["second", "third"]
+    assert [text for text in shown if text != notice_text("delivery.refused")] == ["second", "third"]
     assert notice["data"]["state"] == "sent"
     assert "the content was refused (retcode 1400)" in step["text"]
     assert step["data"]["attempts"] == 1
@@ -91,7 +91,7 @@ async def test_a_reply_that_was_cut_off_is_otherwise_sent_again_once_and_marked(
         first = await simulator.say("first", ANN)
         await simulator.answered(1, f"private:{ANN}")
         await simulator.say("second", ANN)
-        assert await texts(simulator, 3) == ["first", f"first{MARK}", "second"]
+        assert await texts(simulator, 3) == ["first", f"first{DEFAULT_REPEAT_NOTE}", "second"]
         [step] = await qq.settled(first, "sent")
     assert "It may have been shown twice" in step["text"]
 
@@ -127,7 +127,7 @@ async def test_a_reply_that_never_arrived_is_sent_again(qq: QQ, bot: Bot) -> Non
         simulator.faults.cut("send_private_msg", happens=False)
         await simulator.say("first", ANN)
         [shown] = await texts(simulator, 1)
-    assert shown.removesuffix(MARK) == "first"
+    assert shown.removesuffix(DEFAULT_REPEAT_NOTE) == "first"
 
 
 async def test_a_reply_that_never_arrived_is_not_taken_for_an_equal_one_of_the_conversation_before(
@@ -141,13 +141,13 @@ async def test_a_reply_that_never_arrived_is_not_taken_for_an_equal_one_of_the_c
         simulator.faults.cut("send_private_msg", happens=False)
         await simulator.say("same", ANN)
         first, _, second = await texts(simulator, 3)
-    assert [first, second.removesuffix(MARK)] == ["same", "same"]
+    assert [first, second.removesuffix(DEFAULT_REPEAT_NOTE)] == ["same", "same"]
 
 
 async def test_a_message_that_no_agent_can_take_is_told_in_words_of_people(qq: QQ, bot: Bot) -> None:
     async with bot.connected() as simulator:
         long = await simulator.say("too long" * 400_000, ANN)
-        assert await texts(simulator, 1) == [sentence("payload_too_large")]
+        assert await texts(simulator, 1) == [notice_text("payload_too_large")]
         trail = qq.host.http().get(f"/events/{event_id(long)}/why").json()["steps"]
         await simulator.say("short", ANN)
         assert (await texts(simulator, 2))[1] == "short"
@@ -180,7 +180,7 @@ async def test_what_was_said_before_a_cut_is_answered_after_it(qq: QQ, bot: Bot)
         await simulator.until(lambda: simulator.connections == 2)
         await simulator.say("after", ANN)
         await simulator.until(lambda: any(each.text == "after" for each in simulator.sent()))
-        shown = [each.text.removesuffix(MARK) for each in simulator.sent(f"private:{ANN}")]
+        shown = [each.text.removesuffix(DEFAULT_REPEAT_NOTE) for each in simulator.sent(f"private:{ANN}")]
     assert list(dict.fromkeys(shown)) == ["0", "1", "2", "3", "4", "after"]
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from parlour.core.delivery.rendering.repeats import MARK
+from parlour.core.delivery.rendering.repeat_notes import DEFAULT_REPEAT_NOTE
 from parlour.testing.telegram_simulator import Simulator
 from tests.integration.harness import ECHO, ECHO_PLUGIN, NO_RUN_LIMITS, Host, Json
 from tests.onebot.qq import eventually, to_agent
@@ -48,15 +48,17 @@ async def test_everything_is_answered_though_the_host_is_killed_five_times(own: 
         await asyncio.wait([talking])
         await simulator.until(lambda: not simulator.updates.waiting)
         await eventually(lambda: owed(own.host.data) == 0, "nothing is owed any more", 120)
-        shown = Counter((each.chat_id, each.text.removesuffix(MARK)) for each in simulator.sent())
+        shown = Counter((each.chat_id, each.text.removesuffix(DEFAULT_REPEAT_NOTE)) for each in simulator.sent())
         for message in said:
             key = (message["chat"]["id"], message["text"])
             assert shown[key] or own.deliveries(bot, message), f"{key} was neither answered nor its sender told"
     check_outcomes(own.host.data)
     for (chat, text), number in shown.items():
         if number > 1 and text.startswith("token-"):
-            copies = [each for each in simulator.texts(chat) if each.removesuffix(MARK) == text]
-            assert [each.endswith(MARK) for each in copies] == [False, True], "the second one says that it is"
+            copies = [each for each in simulator.texts(chat) if each.removesuffix(DEFAULT_REPEAT_NOTE) == text]
+            assert [each.endswith(DEFAULT_REPEAT_NOTE) for each in copies] == [False, True], (
+                "the second one says that it is"
+            )
 
 
 async def talk(simulator: Simulator, said: list[Json]) -> None:

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from parlour.core.delivery.rendering.repeats import MARK
+from parlour.core.delivery.rendering.repeat_notes import DEFAULT_REPEAT_NOTE
 from parlour.testing.telegram_simulator import Simulator, native
 from parlour.testing.telegram_simulator.malformed import updates
 from tests.onebot.qq import eventually, to_agent
@@ -51,7 +51,7 @@ async def test_a_reply_that_was_cut_off_is_sent_again_once_and_marked(tg: Telegr
     first = await simulator.say("first", ANN)
     await simulator.say("second", ANN)
     await simulator.answered(3, ANN)
-    assert simulator.texts(ANN) == ["first", f"first{MARK}", "second"]
+    assert simulator.texts(ANN) == ["first", f"first{DEFAULT_REPEAT_NOTE}", "second"]
     [step] = await tg.settled(bot, first, "sent")
     assert "It may have been shown twice" in step["text"]
 

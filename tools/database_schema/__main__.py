@@ -1,7 +1,7 @@
 """`python -m tools.database_schema` writes the schema file."""
 
-from parlour.stores.migrate import WHOLE
+from parlour.stores.migrate import SCHEMA_FILE
 
 from .schema import migrated
 
-WHOLE.write_text(migrated())
+SCHEMA_FILE.write_text(migrated())

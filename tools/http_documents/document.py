@@ -7,20 +7,20 @@ from pathlib import Path
 from typing import Any
 
 from parlour.app.bootstrap import open_host
-from parlour.app.host import Additions
-from parlour.app.settings import Settings
-from parlour.app.web.interface import interface
+from parlour.app.host import HostExtensions
+from parlour.app.settings import HostSettings
+from parlour.app.web.host_app import build_host_app
 
 
 def made() -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
-        return asyncio.run(_made(Settings(data=Path(folder))))
+        return asyncio.run(_made(HostSettings(data=Path(folder))))
 
 
 def text(document: dict[str, Any]) -> str:
     return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
 
 
-async def _made(settings: Settings) -> dict[str, Any]:
-    async with open_host(settings, Additions()) as host:
-        return interface(settings, host).document()
+async def _made(settings: HostSettings) -> dict[str, Any]:
+    async with open_host(settings, HostExtensions()) as host:
+        return build_host_app(settings, host).build_document()

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from parlour.platforms.catalogue import Catalogue
+from parlour.platforms.catalogue import BuiltinAdapterCatalogue
 from parlour.testing.evidence import Evidence
 
 from .cells import Adapter
@@ -13,7 +13,7 @@ def adapters(documents: Path) -> list[Adapter]:
     evidence = documents / "platforms" / "evidence"
     return [
         Adapter(manifest, Evidence(evidence / f"{name}.json").read())
-        for name, manifest in Catalogue().manifests().items()
+        for name, manifest in BuiltinAdapterCatalogue().manifests().items()
     ]
 
 

@@ -143,7 +143,7 @@ def _wire_limits() -> dict[str, float]:
 
 
 def _wire_notes() -> dict[str, str]:
-    return notes_below(ast.parse(inspect.getsource(wire_limits.Limits)).body[0])
+    return notes_below(ast.parse(inspect.getsource(wire_limits.WireLimits)).body[0])
 
 
 def _module(noun: str, module: ModuleType, definitions: dict[str, Any]) -> Iterable[str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from parlour.app.settings import Settings
+from parlour.app.settings import HostSettings
 from parlour.http import openapi
 
 PROTOCOL = (
@@ -18,7 +18,7 @@ GOLDEN = Path("packages/sdk/tests/protocol")
 
 
 def settings() -> list[str]:
-    return sorted(_fields(Settings, ""))
+    return sorted(_fields(HostSettings, ""))
 
 
 def _fields(model: type[BaseModel], prefix: str) -> list[str]:

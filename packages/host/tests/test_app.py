@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from parlour.app.core import Ports, build_core
+from parlour.app.core import CorePorts, build_core
 from parlour.core.actions.action_table import ACTIONS
 from parlour.core.config.routes import Route
 from parlour.core.model.agent import Agent
@@ -22,8 +22,8 @@ class NoPlugins:
         raise AssertionError("nothing is to be called here")
 
 
-def ports(database: MemoryDatabase) -> Ports:
-    return Ports(MemoryJournal(database), NoPlugins(), SystemClock(), SystemIds())
+def ports(database: MemoryDatabase) -> CorePorts:
+    return CorePorts(MemoryJournal(database), NoPlugins(), SystemClock(), SystemIds())
 
 
 async def test_a_core_has_a_handler_for_every_action_of_the_table() -> None:
@@ -38,6 +38,6 @@ async def test_a_second_core_on_the_same_database_knows_agents_and_routes() -> N
     second = build_core(ports(database))
     assert second.agents.all() == []
     await second.load()
-    await second.take_up()
+    await second.recover()
     assert second.agents.all() == first.agents.all()
-    assert second.routes.of("bot") == first.routes.of("bot")
+    assert second.routes.in_match_order("bot") == first.routes.in_match_order("bot")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from parlour.operations.backup_files import ArchiveFailed, LeftOut, add, add_all
+from parlour.operations.backup_files import ArchiveFailed, SkippedFile, add_all, add_file
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def test_what_may_not_be_read_is_left_out_and_named(root: Path) -> None:
         left_out = add_all(archive, root, ("secret.key", "config.yaml"), ("plugin-data", "artifacts"))
 
     names = ("secret.key", "plugin-data/closed", "plugin-data/private")
-    assert left_out == [LeftOut(name, "Permission denied") for name in names]
+    assert left_out == [SkippedFile(name, "Permission denied") for name in names]
     written.seek(0)
     with tarfile.open(fileobj=written) as archive:
         assert archive.getnames() == ["plugin-data/open"]
@@ -67,9 +67,9 @@ def test_a_file_that_becomes_shorter_is_filled_up_and_the_next_one_is_whole(tmp_
     written = io.BytesIO()
     with tarfile.open(fileobj=written, mode="w") as archive:
         with Shrinking(tmp_path / "first", b"short") as first:
-            assert not add(archive, "first", first)
+            assert not add_file(archive, "first", first)
         with (tmp_path / "second").open("rb") as second:
-            assert add(archive, "second", second)
+            assert add_file(archive, "second", second)
 
     written.seek(0)
     with tarfile.open(fileobj=written) as archive:

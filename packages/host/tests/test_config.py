@@ -7,7 +7,7 @@ import yaml
 from pydantic import BaseModel
 
 from parlour.app import settings_file
-from parlour.app.settings import ConfigurationInvalid, Settings
+from parlour.app.settings import ConfigurationInvalid, HostSettings
 from parlour.app.settings_loader import load
 
 
@@ -25,7 +25,7 @@ def refusal(file: Path | None = None, **environment: str) -> str:
 
 def test_without_anything_there_are_defaults() -> None:
     settings = load(None, {}, {})
-    assert settings == Settings()
+    assert settings == HostSettings()
     assert (settings.http.host, settings.http.port, settings.runs.concurrent) == ("127.0.0.1", 5300, 256)
 
 
@@ -42,7 +42,7 @@ def test_the_environment_wins_over_the_file_and_the_command_line_over_both(tmp_p
 
 
 def test_an_empty_file_is_no_settings(tmp_path: Path) -> None:
-    assert load(write(tmp_path, "# nothing yet\n"), {}, {}) == Settings()
+    assert load(write(tmp_path, "# nothing yet\n"), {}, {}) == HostSettings()
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_the_file_of_a_first_start_says_every_default_and_changes_nothing(tmp_pa
     assert load(None, {"data": tmp_path}, {}) == load(None, {"data": tmp_path / "none"}, {}).model_copy(
         update={"data": tmp_path}
     )
-    for name, section in Settings():
+    for name, section in HostSettings():
         if isinstance(section, BaseModel):
             assert set(written[name]) == set(type(section).model_fields), name
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from parlour.app.data_directory import AlreadyServed, DataDirectory, DataDirectoryUnusable
+from parlour.app.data_directory import DataDirectory, DataDirectoryInUse, DataDirectoryUnusable
 
 HOLDER = """
 import sys
@@ -80,7 +80,7 @@ def test_a_second_host_is_told_who_serves_the_directory(
     directory: DataDirectory, holder: "subprocess.Popen[bytes]"
 ) -> None:
     assert directory.serving_pid() == holder.pid
-    with pytest.raises(AlreadyServed) as failure, directory.lock():
+    with pytest.raises(DataDirectoryInUse) as failure, directory.lock():
         pass
     assert failure.value.pid == holder.pid
     assert str(holder.pid) in str(failure.value)
@@ -123,13 +123,13 @@ def test_looking_who_serves_does_not_keep_a_host_from_starting(directory: DataDi
 def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path: Path, below: str) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(DataDirectoryUnusable, match="choose another data directory") as failure:
-        DataDirectory(tmp_path / below).make()
+        DataDirectory(tmp_path / below).create()
     assert failure.value.code == "data_directory_not_a_folder"
 
 
 def test_a_folder_that_cannot_be_created_is_refused(unprivileged: Path) -> None:
     with pytest.raises(DataDirectoryUnusable, match="can't be created") as failure:
-        DataDirectory(unprivileged / "data").make()
+        DataDirectory(unprivileged / "data").create()
     assert failure.value.code == "data_directory_not_created"
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from parlour.app import log_setup
 from parlour.app.settings import LogSettings
-from parlour.core.log_context import about_run
+from parlour.core.log_context import run_log_context
 from parlour.core.redaction import REDACTOR
 
 RUN = "01a1e22a-6102-709f-996d-ca3dbfe96881"
@@ -35,9 +35,9 @@ def lines(folder: Path) -> list[str]:
 
 
 def test_a_line_of_json_tells_its_run_and_its_trace(tmp_path: Path) -> None:
-    log_setup.keep(LogSettings(format="json"), tmp_path)
+    log_setup.configure_logging(LogSettings(format="json"), tmp_path)
 
-    with about_run(RUN):
+    with run_log_context(RUN):
         logging.getLogger("parlour.test").warning("the %s is wet", "cellar")
     logging.getLogger("parlour.test").info("nobody's")
 
@@ -48,8 +48,8 @@ def test_a_line_of_json_tells_its_run_and_its_trace(tmp_path: Path) -> None:
 
 
 def test_a_traceback_is_on_the_line_and_secrets_are_not(tmp_path: Path) -> None:
-    REDACTOR.know("a secret of the test")
-    log_setup.keep(LogSettings(format="json"), tmp_path)
+    REDACTOR.add_secret("a secret of the test")
+    log_setup.configure_logging(LogSettings(format="json"), tmp_path)
 
     try:
         raise RuntimeError("a secret of the test")
@@ -63,7 +63,7 @@ def test_a_traceback_is_on_the_line_and_secrets_are_not(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_full_makes_room_for_the_next_and_the_oldest_goes(tmp_path: Path) -> None:
-    log_setup.keep(LogSettings(files=2, file_bytes=1024), tmp_path)
+    log_setup.configure_logging(LogSettings(files=2, file_bytes=1024), tmp_path)
 
     for number in range(100):
         logging.getLogger("parlour.test").info("line %d %s", number, "x" * 100)
@@ -77,7 +77,7 @@ def test_a_new_day_has_a_new_file(tmp_path: Path) -> None:
     (tmp_path / "host.log").write_text("yesterday\n")
     yesterday = (datetime.now(UTC) - timedelta(days=1)).timestamp()
     os.utime(tmp_path / "host.log", (yesterday, yesterday))
-    log_setup.keep(LogSettings(), tmp_path)
+    log_setup.configure_logging(LogSettings(), tmp_path)
 
     logging.getLogger("parlour.test").info("today")
 
@@ -86,16 +86,16 @@ def test_a_new_day_has_a_new_file(tmp_path: Path) -> None:
 
 
 def test_a_line_of_text_tells_its_run(tmp_path: Path) -> None:
-    log_setup.keep(LogSettings(), tmp_path)
+    log_setup.configure_logging(LogSettings(), tmp_path)
 
-    with about_run(RUN):
+    with run_log_context(RUN):
         logging.getLogger("parlour.test").info("hello")
 
     assert lines(tmp_path)[0].endswith(f"parlour.test: hello [run {RUN}]")
 
 
 def test_what_others_said_forges_no_line_and_commands_no_terminal(tmp_path: Path) -> None:
-    log_setup.keep(LogSettings(), tmp_path)
+    log_setup.configure_logging(LogSettings(), tmp_path)
 
     logging.getLogger("parlour.test").warning("it said: %s", "no\n2026-01-01 ERROR parlour: forged\x1b[2J 好")
 
@@ -105,7 +105,7 @@ def test_what_others_said_forges_no_line_and_commands_no_terminal(tmp_path: Path
 
 def test_a_runs_work_that_is_thrown_away_unfinished_ends_quietly_wherever_that_happens() -> None:
     def work() -> Generator[None, None, None]:
-        with about_run(RUN):
+        with run_log_context(RUN):
             yield
 
     thrown_away = work()

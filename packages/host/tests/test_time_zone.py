@@ -11,8 +11,8 @@ from parlour.app import time_zone
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A machine that says nothing of its time zone."""
     monkeypatch.delenv("TZ", raising=False)
-    monkeypatch.setattr(time_zone, "LOCAL_TIME", tmp_path / "localtime")
-    monkeypatch.setattr(time_zone, "NAME", tmp_path / "timezone")
+    monkeypatch.setattr(time_zone, "LOCAL_TIME_FILE", tmp_path / "localtime")
+    monkeypatch.setattr(time_zone, "ZONE_NAME_FILE", tmp_path / "timezone")
     return tmp_path
 
 

@@ -8,7 +8,7 @@ from opentelemetry.trace import StatusCode
 from parlour.core.encoding import dumps
 from parlour.core.journal import Insert, Unit, Update, where
 from parlour.core.store.tables import RUN_EVENTS, RUNS
-from parlour.providers.tracing import tracing
+from parlour.providers.tracing import trace_to
 
 RUN = "01a1e22a-6102-709f-996d-ca3dbfe96881"
 BEGUN = 1_800_000_000_000
@@ -33,7 +33,7 @@ def ended(status: str, reason: str = "") -> Unit:
 
 def spans(*units: Unit):  # type: ignore[no-untyped-def]
     exporter = InMemorySpanExporter()
-    with tracing(exporter, "1") as traces:
+    with trace_to(exporter, "1") as traces:
         for unit in units:
             traces.look(unit)
     return {span.name: span for span in exporter.get_finished_spans()}

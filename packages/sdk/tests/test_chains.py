@@ -84,5 +84,5 @@ def test_media_live_in_exactly_one_place(source: dict[str, Any]) -> None:
 def test_the_package_offers_every_builder() -> None:
     import parlour_sdk
 
-    for name in parlour_sdk.OFFERED[".chains"]:
+    for name in parlour_sdk.LAZY_EXPORTS[".chains"]:
         assert getattr(parlour_sdk, name) is (chains if name == "chains" else getattr(chains, name))

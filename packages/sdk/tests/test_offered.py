@@ -19,7 +19,7 @@ def seen_by_a_type_checker(package: str) -> set[str]:
 @pytest.mark.parametrize("package", PACKAGES)
 def test_what_is_offered_is_there_and_a_type_checker_knows_it(package: str) -> None:
     module = importlib.import_module(package)
-    offered = {name for names in module.OFFERED.values() for name in names}
+    offered = {name for names in module.LAZY_EXPORTS.values() for name in names}
     for name in offered:
         assert getattr(module, name) is not None
     assert seen_by_a_type_checker(package) == offered

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from parlour_sdk.plugin import LoadedPlugin, PluginInvalid, load, packaged, read_plugin
+from parlour_sdk.plugin import LoadedPlugin, PluginInvalid, load, package_files, read_plugin
 from parlour_sdk.protocol.components import ComponentSummary
 from parlour_sdk.protocol.manifest import AgentRunnerManifest
 
@@ -174,7 +174,7 @@ async def test_a_decorated_function_stays_a_function(file: Path) -> None:
 
 def unpacked(file: Path, folder: Path) -> Path:
     folder.mkdir()
-    for name, content in packaged(file).items():
+    for name, content in package_files(file).items():
         (folder / name).write_bytes(content)
     return folder
 
@@ -193,12 +193,12 @@ def test_packaged_it_is_the_same_plugin_in_a_folder(file: Path, workshop: Path) 
 
 def test_without_requirements_there_is_no_file_for_them(workshop: Path) -> None:
     file = written(workshop / "a.py", 'from parlour_sdk import plugin\nplugin("acme/a", version="1")\n')
-    assert sorted(packaged(file)) == ["main.py", "manifest.yaml"]
+    assert sorted(package_files(file)) == ["main.py", "manifest.yaml"]
 
 
 def test_a_folder_can_not_be_packaged_again(folder: Path) -> None:
     with pytest.raises(PluginInvalid, match="is a folder already"):
-        packaged(folder)
+        package_files(folder)
 
 
 def test_a_packaged_file_that_says_other_than_its_manifest_is_warned_about(file: Path, workshop: Path) -> None:

@@ -9,9 +9,9 @@ from parlour_sdk import worker
 
 
 def test_it_is_uvloop_where_there_is_one() -> None:
-    assert worker._loop() is uvloop.new_event_loop
+    assert worker._loop_factory() is uvloop.new_event_loop
 
 
 def test_it_is_pythons_own_where_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "uvloop", None)
-    assert worker._loop() is None
+    assert worker._loop_factory() is None

@@ -14,7 +14,7 @@ from parlour.plugin_runtime.supervision.connection import PluginDispatcher
 from parlour_sdk.protocol.base import PROTOCOL_VERSION
 from parlour_sdk.wire import Peer, StdioTransport, WireError
 from parlour_sdk.wire.websocket import serve
-from parlour_sdk.worker import CANNOT_SERVE
+from parlour_sdk.worker import CANNOT_SERVE_STATUS
 
 SECONDS = 20.0
 WELCOME = {"protocol": PROTOCOL_VERSION, "host": "parlour", "host_version": "1"}
@@ -203,7 +203,7 @@ async def test_a_plugin_that_the_host_refuses_says_so_and_ends(hello: Path) -> N
     refusal = WireError("unauthorized", "this connection belongs to plugin acme/other")
     async with working(hello, lambda: Host(refusal)) as (worker, _):
         status, log = await worker.ended()
-    assert status == CANNOT_SERVE
+    assert status == CANNOT_SERVE_STATUS
     assert log.splitlines()[-1].endswith("the Host refused this plugin: this connection belongs to plugin acme/other")
     assert "Traceback" not in log
 
@@ -234,7 +234,7 @@ async def test_a_plugin_of_another_protocol_is_refused_by_the_host_with_which_si
 
     async with working(hello, dispatcher, SPEAKING.format(version=version)) as (worker, _):
         status, log = await worker.ended()
-    assert status == CANNOT_SERVE
+    assert status == CANNOT_SERVE_STATUS
     assert f"the plugin speaks protocol {version} and this Host 1; update {side}" in log.splitlines()[-1]
 
 
@@ -244,7 +244,7 @@ async def test_a_host_of_another_protocol_is_refused_by_the_plugin_with_which_si
 ) -> None:
     async with working(hello, lambda: Host({**WELCOME, "protocol": version})) as (worker, _):
         status, log = await worker.ended()
-    assert status == CANNOT_SERVE
+    assert status == CANNOT_SERVE_STATUS
     assert f"the Host speaks protocol {version} and this SDK 1; update {side}" in log.splitlines()[-1]
 
 
@@ -252,7 +252,7 @@ async def test_a_plugin_with_a_fault_ends_with_the_sentence_that_reading_it_give
     change(hello, "import os", "import no_such_module_at_all")
     async with working(hello) as (worker, _):
         status, log = await worker.ended()
-    assert status == CANNOT_SERVE
+    assert status == CANNOT_SERVE_STATUS
     assert log.splitlines()[-1].endswith(
         f"{hello}:1: there is no module 'no_such_module_at_all'; add it to requirements.txt or, if it is your own, "
         "to the folder"
@@ -313,7 +313,7 @@ async def test_a_plugin_that_can_not_initialize_ends_with_its_reason(tmp_path: P
     folder = main_plugin(tmp_path / "p", "raise RuntimeError('no database')")
     async with working(folder) as (worker, _):
         status, log = await worker.ended()
-    assert status == CANNOT_SERVE
+    assert status == CANNOT_SERVE_STATUS
     assert log.splitlines()[-1].endswith("the plugin's initialize() failed with RuntimeError: no database")
     assert not (folder / "closed").exists()
 
@@ -375,7 +375,7 @@ async def test_a_plugin_can_be_served_over_a_websocket(hello: Path) -> None:
 async def test_a_host_that_can_not_be_reached_is_named(hello: Path) -> None:
     worker = await _connected(hello, "ws://127.0.0.1:1/plugins", TOKEN)
     status, log = await worker.ended()
-    assert status == CANNOT_SERVE
+    assert status == CANNOT_SERVE_STATUS
     assert "can't connect to ws://127.0.0.1:1/plugins" in log.splitlines()[-1]
 
 

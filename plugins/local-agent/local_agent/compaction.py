@@ -17,21 +17,21 @@ from parlour_sdk.protocol.messages import Message
 from parlour_sdk.protocol.state import CHECKPOINT_KEY, CompactionCheckpoint
 from parlour_sdk.results import Result
 
-from . import asking, budget, estimates
-from .failing import Failed
-from .history import TAIL_ITEMS, History, Tail, UnusableCursor
-from .models import Models
-from .past import Past
+from . import context_budget, model_call, token_estimates
+from .errors import TurnError
+from .history import TAIL_ITEMS, HistoryTail, TranscriptReader, UnusableCursor
+from .history_item import HistoryItem
+from .models import ModelChain
 
 SCHEMA_VERSION = 1
-KEPT_ITEMS = TAIL_ITEMS // 2
+RECENT_ITEMS = TAIL_ITEMS // 2
 """Messages that are kept unchanged besides a summary; with more, the next messages would soon require another one."""
-PAGES = 10
+MAX_PAGES = 10
 """Maximum of history pages read for one summary."""
-LINE_CHARACTERS = 2000
+MAX_LINE_CHARACTERS = 2000
 EXCERPT_CHARACTERS = 40, 160
 """Minimum and maximum characters of each message in a summary without a model."""
-SOURCE_TOKENS = 32_000
+MAX_SOURCE_TOKENS = 32_000
 """Maximum tokens of the messages that one summary is made of."""
 INSTRUCTION_TOKENS = 500
 INSTRUCTIONS = """\
@@ -42,15 +42,15 @@ summary."""
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class CompactedHistory:
     """The history that the model receives, and the results that store its summary."""
 
-    past: Sequence[Past] = ()
+    items: Sequence[HistoryItem] = ()
     summary: str = ""
     results: tuple[Result, ...] = ()
 
 
-def checkpoint_of(ctx: AgentRunContext) -> CompactionCheckpoint | None:
+def read_checkpoint(ctx: AgentRunContext) -> CompactionCheckpoint | None:
     """Returns the checkpoint in state; None if it is invalid or of another schema or conversation."""
     try:
         found = CompactionCheckpoint.model_validate(ctx.state.conversation.get(CHECKPOINT_KEY))
@@ -60,14 +60,14 @@ def checkpoint_of(ctx: AgentRunContext) -> CompactionCheckpoint | None:
     return found if own and found.summary.strip() and found.covers_until else None
 
 
-class Compaction:
-    def __init__(self, ctx: AgentRunContext, history: History, models: Models) -> None:
+class HistoryCompactor:
+    def __init__(self, ctx: AgentRunContext, history: TranscriptReader, models: ModelChain) -> None:
         self._ctx = ctx
         self._history = history
         self._models = models
-        self._checkpoint = checkpoint_of(ctx)
+        self._checkpoint = read_checkpoint(ctx)
 
-    async def tail(self) -> Tail:
+    async def tail(self) -> HistoryTail:
         """Reads the history after the checkpoint, or the latest part if there is no usable checkpoint."""
         if self._checkpoint is not None:
             try:
@@ -76,50 +76,52 @@ class Compaction:
                 self._checkpoint = None
         return await self._history.tail()
 
-    async def memory(self, tail: Tail, tokens: int) -> Memory:
+    async def compact(self, tail: HistoryTail, tokens: int) -> CompactedHistory:
         summary = self._checkpoint.summary if self._checkpoint else ""
-        limit = tail.measure.estimated(tokens)
-        if tail.older is None and estimates.of_text(summary) + tail.tokens <= limit:
-            return Memory(tail.past, summary)
+        limit = tail.token_ratio.to_estimated(tokens)
+        if tail.older_cursor is None and token_estimates.estimate_text(summary) + tail.tokens <= limit:
+            return CompactedHistory(tail.items, summary)
         if not self._ctx.context.available_apis.state:
-            return Memory(_newest_past(tail.past, limit))
-        return await self._compacted(tail, summary, limit)
+            return CompactedHistory(_newest_items(tail.items, limit))
+        return await self._summarize(tail, summary, limit)
 
-    async def _compacted(self, tail: Tail, summary: str, limit: int) -> Memory:
-        kept = _newest_past(tail.past[-KEPT_ITEMS:], limit // 2)
-        covered = [*await self._before(tail), *tail.past[: len(tail.past) - len(kept)]]
+    async def _summarize(self, tail: HistoryTail, summary: str, limit: int) -> CompactedHistory:
+        kept = _newest_items(tail.items[-RECENT_ITEMS:], limit // 2)
+        covered = [*await self._read_older(tail), *tail.items[: len(tail.items) - len(kept)]]
         cursor = next((each.cursor for each in reversed(covered) if each.cursor), None)
         if cursor is None:
-            return Memory(kept, summary)
+            return CompactedHistory(kept, summary)
         made = await self._summary(summary, covered, limit // 4)
-        tokens = estimates.of_text(summary) + sum(each.tokens for each in covered)
-        value = self._value(made, cursor, tokens)
-        return Memory(kept, made, (results.state_updated("conversation", CHECKPOINT_KEY, value),))
+        tokens = token_estimates.estimate_text(summary) + sum(each.tokens for each in covered)
+        value = self._checkpoint_value(made, cursor, tokens)
+        return CompactedHistory(kept, made, (results.state_updated("conversation", CHECKPOINT_KEY, value),))
 
-    async def _before(self, tail: Tail) -> list[Past]:
+    async def _read_older(self, tail: HistoryTail) -> list[HistoryItem]:
         after = self._checkpoint.covers_until if self._checkpoint else None
-        found: list[Past] = []
-        older, pages = tail.older, 0
-        while older is not None and pages < PAGES:
+        found: list[HistoryItem] = []
+        older, pages = tail.older_cursor, 0
+        while older is not None and pages < MAX_PAGES:
             page = await self._history.older(older, after)
-            found[:0] = page.past
-            older, pages = page.older, pages + 1
+            found[:0] = page.items
+            older, pages = page.older_cursor, pages + 1
         return found
 
-    async def _summary(self, before: str, covered: Sequence[Past], tokens: int) -> str:
-        room = min(SOURCE_TOKENS, budget.room(self._models.primary) or SOURCE_TOKENS) - estimates.of_text(before)
-        lines = _newest([_line(each.message, LINE_CHARACTERS) for each in covered], room - INSTRUCTION_TOKENS)
+    async def _summary(self, before: str, covered: Sequence[HistoryItem], tokens: int) -> str:
+        room = min(
+            MAX_SOURCE_TOKENS, context_budget.prompt_tokens(self._models.primary) or MAX_SOURCE_TOKENS
+        ) - token_estimates.estimate_text(before)
+        lines = _newest_lines([_line(each.message, MAX_LINE_CHARACTERS) for each in covered], room - INSTRUCTION_TOKENS)
         told = [f"The summary so far:\n{before}"] if before else []
         told.append("What was said since:\n" + "\n".join(lines) if before else "\n".join(lines))
         instructions = INSTRUCTIONS.format(words=max(50, tokens // 2))
         prompt = [Message(role="system", content=instructions), Message(role="user", content="\n\n".join(told))]
         try:
-            made = await asking.said(self._ctx, self._models, prompt)
-        except Failed:
+            made = await model_call.request_text(self._ctx, self._models, prompt)
+        except TurnError:
             return excerpt(before, [each.message for each in covered], tokens)
-        return _bounded(made, tokens)
+        return _truncate(made, tokens)
 
-    def _value(self, summary: str, cursor: str, tokens: int) -> dict[str, Any]:
+    def _checkpoint_value(self, summary: str, cursor: str, tokens: int) -> dict[str, Any]:
         return CompactionCheckpoint(
             schema_version=SCHEMA_VERSION,
             summary=summary,
@@ -132,23 +134,23 @@ class Compaction:
 
 def excerpt(before: str, covered: Sequence[Message], tokens: int) -> str:
     """Makes a summary without a model: the old one, and the beginning of each of the latest messages."""
-    old = _bounded(before, tokens // 2)
-    left = max(1, tokens - estimates.of_text(old))
+    old = _truncate(before, tokens // 2)
+    left = max(1, tokens - token_estimates.estimate_text(old))
     least, most = EXCERPT_CHARACTERS
     characters = max(least, min(most, 3 * left // max(1, len(covered))))
-    lines = _newest([_line(each, characters) for each in covered], left)
+    lines = _newest_lines([_line(each, characters) for each in covered], left)
     return "\n".join([*([old] if old else []), *lines])
 
 
-def _newest_past(past: Sequence[Past], tokens: int) -> Sequence[Past]:
-    return past[len(past) - len(budget.newest([each.message for each in past], tokens)) :]
+def _newest_items(past: Sequence[HistoryItem], tokens: int) -> Sequence[HistoryItem]:
+    return past[len(past) - len(context_budget.newest_messages([each.message for each in past], tokens)) :]
 
 
-def _newest(lines: Sequence[str], tokens: int) -> list[str]:
+def _newest_lines(lines: Sequence[str], tokens: int) -> list[str]:
     """Returns the last lines that fit, but at least one, so that the summary is not empty."""
     at = max(0, len(lines) - 1)
-    left = tokens - estimates.of_text(lines[at]) if lines else 0
-    while at and (left := left - 1 - estimates.of_text(lines[at - 1])) >= 0:
+    left = tokens - token_estimates.estimate_text(lines[at]) if lines else 0
+    while at and (left := left - 1 - token_estimates.estimate_text(lines[at - 1])) >= 0:
         at -= 1
     return list(lines[at:])
 
@@ -158,8 +160,8 @@ def _line(message: Message, characters: int) -> str:
     return f"{message.role}: {text if len(text) <= characters else text[:characters] + '...'}"
 
 
-def _bounded(text: str, tokens: int) -> str:
+def _truncate(text: str, tokens: int) -> str:
     """Cuts a text to its beginning if it has more tokens than allowed."""
-    while estimates.of_text(text) > tokens:
+    while token_estimates.estimate_text(text) > tokens:
         text = text[: len(text) * 3 // 4]
     return text

@@ -13,47 +13,47 @@ from parlour_sdk.protocol.history import HistoryPage, TranscriptItem
 from parlour_sdk.protocol.limits import PAGE_ITEMS
 from parlour_sdk.protocol.messages import Message
 
-from . import said
-from .estimates import Measure
-from .past import Past
-from .said import Said
-from .variables import in_group
+from . import user_message
+from .history_item import HistoryItem
+from .template_variables import in_group
+from .token_estimates import TokenRatio
+from .user_message import UserMessage
 
 ROLES: Final = ("user", "assistant")
 TAIL_ITEMS = 64
 """Transcript items read in every turn; a longer conversation is summarized, however short its messages are."""
-TOKENS = "tokens"
+TOKENS_KEY = "tokens"
 """Key in the metadata of an answer: the estimated tokens of its prompt, and those that the provider counted."""
 
 
 @dataclass(frozen=True, slots=True)
-class Tail:
+class HistoryTail:
     """The latest part of the conversation, or the part after a checkpoint. There may be more before it."""
 
-    past: Sequence[Past] = ()
-    measure: Measure = field(default_factory=Measure)
-    older: str | None = None
+    items: Sequence[HistoryItem] = ()
+    token_ratio: TokenRatio = field(default_factory=TokenRatio)
+    older_cursor: str | None = None
     """Cursor before which there are more items; None if there are none."""
 
     @property
     def tokens(self) -> int:
-        return sum(each.tokens for each in self.past)
+        return sum(each.tokens for each in self.items)
 
 
 class UnusableCursor(Exception):
     """Raised when the transcript no longer has the position that a checkpoint names."""
 
 
-class History:
+class TranscriptReader:
     def __init__(self, ctx: AgentRunContext, api: AgentRunAPI) -> None:
         self._ctx = ctx
         self._api = api
         self._in_group = in_group(ctx)
 
-    async def tail(self, after: str | None = None) -> Tail:
+    async def tail(self, after: str | None = None) -> HistoryTail:
         """Reads at most one page; makes no call if there is no history."""
         if not (self._ctx.context.has_history_before and self._ctx.context.available_apis.history_page):
-            return Tail()
+            return HistoryTail()
         try:
             page = await self._api.history.page(after_cursor=after, limit=TAIL_ITEMS)
         except AgentAPIException as error:
@@ -62,24 +62,28 @@ class History:
             raise
         return self._read(page)
 
-    async def older(self, before: str, after: str | None) -> Tail:
+    async def older(self, before: str, after: str | None) -> HistoryTail:
         return self._read(await self._api.history.page(before_cursor=before, after_cursor=after, limit=PAGE_ITEMS))
 
-    def _read(self, page: HistoryPage) -> Tail:
-        items = _before(page.items, self._ctx.event.event_id)
-        past = [Past.of(message, item.cursor) for item in items if (message := self._message(item)) is not None]
-        return Tail(past, _measured(items), page.next_cursor if page.has_more else None)
+    def _read(self, page: HistoryPage) -> HistoryTail:
+        items = _items_before(page.items, self._ctx.event.event_id)
+        past = [
+            HistoryItem.from_message(message, item.cursor)
+            for item in items
+            if (message := self._message(item)) is not None
+        ]
+        return HistoryTail(past, _latest_ratio(items), page.next_cursor if page.has_more else None)
 
     def _message(self, item: TranscriptItem) -> Message | None:
         if item.role not in ROLES or item.item_type == "notice":
             return None
         if item.role == "assistant":
             return Message(role="assistant", content=item.content) if item.content else None
-        given = _said(item, item.metadata.get("actor_name") if self._in_group else None)
-        return None if given.is_nothing else given.message()
+        given = _to_user_message(item, item.metadata.get("actor_name") if self._in_group else None)
+        return None if given.is_empty else given.to_message()
 
 
-def _before(items: Sequence[TranscriptItem], event_id: str) -> Sequence[TranscriptItem]:
+def _items_before(items: Sequence[TranscriptItem], event_id: str) -> Sequence[TranscriptItem]:
     """Returns the items before the event.
 
     Leaves out the event itself and later items: messages of another attempt, and messages that wait for steering.
@@ -90,9 +94,11 @@ def _before(items: Sequence[TranscriptItem], event_id: str) -> Sequence[Transcri
     return items
 
 
-def _said(item: TranscriptItem, speaker: str | None) -> Said:
+def _to_user_message(item: TranscriptItem, speaker: str | None) -> UserMessage:
     contents = _contents(item.content_json)
-    return said.of_contents(contents, speaker) if contents else Said(item.content or "", speaker=speaker)
+    return (
+        user_message.from_contents(contents, speaker) if contents else UserMessage(item.content or "", speaker=speaker)
+    )
 
 
 def _contents(value: Any) -> list[ContentElement]:
@@ -106,11 +112,11 @@ def _contents(value: Any) -> list[ContentElement]:
         return []
 
 
-def _measured(items: Sequence[TranscriptItem]) -> Measure:
+def _latest_ratio(items: Sequence[TranscriptItem]) -> TokenRatio:
     """Returns the ratio of the latest answer for which the provider counted tokens."""
     for item in reversed(items):
         kept = item.metadata or (item.content_json.get("metadata") if isinstance(item.content_json, dict) else None)
-        match (kept or {}).get(TOKENS):
+        match (kept or {}).get(TOKENS_KEY):
             case {"counted": int(counted), "estimated": int(estimated)}:
-                return Measure.of(counted, estimated)
-    return Measure()
+                return TokenRatio.from_usage(counted, estimated)
+    return TokenRatio()

@@ -7,13 +7,13 @@ from parlour_sdk.protocol.content import ContentElement, MediaElement, TextEleme
 from parlour_sdk.protocol.messages import Message
 
 ABILITIES = {"image": "vision", "audio": "audio", "video": "video", "file": "files"}
-MOST = 16
+MAX_MEDIA = 16
 """Maximum of media in one request; older ones are replaced by a note."""
-REFUSALS = ("not_found", "payload_too_large", "unauthorized")
+REFUSAL_CODES = ("not_found", "payload_too_large", "unauthorized")
 
 
-def for_model(messages: Sequence[Message], abilities: Collection[str]) -> list[Message]:
-    left = MOST
+def adapt_to_model(messages: Sequence[Message], abilities: Collection[str]) -> list[Message]:
+    left = MAX_MEDIA
     adapted: list[Message] = []
     for message in reversed(messages):
         if not isinstance(message.content, str):
@@ -24,16 +24,18 @@ def for_model(messages: Sequence[Message], abilities: Collection[str]) -> list[M
     return adapted[::-1]
 
 
-def could_not_be_given(error: AgentAPIException, messages: Sequence[Message], abilities: Collection[str]) -> bool:
+def was_refused(error: AgentAPIException, messages: Sequence[Message], abilities: Collection[str]) -> bool:
     """Returns whether the call failed because of its media: a file of an old message may be deleted or too large."""
-    return error.kind in REFUSALS and any(not isinstance(each.content, str) for each in for_model(messages, abilities))
+    return error.kind in REFUSAL_CODES and any(
+        not isinstance(each.content, str) for each in adapt_to_model(messages, abilities)
+    )
 
 
-def without_senses(abilities: Sequence[str]) -> list[str]:
+def text_abilities(abilities: Sequence[str]) -> list[str]:
     return [each for each in abilities if each not in ABILITIES.values()]
 
 
-def note(element: MediaElement) -> str:
+def describe(element: MediaElement) -> str:
     size = f"{element.size_bytes} bytes" if element.size_bytes is not None else None
     place = f"artifact {element.artifact_id}" if element.artifact_id else element.url
     facts = ", ".join(fact for fact in (element.name, element.mime_type, size, place) if fact)
@@ -44,7 +46,7 @@ def _given(content: Sequence[ContentElement], abilities: Collection[str], left: 
     given: list[ContentElement] = []
     for element in content:
         if isinstance(element, MediaElement) and (ABILITIES[element.type] not in abilities or left <= 0):
-            given.append(TextElement(text=note(element)))
+            given.append(TextElement(text=describe(element)))
         else:
             left -= isinstance(element, MediaElement)
             given.append(element)

@@ -6,15 +6,15 @@ from parlour_sdk.protocol.messages import Message
 from parlour_sdk.protocol.resources import SkillResource
 
 from . import skills
-from .variables import Variables
+from .template_variables import TemplateVariables
 
 
 class Prompt:
     def __init__(
-        self, parts: Sequence[tuple[str, str]], granted: Sequence[SkillResource], variables: Variables
+        self, parts: Sequence[tuple[str, str]], granted: Sequence[SkillResource], variables: TemplateVariables
     ) -> None:
         self._parts = [(role, variables.fill(text)) for role, text in parts]
-        self._skills = skills.section(granted)
+        self._skills = skills.prompt_section(granted)
 
     def messages(self, summary: str = "") -> list[Message]:
         """Returns one system message, because not every model accepts several, and then the examples."""

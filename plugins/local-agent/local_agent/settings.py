@@ -6,13 +6,13 @@ from typing import Any
 
 from parlour_sdk.protocol.limits import RERANK_DOCUMENTS
 
-from .failing import Failed
+from .errors import TurnError
 
 ROLES = ("system", "user", "assistant")
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class LocalAgentSettings:
     models: tuple[str, ...]
     """Model ids, the primary one first."""
     prompt: tuple[tuple[str, str], ...]
@@ -29,9 +29,9 @@ class Settings:
     streaming: bool
 
 
-def read(config: Mapping[str, Any]) -> Settings:
+def read(config: Mapping[str, Any]) -> LocalAgentSettings:
     """Reads the settings. Raises TurnError for invalid values. The selected tools are in the run's resources."""
-    return Settings(
+    return LocalAgentSettings(
         models=_models(config.get("model")),
         prompt=_prompt(config.get("prompt")),
         knowledge_bases=tuple(config.get("knowledge_bases") or ()),
@@ -54,7 +54,7 @@ def _models(value: Any) -> tuple[str, ...]:
             fallbacks = value.get("fallbacks") or []
             if isinstance(fallbacks, list) and all(isinstance(each, str) for each in fallbacks):
                 return tuple(dict.fromkeys(each for each in (primary, *fallbacks) if each))
-    raise _wrong("model", 'must be {"primary": a model id, "fallbacks": [model ids]}')
+    raise _invalid_setting("model", 'must be {"primary": a model id, "fallbacks": [model ids]}')
 
 
 def _prompt(value: Any) -> tuple[tuple[str, str], ...]:
@@ -65,7 +65,9 @@ def _prompt(value: Any) -> tuple[tuple[str, str], ...]:
             return (("system", value),)
         case list() if all(_is_part(each) for each in value):
             return tuple((each["role"], each["content"]) for each in value)
-    raise _wrong("prompt", f"must be a text or a list of {{role, content}}, with the roles {', '.join(ROLES)}")
+    raise _invalid_setting(
+        "prompt", f"must be a text or a list of {{role, content}}, with the roles {', '.join(ROLES)}"
+    )
 
 
 def _is_part(value: Any) -> bool:
@@ -76,7 +78,7 @@ def _templates(value: Any) -> Mapping[str, str]:
     given = value or {}
     if isinstance(given, dict) and all(isinstance(text, str) for text in given.values()):
         return given
-    raise _wrong("event_templates", "must be an object with a text for each event type")
+    raise _invalid_setting("event_templates", "must be an object with a text for each event type")
 
 
 def _number(config: Mapping[str, Any], name: str, default: int, least: int, most: int) -> int:
@@ -85,8 +87,8 @@ def _number(config: Mapping[str, Any], name: str, default: int, least: int, most
         return default
     if isinstance(value, int) and least <= value <= most:
         return value
-    raise _wrong(name, f"must be a whole number from {least} to {most}")
+    raise _invalid_setting(name, f"must be a whole number from {least} to {most}")
 
 
-def _wrong(name: str, sentence: str) -> Failed:
-    return Failed("local-agent.configuration", f"The agent's setting '{name}' {sentence}.")
+def _invalid_setting(name: str, sentence: str) -> TurnError:
+    return TurnError("local-agent.configuration", f"The agent's setting '{name}' {sentence}.")

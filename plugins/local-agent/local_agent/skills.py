@@ -9,20 +9,20 @@ from parlour_sdk.protocol.models import ToolDefinition
 from parlour_sdk.protocol.resources import SkillResource
 from parlour_sdk.protocol.tools import ToolOutcome
 
-NAME = "activate_skill"
+TOOL_NAME = "activate_skill"
 
 
-def section(skills: Sequence[SkillResource]) -> str:
+def prompt_section(skills: Sequence[SkillResource]) -> str:
     """Returns the section of the prompt that lists the skills; empty if there are none."""
     if not skills:
         return ""
     told = "\n".join(": ".join(part for part in (f"- {each.skill_name}", each.description) if part) for each in skills)
-    return f"You have skills. When one fits, take it up with the tool {NAME} before you go on:\n{told}"
+    return f"You have skills. When one fits, take it up with the tool {TOOL_NAME} before you go on:\n{told}"
 
 
 def definition(skills: Sequence[SkillResource]) -> ToolDefinition:
     return ToolDefinition(
-        name=NAME,
+        name=TOOL_NAME,
         description="Takes up a skill: gives its instructions, and the names of its files.",
         parameters_schema={
             "type": "object",
@@ -32,10 +32,10 @@ def definition(skills: Sequence[SkillResource]) -> ToolDefinition:
     )
 
 
-async def activated(api: AgentRunAPI, parameters: dict[str, Any]) -> ToolOutcome:
+async def activate(api: AgentRunAPI, parameters: dict[str, Any]) -> ToolOutcome:
     name = parameters.get("name")
     if not isinstance(name, str) or not name:
-        return ToolOutcome(content=[TextElement(text=f"{NAME} needs the name of a skill")], is_error=True)
+        return ToolOutcome(content=[TextElement(text=f"{TOOL_NAME} needs the name of a skill")], is_error=True)
     skill = await api.skills.activate(name)
     files = f"\n\nFiles of this skill: {', '.join(skill.files)}" if skill.files else ""
     return ToolOutcome(content=[TextElement(text=f"{skill.instructions}{files}")])

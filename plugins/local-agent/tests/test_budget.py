@@ -3,9 +3,9 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from local_agent import budget, estimates
-from local_agent.dialogue import Dialogue
-from local_agent.past import Past
+from local_agent import context_budget, token_estimates
+from local_agent.history_item import HistoryItem
+from local_agent.messages import TurnMessages
 
 from parlour_sdk.protocol.messages import Message
 from parlour_sdk.protocol.resources import ModelResource
@@ -23,7 +23,7 @@ def said(*texts: str) -> list[Message]:
     ("window", "output", "expected"), [(None, None, None), (8000, 1000, 7000), (8000, None, 6000), (8000, 9000, 6000)]
 )
 def test_room_is_left_for_the_answer(window: int | None, output: int | None, expected: int | None) -> None:
-    assert budget.room(model(window, output)) == expected
+    assert context_budget.prompt_tokens(model(window, output)) == expected
 
 
 @pytest.mark.parametrize(
@@ -33,41 +33,41 @@ def test_room_is_left_for_the_answer(window: int | None, output: int | None, exp
         (1000, 8000, 500, 1000),
         (10_000, 8000, 500, 7500),
         (0, 8000, 500, 7500),
-        (0, None, 500, budget.UNKNOWN_HISTORY),
-        (1000, 400, 500, budget.SMALLEST_HISTORY),
+        (0, None, 500, context_budget.DEFAULT_HISTORY_TOKENS),
+        (1000, 400, 500, context_budget.MIN_HISTORY_TOKENS),
     ],
 )
 def test_the_smaller_limit_holds(context_tokens: int, room: int | None, others: int, expected: int) -> None:
-    assert budget.for_history(context_tokens, room, others) == expected
+    assert context_budget.history_tokens(context_tokens, room, others) == expected
 
 
 @settings(deadline=None)
 @given(st.lists(st.text(max_size=40), max_size=20), st.integers(0, 300))
 def test_the_newest_messages_are_kept_and_fit(texts: list[str], tokens: int) -> None:
     messages = said(*texts)
-    kept = budget.newest(messages, tokens)
+    kept = context_budget.newest_messages(messages, tokens)
     assert kept == messages[len(messages) - len(kept) :]
-    assert estimates.of_messages(kept) <= tokens or not kept
+    assert token_estimates.estimate_messages(kept) <= tokens or not kept
     if 0 < len(kept) < len(messages):
-        assert estimates.of_messages(messages[-len(kept) - 1 :]) > tokens
+        assert token_estimates.estimate_messages(messages[-len(kept) - 1 :]) > tokens
 
 
 def test_a_prompt_that_is_too_long_loses_its_oldest_history_and_never_its_question() -> None:
     above, question = Message(role="system", content="Be kind."), Message(role="user", content="why?")
-    dialogue = Dialogue([above], [Past.of(each) for each in said(*["x" * 400] * 10)], question)
-    short, tokens = dialogue.within(350)
+    dialogue = TurnMessages([above], [HistoryItem.from_message(each) for each in said(*["x" * 400] * 10)], question)
+    short, tokens = dialogue.fit(350)
     assert (short[0], short[-1], len(short)) == (above, question, 5)
-    assert tokens == estimates.of_messages(short) <= 350
-    whole, tokens = dialogue.within(None)
-    assert (len(whole), tokens) == (12, estimates.of_messages(whole))
-    assert dialogue.within(5000) == (whole, tokens)
-    assert dialogue.within(1)[0] == [above, question]
+    assert tokens == token_estimates.estimate_messages(short) <= 350
+    whole, tokens = dialogue.fit(None)
+    assert (len(whole), tokens) == (12, token_estimates.estimate_messages(whole))
+    assert dialogue.fit(5000) == (whole, tokens)
+    assert dialogue.fit(1)[0] == [above, question]
 
 
 def test_old_results_of_tools_are_cut_when_nothing_else_is_left_to_leave_out() -> None:
-    dialogue = Dialogue([], [], Message(role="user", content="go"))
+    dialogue = TurnMessages([], [], Message(role="user", content="go"))
     for number in range(3):
         dialogue.add(Message(role="tool", tool_call_id=str(number), content="y" * 4000))
-    kept, _ = dialogue.within(2200)
+    kept, _ = dialogue.fit(2200)
     assert [len(str(each.content)) > 4000 - 1 for each in kept] == [False, False, True, True]
     assert "left out" in str(kept[1].content)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from local_agent import compaction, estimates
+from local_agent import compaction, token_estimates
 
 from parlour_sdk.protocol.messages import Message
 from parlour_sdk.protocol.models import InvokeModel
@@ -167,5 +167,5 @@ async def test_without_state_the_oldest_is_left_out_and_no_summary_is_made(model
 @given(st.text(), st.lists(st.text(max_size=300), min_size=1, max_size=30), st.integers(20, 500))
 def test_a_plain_summary_keeps_its_size(before: str, said: list[str], tokens: int) -> None:
     made = compaction.excerpt(before, [Message(role="user", content=each) for each in said], tokens)
-    longest = estimates.of_text("assistant: ...") + 160
-    assert 0 < estimates.of_text(made) <= tokens + longest
+    longest = token_estimates.estimate_text("assistant: ...") + 160
+    assert 0 < token_estimates.estimate_text(made) <= tokens + longest

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from local_agent import batch
+from local_agent import tool_calls
 
 from parlour_sdk.protocol.content import AgentInput, MediaElement, MentionElement, QuoteElement, TextElement
 from parlour_sdk.protocol.models import InvokeModel
@@ -156,7 +156,7 @@ async def test_a_tool_that_takes_too_long_is_told_to_the_model(monkeypatch: pyte
         await asyncio.Event().wait()
         return ""
 
-    monkeypatch.setattr(batch, "CALL_SECONDS", 0.01)
+    monkeypatch.setattr(tool_calls, "CALL_TIMEOUT_SECONDS", 0.01)
     script = [reply(tool_calls=[tool_call("slow")]), "It is late."]
     host = FakeHost(models={"m": script}, tools={"slow": slow})
     run = await host.run(FOLDER, "go", config={**CONFIG, "tools": ["slow"]})

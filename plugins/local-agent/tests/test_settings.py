@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from local_agent import settings
-from local_agent.failing import Failed
+from local_agent.errors import TurnError
 
 from parlour_sdk.plugin import read_plugin
 
@@ -49,6 +49,6 @@ def test_the_models_are_asked_in_their_order_and_each_once() -> None:
     ],
 )
 def test_what_makes_no_sense_is_named_with_what_would(name: str, value: Any) -> None:
-    with pytest.raises(Failed, match=rf"^The agent's setting '{name}' must be .*\.$") as failure:
+    with pytest.raises(TurnError, match=rf"^The agent's setting '{name}' must be .*\.$") as failure:
         settings.read({name: value})
     assert failure.value.code == "local-agent.configuration"

@@ -3,11 +3,11 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from local_agent.thinking import Thinking
+from local_agent.reasoning_filter import ReasoningFilter
 
 
 def split(fragments: list[str]) -> tuple[str, str]:
-    thinking = Thinking()
+    thinking = ReasoningFilter()
     parts = [*(thinking.feed(each) for each in fragments), thinking.end()]
     return "".join(said for said, _ in parts), "".join(thought for _, thought in parts)
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from local_agent.variables import Variables, zone
+from local_agent.template_variables import TemplateVariables, zone
 
 from parlour_sdk.protocol.context import AgentRunContext
 
@@ -34,7 +34,7 @@ def at_noon(zone: tzinfo) -> datetime:
 
 
 def filled(template: str, ctx: AgentRunContext | None = None) -> str:
-    return Variables(ctx or context(), at_noon).fill(template)
+    return TemplateVariables(ctx or context(), at_noon).fill(template)
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,11 @@ from parlour.core.access.grants import Grant
 from parlour.core.journal import Unit
 from parlour.core.model.agent import Agent, Binding
 from parlour.core.model.event import EventContext, EventEnvelope, RecordedEvent
-from parlour.core.runs.caller import Caller
-from parlour.core.runs.session import Entry, RunSession
+from parlour.core.runs.caller import ActionCaller
+from parlour.core.runs.session import QueuedEvent, RunSession
 from parlour.core.store import ledger
 from parlour.core.store.ledger import NewRun
-from parlour.core.store.state import Scopes
+from parlour.core.store.state import StateScopes
 from parlour.testing import MemoryJournal
 
 RUNNER = "plugin:acme/puppet/default"
@@ -32,15 +32,15 @@ def journal() -> MemoryJournal:
 
 
 @pytest.fixture
-async def caller(journal: MemoryJournal) -> Caller:
+async def caller(journal: MemoryJournal) -> ActionCaller:
     """A plugin within a run that is running in the ledger."""
     envelope = EventEnvelope("event", "message.received", "api", "chat", EventContext("event"), "api")
-    scopes = Scopes({"conversation": "key-of-conversation", "actor": "key-of-actor"}, "conversation")
+    scopes = StateScopes({"conversation": "key-of-conversation", "actor": "key-of-actor"}, "conversation")
     grant = Grant("acme/puppet", frozenset(), RUNNER, frozenset({"state"}), scopes)
-    entry = Entry(RecordedEvent(1, "conversation", 0, envelope))
+    entry = QueuedEvent(RecordedEvent(1, "conversation", 0, envelope))
     run = NewRun(
         "run", 1, "event", "agent", "agent:", RUNNER, "acme/puppet", "conversation", "", "", "", 1, "", "", 0, 0
     )
-    await journal.commit(Unit("open", (ledger.open_run(run),)))
+    await journal.commit(Unit("open", (ledger.insert_run(run),)))
     session = RunSession("run", entry, Binding(Agent("agent", "agent", RUNNER), ""), grant, steerable=False)
-    return Caller("acme/puppet", grant, session)
+    return ActionCaller("acme/puppet", grant, session)

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from parlour.core.actions.artifacts import UPLOADS_AT_ONCE, ArtifactActions
-from parlour.core.errors import Refused
+from parlour.core.actions.artifacts import MAX_OPEN_UPLOADS, ArtifactActions
+from parlour.core.errors import CallRejected
 from parlour.core.journal import GuardFailed, Select, Unit, Update, where
 from parlour.core.model.ports import Clock
 from parlour.core.model.providers import ProviderFailed
-from parlour.core.runs.caller import Caller
-from parlour.core.runs.session import Sessions
-from parlour.core.store.artifact_service import Artifacts, NoFetcher, Sizes
+from parlour.core.runs.caller import ActionCaller
+from parlour.core.runs.session import RunSessions
+from parlour.core.store.artifact_service import ArtifactLimits, ArtifactService, NullLinkFetcher
 from parlour.core.store.ledger import Ledger
 from parlour.core.store.tables import ARTIFACTS, RUNS
 from parlour.core.system import SystemIds
@@ -40,16 +40,16 @@ def objects() -> MemoryObjects:
 @pytest.fixture
 def actions(journal: MemoryJournal, objects: MemoryObjects, clock: Clock) -> ArtifactActions:
     ids = SystemIds()
-    sizes = Sizes(artifact_bytes=1024 * 1024)
-    return ArtifactActions(Artifacts(journal, objects, NoFetcher(), ids, clock, sizes), journal, ids, clock)
+    sizes = ArtifactLimits(artifact_bytes=1024 * 1024)
+    return ArtifactActions(ArtifactService(journal, objects, NullLinkFetcher(), ids, clock, sizes), journal, ids, clock)
 
 
-async def piece(actions: ArtifactActions, caller: Caller, content: bytes, **fields: Any) -> ArtifactUpload:
+async def piece(actions: ArtifactActions, caller: ActionCaller, content: bytes, **fields: Any) -> ArtifactUpload:
     encoded = base64.b64encode(content).decode()
     return await actions.create(caller, ArtifactCreate(**HEAD, artifact_type="file", content_base64=encoded, **fields))
 
 
-async def make(actions: ArtifactActions, caller: Caller, *pieces: bytes, **fields: Any) -> ArtifactMetadata:
+async def make(actions: ArtifactActions, caller: ActionCaller, *pieces: bytes, **fields: Any) -> ArtifactMetadata:
     upload_id = None
     for content in pieces[:-1]:
         upload_id = (await piece(actions, caller, content, upload_id=upload_id, is_last=False)).upload_id
@@ -58,11 +58,11 @@ async def make(actions: ArtifactActions, caller: Caller, *pieces: bytes, **field
     return made
 
 
-async def read(actions: ArtifactActions, caller: Caller, artifact_id: str, **fields: Any) -> ArtifactChunk:
+async def read(actions: ArtifactActions, caller: ActionCaller, artifact_id: str, **fields: Any) -> ArtifactChunk:
     return await actions.read(caller, ArtifactRead(**HEAD, artifact_id=artifact_id, **fields))
 
 
-async def test_a_file_made_in_pieces_is_read_in_pieces(actions: ArtifactActions, caller: Caller) -> None:
+async def test_a_file_made_in_pieces_is_read_in_pieces(actions: ArtifactActions, caller: ActionCaller) -> None:
     digest = hashlib.sha256(b"hello").hexdigest()
     made = await make(actions, caller, b"he", b"ll", b"o", name="a.txt", sha256=digest, metadata={"k": 1})
     assert (made.sha256, made.size_bytes, made.name, made.metadata) == (digest, 5, "a.txt", {"k": 1})
@@ -77,27 +77,27 @@ async def test_a_file_made_in_pieces_is_read_in_pieces(actions: ArtifactActions,
 
 
 async def test_reading_beyond_the_end_gives_nothing_and_promises_nothing(
-    actions: ArtifactActions, caller: Caller
+    actions: ArtifactActions, caller: ActionCaller
 ) -> None:
     made = await make(actions, caller, b"hello")
     beyond = await read(actions, caller, made.artifact_id, offset=99)
     assert (beyond.content, beyond.has_more, beyond.size_bytes) == (b"", False, 5)
 
 
-async def test_an_empty_file_is_a_file(actions: ArtifactActions, caller: Caller) -> None:
+async def test_an_empty_file_is_a_file(actions: ArtifactActions, caller: ActionCaller) -> None:
     made = await make(actions, caller, b"")
     assert (made.size_bytes, (await read(actions, caller, made.artifact_id)).content) == (0, b"")
 
 
 async def test_making_a_file_is_an_effect_and_needs_a_run_that_goes_on(
-    actions: ArtifactActions, caller: Caller, journal: MemoryJournal
+    actions: ArtifactActions, caller: ActionCaller, journal: MemoryJournal
 ) -> None:
     await piece(actions, caller, b"x", is_last=False)
-    assert not caller.run.effects
+    assert not caller.run_session.has_effects
     await make(actions, caller, b"hello")
-    run = await Ledger(journal).run("run")
+    run = await Ledger(journal).get_run("run")
     assert run is not None
-    assert (caller.run.effects, run["effects"]) == (True, 1)
+    assert (caller.run_session.has_effects, run["effects"]) == (True, 1)
     await journal.commit(Unit("end", (Update(RUNS, {"status": "failed"}, where(run_id="run")),)))
     with pytest.raises(GuardFailed):
         await make(actions, caller, b"late")
@@ -105,24 +105,26 @@ async def test_making_a_file_is_an_effect_and_needs_a_run_that_goes_on(
 
 
 async def test_uploads_that_a_run_leaves_unfinished_end_with_it(
-    actions: ArtifactActions, caller: Caller, objects: MemoryObjects
+    actions: ArtifactActions, caller: ActionCaller, objects: MemoryObjects
 ) -> None:
-    sessions = Sessions(lambda entries: None)
-    sessions.register(caller.run)
+    sessions = RunSessions(lambda entries: None)
+    sessions.register(caller.run_session)
     upload_id = (await piece(actions, caller, b"x" * 1000, is_last=False)).upload_id
-    sessions.unregister(caller.run)
-    assert caller.run.uploads == {}
-    with pytest.raises(Refused) as refusal:
+    sessions.unregister(caller.run_session)
+    assert caller.run_session.uploads == {}
+    with pytest.raises(CallRejected) as refusal:
         await piece(actions, caller, b"y", upload_id=upload_id)
     assert refusal.value.code == "not_found"
     assert objects.content == {}
 
 
-async def test_a_piece_that_comes_as_the_run_ends_leaves_nothing(actions: ArtifactActions, caller: Caller) -> None:
-    caller.run.ended.set()
-    with pytest.raises(Refused):
+async def test_a_piece_that_comes_as_the_run_ends_leaves_nothing(
+    actions: ArtifactActions, caller: ActionCaller
+) -> None:
+    caller.run_session.ended.set()
+    with pytest.raises(CallRejected):
         await piece(actions, caller, b"x", is_last=False)
-    assert caller.run.uploads == {}
+    assert caller.run_session.uploads == {}
 
 
 @pytest.mark.parametrize(
@@ -134,33 +136,33 @@ async def test_a_piece_that_comes_as_the_run_ends_leaves_nothing(actions: Artifa
     ],
 )
 async def test_a_piece_that_does_not_fit_is_refused(
-    actions: ArtifactActions, caller: Caller, journal: MemoryJournal, fields: dict[str, Any], code: str
+    actions: ArtifactActions, caller: ActionCaller, journal: MemoryJournal, fields: dict[str, Any], code: str
 ) -> None:
-    with pytest.raises((Refused, ProviderFailed)) as refusal:
+    with pytest.raises((CallRejected, ProviderFailed)) as refusal:
         await piece(actions, caller, b"hello", **fields)
     assert refusal.value.code == code  # type: ignore[attr-defined]
     assert await journal.read(Select(ARTIFACTS)) == []
 
 
-async def test_content_that_is_not_base64_is_refused(actions: ArtifactActions, caller: Caller) -> None:
-    with pytest.raises(Refused) as refusal:
+async def test_content_that_is_not_base64_is_refused(actions: ArtifactActions, caller: ActionCaller) -> None:
+    with pytest.raises(CallRejected) as refusal:
         await actions.create(caller, ArtifactCreate(**HEAD, artifact_type="file", content_base64="é"))
     assert refusal.value.code == "invalid_argument"
 
 
-async def test_an_upload_over_the_limit_is_over(actions: ArtifactActions, caller: Caller) -> None:
+async def test_an_upload_over_the_limit_is_over(actions: ArtifactActions, caller: ActionCaller) -> None:
     upload_id = None
     for _ in range(4):
         upload_id = (await piece(actions, caller, b"x" * 256 * 1024, upload_id=upload_id, is_last=False)).upload_id
     with pytest.raises(ProviderFailed) as refusal:
         await piece(actions, caller, b"x", upload_id=upload_id)
     assert refusal.value.code == "payload_too_large"
-    assert caller.run.uploads == {}
+    assert caller.run_session.uploads == {}
 
 
-async def test_a_run_sends_only_so_many_files_at_once(actions: ArtifactActions, caller: Caller) -> None:
-    uploads = [(await piece(actions, caller, b"x", is_last=False)).upload_id for _ in range(UPLOADS_AT_ONCE)]
-    with pytest.raises(Refused) as refusal:
+async def test_a_run_sends_only_so_many_files_at_once(actions: ArtifactActions, caller: ActionCaller) -> None:
+    uploads = [(await piece(actions, caller, b"x", is_last=False)).upload_id for _ in range(MAX_OPEN_UPLOADS)]
+    with pytest.raises(CallRejected) as refusal:
         await piece(actions, caller, b"x", is_last=False)
     assert refusal.value.code == "rate_limited"
     await piece(actions, caller, b"x", upload_id=uploads[0])
@@ -168,7 +170,7 @@ async def test_a_run_sends_only_so_many_files_at_once(actions: ArtifactActions, 
 
 
 async def test_a_piece_that_comes_while_another_is_written_is_refused(
-    actions: ArtifactActions, caller: Caller, monkeypatch: pytest.MonkeyPatch
+    actions: ArtifactActions, caller: ActionCaller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     upload_id = (await piece(actions, caller, b"a", is_last=False)).upload_id
     slow = asyncio.Event()
@@ -181,7 +183,7 @@ async def test_a_piece_that_comes_while_another_is_written_is_refused(
     monkeypatch.setattr(MemoryWriting, "write", wait_and_write)
     first = asyncio.create_task(piece(actions, caller, b"b", upload_id=upload_id))
     await asyncio.sleep(0)
-    with pytest.raises(Refused) as refusal:
+    with pytest.raises(CallRejected) as refusal:
         await piece(actions, caller, b"c", upload_id=upload_id)
     slow.set()
     made = (await first).artifact
@@ -191,7 +193,7 @@ async def test_a_piece_that_comes_while_another_is_written_is_refused(
 
 
 async def test_what_another_conversation_made_can_not_be_told_from_nothing(
-    actions: ArtifactActions, caller: Caller, journal: MemoryJournal
+    actions: ArtifactActions, caller: ActionCaller, journal: MemoryJournal
 ) -> None:
     made = await make(actions, caller, b"hello")
     await journal.commit(

@@ -1,11 +1,11 @@
 """Facts about the Host, and the table of what it does."""
 
-from parlour.core.actions.host import HostActions
-from parlour.core.runs.caller import Caller
+from parlour.core.actions.host import HostInfoActions
+from parlour.core.runs.caller import ActionCaller
 from parlour_sdk.protocol.base import PROTOCOL_VERSION
 from parlour_sdk.protocol.host import HostVersionGet
 
 
-async def test_a_run_is_told_the_hosts_version_and_protocol(caller: Caller) -> None:
-    answer = await HostActions("9.9").version(caller, HostVersionGet(run_id="run", call_id="run:1"))
+async def test_a_run_is_told_the_hosts_version_and_protocol(caller: ActionCaller) -> None:
+    answer = await HostInfoActions("9.9").version(caller, HostVersionGet(run_id="run", call_id="run:1"))
     assert (answer.version, answer.protocol) == ("9.9", PROTOCOL_VERSION)

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from parlour.core.errors import Refused
-from parlour.core.model.plugin_manager import PluginFacts
+from parlour.core.errors import CallRejected
+from parlour.core.model.plugin_manager import PluginInfo
 from parlour.core.model.providers import Providers
-from parlour.core.plugin_hooks.components import Components
+from parlour.core.plugin_hooks.components import ComponentRegistry
 from parlour.testing.scripted import ScriptedPlatforms
 from parlour_sdk.protocol.manifest import PluginPermissions
 
@@ -31,7 +31,7 @@ async def upload(world: World, piece: bytes, plugin: str = ME, **fields: Any) ->
 
 
 async def code_of(world: World, piece: bytes = b"x", plugin: str = ME, **fields: Any) -> str:
-    with pytest.raises(Refused) as refusal:
+    with pytest.raises(CallRejected) as refusal:
         await upload(world, piece, plugin, **fields)
     return refusal.value.code
 
@@ -64,7 +64,7 @@ async def test_an_upload_is_its_plugins_own_and_every_piece_of_it_the_same_file(
 
 
 async def test_a_plugin_has_a_few_uploads_under_way_and_each_has_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("parlour.core.actions.chunked_uploads.FILE_BYTES", 4)
+    monkeypatch.setattr("parlour.core.actions.chunked_uploads.MAX_FILE_BYTES", 4)
     world, _ = await opened()
     begun = [(await upload(world, b"abc", is_last=False))["upload_id"] for _ in range(4)]
     assert await code_of(world, is_last=False) == "rate_limited"
@@ -83,13 +83,13 @@ async def test_a_plugin_has_a_few_uploads_under_way_and_each_has_its_limit(monke
 async def test_a_path_in_a_chain_is_refused_wherever_it_is(chain: list[Any]) -> None:
     world, bots = await opened()
     asked = {"call_id": "c:1", "bot_id": "bot", "target_type": "group", "target_id": "1", "chain": chain}
-    with pytest.raises(Refused, match="a path is not taken") as refusal:
+    with pytest.raises(CallRejected, match="a path is not taken") as refusal:
         await world.core.gate.call(ME, "send_message", asked)
     assert (refusal.value.code, bots.calls) == ("invalid_argument", [])
 
 
 async def test_a_plugin_sees_which_plugins_there_are() -> None:
-    facts = PluginFacts("acme/x", "1.2", "running", "", {"en_US": "X"}, None, {}, {}, True, "", "", 0, ())
+    facts = PluginInfo("acme/x", "1.2", "running", "", {"en_US": "X"}, None, {}, {}, True, "", "", 0, ())
     world, _ = await opened(plugin_list=lambda: [facts])
     told = await world.core.gate.call(ME, "list_plugins", {"call_id": "c:1"})
     [plugin] = told["plugins"]
@@ -97,7 +97,7 @@ async def test_a_plugin_sees_which_plugins_there_are() -> None:
 
 
 async def test_a_plugin_sees_the_hosts_own_commands_and_those_of_plugins() -> None:
-    components = Components()
+    components = ComponentRegistry()
     command = {"kind": "Command", "name": "weather", "description": {"en_US": "Rain?"}, "spec": {"usage": "/weather"}}
     components.replace_plugin(OTHER, "1", [command])
     world, _ = await opened(components=components)

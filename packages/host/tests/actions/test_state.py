@@ -7,7 +7,7 @@ import pytest
 from parlour.core.actions.state import StateActions
 from parlour.core.journal import GuardFailed, Unit, Update, where
 from parlour.core.model.ports import Clock
-from parlour.core.runs.caller import Caller
+from parlour.core.runs.caller import ActionCaller
 from parlour.core.store.ledger import Ledger
 from parlour.core.store.tables import RUNS
 from parlour.testing import MemoryJournal
@@ -22,51 +22,51 @@ def state(journal: MemoryJournal, clock: Clock) -> StateActions:
     return StateActions(journal, clock)
 
 
-async def put(state: StateActions, caller: Caller, key: str, value: Any, scope: StateScope = "actor") -> None:
+async def put(state: StateActions, caller: ActionCaller, key: str, value: Any, scope: StateScope = "actor") -> None:
     await state.set(caller, StateSet(**HEAD, scope=scope, key=key, value=value))
 
 
-async def get(state: StateActions, caller: Caller, key: str, scope: StateScope = "actor") -> tuple[bool, Any]:
+async def get(state: StateActions, caller: ActionCaller, key: str, scope: StateScope = "actor") -> tuple[bool, Any]:
     answer = await state.get(caller, StateGet(**HEAD, scope=scope, key=key))
     return answer.found, answer.value
 
 
 @pytest.mark.parametrize("value", [None, False, 0, 1.5, "", "é", [], {"a": [None, {"b": 1}]}], ids=repr)
-async def test_a_value_is_read_back_as_it_was_written(state: StateActions, caller: Caller, value: Any) -> None:
+async def test_a_value_is_read_back_as_it_was_written(state: StateActions, caller: ActionCaller, value: Any) -> None:
     await put(state, caller, "k", value)
     assert await get(state, caller, "k") == (True, value)
 
 
-async def test_a_value_that_was_never_written_is_not_found(state: StateActions, caller: Caller) -> None:
+async def test_a_value_that_was_never_written_is_not_found(state: StateActions, caller: ActionCaller) -> None:
     assert await get(state, caller, "k") == (False, None)
 
 
-async def test_a_later_value_replaces_an_earlier_one(state: StateActions, caller: Caller) -> None:
+async def test_a_later_value_replaces_an_earlier_one(state: StateActions, caller: ActionCaller) -> None:
     await put(state, caller, "k", 1)
     await put(state, caller, "k", 2)
     assert await get(state, caller, "k") == (True, 2)
 
 
-async def test_scopes_are_apart(state: StateActions, caller: Caller) -> None:
+async def test_scopes_are_apart(state: StateActions, caller: ActionCaller) -> None:
     await put(state, caller, "k", 1, "actor")
     assert await get(state, caller, "k", "conversation") == (False, None)
 
 
-async def test_a_deleted_value_is_gone_and_deleting_nothing_is_fine(state: StateActions, caller: Caller) -> None:
+async def test_a_deleted_value_is_gone_and_deleting_nothing_is_fine(state: StateActions, caller: ActionCaller) -> None:
     await put(state, caller, "k", 1)
     for _ in range(2):
         await state.delete(caller, StateDelete(**HEAD, scope="actor", key="k"))
     assert await get(state, caller, "k") == (False, None)
 
 
-async def test_keys_are_listed_by_prefix_in_order(state: StateActions, caller: Caller) -> None:
+async def test_keys_are_listed_by_prefix_in_order(state: StateActions, caller: ActionCaller) -> None:
     for key in ("b.2", "a", "b.1", "b"):
         await put(state, caller, key, 1)
     assert (await state.list(caller, StateList(**HEAD, scope="actor", prefix="b."))).keys == ["b.1", "b.2"]
     assert (await state.list(caller, StateList(**HEAD, scope="actor"))).keys == ["a", "b", "b.1", "b.2"]
 
 
-async def test_a_long_list_is_cut_and_says_that_there_is_more(state: StateActions, caller: Caller) -> None:
+async def test_a_long_list_is_cut_and_says_that_there_is_more(state: StateActions, caller: ActionCaller) -> None:
     for number in range(STATE_LIST_KEYS):
         await put(state, caller, f"{number:03}", 1)
     assert not (await state.list(caller, StateList(**HEAD, scope="actor"))).has_more
@@ -78,19 +78,19 @@ async def test_a_long_list_is_cut_and_says_that_there_is_more(state: StateAction
 
 
 async def test_writing_is_an_effect_in_memory_and_in_the_ledger(
-    state: StateActions, caller: Caller, journal: MemoryJournal
+    state: StateActions, caller: ActionCaller, journal: MemoryJournal
 ) -> None:
     await get(state, caller, "k")
-    assert not caller.run.effects
+    assert not caller.run_session.has_effects
     await put(state, caller, "k", 1)
-    run = await Ledger(journal).run("run")
-    assert caller.run.effects
+    run = await Ledger(journal).get_run("run")
+    assert caller.run_session.has_effects
     assert run is not None
     assert run["effects"] == 1
 
 
 async def test_a_run_that_ended_meanwhile_writes_nothing(
-    state: StateActions, caller: Caller, journal: MemoryJournal
+    state: StateActions, caller: ActionCaller, journal: MemoryJournal
 ) -> None:
     await journal.commit(Unit("end", (Update(RUNS, {"status": "failed"}, where(run_id="run")),)))
     with pytest.raises(GuardFailed):

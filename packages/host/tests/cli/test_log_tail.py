@@ -19,17 +19,17 @@ def test_what_was_there_before_is_not_shown(tmp_path: Path) -> None:
     with file.open("a") as opened:
         opened.write("t new\n")
 
-    assert words(tail.lines()) == ["new"]
-    assert tail.lines() == []
+    assert words(tail.read_lines()) == ["new"]
+    assert tail.read_lines() == []
 
 
 def test_a_log_that_begins_later_is_shown_from_its_beginning(tmp_path: Path) -> None:
     tail = LogTail(tmp_path / "later" / "x.log")
-    assert tail.lines() == []
+    assert tail.read_lines() == []
 
     LogFile(tmp_path / "later" / "x.log", 2, 1024).write(["first", "second"])
 
-    assert words(tail.lines()) == ["first", "second"]
+    assert words(tail.read_lines()) == ["first", "second"]
 
 
 def test_half_a_line_waits_for_its_other_half(tmp_path: Path) -> None:
@@ -39,9 +39,9 @@ def test_half_a_line_waits_for_its_other_half(tmp_path: Path) -> None:
 
     with file.open("ab", 0) as opened:
         opened.write(b"t hal")
-        assert tail.lines() == []
+        assert tail.read_lines() == []
         opened.write(b"f\nt w")
-        assert words(tail.lines()) == ["half"]
+        assert words(tail.read_lines()) == ["half"]
 
 
 def test_no_line_is_lost_or_repeated_when_the_file_is_renewed(tmp_path: Path) -> None:
@@ -50,7 +50,7 @@ def test_no_line_is_lost_or_repeated_when_the_file_is_renewed(tmp_path: Path) ->
     shown: list[str] = []
     for number in range(50):
         log.write([f"line {number}"])
-        shown += words(tail.lines())
+        shown += words(tail.read_lines())
 
     assert shown == [f"line {number}" for number in range(50)]
     assert (tmp_path / "x.log.2").exists()

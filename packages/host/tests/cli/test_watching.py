@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from parlour.cli.plugin_commands.file_watcher import Watched
+from parlour.cli.plugin_commands.file_watcher import FileWatcher
 
 Change = Callable[[Path], object]
 
@@ -20,11 +20,11 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def watched(folder: Path) -> Watched:
+def watched(folder: Path) -> FileWatcher:
     """What is there was seen already."""
-    watched = Watched(folder)
-    assert watched.changed()
-    assert not watched.changed()
+    watched = FileWatcher(folder)
+    assert watched.has_changed()
+    assert not watched.has_changed()
     return watched
 
 
@@ -39,42 +39,42 @@ CHANGES: dict[str, Change] = {
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_a_change_is_seen_once_it_is_over(folder: Path, watched: Watched, name: str) -> None:
+def test_a_change_is_seen_once_it_is_over(folder: Path, watched: FileWatcher, name: str) -> None:
     CHANGES[name](folder)
 
-    assert [watched.changed() for _ in range(4)] == [False, True, False, False]
+    assert [watched.has_changed() for _ in range(4)] == [False, True, False, False]
 
 
-def test_while_files_go_on_changing_it_waits(folder: Path, watched: Watched) -> None:
+def test_while_files_go_on_changing_it_waits(folder: Path, watched: FileWatcher) -> None:
     for size in range(3):
         (folder / "code" / "main.py").write_text("x" * (size + 5))
-        assert not watched.changed()
+        assert not watched.has_changed()
 
-    assert watched.changed()
+    assert watched.has_changed()
 
 
 @pytest.mark.parametrize("name", ["__pycache__", ".git", ".venv", ".pytest_cache", "tests"])
-def test_what_is_not_installed_does_not_count(folder: Path, watched: Watched, name: str) -> None:
+def test_what_is_not_installed_does_not_count(folder: Path, watched: FileWatcher, name: str) -> None:
     (folder / "code" / name).mkdir()
     (folder / "code" / name / "file").write_text("")
 
-    assert not any(watched.changed() for _ in range(3))
+    assert not any(watched.has_changed() for _ in range(3))
 
 
-def test_a_folder_that_goes_and_comes_back_is_a_change(folder: Path, watched: Watched) -> None:
+def test_a_folder_that_goes_and_comes_back_is_a_change(folder: Path, watched: FileWatcher) -> None:
     folder.rename(folder.with_name("away"))
-    assert [watched.changed() for _ in range(3)] == [False, True, False]
+    assert [watched.has_changed() for _ in range(3)] == [False, True, False]
 
     folder.with_name("away").rename(folder)
-    assert [watched.changed() for _ in range(3)] == [False, True, False]
+    assert [watched.has_changed() for _ in range(3)] == [False, True, False]
 
 
 def test_a_single_file_is_watched_alone(folder: Path) -> None:
-    watched = Watched(folder / "manifest.yaml")
-    assert watched.changed()
+    watched = FileWatcher(folder / "manifest.yaml")
+    assert watched.has_changed()
     (folder / "other.yaml").write_text("")
-    assert not any(watched.changed() for _ in range(2))
+    assert not any(watched.has_changed() for _ in range(2))
 
     (folder / "manifest.yaml").write_text("changed")
 
-    assert [watched.changed() for _ in range(3)] == [False, True, False]
+    assert [watched.has_changed() for _ in range(3)] == [False, True, False]

@@ -7,18 +7,18 @@ from typing import Any
 
 import pytest
 
-from parlour.app.core import Core, Ports, build_core
+from parlour.app.core import Core, CorePorts, build_core
 from parlour.core.config.routes import Route
 from parlour.core.encoding import loads
-from parlour.core.ingest.gateway import Accepted
+from parlour.core.ingest.gateway import IngestResult
 from parlour.core.journal import Receipt, Row, Select, StorageFailed, Table, Unit, where
 from parlour.core.model.agent import Agent
-from parlour.core.model.event import EventContext, EventEnvelope, Party, RecordedEvent
-from parlour.core.model.outbox_row import Outgoing
-from parlour.core.model.ports import PluginLost, PluginUnavailable, Sent
-from parlour.core.runs.session import Entry
+from parlour.core.model.event import EventContext, EventEnvelope, Participant, RecordedEvent
+from parlour.core.model.outbox_row import OutboxRow
+from parlour.core.model.ports import PluginDisconnected, PluginUnavailable, SendReceipt
+from parlour.core.runs.session import QueuedEvent
 from parlour.core.store.tables import RUN_EVENTS
-from parlour.core.system import compose
+from parlour.core.system import make_uuid7
 from parlour.testing import MemoryDatabase, MemoryJournal, MemoryObjects
 
 EPOCH = 1_800_000_000_000
@@ -57,7 +57,7 @@ class CountedIds:
 
     def new(self) -> str:
         self._count += 1
-        return compose(EPOCH, self._count)
+        return make_uuid7(EPOCH, self._count)
 
 
 class BreakableJournal(MemoryJournal):
@@ -136,7 +136,7 @@ class PuppetRun:
         self._wake.set()
 
     def crash(self) -> None:
-        self._failure = PluginLost("crashed")
+        self._failure = PluginDisconnected("crashed")
         self._wake.set()
 
     async def batch(self) -> list[Any]:
@@ -188,34 +188,34 @@ class PuppetPlugins:
 class PlatformSurface:
     """A chat platform: each send takes the next of what was prepared (an exception is raised), then all is well."""
 
-    def __init__(self, idempotent: bool = False, finds: Sent | None = None) -> None:
+    def __init__(self, idempotent: bool = False, finds: SendReceipt | None = None) -> None:
         self.idempotent = idempotent
         self.finds = finds
         self.prepared: deque[Exception | float] = deque()
         """An exception is raised, a number is how long the answer takes; when there are none, it answers at once."""
-        self.tries: list[Outgoing] = []
-        self.asked: list[Outgoing] = []
+        self.tries: list[OutboxRow] = []
+        self.asked: list[OutboxRow] = []
 
-    def repeatable(self, outgoing: Outgoing) -> bool:
+    def is_idempotent(self, outgoing: OutboxRow) -> bool:
         return self.idempotent
 
-    def line(self, outgoing: Outgoing) -> str:
+    def serialization_key(self, outgoing: OutboxRow) -> str:
         return outgoing.bot_id
 
-    async def ready(self, outgoing: Outgoing) -> None: ...
+    async def wait_until_sendable(self, outgoing: OutboxRow) -> None: ...
 
-    async def turn(self, outgoing: Outgoing) -> None: ...
+    async def acquire(self, outgoing: OutboxRow) -> None: ...
 
-    async def send(self, outgoing: Outgoing) -> Sent:
+    async def send(self, outgoing: OutboxRow) -> SendReceipt:
         self.tries.append(outgoing)
         next_up = self.prepared.popleft() if self.prepared else 0.0
         if isinstance(next_up, Exception):
             raise next_up
         if next_up:
             await asyncio.sleep(next_up)
-        return Sent(f"platform-{len(self.tries)}")
+        return SendReceipt(f"platform-{len(self.tries)}")
 
-    async def find(self, outgoing: Outgoing) -> Sent | None:
+    async def find_sent(self, outgoing: OutboxRow) -> SendReceipt | None:
         self.asked.append(outgoing)
         return self.finds
 
@@ -242,7 +242,9 @@ class World:
         self.ids = ids
         self.objects = ports.setdefault("objects", MemoryObjects(self.clock.now))
         self.core: Core = build_core(
-            Ports(journal=journal, plugins=plugins, clock=self.clock, ids=ids, surfaces={"platform": surface}, **ports)
+            CorePorts(
+                journal=journal, plugins=plugins, clock=self.clock, ids=ids, surfaces={"platform": surface}, **ports
+            )
         )
 
     @classmethod
@@ -254,7 +256,7 @@ class World:
         world.core.registry.replace_plugin(PLUGIN, "1", [discovery])
         await world.core.agents.add(agent or make_agent())
         await world.core.routes.replace("bot", [Route("message.*", "agent", {"agent_id": "agent"})])
-        await world.core.take_up()
+        await world.core.recover()
         return world
 
     def die(self) -> None:
@@ -276,10 +278,10 @@ class World:
         world = World(journal, plugins, self.surface, self.ids, **ports)
         world.core.registry.replace_plugin(PLUGIN, "1", [discovery])
         await world.core.load()
-        await world.core.take_up()
+        await world.core.recover()
         return world
 
-    async def say(self, text: str, **fields: Any) -> Accepted:
+    async def say(self, text: str, **fields: Any) -> IngestResult:
         return await self.core.gateway.ingest(message(text, **fields))
 
     async def rest(self) -> None:
@@ -327,7 +329,7 @@ def message(
         "event_type": "message.received",
         "source": surface,
         "context": EventContext(identity),
-        "actor": Party("user", actor, actor.title()) if actor else Party(),
+        "actor": Participant("user", actor, actor.title()) if actor else Participant(),
         "input": {"text": text},
         **origin,
     }
@@ -338,8 +340,8 @@ def recorded(seq: int = 1, conversation_id: str = "conversation", **fields: Any)
     return RecordedEvent(seq, conversation_id, EPOCH, message(**fields))
 
 
-def entry(seq: int = 1, lane: str = "lane", **fields: Any) -> Entry:
-    return Entry(recorded(seq, lane, **fields))
+def entry(seq: int = 1, lane: str = "lane", **fields: Any) -> QueuedEvent:
+    return QueuedEvent(recorded(seq, lane, **fields))
 
 
 async def until(holds: Any, seconds: float = 100_000) -> None:

@@ -5,15 +5,15 @@ import logging
 
 import pytest
 
-from parlour.core.access.browser_sessions import LIFETIME, Logins
-from parlour.core.access.users import User
+from parlour.core.access.browser_sessions import SESSION_LIFETIME_MILLISECONDS, BrowserSessions
+from parlour.core.access.users import UserAccount
 from parlour.core.journal import Insert, Select, Unit, where
 from parlour.core.model.budget import Budget
 from parlour.core.model.providers import Providers
 from parlour.core.model.schedule import EVENT_TYPE, Schedule
 from parlour.core.store import retention
 from parlour.core.store.clock_check import read_note
-from parlour.core.store.retention import Retention, Terms
+from parlour.core.store.retention import Retention, RetentionPeriods
 from parlour.core.store.tables import AUDIT, BUDGET_USES, EVENTS, LOGINS, TRANSCRIPT, USERS
 from parlour.testing.scripted import Reply, ScriptedModels
 from parlour_sdk.protocol.usage import Usage
@@ -36,7 +36,7 @@ def kept(world: World) -> list[int]:
 
 async def clean(world: World, seconds: float, **days: float) -> None:
     """Lets retention work for so long, as a Host that runs for this time."""
-    cleaner = Retention(world.journal, world.core.artifacts, world.clock, Terms(**days))
+    cleaner = Retention(world.journal, world.core.artifacts, world.clock, RetentionPeriods(**days))
     try:
         async with asyncio.timeout(seconds):
             await cleaner.serve(60, DAY)
@@ -126,23 +126,23 @@ async def test_a_small_correction_of_the_clock_holds_nothing() -> None:
 
 
 async def test_one_job_deletes_a_share_of_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retention, "SHORTEST_PAUSE_SECONDS", 0)
+    monkeypatch.setattr(retention, "MIN_PAUSE_SECONDS", 0)
     world = await World.open()
     before = len(world.rows(AUDIT))
-    entry = dict.fromkeys(AUDIT.names, "") | {"created_at": world.clock.now()}
+    entry = dict.fromkeys(AUDIT.column_names, "") | {"created_at": world.clock.now()}
     del entry["seq"]
     for _ in range(10):
         await world.journal.commit(Unit("test.audit", tuple(Insert(AUDIT, {**entry}) for _ in range(500))))
     await asyncio.sleep(366 * DAY)
-    cleaner = Retention(world.journal, world.core.artifacts, world.clock, Terms())
+    cleaner = Retention(world.journal, world.core.artifacts, world.clock, RetentionPeriods())
 
     left = [len(world.rows(AUDIT)) - before]
     for _ in range(2):
-        await cleaner.once()
+        await cleaner.run_once()
         left.append(len(world.rows(AUDIT)))
 
     first, second = left[0] - left[1], left[1] - left[2]
-    assert 500 <= first < 500 + retention.BATCH
+    assert 500 <= first < 500 + retention.BATCH_ROWS
     assert 400 <= second <= first
 
 
@@ -226,9 +226,9 @@ async def test_an_approval_can_still_be_given_after_the_clock_was_set_back() -> 
     assert len(group.done("kick_member")) == 1
 
 
-async def logged_in(world: World) -> tuple[Logins, str]:
-    logins, user = Logins(world.journal, world.clock), User("u", "ada@example.org", "Ada", "owner", 0)
-    row = dict.fromkeys(USERS.names, 0) | user.shown() | {"user_id": "u", "password": "", "enabled": 1}
+async def logged_in(world: World) -> tuple[BrowserSessions, str]:
+    logins, user = BrowserSessions(world.journal, world.clock), UserAccount("u", "ada@example.org", "Ada", "owner", 0)
+    row = dict.fromkeys(USERS.column_names, 0) | user.audit_fields() | {"user_id": "u", "password": "", "enabled": 1}
     await world.journal.commit(Unit("test.user", (Insert(USERS, {**row}),)))
     cookie, _ = await logins.open(user, "browser", "127.0.0.1")
     return logins, cookie
@@ -246,7 +246,7 @@ async def test_a_session_that_a_jump_ahead_ended_is_there_again_when_the_clock_i
     world = await world.restart()
     await clean(world, 3 * HOUR)
     jump(-FAR)
-    assert await Logins(world.journal, world.clock).find(cookie) is not None
+    assert await BrowserSessions(world.journal, world.clock).find(cookie) is not None
 
 
 async def test_a_session_of_a_clock_that_was_ahead_lasts_no_longer_than_others() -> None:
@@ -256,16 +256,16 @@ async def test_a_session_of_a_clock_that_was_ahead_lasts_no_longer_than_others()
     jump(-FAR)
     assert await logins.find(cookie) is not None
     [row] = world.rows(LOGINS)
-    assert row["expires_at"] == world.clock.now() + LIFETIME
-    await asyncio.sleep(LIFETIME / 1000 + 1)
+    assert row["expires_at"] == world.clock.now() + SESSION_LIFETIME_MILLISECONDS
+    await asyncio.sleep(SESSION_LIFETIME_MILLISECONDS / 1000 + 1)
     assert await logins.find(cookie) is None
 
 
 async def test_sessions_that_expired_are_deleted_by_retention() -> None:
     world = await World.open()
     await logged_in(world)
-    await asyncio.sleep(LIFETIME / 1000 + 1)
-    await Retention(world.journal, world.core.artifacts, world.clock, Terms()).once()
+    await asyncio.sleep(SESSION_LIFETIME_MILLISECONDS / 1000 + 1)
+    await Retention(world.journal, world.core.artifacts, world.clock, RetentionPeriods()).run_once()
     assert world.rows(LOGINS) == []
 
 

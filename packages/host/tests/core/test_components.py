@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from parlour.core.plugin_hooks.components import Components, Subscription
+from parlour.core.plugin_hooks.components import ComponentRegistry, HandlerSubscription
 
 TOOL = {"kind": "Tool", "name": "lamp", "label": {"en_US": "Lamp"}, "spec": {"read_only": True}}
 LISTENER = {
@@ -24,14 +24,14 @@ ALL = [
 
 
 def test_every_kind_is_found_with_its_plugin_and_what_its_file_says() -> None:
-    components = Components()
+    components = ComponentRegistry()
     assert components.replace_plugin("acme/one", "1.2", ALL) == []
     [tool] = components.tools()
     assert (tool.plugin_id, tool.plugin_version, tool.name, tool.label) == ("acme/one", "1.2", "lamp", TOOL["label"])
     assert tool.spec.read_only
     [listener] = components.listeners()
     assert listener.spec.priority == 5
-    assert listener.spec.handlers == [Subscription(event="message.*", priority=7, observe=True)]
+    assert listener.spec.handlers == [HandlerSubscription(event="message.*", priority=7, observe=True)]
     assert [each.spec.aliases for each in components.commands()] == [["r"]]
     assert [each.name for each in components.knowledge_engines()] == ["shelf"]
     assert [each.spec.extensions for each in components.parsers()] == [[".pdf"]]
@@ -50,7 +50,7 @@ def test_every_kind_is_found_with_its_plugin_and_what_its_file_says() -> None:
     ],
 )
 def test_a_bad_component_is_skipped_with_its_plugin_and_fault_named_and_the_others_stay(item: Any, named: str) -> None:
-    components = Components()
+    components = ComponentRegistry()
     [warning] = components.replace_plugin("acme/one", "1", [TOOL, item])
     assert "acme/one" in warning
     assert named in warning
@@ -59,7 +59,7 @@ def test_a_bad_component_is_skipped_with_its_plugin_and_fault_named_and_the_othe
 
 
 def test_a_newer_process_replaces_its_plugins_components_and_nobody_elses() -> None:
-    components = Components()
+    components = ComponentRegistry()
     components.replace_plugin("acme/two", "1", [TOOL])
     components.replace_plugin("acme/one", "1", [TOOL, LISTENER])
     components.replace_plugin("acme/one", "2", [{**TOOL, "name": "torch"}])

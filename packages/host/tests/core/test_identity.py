@@ -5,7 +5,7 @@ from uuid import UUID
 
 import pytest
 
-from parlour.core.system import SystemClock, SystemIds, compose
+from parlour.core.system import SystemClock, SystemIds, make_uuid7
 
 
 def test_ids_are_uuids_of_version_7_with_the_present_time() -> None:
@@ -37,10 +37,10 @@ def test_two_processes_make_different_ids() -> None:
 
 
 def test_an_id_is_composed_of_its_time_and_its_tail() -> None:
-    assert compose(0, 0) == "00000000-0000-7000-8000-000000000000"
-    assert compose(2**48 - 1, 2**74 - 1) == "ffffffff-ffff-7fff-bfff-ffffffffffff"
+    assert make_uuid7(0, 0) == "00000000-0000-7000-8000-000000000000"
+    assert make_uuid7(2**48 - 1, 2**74 - 1) == "ffffffff-ffff-7fff-bfff-ffffffffffff"
     with pytest.raises(ValueError, match="74 bits"):
-        compose(0, 2**74)
+        make_uuid7(0, 2**74)
 
 
 def test_the_clock_tells_milliseconds() -> None:

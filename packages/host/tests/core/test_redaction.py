@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from parlour.core import redaction
 from parlour.core.journal import Insert, Select, Unit, Update, where
-from parlour.core.redaction import MASK, KnowingBox, Redactor
+from parlour.core.redaction import MASK, RedactingSecretBox, Redactor
 from parlour.core.store import event_log, event_notes, ledger
 from parlour.core.store.redacted_journal import RedactedJournal
 from parlour.core.store.tables import RUN_EVENTS, RUNS, TRAIL
@@ -23,15 +23,15 @@ SECRET = 'pass"word\\4711 ü'
 
 def test_a_known_secret_goes_in_every_way_of_writing_it() -> None:
     redactor = Redactor()
-    redactor.know(SECRET)
+    redactor.add_secret(SECRET)
     told = [f"it was {SECRET}!", '{"error": "pass\\"word\\\\4711 \\u00fc"}', "?x=pass%22word%5C4711%20%C3%BC"]
-    assert [redactor.clean(text) for text in told] == [f"it was {MASK}!", f'{{"error": "{MASK}"}}', f"?x={MASK}"]
+    assert [redactor.redact(text) for text in told] == [f"it was {MASK}!", f'{{"error": "{MASK}"}}', f"?x={MASK}"]
 
 
 def test_the_password_of_a_known_address_is_known_on_its_own() -> None:
     redactor = Redactor()
-    redactor.know("postgresql://ann:hunter2hunter2@db/parlour")
-    assert redactor.clean("authentication with hunter2hunter2 failed") == f"authentication with {MASK} failed"
+    redactor.add_secret("postgresql://ann:hunter2hunter2@db/parlour")
+    assert redactor.redact("authentication with hunter2hunter2 failed") == f"authentication with {MASK} failed"
 
 
 LOOKS = {
@@ -51,7 +51,7 @@ LOOKS = {
 
 @pytest.mark.parametrize(("text", "clean"), LOOKS.values(), ids=LOOKS)
 def test_what_looks_secret_goes(text: str, clean: str) -> None:
-    assert Redactor().clean(text) == clean
+    assert Redactor().redact(text) == clean
 
 
 IN_JSON = {
@@ -67,7 +67,7 @@ GONE = ("$KEY", "abcd", "sk-")
 
 @pytest.mark.parametrize(("value", "kept"), IN_JSON.values(), ids=IN_JSON)
 def test_json_stays_json_and_loses_its_secrets(value: Any, kept: list[str]) -> None:
-    clean = Redactor().clean_json(json.dumps(value))
+    clean = Redactor().redact_json(json.dumps(value))
     told = json.dumps(json.loads(clean), ensure_ascii=False)
     assert all(json.dumps(each)[1:-1] in told for each in kept)
     assert not any(each in told for each in GONE)
@@ -80,7 +80,7 @@ VALUES = st.recursive(TEXTS, lambda inner: st.lists(inner, max_size=3) | st.dict
 
 @given(VALUES)
 def test_json_of_any_kind_keeps_its_shape(value: Any) -> None:
-    assert _shape(json.loads(Redactor().clean_json(json.dumps(value)))) == _shape(value)
+    assert _shape(json.loads(Redactor().redact_json(json.dumps(value)))) == _shape(value)
 
 
 def _shape(value: Any) -> Any:
@@ -97,7 +97,7 @@ def _shape(value: Any) -> Any:
 )
 def test_the_quick_look_for_signs_misses_nothing(parts: list[str], loud: bool) -> None:
     text = " ".join(parts).upper() if loud else " ".join(parts)
-    assert Redactor().clean(text) == redaction.LOOKS_SECRET.sub(redaction.masked, text)
+    assert Redactor().redact(text) == redaction.SECRET_PATTERN.sub(redaction.mask_match, text)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_the_quick_look_for_signs_misses_nothing(parts: list[str], loud: bool) -
     ],
 )
 def test_ordinary_sentences_stay(text: str) -> None:
-    assert Redactor().clean(text) == text
+    assert Redactor().redact(text) == text
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_a_hostile_text_takes_no_longer_than_its_length_asks_for(piece: str) -> 
     """Twice the text takes about twice the time; what is quadratic would take four times, of seconds."""
     text = piece * (200_000 // len(piece))
     began = time.process_time()
-    Redactor().clean(text)
+    Redactor().redact(text)
     assert time.process_time() - began < 5
 
 
@@ -134,29 +134,29 @@ def test_a_secret_is_known_from_the_moment_it_is_sealed_or_opened() -> None:
             return sealed[::-1]
 
     redactor = Redactor()
-    box = KnowingBox(Box(), redactor)
+    box = RedactingSecretBox(Box(), redactor)
     sealed, opened = box.seal("canary-one"), box.open("owt-yranac")
     assert (sealed, opened) == ("eno-yranac", "canary-two")
-    assert redactor.clean("canary-one canary-two") == f"{MASK} {MASK}"
+    assert redactor.redact("canary-one canary-two") == f"{MASK} {MASK}"
 
 
 def _run(**fields: Any) -> Insert:
     names = "run_id event_id agent_id binding_id runner_id plugin_id conversation_id thread_id workspace_id bot_id"
     texts = dict.fromkeys(names.split(), "")
     run = ledger.NewRun(**texts, event_seq=1, attempt=1, parent_run_id="", snapshot="", deadline_at=0, now=0)  # type: ignore[arg-type]
-    return ledger.open_run(run)
+    return ledger.insert_run(run)
 
 
 async def test_errors_and_trail_are_written_clean_and_peoples_own_words_as_they_are() -> None:
     redactor, inner = Redactor(), MemoryJournal()
-    redactor.know("canary-value")
+    redactor.add_secret("canary-value")
     journal = RedactedJournal(inner, redactor)
     fail = Update(RUNS, {"error": "no canary-value", "status": "failed"}, where(run_id=""))
-    failed = ledger.append("", 1, "run.failed", {"error": "canary-value"}, 0)
-    said = ledger.append("", 2, "message.completed", {"message": {"content": "canary-value"}}, 0)
+    failed = ledger.append_event("", 1, "run.failed", {"error": "canary-value"}, 0)
+    said = ledger.append_event("", 2, "message.completed", {"message": {"content": "canary-value"}}, 0)
     event = event_log.append(message("canary-value"), "c", 0)
     await journal.commit(
-        Unit("x", (event, _run(), fail, failed, said, event_notes.note(1, "x", {"text": "canary-value"}, 0)))
+        Unit("x", (event, _run(), fail, failed, said, event_notes.add_note(1, "x", {"text": "canary-value"}, 0)))
     )
     assert (await journal.read(Select(RUNS)))[0]["error"] == f"no {MASK}"
     assert [row["data"].count("canary") for row in await journal.read(Select(RUN_EVENTS, order=("sequence",)))] == [
@@ -168,4 +168,4 @@ async def test_errors_and_trail_are_written_clean_and_peoples_own_words_as_they_
 
 def test_json_that_is_too_deep_to_be_read_is_cleaned_as_text() -> None:
     deep = '{"a":' * 220 + '{"password": "hunter22"}' + "}" * 220
-    assert "hunter22" not in Redactor().clean_json(deep)
+    assert "hunter22" not in Redactor().redact_json(deep)

@@ -14,16 +14,16 @@ from uvicorn.server import ServerState
 from websockets.asyncio.client import connect
 
 from parlour.app.web.bounded_protocol import BoundedProtocol
-from parlour.app.web.connection_limits import Allowance, ConnectionLimits
+from parlour.app.web.connection_limits import ConnectionLimiter, ConnectionQuota
 from parlour.http.client_address import TrustedProxies
 
 PING_SECONDS = 0.2
 
 
 @asynccontextmanager
-async def serving(application: Any) -> AsyncIterator[tuple[int, ConnectionLimits, list[asyncio.Transport]]]:
+async def serving(application: Any) -> AsyncIterator[tuple[int, ConnectionLimiter, list[asyncio.Transport]]]:
     """Yields the port, the limits, and the server's side of each connection."""
-    limits = ConnectionLimits(Allowance(100, 100, 30, 30), TrustedProxies(()), lambda reason: None)
+    limits = ConnectionLimiter(ConnectionQuota(100, 100, 30, 30), TrustedProxies(()), lambda reason: None)
     made: list[asyncio.Transport] = []
 
     class Noted(BoundedProtocol):

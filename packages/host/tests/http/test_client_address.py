@@ -8,7 +8,7 @@ PROXIES = TrustedProxies(["127.0.0.1", "10.0.0.0/8", "fd00::/8"])
 
 
 def forwarded(*headers: tuple[str, str]) -> Forwarded:
-    return PROXIES.forwarded([(name.lower().encode(), value.encode("latin-1")) for name, value in headers])
+    return PROXIES.parse_headers([(name.lower().encode(), value.encode("latin-1")) for name, value in headers])
 
 
 @pytest.mark.parametrize(

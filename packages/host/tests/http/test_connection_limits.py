@@ -5,28 +5,28 @@ import resource
 import pytest
 
 from parlour.app.file_limit import connections_within_file_limit
-from parlour.app.web.connection_limits import Allowance, ConnectionLimits
+from parlour.app.web.connection_limits import ConnectionLimiter, ConnectionQuota
 from parlour.http.client_address import TrustedProxies
 
 
 @pytest.fixture
-def limits() -> ConnectionLimits:
-    return ConnectionLimits(Allowance(4, 2, 10, 60), TrustedProxies(["10.0.0.1"]), lambda reason: None)
+def limits() -> ConnectionLimiter:
+    return ConnectionLimiter(ConnectionQuota(4, 2, 10, 60), TrustedProxies(["10.0.0.1"]), lambda reason: None)
 
 
-def test_an_address_has_its_share_until_a_connection_ends(limits: ConnectionLimits) -> None:
+def test_an_address_has_its_share_until_a_connection_ends(limits: ConnectionLimiter) -> None:
     assert [limits.enter("203.0.113.7") for _ in range(3)] == [None, None, "address"]
     assert limits.enter("203.0.113.8") is None
     limits.leave("203.0.113.7")
     assert limits.enter("203.0.113.7") is None
 
 
-def test_addresses_of_one_ipv6_network_share(limits: ConnectionLimits) -> None:
+def test_addresses_of_one_ipv6_network_share(limits: ConnectionLimiter) -> None:
     assert [limits.enter(f"2001:db8::{each}") for each in range(3)] == [None, None, "address"]
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "::1", "10.0.0.1", "::ffff:127.0.0.1"])
-def test_this_machine_and_trusted_proxies_have_only_the_limit_for_all(limits: ConnectionLimits, address: str) -> None:
+def test_this_machine_and_trusted_proxies_have_only_the_limit_for_all(limits: ConnectionLimiter, address: str) -> None:
     assert [limits.enter(address) for _ in range(5)] == [None] * 4 + ["total"]
     assert limits.open == 4
     for _ in range(4):

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from parlour.core.model.event import EventEnvelope, Party, RecordedEvent
+from parlour.core.model.event import EventEnvelope, Participant, RecordedEvent
 from parlour.core.platforms import events
-from parlour.core.platforms.port import Incoming
+from parlour.core.platforms.port import IncomingEvent
 from parlour.core.plugin_hooks import payloads
-from parlour.http.bots.sample_events import LATEST, example
+from parlour.http.bots.sample_events import MAX_TIMESTAMP_MS, parse_sample
 from parlour.http.errors import Problem
 from parlour_sdk.protocol.platform_events import event_class
 
@@ -51,14 +51,14 @@ def test_what_a_platform_told_is_tried_as_it_came(event_type: str) -> None:
     assert entity is not None
     event = entity.model_validate({"type": event_type, "event_id": "e", "timestamp": 5, **WHOLE[event_type]})
     role = "admin" if event_type == "message.received" else ""
-    came = events.envelope(Incoming(event, "me", self_id="me", role=role), "bot", "fake")
-    told = payloads.event(RecordedEvent(1, "c", 5, came))
-    assert seen(example("bot", "fake", told)) == seen(came)
+    came = events.to_envelope(IncomingEvent(event, "me", self_id="me", role=role), "bot", "fake")
+    told = payloads.event_payload(RecordedEvent(1, "c", 5, came))
+    assert seen(parse_sample("bot", "fake", told)) == seen(came)
 
 
 def test_a_sketch_of_a_message_has_who_wrote_it_where_and_a_text() -> None:
     sketch = {"text": "hi", "sender": {"id": "ann", "role": "owner"}, "chat_type": "group", "chat_id": "5"}
-    tried = example("bot", "fake", sketch)
+    tried = parse_sample("bot", "fake", sketch)
     assert (tried.event_type, tried.text, tried.chat) == ("message.received", "hi", "group:5")
     assert (tried.actor.id, tried.actor.data) == ("ann", {"role": "owner"})
 
@@ -73,21 +73,21 @@ def test_a_sketch_of_a_message_has_who_wrote_it_where_and_a_text() -> None:
     ],
 )
 def test_a_sketch_may_leave_out_what_no_filter_looks_at(sketch: dict[str, Any], actor: str) -> None:
-    assert example("bot", "fake", sketch).actor == Party("user", actor)
+    assert parse_sample("bot", "fake", sketch).actor == Participant("user", actor)
 
 
 def test_data_holds_what_the_event_itself_would_have_there_and_no_more() -> None:
     sketch = {"type": "message.received", "text": "hi", "sender": {"id": "ann"}, "data": {"x": 1}, "timestamp": 5}
-    assert example("bot", "fake", sketch).data == {"sender": {"id": "ann"}, "x": 1}
+    assert parse_sample("bot", "fake", sketch).data == {"sender": {"id": "ann"}, "x": 1}
 
 
 def test_only_a_message_has_a_text() -> None:
-    assert example("bot", "fake", {"type": "message.deleted", "text": "hi"}).text == ""
-    assert example("bot", "fake", {"type": "message.received", "text": "hi"}).text == "hi"
-    assert example("bot", "fake", {"event_type": "api.invoked", "input": {"text": "hi"}}).text == "hi"
+    assert parse_sample("bot", "fake", {"type": "message.deleted", "text": "hi"}).text == ""
+    assert parse_sample("bot", "fake", {"type": "message.received", "text": "hi"}).text == "hi"
+    assert parse_sample("bot", "fake", {"event_type": "api.invoked", "input": {"text": "hi"}}).text == "hi"
 
 
-@pytest.mark.parametrize("timestamp", [-1, LATEST + 1, 10**30])
+@pytest.mark.parametrize("timestamp", [-1, MAX_TIMESTAMP_MS + 1, 10**30])
 def test_a_moment_that_no_clock_shows_is_refused(timestamp: int) -> None:
     with pytest.raises(Problem, match=r"event\.timestamp"):
-        example("bot", "fake", {"timestamp": timestamp})
+        parse_sample("bot", "fake", {"timestamp": timestamp})

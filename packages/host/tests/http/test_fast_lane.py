@@ -8,23 +8,23 @@ from typing import Any
 import httpx
 import pytest
 
-from parlour.app.core import Ports, build_core
-from parlour.core.access.browser_sessions import Logins
+from parlour.app.core import CorePorts, build_core
+from parlour.core.access.browser_sessions import BrowserSessions
 from parlour.core.access.keys import SCOPES, ApiKeys
 from parlour.core.model.agent import Agent
 from parlour.core.model.ports import ResultStream
-from parlour.core.observability.explain.explanations import Trails
+from parlour.core.observability.explain.explanations import Explanations
 from parlour.core.pagination import Cursors
 from parlour.core.system import SystemClock, SystemIds
 from parlour.http import asgi
-from parlour.http.allowed_hosts import HostNames
-from parlour.http.domain import Domain, below_api
+from parlour.http.allowed_hosts import AllowedHosts
+from parlour.http.domain import Domain, api_domain
 from parlour.http.events import endpoints
-from parlour.http.events.fast_path import FastLane
-from parlour.http.events.service import EventDoor, EventInjection, Results
+from parlour.http.events.fast_path import EventFastPath
+from parlour.http.events.service import EventInjector, EventResults, EventService
 from parlour.http.health import endpoints as health
-from parlour.http.health.fast_path import HealthLane
-from parlour.http.localization import LocalizedAnswers
+from parlour.http.health.fast_path import HealthFastPath
+from parlour.http.localization import LocalizedResponses
 from parlour.http.pagination import Pages
 from parlour.http.principals import Authenticator
 from parlour.testing import MemoryJournal
@@ -58,24 +58,25 @@ class Doors:
 @pytest.fixture
 async def doors() -> AsyncIterator[Doors]:
     journal, clock, ids = MemoryJournal(), SystemClock(), SystemIds()
-    core = build_core(Ports(journal, NoPlugins(), clock, ids))
+    core = build_core(CorePorts(journal, NoPlugins(), clock, ids))
     await core.agents.add(Agent("agent", "Agent", "plugin:acme/hello/default"))
     keys = ApiKeys(journal, ids, clock)
-    authenticator = Authenticator(keys, Logins(journal, clock), HostNames("127.0.0.1", ()))
-    door = EventDoor(
-        EventInjection(core.gateway, core.agents, core.bots, core.routes, ids, clock), Results(journal, core.outcomes)
+    authenticator = Authenticator(keys, BrowserSessions(journal, clock), AllowedHosts("127.0.0.1", ()))
+    door = EventService(
+        EventInjector(core.gateway, core.agents, core.bots, core.routes, ids, clock),
+        EventResults(journal, core.outcomes),
     )
-    pages, trails = Pages(journal, Cursors("database")), Trails(journal, SystemClock())
+    pages, trails = Pages(journal, Cursors("database")), Explanations(journal, SystemClock())
     domains = [
         Domain(("/healthz", "/readyz"), lambda: health.router(list)),
-        below_api("events", lambda: endpoints.router(door, pages, trails)),
+        api_domain("events", lambda: endpoints.router(door, pages, trails)),
     ]
-    front = asgi.build("0", authenticator, domains, list, door, BODY_BYTES, BODY_BYTES).serve
-    assert isinstance(front, HealthLane)
+    front = asgi.build_http_app("0", authenticator, domains, list, door, BODY_BYTES, BODY_BYTES).serve
+    assert isinstance(front, HealthFastPath)
     localized = front._app
-    assert isinstance(localized, LocalizedAnswers)
+    assert isinstance(localized, LocalizedResponses)
     lane = localized._app
-    assert isinstance(lane, FastLane)
+    assert isinstance(lane, EventFastPath)
     secrets = {scope: (await keys.create(scope, scope))[0] for scope in SCOPES}
     async with (
         httpx.AsyncClient(transport=httpx.ASGITransport(front), base_url="http://lane") as ahead,

@@ -9,7 +9,7 @@ import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
-from parlour.app.web.write_coalescing import AT_ONCE, JoinedWrites, JoiningProtocol
+from parlour.app.web.write_coalescing import FLUSH_BYTES, CoalescingHttpProtocol, CoalescingTransport
 
 
 class Recorded(asyncio.Transport):
@@ -37,8 +37,8 @@ def recorded() -> Recorded:
 
 
 @pytest.fixture
-async def joined(recorded: Recorded) -> JoinedWrites:
-    return JoinedWrites(recorded, asyncio.get_running_loop())
+async def joined(recorded: Recorded) -> CoalescingTransport:
+    return CoalescingTransport(recorded, asyncio.get_running_loop())
 
 
 async def turn() -> None:
@@ -49,7 +49,7 @@ async def turn() -> None:
 
 
 async def test_writes_of_one_turn_leave_together_and_those_of_two_apart(
-    joined: JoinedWrites, recorded: Recorded
+    joined: CoalescingTransport, recorded: Recorded
 ) -> None:
     for data in (b"head ", b"body"):
         joined.write(data)
@@ -60,16 +60,16 @@ async def test_writes_of_one_turn_leave_together_and_those_of_two_apart(
     assert recorded.writes == [b"head body", b"next"]
 
 
-async def test_much_is_not_held_back(joined: JoinedWrites, recorded: Recorded) -> None:
+async def test_much_is_not_held_back(joined: CoalescingTransport, recorded: Recorded) -> None:
     joined.write(b"a")
-    joined.write(b"b" * AT_ONCE)
-    assert recorded.writes == [b"a" + b"b" * AT_ONCE]
+    joined.write(b"b" * FLUSH_BYTES)
+    assert recorded.writes == [b"a" + b"b" * FLUSH_BYTES]
     joined.write(b"c")
     await turn()
     assert recorded.writes[1:] == [b"c"]
 
 
-async def test_what_was_written_leaves_before_the_end(joined: JoinedWrites, recorded: Recorded) -> None:
+async def test_what_was_written_leaves_before_the_end(joined: CoalescingTransport, recorded: Recorded) -> None:
     joined.write(b"goodbye")
     joined.close()
     assert (recorded.writes, recorded.closed_after, joined.is_closing()) == ([b"goodbye"], 1, True)
@@ -82,7 +82,9 @@ async def test_a_peer_that_never_reads_the_rest_is_cut_off_after_the_end() -> No
 
     class Much(asyncio.Protocol):
         def connection_made(self, transport: asyncio.BaseTransport) -> None:
-            joined = JoinedWrites(cast(asyncio.Transport, transport), asyncio.get_running_loop(), unread_seconds=0.1)
+            joined = CoalescingTransport(
+                cast(asyncio.Transport, transport), asyncio.get_running_loop(), unread_seconds=0.1
+            )
             joined.write(b"x" * 50_000_000)
             joined.close()
 
@@ -109,7 +111,9 @@ async def test_answers_to_requests_that_came_together_are_whole_and_in_order() -
     loop = asyncio.get_running_loop()
     head = b"HTTP/1.1\r\nhost: here\r\n"
     async with asyncio.timeout(30):
-        async with await loop.create_server(lambda: JoiningProtocol(config, state, {}), "127.0.0.1", 0) as server:
+        async with await loop.create_server(
+            lambda: CoalescingHttpProtocol(config, state, {}), "127.0.0.1", 0
+        ) as server:
             reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
             writer.write(b"GET /one %b\r\nGET /two %bconnection: close\r\n\r\n" % (head, head))
             answer = await reader.read()

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import pytest
 from fastapi import Body, FastAPI
 
-from parlour.http.limits import BodyLimit
+from parlour.http.body_limit import BodyLimit
 
 LIMIT = 100
 Sent = list[MutableMapping[str, Any]]

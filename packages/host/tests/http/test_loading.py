@@ -10,11 +10,11 @@ import httpx
 import pytest
 from fastapi import APIRouter, FastAPI
 
-from parlour.http.domain import Domain, beginning, below_api
+from parlour.http.body_limit import AsgiApp
+from parlour.http.domain import Domain, api_domain, path_prefix
 from parlour.http.health import endpoints as health
-from parlour.http.health.fast_path import HealthLane
-from parlour.http.lazy_app import LoadedInPieces
-from parlour.http.limits import Application
+from parlour.http.health.fast_path import HealthFastPath
+from parlour.http.lazy_app import LazyApp
 
 
 class Made:
@@ -28,7 +28,7 @@ class Made:
         return FastAPI()
 
     def domain(self, words: str, *paths: str) -> Domain:
-        return below_api(words, lambda: self._router(words, paths))
+        return api_domain(words, lambda: self._router(words, paths))
 
     def _router(self, words: str, paths: tuple[str, ...]) -> APIRouter:
         self.pieces.append(words)
@@ -45,7 +45,7 @@ def _answer(path: str) -> Callable[[], dict[str, str]]:
     return answer
 
 
-def _client(app: Application) -> httpx.AsyncClient:
+def _client(app: AsgiApp) -> httpx.AsyncClient:
     return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://host")
 
 
@@ -66,13 +66,13 @@ def _client(app: Application) -> httpx.AsyncClient:
     ],
 )
 def test_where_a_path_begins(path: str, start: str) -> None:
-    assert beginning(path) == start
+    assert path_prefix(path) == start
 
 
 async def test_a_domain_is_made_with_the_first_request_for_it_and_once() -> None:
     made = Made()
     domains = [made.domain("cats", "/cats/{name}"), made.domain("dogs", "/dogs"), made.domain("cats", "/cats")]
-    async with _client(LoadedInPieces(made.app, domains)) as client:
+    async with _client(LazyApp(made.app, domains)) as client:
         assert made.pieces == []
         assert (await client.get("/api/v1/birds")).status_code == 404
         assert made.pieces == ["application"]
@@ -86,7 +86,7 @@ async def test_a_domain_is_made_with_the_first_request_for_it_and_once() -> None
 
 async def test_a_path_or_method_that_there_is_not_is_refused_as_if_all_were_there() -> None:
     made = Made()
-    async with _client(LoadedInPieces(made.app, [made.domain("cats dogs", "/cats", "/dogs")])) as client:
+    async with _client(LazyApp(made.app, [made.domain("cats dogs", "/cats", "/dogs")])) as client:
         assert (await client.post("/api/v1/dogs")).status_code == 405
         assert (await client.get("/api/v1/cats/none")).status_code == 404
         moved = await client.get("/api/v1/cats/")
@@ -103,7 +103,7 @@ async def test_a_domain_that_could_not_be_made_is_tried_again() -> None:
             raise tried
         return tried
 
-    async with _client(LoadedInPieces(FastAPI, [below_api("cats", routes)])) as client:
+    async with _client(LazyApp(FastAPI, [api_domain("cats", routes)])) as client:
         with pytest.raises(OSError, match="no more files"):
             await client.get("/api/v1/cats")
         assert (await client.get("/api/v1/cats")).status_code == 404
@@ -113,8 +113,8 @@ async def test_a_domain_that_could_not_be_made_is_tried_again() -> None:
 @pytest.mark.parametrize("path", ["/healthz", "/readyz"])
 async def test_health_is_the_same_through_the_lane_and_the_framework(path: str, missing: list[str]) -> None:
     made = Made()
-    behind = LoadedInPieces(made.app, [Domain(("/healthz", "/readyz"), lambda: health.router(lambda: missing))])
-    async with _client(HealthLane(behind, lambda: missing)) as lane, _client(behind) as framework:
+    behind = LazyApp(made.app, [Domain(("/healthz", "/readyz"), lambda: health.router(lambda: missing))])
+    async with _client(HealthFastPath(behind, lambda: missing)) as lane, _client(behind) as framework:
         ahead = await lane.get(path)
         assert made.pieces == []
         answer = await framework.get(path)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from parlour.http.localization import LocalizedAnswers, preferred
+from parlour.http.localization import LocalizedResponses, preferred_language
 
 OVER = "this session is over; log in again"
 OVER_IN_CHINESE = "登录已失效；请重新登录"
@@ -27,7 +27,7 @@ OVER_IN_CHINESE = "登录已失效；请重新登录"
     ],
 )
 def test_the_known_language_with_the_highest_quality_is_chosen(accepted: str, language: str) -> None:
-    assert preferred(accepted.encode()) == language
+    assert preferred_language(accepted.encode()) == language
 
 
 async def answered(
@@ -50,7 +50,7 @@ async def answered(
         sent.append(message)
 
     headers = [] if accepted is None else [(b"accept-language", accepted.encode())]
-    await LocalizedAnswers(app)({"type": "http", "path": path, "headers": headers}, receive, send)
+    await LocalizedResponses(app)({"type": "http", "path": path, "headers": headers}, receive, send)
     return dict(sent[0]["headers"]), b"".join(message.get("body", b"") for message in sent[1:])
 
 

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from parlour.core.config.mcp_servers import McpBook
+from parlour.core.config.mcp_servers import McpServerRepository
 from parlour.core.system import SystemClock
 from parlour.http.errors import Problem
-from parlour.http.mcp_servers.mapping import Asker, McpServerForm, shown
+from parlour.http.mcp_servers.mapping import ChangeRequester, McpServerMapper, to_response
 from parlour.http.mcp_servers.schemas import McpServerBody
 from parlour.testing.memory_journal import MemoryJournal
 
@@ -23,8 +23,8 @@ class Reversed:
         return sealed[::-1]
 
 
-def form(allow_unsandboxed: bool = False) -> McpServerForm:
-    return McpServerForm(McpBook(MemoryJournal(), SystemClock()), Reversed(), {"time"}, allow_unsandboxed)
+def form(allow_unsandboxed: bool = False) -> McpServerMapper:
+    return McpServerMapper(McpServerRepository(MemoryJournal(), SystemClock()), Reversed(), {"time"}, allow_unsandboxed)
 
 
 @pytest.mark.parametrize(
@@ -53,8 +53,8 @@ def test_what_can_not_work_is_refused_without_repeating_a_secret(change: dict[st
 
 STDIO: dict[str, Any] = {"name": "files", "transport": "stdio", "command": "node", "arguments": ["a.js"]}
 CONFIRMED = {**STDIO, "confirmation": " Run without a SANDBOX "}
-ADA = Asker("user:ada", 1000)
-KEY = Asker("", 1000)
+ADA = ChangeRequester("user:ada", 1000)
+KEY = ChangeRequester("", 1000)
 
 
 def body(**fields: Any) -> McpServerBody:
@@ -64,20 +64,20 @@ def body(**fields: Any) -> McpServerBody:
 def test_a_process_is_refused_until_a_person_confirms_it_in_words() -> None:
     for given, by in ((STDIO, ADA), ({**STDIO, "confirmation": "yes"}, ADA), (STDIO, KEY)):
         with pytest.raises(Problem, match=r"confirmation: .* 'run without a sandbox'") as refused:
-            form().server("1", body(**given), by=by)
+            form().to_server("1", body(**given), by=by)
         assert refused.value.status == 422
-    server = form().server("1", body(**CONFIRMED), by=ADA)
+    server = form().to_server("1", body(**CONFIRMED), by=ADA)
     assert (server.command, server.unsandboxed_by, server.unsandboxed_at) == ("node", "user:ada", 1000)
 
 
 def test_an_api_key_can_not_confirm_a_process() -> None:
     with pytest.raises(Problem, match=r"confirmation: an API key can't confirm this; log in as an owner or admin"):
-        form().server("1", body(**CONFIRMED), by=KEY)
+        form().to_server("1", body(**CONFIRMED), by=KEY)
 
 
 def test_the_operators_setting_still_allows_every_process() -> None:
     for given in (STDIO, CONFIRMED):
-        assert form(allow_unsandboxed=True).server("1", body(**given), by=KEY).unsandboxed_by == ""
+        assert form(allow_unsandboxed=True).to_server("1", body(**given), by=KEY).unsandboxed_by == ""
 
 
 @pytest.mark.parametrize(
@@ -91,15 +91,15 @@ def test_the_operators_setting_still_allows_every_process() -> None:
     ],
 )
 def test_a_confirmation_holds_for_one_command_and_its_environment(change: dict[str, Any]) -> None:
-    before = form().server("1", body(**CONFIRMED, environment={"A": "b"}), by=ADA)
-    same = form().server("1", body(**{**STDIO, "name": "other", "environment": {"A": "********"}}), before, KEY)
+    before = form().to_server("1", body(**CONFIRMED, environment={"A": "b"}), by=ADA)
+    same = form().to_server("1", body(**{**STDIO, "name": "other", "environment": {"A": "********"}}), before, KEY)
     assert (same.unsandboxed_by, same.name) == ("user:ada", "other")
     with pytest.raises(Problem, match="confirmation"):
-        form().server("1", body(**{**STDIO, "environment": {"A": "********"}, **change}), before, ADA)
+        form().to_server("1", body(**{**STDIO, "environment": {"A": "********"}, **change}), before, ADA)
 
 
 def test_secrets_go_in_sealed_come_out_masked_and_stay_when_the_mask_comes_back() -> None:
-    first = form().server("1", McpServerBody.model_validate({**REMOTE, "headers": {"X-Key": "abc"}}))
-    assert (first.headers, shown(first)["headers"]) == ({"X-Key": "cba"}, {"X-Key": "********"})
+    first = form().to_server("1", McpServerBody.model_validate({**REMOTE, "headers": {"X-Key": "abc"}}))
+    assert (first.headers, to_response(first)["headers"]) == ({"X-Key": "cba"}, {"X-Key": "********"})
     again = McpServerBody.model_validate({**REMOTE, "headers": {"X-Key": "********", "X-Other": "de"}})
-    assert form().server("1", again, first).headers == {"X-Key": "cba", "X-Other": "ed"}
+    assert form().to_server("1", again, first).headers == {"X-Key": "cba", "X-Other": "ed"}

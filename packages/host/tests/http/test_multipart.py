@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parlour.http.errors import Problem
-from parlour.http.multipart import Form, receive
+from parlour.http.multipart import MultipartForm, read_form
 
 TYPE = "multipart/form-data; boundary=edge"
 
@@ -34,8 +34,8 @@ def target(tmp_path: Path) -> Path:
     return tmp_path / "upload"
 
 
-async def read(body: bytes, target: Path, content_type: str = TYPE, sizes: list[int] | None = None) -> Form:
-    return await receive(in_pieces(body, sizes or [len(body) or 1]), content_type, "file", target)
+async def read(body: bytes, target: Path, content_type: str = TYPE, sizes: list[int] | None = None) -> MultipartForm:
+    return await read_form(in_pieces(body, sizes or [len(body) or 1]), content_type, "file", target)
 
 
 @settings(max_examples=100, deadline=None)

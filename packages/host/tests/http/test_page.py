@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from parlour.http.page.static_server import PageServing
+from parlour.http.page.static_server import PageServer
 
 BROWSER = {"accept": "text/html,application/xhtml+xml"}
 SCRIPT = b"export const answer = 42;\n" * 40
@@ -22,7 +22,7 @@ async def everything(request: object) -> JSONResponse:
 
 def client(folder: Path) -> TestClient:
     interface = Starlette(routes=[Route("/{path:path}", everything, methods=["GET", "POST"])])
-    return TestClient(PageServing(interface, folder))  # type: ignore[arg-type]
+    return TestClient(PageServer(interface, folder))  # type: ignore[arg-type]
 
 
 @pytest.fixture

@@ -5,12 +5,12 @@ from typing import Any, get_args
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from parlour.core.config.form_validation import MASKED
+from parlour.core.config.form_validation import SECRET_MASK
 from parlour.core.config.routes import Route
-from parlour.core.model.plugin_manager import PluginProblem
-from parlour.core.webhooks.response_actions import NAMES
+from parlour.core.model.plugin_manager import PluginError
+from parlour.core.webhooks.response_actions import ACTION_NAMES
 from parlour.http import validation_errors
-from parlour.http.bots.route_mapping import RouteForm
+from parlour.http.bots.route_mapping import RouteMapper
 from parlour.http.bots.route_schemas import RouteBody, RouteList
 from parlour.http.bots.webhook_schemas import ActionType
 from parlour.http.errors import Problem
@@ -27,7 +27,7 @@ class Installed:
 
     def all(self) -> list[Any]:
         if self._away:
-            raise PluginProblem("runtime_unavailable", "the runtime is not connected")
+            raise PluginError("runtime_unavailable", "the runtime is not connected")
         return self._plugins
 
 
@@ -45,15 +45,15 @@ def refused(route: dict[str, Any]) -> list[dict[str, str]]:
     try:
         saved(written)
     except ValidationError as error:
-        return validation_errors.fields(error.errors(include_url=False), written)
+        return validation_errors.field_errors(error.errors(include_url=False), written)
     except Problem as problem:
         return list(problem.details["fields"])
     return []
 
 
 def saved(written: Any, plugins: Any = None, before: list[Route] | None = None) -> list[Route]:
-    form = RouteForm(None, plugins or Installed(), Box())  # type: ignore[arg-type]
-    return form.routes(ROUTES.validate_python(written), before or [])
+    form = RouteMapper(None, plugins or Installed(), Box())  # type: ignore[arg-type]
+    return form.to_routes(ROUTES.validate_python(written), before or [])
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_an_address_that_can_be_reached_is_taken(url: str) -> None:
 
 
 def test_actions_that_can_be_allowed_are_those_that_an_answer_can_ask_for() -> None:
-    assert get_args(ActionType) == tuple(NAMES)
+    assert get_args(ActionType) == tuple(ACTION_NAMES)
 
 
 def to_plugins(*plugins: str, **fields: Any) -> dict[str, Any]:
@@ -164,7 +164,9 @@ def test_plugins_are_taken_as_written_while_nobody_can_tell() -> None:
 
 def test_a_header_that_is_masked_keeps_its_value() -> None:
     [before] = saved([hook(headers={"X-Key": "k"})])
-    [route] = saved([{**hook(headers={"X-Key": MASKED}), "route_id": "r1"}], before=[Route(**_named(before, "r1"))])
+    [route] = saved(
+        [{**hook(headers={"X-Key": SECRET_MASK}), "route_id": "r1"}], before=[Route(**_named(before, "r1"))]
+    )
     assert route.handler_config["sealed_headers"] == before.handler_config["sealed_headers"]
 
 

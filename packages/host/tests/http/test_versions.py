@@ -8,24 +8,24 @@ import pytest
 from parlour.core.model.agent import Agent
 from parlour.core.model.resource_policy import ResourcePolicy
 from parlour.http.errors import Problem
-from parlour.http.etags import check, tag
+from parlour.http.etags import check_if_match, compute_etag
 
 READ: dict[str, Any] = {"name": "Helper", "config": {"prompt": "Be brief.", "tools": []}, "enabled": True}
 
 
 def refusal(wanted: str, parts: dict[str, Any]) -> Problem:
     with pytest.raises(Problem) as refused:
-        check("agent 'Helper'", wanted, parts)
+        check_if_match("agent 'Helper'", wanted, parts)
     return refused.value
 
 
 def test_the_same_parts_have_the_same_tag_in_whatever_order_they_come() -> None:
-    assert tag(dict(reversed(READ.items()))) == tag(READ)
+    assert compute_etag(dict(reversed(READ.items()))) == compute_etag(READ)
 
 
 @pytest.mark.parametrize("changed", [{"name": "Other"}, {"config": {}}, {"enabled": False}])
 def test_a_refusal_names_the_part_that_changed(changed: dict[str, Any]) -> None:
-    refused = refusal(tag(READ), READ | changed)
+    refused = refusal(compute_etag(READ), READ | changed)
 
     [name] = changed
     assert (refused.status, refused.code, refused.details) == (412, "changed_meanwhile", {"changed": [name]})
@@ -33,15 +33,19 @@ def test_a_refusal_names_the_part_that_changed(changed: dict[str, Any]) -> None:
 
 
 def test_a_refusal_names_every_part_that_changed() -> None:
-    assert refusal(tag(READ), READ | {"name": "Other", "enabled": False}).details == {"changed": ["enabled", "name"]}
+    assert refusal(compute_etag(READ), READ | {"name": "Other", "enabled": False}).details == {
+        "changed": ["enabled", "name"]
+    }
 
 
-@pytest.mark.parametrize("wanted", [None, "*", tag(READ), f"W/{tag(READ)}", f'"of another one", {tag(READ)}'])
+@pytest.mark.parametrize(
+    "wanted", [None, "*", compute_etag(READ), f"W/{compute_etag(READ)}", f'"of another one", {compute_etag(READ)}']
+)
 def test_a_change_goes_through_without_a_wish_and_with_the_version_there_is(wanted: str | None) -> None:
-    check("agent 'Helper'", wanted, READ)
+    check_if_match("agent 'Helper'", wanted, READ)
 
 
-@pytest.mark.parametrize("wanted", ['""', '"nonsense"', "nonsense", tag({"name": "Helper"})])
+@pytest.mark.parametrize("wanted", ['""', '"nonsense"', "nonsense", compute_etag({"name": "Helper"})])
 def test_a_tag_of_something_else_is_refused_without_names(wanted: str) -> None:
     refused = refusal(wanted, READ)
 
@@ -53,4 +57,4 @@ def test_what_was_written_and_read_again_is_the_same_version() -> None:
     policy = {"models": ["large", "small"], "rules": [{"when": {"users": ["1"]}, "allow": {"tools": "*"}}]}
     agent = Agent("1", "Helper", "runner", "", {"b": 1, "a": 1.5}, ResourcePolicy.decode(policy), timeout_seconds=30.0)
 
-    assert tag(asdict(Agent.decode(agent.encode()))) == tag(asdict(agent))
+    assert compute_etag(asdict(Agent.decode(agent.encode()))) == compute_etag(asdict(agent))

@@ -5,9 +5,9 @@ from typing import Any, Literal
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from parlour.http.validation_errors import fields, pattern
+from parlour.http.validation_errors import field_errors, register_pattern
 
-NAME = pattern(r"^[a-z]+$", "use small letters")
+NAME = register_pattern(r"^[a-z]+$", "use small letters")
 
 
 class Rule(BaseModel):
@@ -28,7 +28,7 @@ class Body(BaseModel):
 def told(body: Any) -> list[tuple[str, str]]:
     with pytest.raises(ValidationError) as refused:
         Body.model_validate(body)
-    return [(each["field"], each["message"]) for each in fields(refused.value.errors(), body)]
+    return [(each["field"], each["message"]) for each in field_errors(refused.value.errors(), body)]
 
 
 @pytest.mark.parametrize(
@@ -63,6 +63,6 @@ def test_no_value_is_repeated() -> None:
 def test_text_that_is_not_json_is_told_with_where_it_ends() -> None:
     with pytest.raises(ValidationError) as refused:
         Body.model_validate_json(b'{"name": ')
-    [entry] = fields(refused.value.errors())
+    [entry] = field_errors(refused.value.errors())
     assert entry["field"] == "body"
     assert entry["message"].startswith("this is not JSON: EOF while parsing")

@@ -6,7 +6,7 @@ import pytest
 
 from parlour.core.journal import StorageFailed
 from parlour.platforms._kit import event_queue as intake_module
-from parlour.platforms._kit.event_queue import Intake
+from parlour.platforms._kit.event_queue import EventQueue
 
 
 async def test_a_slow_chat_holds_up_only_itself() -> None:
@@ -22,9 +22,9 @@ async def test_a_slow_chat_holds_up_only_itself() -> None:
         if len(taken) == 4:
             done.set()
 
-    intake: Intake[str] = Intake(take)
+    intake: EventQueue[str] = EventQueue(take)
     for item in ("a1", "a2", "b1", "b2"):
-        await intake.put(item[0], item)
+        await intake.submit(item[0], item)
     await asyncio.wait_for(half.wait(), 30)
     gate.set()
     await asyncio.wait_for(done.wait(), 30)
@@ -42,9 +42,9 @@ async def test_one_event_that_fails_harms_no_other() -> None:
         if item == 3:
             done.set()
 
-    intake: Intake[int] = Intake(take)
+    intake: EventQueue[int] = EventQueue(take)
     for item in (0, 1, 2, 3):
-        await intake.put("chat", item)
+        await intake.submit("chat", item)
     await asyncio.wait_for(done.wait(), 30)
     assert taken == [0, 2, 3]
 
@@ -60,7 +60,7 @@ async def test_an_event_waits_for_a_database_that_is_away(monkeypatch: pytest.Mo
             raise StorageFailed("disk_full", "the disk is full")
         done.set()
 
-    await Intake(take).put("chat", 1)
+    await EventQueue(take).submit("chat", 1)
     await asyncio.wait_for(done.wait(), 30)
     assert tries == [1, 1, 1]
 
@@ -71,10 +71,10 @@ async def test_who_brings_too_many_waits() -> None:
     async def take(item: int) -> None:
         await gate.wait()
 
-    intake: Intake[int] = Intake(take, most=2)
-    await intake.put("a", 1)
-    await intake.put("b", 2)
-    third = asyncio.create_task(intake.put("c", 3))
+    intake: EventQueue[int] = EventQueue(take, most=2)
+    await intake.submit("a", 1)
+    await intake.submit("b", 2)
+    third = asyncio.create_task(intake.submit("c", 3))
     await asyncio.sleep(0)
     assert not third.done()
     gate.set()
@@ -92,10 +92,10 @@ async def test_who_brings_more_than_is_taken_at_once_goes_on_bringing() -> None:
         if len(taken) == 50:
             done.set()
 
-    intake: Intake[int] = Intake(take, at_once=2)
+    intake: EventQueue[int] = EventQueue(take, at_once=2)
     async with asyncio.timeout(30):
         for item in range(50):
-            await intake.put(item, item)
+            await intake.submit(item, item)
         assert taken == []
         answer.set()
         await done.wait()
@@ -114,9 +114,9 @@ async def test_no_more_are_taken_at_once_than_may_be() -> None:
         if item == 20:
             left.set()
 
-    intake: Intake[int] = Intake(take, at_once=3)
+    intake: EventQueue[int] = EventQueue(take, at_once=3)
     for item in range(21):
-        await intake.put(item, item)
+        await intake.submit(item, item)
     await asyncio.wait_for(left.wait(), 30)
     assert most == 3
 
@@ -127,9 +127,9 @@ async def test_who_brings_too_much_waits() -> None:
     async def take(item: int) -> None:
         await gate.wait()
 
-    intake: Intake[int] = Intake(take, most_bytes=100)
-    await intake.put("a", 1, size=1000)
-    second = asyncio.create_task(intake.put("b", 2, size=1))
+    intake: EventQueue[int] = EventQueue(take, most_bytes=100)
+    await intake.submit("a", 1, size=1000)
+    second = asyncio.create_task(intake.submit("b", 2, size=1))
     await asyncio.sleep(0)
     assert not second.done()
     gate.set()

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from parlour.core.platforms.port import Incoming
+from parlour.core.platforms.port import IncomingEvent
 from parlour.testing.memory_link import MemoryLink
 from parlour.testing.native_payloads import Recorder, read_samples
 from parlour_sdk.protocol.people import User
@@ -13,8 +13,8 @@ async def test_an_event_is_recorded_with_its_native_form_and_handed_on(tmp_path:
     link = MemoryLink()
     recorder = Recorder(link, tmp_path / "samples")
     event = FriendAdded(event_id="e", timestamp=1, user=User(id="ann"))
-    await recorder.received(Incoming(event.carrying({"type": "friend", "access_token": "hush", "n": [1]})))
-    await recorder.received(Incoming(event))
+    await recorder.received(IncomingEvent(event.carrying({"type": "friend", "access_token": "hush", "n": [1]})))
+    await recorder.received(IncomingEvent(event))
     assert len(link.incoming) == 2
     [sample] = read_samples(tmp_path / "samples")
     assert sample.event == "friend.added"

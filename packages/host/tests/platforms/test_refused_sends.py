@@ -1,6 +1,6 @@
 """What a platform refused shows with the bot: until it takes something there, or for ten minutes."""
 
-from parlour.platforms._host.send_errors import SHOWN_MILLISECONDS, RefusedSends
+from parlour.platforms._host.send_errors import ERROR_SHOWN_MILLISECONDS, SendErrors
 
 
 class Clock:
@@ -12,31 +12,31 @@ class Clock:
 
 
 def test_a_refusal_is_told_with_the_chat_and_the_reason() -> None:
-    sends = RefusedSends(Clock())
-    sends.refused("bot", "group 5", "no such group")
-    assert sends.of("bot") == "what was sent to group 5 was not taken: no such group"
-    assert sends.of("another bot") == ""
+    sends = SendErrors(Clock())
+    sends.record_refused("bot", "group 5", "no such group")
+    assert sends.current_error("bot") == "what was sent to group 5 was not taken: no such group"
+    assert sends.current_error("another bot") == ""
 
 
 def test_what_was_never_answered_is_told_as_open() -> None:
-    sends = RefusedSends(Clock())
-    sends.unanswered("bot", "group 5", "it did not answer")
-    assert sends.of("bot") == "what was sent to group 5 may not have arrived: it did not answer"
+    sends = SendErrors(Clock())
+    sends.record_unacknowledged("bot", "group 5", "it did not answer")
+    assert sends.current_error("bot") == "what was sent to group 5 may not have arrived: it did not answer"
 
 
 def test_it_is_over_when_something_is_taken_in_that_chat() -> None:
-    sends = RefusedSends(Clock())
-    sends.refused("bot", "group 5", "no such group")
-    sends.taken("bot", "group 6")
-    sends.taken("another bot", "group 5")
-    assert sends.of("bot")
-    sends.taken("bot", "group 5")
-    assert sends.of("bot") == ""
+    sends = SendErrors(Clock())
+    sends.record_refused("bot", "group 5", "no such group")
+    sends.clear_chat("bot", "group 6")
+    sends.clear_chat("another bot", "group 5")
+    assert sends.current_error("bot")
+    sends.clear_chat("bot", "group 5")
+    assert sends.current_error("bot") == ""
 
 
 def test_it_is_over_after_a_while() -> None:
     clock = Clock()
-    sends = RefusedSends(clock)
-    sends.refused("bot", "group 5", "no such group")
-    clock.time += SHOWN_MILLISECONDS
-    assert sends.of("bot") == ""
+    sends = SendErrors(clock)
+    sends.record_refused("bot", "group 5", "no such group")
+    clock.time += ERROR_SHOWN_MILLISECONDS
+    assert sends.current_error("bot") == ""

@@ -9,15 +9,15 @@ import pytest
 from aiohttp import ClientConnectorError, ClientSession
 
 from parlour.providers.http.address_guard import (
+    AddressAllowlist,
     AddressRefused,
-    Allowed,
     NameUnresolved,
-    connector,
+    guarded_connector,
     is_public,
     resolve_public,
 )
 
-NOBODY = Allowed()
+NOBODY = AddressAllowlist()
 
 
 INSIDE = """
@@ -56,7 +56,7 @@ async def test_of_a_names_addresses_only_the_public_ones_are_used(monkeypatch: p
 @pytest.mark.parametrize("allowed", ["inside.example", "10.0.0.0/8", "10.0.0.1"])
 async def test_the_operator_allows_by_name_address_or_network(monkeypatch: pytest.MonkeyPatch, allowed: str) -> None:
     names(monkeypatch, ["10.0.0.1"])
-    assert await resolve_public("inside.example", 80, Allowed.of([allowed])) == [ip_address("10.0.0.1")]
+    assert await resolve_public("inside.example", 80, AddressAllowlist.parse([allowed])) == [ip_address("10.0.0.1")]
     with pytest.raises(AddressRefused, match=r"'inside.example' is not a public address"):
         await resolve_public("inside.example", 80, NOBODY)
 
@@ -75,7 +75,7 @@ async def test_a_name_that_nobody_can_resolve_now_is_not_taken_for_a_forbidden_o
 async def test_a_name_that_turns_inward_after_it_was_looked_at_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     names(monkeypatch, ["8.8.8.8"], ["127.0.0.1"])
     await resolve_public("rebinding.example", 80, NOBODY)
-    async with ClientSession(connector=connector(NOBODY)) as session:
+    async with ClientSession(connector=guarded_connector(NOBODY)) as session:
         with pytest.raises(ClientConnectorError) as refused:
             await session.get("http://rebinding.example/")
     assert isinstance(refused.value.os_error, AddressRefused)
@@ -91,7 +91,7 @@ async def test_nothing_is_sent_to_an_address_inside(host: str) -> None:
 
     server = await asyncio.start_server(take, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
-    async with server, ClientSession(connector=connector(NOBODY)) as session:
+    async with server, ClientSession(connector=guarded_connector(NOBODY)) as session:
         with pytest.raises(ClientConnectorError) as refused:
             await session.get(f"http://{host}:{port}/")
     assert isinstance(refused.value.os_error, AddressRefused)

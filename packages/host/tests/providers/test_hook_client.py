@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from parlour.core.webhooks.attempt import ANSWER_BYTES, Request, Unreachable
-from parlour.providers.http.webhook_client import HookClient
+from parlour.core.webhooks.client import MAX_RESPONSE_BYTES, Unreachable, WebhookHttpRequest
+from parlour.providers.http.webhook_client import AiohttpWebhookClient
 from parlour.testing.network import free_port
 
 HERE = ["127.0.0.1/32"]
@@ -38,19 +38,19 @@ def saying(head: str, body: bytes = b"") -> Behave:
     return behave
 
 
-def request(url: str, seconds: float = 30) -> Request:
-    return Request("POST", url, {"x-own": "1"}, b"{}", seconds)
+def request(url: str, seconds: float = 30) -> WebhookHttpRequest:
+    return WebhookHttpRequest("POST", url, {"x-own": "1"}, b"{}", seconds)
 
 
 async def test_an_answer_comes_back_with_its_status_and_body() -> None:
     async with serving(saying("201 Created", b"yes")) as url:
-        answer = await HookClient(HERE).send(request(url))
+        answer = await AiohttpWebhookClient(HERE).send(request(url))
     assert (answer.status, answer.body, answer.retry_after) == (201, b"yes", None)
 
 
 async def test_a_redirect_is_an_answer_and_is_not_followed() -> None:
     async with serving(saying("302 Found\r\nlocation: http://127.0.0.1:1/elsewhere")) as url:
-        answer = await HookClient(HERE).send(request(url))
+        answer = await AiohttpWebhookClient(HERE).send(request(url))
     assert answer.status == 302
 
 
@@ -65,7 +65,7 @@ async def test_a_redirect_is_an_answer_and_is_not_followed() -> None:
 )
 async def test_when_to_come_again_is_read_where_it_can_be(written: str, seconds: float | None) -> None:
     async with serving(saying(f"429 Too Many\r\nretry-after: {written}")) as url:
-        answer = await HookClient(HERE).send(request(url))
+        answer = await AiohttpWebhookClient(HERE).send(request(url))
     assert answer.retry_after == seconds
 
 
@@ -77,8 +77,8 @@ async def test_an_answer_without_end_is_cut() -> None:
             await writer.drain()
 
     async with serving(endless) as url:
-        answer = await HookClient(HERE).send(request(url))
-    assert ANSWER_BYTES < len(answer.body) <= ANSWER_BYTES + 65_536
+        answer = await AiohttpWebhookClient(HERE).send(request(url))
+    assert MAX_RESPONSE_BYTES < len(answer.body) <= MAX_RESPONSE_BYTES + 65_536
 
 
 async def test_who_does_not_answer_in_time_is_told_so() -> None:
@@ -87,13 +87,13 @@ async def test_who_does_not_answer_in_time_is_told_so() -> None:
 
     async with serving(silent) as url:
         with pytest.raises(Unreachable, match=r"did not answer within 0\.2 s") as failure:
-            await HookClient(HERE).send(request(url, 0.2))
+            await AiohttpWebhookClient(HERE).send(request(url, 0.2))
     assert not failure.value.permanent
 
 
 async def test_a_name_that_can_not_be_resolved_may_be_asked_for_again() -> None:
     with pytest.raises(Unreachable, match=r"there is no host 'nowhere\.invalid'") as failure:
-        await HookClient(HERE).send(request("http://nowhere.invalid/in"))
+        await AiohttpWebhookClient(HERE).send(request("http://nowhere.invalid/in"))
     assert not failure.value.permanent
 
 
@@ -114,18 +114,18 @@ async def test_who_answers_badly_is_told_how_and_may_be_asked_again(answer: byte
 
     async with serving(rude) as url:
         with pytest.raises(Unreachable, match=f"^{told}$") as failure:
-            await HookClient(HERE).send(request(url))
+            await AiohttpWebhookClient(HERE).send(request(url))
     assert not failure.value.permanent
 
 
 async def test_where_nobody_listens_is_told_so() -> None:
     with pytest.raises(Unreachable, match="it could not be reached: Connection refused") as failure:
-        await HookClient(HERE).send(request(f"http://127.0.0.1:{free_port()}/in"))
+        await AiohttpWebhookClient(HERE).send(request(f"http://127.0.0.1:{free_port()}/in"))
     assert not failure.value.permanent
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "2130706433", "169.254.169.254", "0.0.0.0"])
 async def test_an_address_inside_is_refused_for_good_and_never_connected_to(host: str) -> None:
     with pytest.raises(Unreachable, match=r"address can't be used|tools\.allowed_addresses") as failure:
-        await HookClient([]).send(request(f"http://{host}:9/in"))
+        await AiohttpWebhookClient([]).send(request(f"http://{host}:9/in"))
     assert failure.value.permanent

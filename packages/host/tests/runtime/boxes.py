@@ -9,8 +9,8 @@ from typing import Any
 
 from parlour.plugin_runtime.packages import subprocesses
 from parlour.plugin_runtime.process.bubblewrap import BubblewrapLauncher
-from parlour.plugin_runtime.process.bubblewrap.sandboxed_process import BoxedProcess
-from parlour.plugin_runtime.process.launcher import Start, spawn
+from parlour.plugin_runtime.process.bubblewrap.sandboxed_process import SandboxedProcess
+from parlour.plugin_runtime.process.launcher import LaunchSpec, spawn
 from parlour.plugin_runtime.process.sandbox import choose_launcher
 
 PRELUDE = """
@@ -27,12 +27,12 @@ def tell(fact):
 """
 
 
-def make_start(folder: Path, **fields: Any) -> Start:
+def make_start(folder: Path, **fields: Any) -> LaunchSpec:
     """A plugin whose code and data lie in this folder, in paths that need care."""
     code, data = folder / "its code", folder / "its data"
     code.mkdir(exist_ok=True)
     data.mkdir(exist_ok=True)
-    return Start("test/boxed", code, data, **fields)
+    return LaunchSpec("test/boxed", code, data, **fields)
 
 
 async def launcher(hidden: Sequence[Path] = ()) -> BubblewrapLauncher:
@@ -41,17 +41,17 @@ async def launcher(hidden: Sequence[Path] = ()) -> BubblewrapLauncher:
     return made
 
 
-async def told(start: Start, code: str, *arguments: object, hidden: Sequence[Path] = ()) -> Any:
+async def told(start: LaunchSpec, code: str, *arguments: object, hidden: Sequence[Path] = ()) -> Any:
     """What the code tells, run by the plugin's interpreter in its sandbox; `sys.argv[1:]` are the arguments."""
     inside = [str(start.python), "-c", PRELUDE + code, *map(str, arguments)]
-    with (await launcher(hidden)).command(start, inside) as command:
+    with (await launcher(hidden)).wrap_plugin(start, inside) as command:
         finished = await subprocesses.run(command.arguments, os.environ, descriptors=command.descriptors)
     assert finished.status == 0, finished.lines
     return json.loads(finished.lines[-1])
 
 
-async def boxed(start: Start, code: str) -> BoxedProcess:
+async def boxed(start: LaunchSpec, code: str) -> SandboxedProcess:
     """The code as a started plugin; what it prints on standard error is its log."""
     inside = [sys.executable, "-c", PRELUDE + code]
-    with (await launcher()).command(start, inside) as command:
-        return await spawn(command.arguments, start, BoxedProcess, {}, command.descriptors)
+    with (await launcher()).wrap_plugin(start, inside) as command:
+        return await spawn(command.arguments, start, SandboxedProcess, {}, command.descriptors)

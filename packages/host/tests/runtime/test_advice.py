@@ -3,7 +3,7 @@
 import pytest
 
 from parlour.plugin_runtime.environments.environment import EnvironmentFailed
-from parlour.plugin_runtime.install_hints import advised
+from parlour.plugin_runtime.install_hints import with_hint
 
 UNREACHABLE = [
     "error: Request failed after 3 retries in 10.7s",
@@ -18,7 +18,7 @@ def test_an_index_that_does_not_answer_is_named_without_its_password(quote: str)
     address = "http://user:secret@127.0.0.1:9/simple/six/"
     lines = [line.replace(address, f"{quote}{address}{quote}") for line in UNREACHABLE]
 
-    words = advised(EnvironmentFailed("can't be installed: Connection refused (os error 111)"), lines)
+    words = with_hint(EnvironmentFailed("can't be installed: Connection refused (os error 111)"), lines)
 
     assert words.startswith("can't be installed: Connection refused (os error 111); http://127.0.0.1:9/simple/six/ ")
     assert "could not be fetched: let this machine reach it, or name another index with uv's variable" in words
@@ -34,7 +34,7 @@ def test_an_index_that_does_not_answer_is_named_without_its_password(quote: str)
     ],
 )
 def test_a_package_that_is_not_there_is_to_be_corrected_or_found_elsewhere(reason: str) -> None:
-    assert advised(EnvironmentFailed(reason), []) == (
+    assert with_hint(EnvironmentFailed(reason), []) == (
         f"{reason}; correct the plugin's requirements, or name an index that has the package with "
         "uv's variable UV_DEFAULT_INDEX where Parlour runs"
     )
@@ -43,4 +43,4 @@ def test_a_package_that_is_not_there_is_to_be_corrected_or_found_elsewhere(reaso
 def test_a_reason_with_a_remedy_of_its_own_stays_as_it_is() -> None:
     reason = "its environment was not built within 5 s; the setting plugins.environment_seconds gives it more time"
 
-    assert advised(EnvironmentFailed(reason), ["a line"]) == reason
+    assert with_hint(EnvironmentFailed(reason), ["a line"]) == reason

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from parlour.plugin_runtime.process.bubblewrap.sandboxed_process import BoxedProcess
+from parlour.plugin_runtime.process.bubblewrap.sandboxed_process import SandboxedProcess
 
 from .boxes import boxed, make_start
 
@@ -20,11 +20,11 @@ UNTIL_CLOSED = "sys.stdin.read()\n"
 """Until the test closes the wire."""
 
 
-async def heard(process: BoxedProcess) -> Any:
+async def heard(process: SandboxedProcess) -> Any:
     return json.loads(await asyncio.wait_for(process.log.readline(), 30))
 
 
-async def end(process: BoxedProcess) -> None:
+async def end(process: SandboxedProcess) -> None:
     await process.kill()
     await process.wait()
     process.close()
@@ -124,9 +124,9 @@ async def test_limits_reach_the_plugin_also_if_it_began_while_they_were_set(tmp_
     before = os.nice(0)
     process = await boxed(make_start(tmp_path), SAY + "say('up')\n" + UNTIL_CLOSED + limits)
 
-    await process.restrain(open_files=321, niceness=3)
+    await process.apply_limits(open_files=321, niceness=3)
     assert await heard(process) == "up"
-    await process.restrain(open_files=321, niceness=3)  # as it is done once a plugin is ready
+    await process.apply_limits(open_files=321, niceness=3)  # as it is done once a plugin is ready
     os.close(process.write_fd)
 
     assert await heard(process) == [321, before + 3]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from parlour.plugin_runtime.process import cgroup
-from parlour.plugin_runtime.process.cgroup import ControlGroup, Place, find
+from parlour.plugin_runtime.process.cgroup import CgroupParent, ControlGroup, find_cgroup_parent
 
 FIRST_VERSION = "3:memory:/some\n1:cpu,cpuacct:/user\n0::/\n"
 SECOND_VERSION = "0::/parlour.service/host\n"
@@ -23,18 +23,18 @@ def system(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def found(system: Path, own: str) -> Place | None:
+def found(system: Path, own: str) -> CgroupParent | None:
     told = system / "told"
     told.write_text(own)
-    return find(told, system)
+    return find_cgroup_parent(told, system)
 
 
 def test_in_the_first_version_it_is_below_the_host(system: Path) -> None:
-    assert found(system, FIRST_VERSION) == Place(system / "cpu,cpuacct" / "user", "cpu.shares", 1024)
+    assert found(system, FIRST_VERSION) == CgroupParent(system / "cpu,cpuacct" / "user", "cpu.shares", 1024)
 
 
 def test_in_the_second_version_it_is_beside_the_host(system: Path) -> None:
-    assert found(system, SECOND_VERSION) == Place(system / "parlour.service", "cpu.weight", 100)
+    assert found(system, SECOND_VERSION) == CgroupParent(system / "parlour.service", "cpu.weight", 100)
 
 
 @pytest.mark.parametrize("own", ["0::/\n", "3:memory:/some\n", "0::/elsewhere/host\n", "1:cpu:/gone\n", ""])
@@ -43,12 +43,12 @@ def test_there_is_none_where_the_processor_is_not_the_hosts_to_share(system: Pat
 
 
 def test_there_is_none_where_the_kernel_knows_none(tmp_path: Path) -> None:
-    assert find(tmp_path / "missing", tmp_path) is None
+    assert find_cgroup_parent(tmp_path / "missing", tmp_path) is None
 
 
 def test_a_group_says_how_far_it_stands_back(tmp_path: Path) -> None:
-    group = ControlGroup("mark", Place(tmp_path, "cpu.shares", 1024))
-    group.hold([1], 5)  # these files are none of the kernel's, and so nobody is in it
+    group = ControlGroup("mark", CgroupParent(tmp_path, "cpu.shares", 1024))
+    group.add([1], 5)  # these files are none of the kernel's, and so nobody is in it
     [folder] = tmp_path.iterdir()
     assert folder.name == f"parlour-{os.getpid()}-mark"
     assert (folder / "cpu.shares").read_text() == "336"
@@ -56,10 +56,10 @@ def test_a_group_says_how_far_it_stands_back(tmp_path: Path) -> None:
 
 def test_without_a_place_nothing_happens() -> None:
     group = ControlGroup("mark", None)
-    before = cgroup.OWN.read_text()
-    group.hold([os.getpid()], 5)
+    before = cgroup.OWN_CGROUP_FILE.read_text()
+    group.add([os.getpid()], 5)
     group.close()
-    assert cgroup.OWN.read_text() == before
+    assert cgroup.OWN_CGROUP_FILE.read_text() == before
 
 
 def test_what_a_dead_host_left_is_taken_away_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,20 +67,20 @@ def test_what_a_dead_host_left_is_taken_away_and_nothing_else(tmp_path: Path, mo
     dead.wait()
     for name in (f"parlour-{dead.pid}-mark", f"parlour-{os.getpid()}-mark", "parlour-else", "other"):
         (tmp_path / name).mkdir()
-    monkeypatch.setattr(cgroup, "find", lambda own, system: Place(tmp_path, "cpu.shares", 1024))
-    assert cgroup.place.__wrapped__() == Place(tmp_path, "cpu.shares", 1024)
+    monkeypatch.setattr(cgroup, "find_cgroup_parent", lambda own, system: CgroupParent(tmp_path, "cpu.shares", 1024))
+    assert cgroup.cgroup_parent.__wrapped__() == CgroupParent(tmp_path, "cpu.shares", 1024)
     assert {each.name for each in tmp_path.iterdir()} == {f"parlour-{os.getpid()}-mark", "parlour-else", "other"}
 
 
 def test_the_kernels_own_holds_a_process_and_what_comes_from_it() -> None:
     """On a machine where this user may make none, that there is none."""
     words = "import os, subprocess; input(); subprocess.run(['cat', '/proc/self/cgroup'], start_new_session=True)"
-    group = ControlGroup("test", cgroup.place())
+    group = ControlGroup("test", cgroup.cgroup_parent())
     with subprocess.Popen([sys.executable, "-c", words], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        group.hold([process.pid], 5)
+        group.add([process.pid], 5)
         group.close()  # it holds somebody, and stays
         told, _ = process.communicate(b"\n", timeout=30)
-    assert (f"/parlour-{os.getpid()}-test\n" in told.decode()) == (cgroup.place() is not None)
+    assert (f"/parlour-{os.getpid()}-test\n" in told.decode()) == (cgroup.cgroup_parent() is not None)
     group.close()
-    if (place := cgroup.place()) is not None:
+    if (place := cgroup.cgroup_parent()) is not None:
         assert not (place.folder / f"parlour-{os.getpid()}-test").exists()

@@ -4,18 +4,18 @@ import shutil
 from pathlib import Path
 
 from parlour.plugin_runtime import legacy_import
-from parlour.plugin_runtime.store import PluginFolder
+from parlour.plugin_runtime.store import PluginStore
 
 ECHO = Path(__file__).parents[4] / "plugins" / "echo-agent"
 
 
 def test_a_plugin_of_the_first_release_is_taken_up_once_and_keeps_its_code(tmp_path: Path) -> None:
     shutil.copytree(ECHO, tmp_path / "parlour" / "echo-agent", ignore=shutil.ignore_patterns("tests", "__pycache__"))
-    folder = PluginFolder(tmp_path)
-    legacy_import.take_up(tmp_path, folder, 5)
-    legacy_import.take_up(tmp_path, folder, 6)
-    folder.sweep()
-    installed = folder.installed()["parlour/echo-agent"]
+    folder = PluginStore(tmp_path)
+    legacy_import.import_v01_plugins(tmp_path, folder, 5)
+    legacy_import.import_v01_plugins(tmp_path, folder, 6)
+    folder.delete_unused()
+    installed = folder.all_desired()["parlour/echo-agent"]
     assert installed.stamp == 5
     assert (installed.folder / "components/runners/default.py").is_file()
     assert [each.name for each in tmp_path.iterdir() if each.name.startswith(".earlier")] == []
@@ -25,5 +25,5 @@ def test_what_can_not_be_read_is_left_as_it_is(tmp_path: Path) -> None:
     broken = tmp_path / "acme" / "broken" / "manifest.yaml"
     broken.parent.mkdir(parents=True)
     broken.write_text("[")
-    legacy_import.take_up(tmp_path, PluginFolder(tmp_path), 5)
+    legacy_import.import_v01_plugins(tmp_path, PluginStore(tmp_path), 5)
     assert broken.read_text() == "["

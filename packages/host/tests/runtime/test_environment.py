@@ -11,16 +11,16 @@ from pathlib import Path
 import pytest
 
 from parlour.plugin_runtime.environments import sdk_wheel, uv
-from parlour.plugin_runtime.environments.build_tracker import Builds
+from parlour.plugin_runtime.environments.build_tracker import BuildTracker
 from parlour.plugin_runtime.environments.environment import (
-    CACHE_UNUSED_SECONDS,
     MARKER,
-    UNUSED_SECONDS,
+    UNUSED_CACHE_SECONDS,
+    UNUSED_ENVIRONMENT_SECONDS,
     EnvironmentFailed,
     EnvironmentFull,
     EnvironmentRules,
     Environments,
-    key,
+    environment_key,
 )
 from parlour.plugin_runtime.packages.requirements import Requirements
 
@@ -71,14 +71,14 @@ def says(python: Path, code: str) -> str:
 
 
 async def test_a_plugin_without_requirements_has_the_hosts_own_python(environments: Environments, root: Path) -> None:
-    assert await environments.python(Requirements()) == Path(sys.executable)
+    assert await environments.ensure_environment(Requirements()) == Path(sys.executable)
     assert listed(root) == set()
 
 
 async def test_an_environment_has_the_requirements_and_the_sdk_and_nothing_of_the_host(
     environments: Environments,
 ) -> None:
-    python = await environments.python(SIX)
+    python = await environments.ensure_environment(SIX)
 
     assert says(python, "import six; print(six.__version__)") == "1.17.0"
     assert says(python, "import parlour_sdk.worker; print(parlour_sdk.__file__)").startswith(str(python.parent.parent))
@@ -91,22 +91,22 @@ async def test_an_environment_has_the_requirements_and_the_sdk_and_nothing_of_th
 async def test_what_was_built_is_used_again_without_uv_and_without_a_network(
     root: Path, environments: Environments, tmp_path: Path
 ) -> None:
-    built = await environments.python(SIX)
+    built = await environments.ensure_environment(SIX)
     broken = EnvironmentRules(uv=tmp_path / "not there")
 
-    again = await Environments(root, broken).python(Requirements(SIX.lines))
+    again = await Environments(root, broken).ensure_environment(Requirements(SIX.lines))
 
     assert again == built
     with pytest.raises(EnvironmentFailed):
-        await Environments(root, broken).python(Requirements(("idna",)))
+        await Environments(root, broken).ensure_environment(Requirements(("idna",)))
 
 
 async def test_builds_of_the_same_environment_at_once_are_one(root: Path, tmp_path: Path) -> None:
     """Also from different processes, of which each has its own object."""
-    counted = program(tmp_path, f'echo "$@" >> "{tmp_path}/calls"; exec "{uv.find(None)}" "$@"')
+    counted = program(tmp_path, f'echo "$@" >> "{tmp_path}/calls"; exec "{uv.find_uv(None)}" "$@"')
 
     pythons = await asyncio.gather(
-        *(Environments(root, EnvironmentRules(uv=counted, sandbox="off")).python(SIX) for _ in range(4))
+        *(Environments(root, EnvironmentRules(uv=counted, sandbox="off")).ensure_environment(SIX) for _ in range(4))
     )
 
     assert len(set(pythons)) == 1
@@ -120,23 +120,23 @@ async def test_a_package_that_does_not_exist_is_named_and_leaves_nothing(
     missing = "parlour-test-no-such-package==1.0"
 
     with pytest.raises(EnvironmentFailed, match=f"its requirement '{missing}' can't be installed: .*not found"):
-        await environments.python(Requirements((missing, "six")))
+        await environments.ensure_environment(Requirements((missing, "six")))
 
-    assert listed(root) == {f"{key(Requirements((missing, 'six')))}.lock"}
+    assert listed(root) == {f"{environment_key(Requirements((missing, 'six')))}.lock"}
 
 
 async def test_a_package_that_conflicts_with_the_sdk_is_named(environments: Environments) -> None:
     with pytest.raises(EnvironmentFailed, match="its requirement 'pydantic<2' can't be installed"):
-        await environments.python(Requirements(("pydantic<2",)))
+        await environments.ensure_environment(Requirements(("pydantic<2",)))
 
 
 async def test_a_package_without_a_wheel_is_refused_with_the_setting_that_allows_it(environments: Environments) -> None:
     with pytest.raises(EnvironmentFailed, match=r"'docopt==0\.6\.2'.*plugins\.allow_building"):
-        await environments.python(Requirements(("docopt==0.6.2",)))
+        await environments.ensure_environment(Requirements(("docopt==0.6.2",)))
 
 
 async def test_a_requirement_on_the_sdk_means_the_hosts_own(environments: Environments) -> None:
-    python = await environments.python(Requirements(("parlour-sdk>=0.1",)))
+    python = await environments.ensure_environment(Requirements(("parlour-sdk>=0.1",)))
 
     assert says(python, "import parlour_sdk.plugin; print('here')") == "here"
 
@@ -154,20 +154,20 @@ async def test_without_room_for_an_environment_the_remedy_is_said_and_no_require
     if by == "the Host":
         monkeypatch.setattr(sdk_wheel, "write", no_room)
     with pytest.raises(EnvironmentFull) as refused:
-        await Environments(root, EnvironmentRules(uv=full, sandbox="off")).python(SIX)
+        await Environments(root, EnvironmentRules(uv=full, sandbox="off")).ensure_environment(SIX)
 
     assert str(refused.value) == (
         "its environment can't be written: No space left on device; make room on the disk of the data directory and "
         "try again"
     )
-    assert listed(root) == {f"{key(SIX)}.lock"}
+    assert listed(root) == {f"{environment_key(SIX)}.lock"}
 
 
 async def test_where_an_environment_was_about_to_be_is_no_part_of_why_it_is_not(root: Path, tmp_path: Path) -> None:
     broken = program(tmp_path, f"echo 'error: six: {root}/.building-x/environment/lib/a.py is damaged'; exit 2")
 
     with pytest.raises(EnvironmentFailed) as refused:
-        await Environments(root, EnvironmentRules(uv=broken, sandbox="off")).python(Requirements(("six",)))
+        await Environments(root, EnvironmentRules(uv=broken, sandbox="off")).ensure_environment(Requirements(("six",)))
 
     assert str(refused.value) == "its requirement 'six' can't be installed: six: environment/lib/a.py is damaged"
 
@@ -175,28 +175,30 @@ async def test_where_an_environment_was_about_to_be_is_no_part_of_why_it_is_not(
 async def test_a_build_that_is_cut_off_is_never_used(root: Path, tmp_path: Path) -> None:
     begun = tmp_path / "begun"
     hanging = program(tmp_path, f'for last; do :; done; mkdir -p "$last/bin"; touch "{begun}"; exec sleep 60')
-    building = asyncio.create_task(Environments(root, EnvironmentRules(uv=hanging, sandbox="off")).python(SIX))
+    building = asyncio.create_task(
+        Environments(root, EnvironmentRules(uv=hanging, sandbox="off")).ensure_environment(SIX)
+    )
     await asyncio.to_thread(appears, begun)
 
     building.cancel()
     with pytest.raises(asyncio.CancelledError):
         await building
 
-    assert not Environments(root, EnvironmentRules()).has(SIX)
-    assert listed(root) == {f"{key(SIX)}.lock"}
+    assert not Environments(root, EnvironmentRules()).is_built(SIX)
+    assert listed(root) == {f"{environment_key(SIX)}.lock"}
 
 
 @pytest.mark.long
 async def test_a_folder_without_its_marker_or_its_python_is_built_again(environments: Environments, root: Path) -> None:
-    python = await environments.python(SIX)
+    python = await environments.ensure_environment(SIX)
     folder = python.parent.parent
     (folder / MARKER).unlink()
-    assert not environments.has(SIX)
-    assert await environments.python(SIX) == python
+    assert not environments.is_built(SIX)
+    assert await environments.ensure_environment(SIX) == python
 
     python.unlink()
-    assert not environments.has(SIX)
-    assert await environments.python(SIX) == python
+    assert not environments.is_built(SIX)
+    assert await environments.ensure_environment(SIX) == python
     assert says(python, "import six; print('here')") == "here"
 
 
@@ -205,7 +207,7 @@ async def test_a_build_that_takes_too_long_is_ended_and_says_so(root: Path, tmp_
     slow = program(tmp_path, f'echo $$ > "{pid}"; exec sleep 60')
 
     with pytest.raises(EnvironmentFailed, match=r"within 0\.5 s; the setting plugins\.environment_seconds"):
-        await Environments(root, EnvironmentRules(uv=slow, seconds=0.5, sandbox="off")).python(SIX)
+        await Environments(root, EnvironmentRules(uv=slow, seconds=0.5, sandbox="off")).ensure_environment(SIX)
 
     with pytest.raises(ProcessLookupError):
         os.kill(int(pid.read_text()), 0)
@@ -213,7 +215,7 @@ async def test_a_build_that_takes_too_long_is_ended_and_says_so(root: Path, tmp_
 
 async def test_without_uv_the_remedy_is_said(environments: Environments, no_uv: None) -> None:
     with pytest.raises(EnvironmentFailed, match=r"pip install uv.*plugins\.uv"):
-        await environments.python(SIX)
+        await environments.ensure_environment(SIX)
 
 
 def test_uv_is_the_one_that_is_set_then_on_the_path_then_beside_python_then_in_the_workspace(
@@ -223,21 +225,21 @@ def test_uv_is_the_one_that_is_set_then_on_the_path_then_beside_python_then_in_t
     tools.mkdir(parents=True)
     monkeypatch.setattr(sys, "prefix", str(tmp_path / ".venv"))
     workspace = program(tools, "").rename(tools / "uv")
-    assert uv.find(None) == workspace
+    assert uv.find_uv(None) == workspace
 
     (tmp_path / "beside").mkdir()
     beside = program(tmp_path / "beside", "").rename(tmp_path / "beside" / "uv")
     monkeypatch.setattr(sys, "executable", str(tmp_path / "beside" / "python"))
-    assert uv.find(None) == beside
+    assert uv.find_uv(None) == beside
 
     (tmp_path / "path").mkdir()
     on_path = program(tmp_path / "path", "").rename(tmp_path / "path" / "uv")
     monkeypatch.setenv("PATH", str(tmp_path / "path"))
-    assert uv.find(None) == on_path
+    assert uv.find_uv(None) == on_path
 
-    assert uv.find(program(tmp_path, "")) == tmp_path / "fake-uv"
+    assert uv.find_uv(program(tmp_path, "")) == tmp_path / "fake-uv"
     with pytest.raises(uv.UvMissing):
-        uv.find(tmp_path / "not there")
+        uv.find_uv(tmp_path / "not there")
 
 
 def test_no_secret_of_ours_reaches_uv_and_the_operators_choices_do() -> None:
@@ -255,13 +257,17 @@ def test_no_secret_of_ours_reaches_uv_and_the_operators_choices_do() -> None:
 async def test_an_unused_environment_goes_after_a_while_and_a_needed_or_young_one_stays(
     environments: Environments, root: Path
 ) -> None:
-    for name, age in (("needed", UNUSED_SECONDS + 60), ("young", 0.0), ("old", UNUSED_SECONDS + 60)):
+    for name, age in (
+        ("needed", UNUSED_ENVIRONMENT_SECONDS + 60),
+        ("young", 0.0),
+        ("old", UNUSED_ENVIRONMENT_SECONDS + 60),
+    ):
         (root / name).mkdir(parents=True)
         (root / name / MARKER).write_text("{}")
         then = time.time() - age
         os.utime(root / name / MARKER, (then, then))
 
-    environments.sweep({"needed"})
+    environments.delete_unused({"needed"})
 
     assert listed(root) == {"needed", "young"}
 
@@ -270,43 +276,43 @@ async def test_what_a_killed_build_left_is_swept_and_one_that_goes_on_is_not(roo
     begun = tmp_path / "begun"
     hanging = program(tmp_path, f'echo > "{begun}"; exec sleep 60')
     environments = Environments(root, EnvironmentRules(uv=hanging, sandbox="off"))
-    building = asyncio.create_task(environments.python(SIX))
+    building = asyncio.create_task(environments.ensure_environment(SIX))
     await asyncio.to_thread(appears, begun)
-    left = root / f".building-{key(Requirements(('six',)))}-left"
+    left = root / f".building-{environment_key(Requirements(('six',)))}-left"
     left.mkdir()
     before = listed(root)
 
-    environments.sweep(set())
+    environments.delete_unused(set())
 
-    assert listed(root) - {f"{key(Requirements(('six',)))}.lock"} == before - {left.name}
+    assert listed(root) - {f"{environment_key(Requirements(('six',)))}.lock"} == before - {left.name}
     building.cancel()
     await asyncio.wait([building])
 
 
 @pytest.mark.long
 async def test_asking_for_an_environment_makes_it_young_again(environments: Environments, root: Path) -> None:
-    python = await environments.python(SIX)
+    python = await environments.ensure_environment(SIX)
     marker = python.parent.parent / MARKER
-    then = time.time() - UNUSED_SECONDS - 60
+    then = time.time() - UNUSED_ENVIRONMENT_SECONDS - 60
     os.utime(marker, (then, then))
 
-    await environments.python(SIX)
-    environments.sweep(set())
+    await environments.ensure_environment(SIX)
+    environments.delete_unused(set())
 
     assert python.exists()
 
 
 def test_an_environment_is_known_by_its_requirements() -> None:
-    assert key(SIX) == key(Requirements(SIX.lines))
-    assert key(SIX) != key(Requirements(("six",)))
+    assert environment_key(SIX) == environment_key(Requirements(SIX.lines))
+    assert environment_key(SIX) != environment_key(Requirements(("six",)))
 
 
 async def test_who_builds_is_known_while_it_lasts_and_what_was_said_afterwards(root: Path, tmp_path: Path) -> None:
     gate, begun = tmp_path / "gate", tmp_path / "begun"
     os.mkfifo(gate)
     failing = program(tmp_path, f'touch "{begun}"; echo working; read line < "{gate}"; echo "error: no luck"; exit 1')
-    builds = Builds(Environments(root, EnvironmentRules(uv=failing, sandbox="off")))
-    building = asyncio.create_task(builds.python("acme/hello", SIX))
+    builds = BuildTracker(Environments(root, EnvironmentRules(uv=failing, sandbox="off")))
+    building = asyncio.create_task(builds.ensure_environment("acme/hello", SIX))
     await asyncio.to_thread(appears, begun)
     assert builds.active() == {"acme/hello"}
 
@@ -320,7 +326,7 @@ async def test_who_builds_is_known_while_it_lasts_and_what_was_said_afterwards(r
     assert said[:2] == ["working", "error: no luck"]
 
 
-@pytest.mark.parametrize(("age", "stays"), [(CACHE_UNUSED_SECONDS - 60, True), (CACHE_UNUSED_SECONDS + 60, False)])
+@pytest.mark.parametrize(("age", "stays"), [(UNUSED_CACHE_SECONDS - 60, True), (UNUSED_CACHE_SECONDS + 60, False)])
 def test_downloads_are_kept_until_nothing_was_built_for_long(
     environments: Environments, root: Path, age: float, stays: bool
 ) -> None:
@@ -328,6 +334,6 @@ def test_downloads_are_kept_until_nothing_was_built_for_long(
     then = time.time() - age
     os.utime(root / ".cache", (then, then))
 
-    environments.sweep(set())
+    environments.delete_unused(set())
 
     assert (root / ".cache").exists() is stays

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from parlour.plugin_runtime.process import orphan_cleanup
-from parlour.plugin_runtime.process.reaper import HOST_MARK, Guardian, new_mark
+from parlour.plugin_runtime.process.reaper import HOST_MARK, ReaperProcess, new_mark
 
 HOST = """
 import asyncio, os, subprocess, sys
@@ -57,7 +57,7 @@ def test_what_plugins_left_ends_with_a_host_that_is_killed() -> None:
 
 
 async def test_it_is_started_once_and_ends_with_its_host() -> None:
-    guardian = Guardian()
+    guardian = ReaperProcess()
     await asyncio.gather(guardian.start(), guardian.start())
     process = guardian._process
     assert process is not None
@@ -78,11 +78,11 @@ def test_only_the_marked_are_found() -> None:
         subprocess.Popen(["/bin/sleep", "600"], env={"A": "1", orphan_cleanup.VARIABLE: mark}) as marked,
         subprocess.Popen(["/bin/sleep", "600"], env={f"NOT_{orphan_cleanup.VARIABLE}": mark}) as other,
     ):
-        assert marked.pid in orphan_cleanup.marked(HOST_MARK)
-        assert orphan_cleanup.marked(mark) == {marked.pid}
-        assert orphan_cleanup.marked("no such mark") == set()
+        assert marked.pid in orphan_cleanup.find_marked(HOST_MARK)
+        assert orphan_cleanup.find_marked(mark) == {marked.pid}
+        assert orphan_cleanup.find_marked("no such mark") == set()
 
-        orphan_cleanup.end_marked(mark)
+        orphan_cleanup.kill_marked(mark)
 
         assert marked.wait(5) == -signal.SIGKILL
         assert other.poll() is None

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from parlour.plugin_runtime.environments import index_settings
-from parlour.plugin_runtime.environments.index_settings import netrc_of, without_proxies
-from parlour.plugin_runtime.environments.installer import addresses
+from parlour.plugin_runtime.environments.index_settings import netrc_for, without_proxies
+from parlour.plugin_runtime.environments.installer import parse_index_host
 
 PYPI = {("pypi.org", 443), ("files.pythonhosted.org", 443)}
 
@@ -117,7 +117,7 @@ def test_of_the_netrc_file_only_the_logins_of_indexes_are_taken(home: Path) -> N
     (home / ".netrc").write_text("".join(f"machine {entry}\n" for entry in entries))
     (home / ".netrc").chmod(0o600)
 
-    taken = netrc_of(frozenset({("ours.example", 443), ("more.example", 80)}), {"HOME": str(home)})
+    taken = netrc_for(frozenset({("ours.example", 443), ("more.example", 80)}), {"HOME": str(home)})
 
     assert taken.splitlines() == [f"machine {entry}" for entry in reversed(entries[:2])]
 
@@ -132,4 +132,4 @@ def test_of_the_netrc_file_only_the_logins_of_indexes_are_taken(home: Path) -> N
 def test_a_host_of_the_setting_means_the_usual_ports_unless_it_names_one(
     written: str, meant: list[tuple[str, int]]
 ) -> None:
-    assert addresses(written) == meant
+    assert parse_index_host(written) == meant

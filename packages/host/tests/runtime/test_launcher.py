@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from parlour.plugin_runtime.process import cgroup, orphan_cleanup
-from parlour.plugin_runtime.process.launcher import DATA_VARIABLE, PlainProcess, Start, environment, spawn
-from parlour.plugin_runtime.process.process_tree import Seen
-from parlour_sdk.wire import Limits
+from parlour.plugin_runtime.process.launcher import DATA_VARIABLE, LaunchSpec, PlainProcess, environment, spawn
+from parlour.plugin_runtime.process.process_tree import ProcessInfo
+from parlour_sdk.wire import WireLimits
 
 MEBIBYTE = 1024 * 1024
 TELL = "import json, os, sys, time\ntell = lambda fact: print(json.dumps(fact), file=sys.stderr, flush=True)\n"
@@ -33,7 +33,7 @@ async def run(tmp_path: Path) -> AsyncIterator[Run]:
     made: list[PlainProcess] = []
 
     async def run(code: str) -> PlainProcess:
-        start = Start("acme/told", tmp_path, tmp_path)
+        start = LaunchSpec("acme/told", tmp_path, tmp_path)
         process = await spawn([sys.executable, "-c", TELL + code], start, PlainProcess, environment(start))
         made.append(process)
         return process
@@ -43,7 +43,7 @@ async def run(tmp_path: Path) -> AsyncIterator[Run]:
         await process.kill()
         await process.wait()
         process.close()
-        process.wire(Limits()).close()
+        process.wire(WireLimits()).close()
 
 
 async def told(process: PlainProcess) -> Any:
@@ -96,7 +96,7 @@ async def test_a_process_and_its_children_are_restrained_from_outside(run: Run) 
         "tell(json.loads(subprocess.run([sys.executable, '-c', print_limits], capture_output=True).stdout))\n"
     )
 
-    await process.restrain(200, 7)
+    await process.apply_limits(200, 7)
     os.write(process.write_fd, b"x")
 
     assert await told(process) == [min(19, os.nice(0) + 7), 200, 200]
@@ -107,14 +107,14 @@ async def test_a_process_that_is_another_at_every_look_is_not_looked_for_without
     process = await run(FOREVER)
     looks = count()
 
-    def alive() -> list[Seen]:
+    def alive() -> list[ProcessInfo]:
         """What there is while one child after the other starts the next and ends."""
         assert next(looks) < 1000, "it is looked for again and again"
-        return [Seen(process.pid, 0, 0), Seen(NOBODY + next(looks), 0, 0)]
+        return [ProcessInfo(process.pid, 0, 0), ProcessInfo(NOBODY + next(looks), 0, 0)]
 
     process.tree.alive = alive  # type: ignore[method-assign]
 
-    assert await process.restrain(200, 7) == 2
+    assert await process.apply_limits(200, 7) == 2
 
 
 def session_niceness(pid: int) -> int | None:
@@ -127,11 +127,11 @@ async def test_a_process_stands_back_also_where_sessions_share_the_processor(run
     process = await run("tell('up')" + FOREVER)
     assert await told(process) == "up"
 
-    await process.restrain(200, 7)
+    await process.apply_limits(200, 7)
     async with asyncio.timeout(30):
         while session_niceness(process.pid) not in (None, 7):
             await asyncio.sleep(0.2)  # the kernel takes few such wishes a second of those without privileges
-            await process.restrain(200, 7)
+            await process.apply_limits(200, 7)
 
 
 async def test_who_left_the_session_of_a_process_is_found_and_stands_back_too(run: Run) -> None:
@@ -142,11 +142,11 @@ async def test_who_left_the_session_of_a_process_is_found_and_stands_back_too(ru
     )
     child = await told(process)
 
-    assert await process.restrain(200, 7) == 2
+    assert await process.apply_limits(200, 7) == 2
     async with asyncio.timeout(30):
         while session_niceness(child) not in (None, 7):
             await asyncio.sleep(0.2)
-            await process.restrain(200, 7)
+            await process.apply_limits(200, 7)
 
 
 async def test_a_process_and_whoever_left_its_session_share_one_control_group(run: Run) -> None:
@@ -157,13 +157,13 @@ async def test_a_process_and_whoever_left_its_session_share_one_control_group(ru
         "told = subprocess.run(['cat', '/proc/self/cgroup'], start_new_session=True, capture_output=True).stdout\n"
         "tell(told.decode())"
     )
-    await process.restrain(200, 7)
+    await process.apply_limits(200, 7)
     os.write(process.write_fd, b"x")
 
-    assert (f"/parlour-{os.getpid()}-" in await told(process)) == (cgroup.place() is not None)
+    assert (f"/parlour-{os.getpid()}-" in await told(process)) == (cgroup.cgroup_parent() is not None)
     await process.wait()
     process.close()
-    place = cgroup.place()
+    place = cgroup.cgroup_parent()
     assert place is None or list(place.folder.glob(f"parlour-{os.getpid()}-*")) == []
 
 

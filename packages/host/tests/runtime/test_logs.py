@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parlour.plugin_runtime.process.log_buffer import (
-    KEPT_AT_ONCE,
-    LINE_CHARACTERS,
-    LINES,
-    READ_PER_SECOND,
+    MAX_BURST_BYTES,
+    MAX_LINE_CHARACTERS,
+    MAX_LINES,
+    MAX_READ_BYTES_PER_SECOND,
     LogBuffer,
-    in_brief,
+    printable_excerpt,
 )
 from parlour.plugin_runtime.process.log_file import LogFile
 
@@ -31,7 +31,7 @@ class Pieces(asyncio.StreamReader):
 
 async def followed(*pieces: bytes, file: LogFile | None = None) -> list[str]:
     buffer = LogBuffer(file)
-    await buffer.follow(Pieces(list(pieces)))
+    await buffer.read_stream(Pieces(list(pieces)))
     return buffer.lines()
 
 
@@ -40,8 +40,8 @@ async def test_lines_are_kept_in_order_also_the_last_one_without_an_end() -> Non
 
 
 async def test_only_the_last_lines_are_kept() -> None:
-    lines = await followed(b"".join(b"%d\n" % number for number in range(LINES + 10)))
-    assert (len(lines), lines[0], lines[-1]) == (LINES, "10", str(LINES + 9))
+    lines = await followed(b"".join(b"%d\n" % number for number in range(MAX_LINES + 10)))
+    assert (len(lines), lines[0], lines[-1]) == (MAX_LINES, "10", str(MAX_LINES + 9))
 
 
 def test_last_words_are_looked_for_no_further_back_than_asked() -> None:
@@ -52,21 +52,23 @@ def test_last_words_are_looked_for_no_further_back_than_asked() -> None:
     assert log.last_line(after=began) == ""
     log.add(["of another", ""])
     assert log.last_line(after=began) == "of another"
-    log.add([""] * LINES)
+    log.add([""] * MAX_LINES)
     assert log.last_line(after=began) == ""
 
 
 def test_a_plugins_words_are_shown_in_brief_and_command_no_terminal() -> None:
-    assert in_brief("\x1b[2J\x1b]0;all is well\x07 it\u2028broke\r\n") == " [2J ]0;all is well  it broke  "
-    assert in_brief("x" * 501) == "x" * 500
+    assert printable_excerpt("\x1b[2J\x1b]0;all is well\x07 it\u2028broke\r\n") == " [2J ]0;all is well  it broke  "
+    assert printable_excerpt("x" * 501) == "x" * 500
 
 
 async def test_of_a_line_without_an_end_its_beginning_is_kept() -> None:
-    assert await followed(b"begin", *[b"x" * 50_000] * 10) == [("begin" + "x" * LINE_CHARACTERS)[:LINE_CHARACTERS]]
+    assert await followed(b"begin", *[b"x" * 50_000] * 10) == [
+        ("begin" + "x" * MAX_LINE_CHARACTERS)[:MAX_LINE_CHARACTERS]
+    ]
 
 
 async def test_a_long_line_is_cut_and_the_next_one_is_whole() -> None:
-    assert await followed(b"x" * 50_000 + b"\nnext\n") == ["x" * LINE_CHARACTERS, "next"]
+    assert await followed(b"x" * 50_000 + b"\nnext\n") == ["x" * MAX_LINE_CHARACTERS, "next"]
 
 
 async def test_bytes_that_are_no_text_are_kept_as_best_as_can_be() -> None:
@@ -80,7 +82,7 @@ FLOOD = b"".join(b"line %07d\n" % number for number in range(4000))
 async def test_of_a_flood_the_beginning_and_the_last_words_are_kept_and_the_number_of_lost_lines(
     tmp_path: Path,
 ) -> None:
-    await followed(*[FLOOD] * 100, b"last words\n", file=LogFile(tmp_path / "log", 5, 100 * KEPT_AT_ONCE))
+    await followed(*[FLOOD] * 100, b"last words\n", file=LogFile(tmp_path / "log", 5, 100 * MAX_BURST_BYTES))
 
     lines = [line.partition(" ")[2] for line in (tmp_path / "log").read_text().splitlines()]
     assert lines[:4000] == FLOOD.decode().splitlines()
@@ -95,7 +97,7 @@ async def test_of_a_flood_the_beginning_and_the_last_words_are_kept_and_the_numb
 
 
 async def test_a_flood_costs_next_to_nothing_and_is_read_fast_enough_to_hold_nobody_up() -> None:
-    blocks = READ_PER_SECOND // len(FLOOD)
+    blocks = MAX_READ_BYTES_PER_SECOND // len(FLOOD)
     cpu, begun = time.process_time(), time.monotonic()
 
     await followed(*[FLOOD] * blocks)
@@ -105,15 +107,15 @@ async def test_a_flood_costs_next_to_nothing_and_is_read_fast_enough_to_hold_nob
 
 
 async def test_a_flood_of_empty_lines_is_bounded_too(tmp_path: Path) -> None:
-    await followed(*[b"\n" * 65536] * 200, file=LogFile(tmp_path / "log", 5, 100 * KEPT_AT_ONCE))
+    await followed(*[b"\n" * 65536] * 200, file=LogFile(tmp_path / "log", 5, 100 * MAX_BURST_BYTES))
 
-    assert (tmp_path / "log").stat().st_size < 8 * KEPT_AT_ONCE
+    assert (tmp_path / "log").stat().st_size < 8 * MAX_BURST_BYTES
 
 
 async def test_a_line_is_whole_after_a_flood() -> None:
     buffer = LogBuffer()
     stream = asyncio.StreamReader()
-    following = asyncio.create_task(buffer.follow(stream))
+    following = asyncio.create_task(buffer.read_stream(stream))
     for _ in range(40):
         stream.feed_data(FLOOD)
     stream.feed_data(b"cut in ")

@@ -308,7 +308,7 @@ def test_a_password_in_an_address_is_not_shown() -> None:
     address = git.parse("git+https://user:secret@example.org/team/plugin.git@v1#subdirectory=a")
 
     assert address.repository == "https://user:secret@example.org/team/plugin.git"
-    assert address.shown == "git+https://example.org/team/plugin.git@v1#subdirectory=a"
+    assert address.display_url == "git+https://example.org/team/plugin.git@v1#subdirectory=a"
 
 
 async def test_a_password_is_not_told_when_the_repository_can_not_be_reached(staging: Path) -> None:

@@ -4,20 +4,20 @@ from pathlib import Path
 
 import pytest
 
-from parlour.plugin_runtime.environments.build_tracker import Builds
+from parlour.plugin_runtime.environments.build_tracker import BuildTracker
 from parlour.plugin_runtime.environments.environment import EnvironmentRules, Environments
-from parlour.plugin_runtime.start_preparation import Preparation
-from parlour.plugin_runtime.store import Installed, PluginFolder
+from parlour.plugin_runtime.start_preparation import StartPreparer
+from parlour.plugin_runtime.store import InstalledVersion, PluginStore
 
 from .plugin_files import write_plugin
 
 
 async def test_a_data_folder_that_can_not_be_made_is_told_with_the_remedy(tmp_path: Path) -> None:
     (tmp_path / "data").touch()
-    builds = Builds(Environments(tmp_path / "environments", EnvironmentRules()))
-    prepare = Preparation(PluginFolder(tmp_path / "plugins"), builds, tmp_path / "data")
+    builds = BuildTracker(Environments(tmp_path / "environments", EnvironmentRules()))
+    prepare = StartPreparer(PluginStore(tmp_path / "plugins"), builds, tmp_path / "data")
 
     with pytest.raises(
         OSError, match=r"^its data folder can't be made: Not a directory; let the user that runs Parlour"
     ):
-        await prepare(Installed("acme/hello", "1.0", write_plugin(tmp_path / "code"), 1))
+        await prepare(InstalledVersion("acme/hello", "1.0", write_plugin(tmp_path / "code"), 1))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from parlour.plugin_runtime.packages.requirements import MOST_BYTES, Requirements, read_requirements
+from parlour.plugin_runtime.packages.requirements import MAX_FILE_BYTES, Requirements, read_requirements
 from parlour_sdk.plugin import PluginInvalid, read_plugin
 
 from .plugin_files import write_plugin
@@ -92,7 +92,7 @@ def test_a_file_outside_the_plugin_is_refused(tmp_path: Path) -> None:
         read_requirements(read_plugin(tmp_path / "plugin"))
 
 
-@pytest.mark.parametrize("content", [b"\xff\xfe", b"#" * (MOST_BYTES + 1)])
+@pytest.mark.parametrize("content", [b"\xff\xfe", b"#" * (MAX_FILE_BYTES + 1)])
 def test_a_file_that_is_no_list_of_packages_is_refused(tmp_path: Path, content: bytes) -> None:
     write_plugin(tmp_path, requirements="")
     (tmp_path / "requirements.txt").write_bytes(content)
@@ -104,5 +104,5 @@ def test_a_file_that_is_no_list_of_packages_is_refused(tmp_path: Path, content: 
 def test_the_requirement_that_a_message_is_about_is_found_however_its_name_is_spelled() -> None:
     requirements = Requirements(("Some_Package>=1", "six"))
 
-    assert requirements.named_in("because some-package has no version") == "Some_Package>=1"
-    assert requirements.named_in("because nothing fits") == ""
+    assert requirements.find_in("because some-package has no version") == "Some_Package>=1"
+    assert requirements.find_in("because nothing fits") == ""

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from parlour.plugin_runtime.supervision.policy import Allowance
-from parlour.plugin_runtime.supervision.resources import MEBIBYTE, FolderUse, Measure, folder_use, watch_folder
+from parlour.plugin_runtime.supervision.policy import ResourceLimits
+from parlour.plugin_runtime.supervision.resources import MEBIBYTE, FolderUse, Measure, measure_folder, watch_folder
 
-ALLOWANCE = Allowance(data_mb=20, data_seconds=0.001)
+ALLOWANCE = ResourceLimits(data_mb=20, data_check_seconds=0.001)
 
 
 async def test_all_files_below_count(tmp_path: Path) -> None:
@@ -18,7 +18,7 @@ async def test_all_files_below_count(tmp_path: Path) -> None:
     for path in ("one", "deep/two", "deep/deeper/three"):
         (tmp_path / path).write_bytes(os.urandom(100_000))
 
-    use = await folder_use(tmp_path)
+    use = await measure_folder(tmp_path)
     assert 300_000 <= use.size_bytes <= 400_000
     assert use.files == 5
 
@@ -32,18 +32,18 @@ async def test_links_are_not_followed(tmp_path: Path) -> None:
     (inside / "to a folder").symlink_to(outside)
     (inside / "to itself").symlink_to(inside)
 
-    assert (await folder_use(inside)).size_bytes < 100_000
+    assert (await measure_folder(inside)).size_bytes < 100_000
 
 
 async def test_a_file_with_holes_counts_with_its_whole_size(tmp_path: Path) -> None:
     with (tmp_path / "sparse").open("wb") as file:
         file.truncate(10**12)
 
-    assert (await folder_use(tmp_path)).size_bytes >= 10**12
+    assert (await measure_folder(tmp_path)).size_bytes >= 10**12
 
 
 async def test_a_folder_that_is_not_there_holds_nothing(tmp_path: Path) -> None:
-    assert await folder_use(tmp_path / "absent") == FolderUse()
+    assert await measure_folder(tmp_path / "absent") == FolderUse()
 
 
 def measured(megabytes: Iterator[int]) -> Measure:

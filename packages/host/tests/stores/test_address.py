@@ -4,7 +4,7 @@ import pytest
 
 from parlour.app.settings import ConfigurationInvalid
 from parlour.app.settings_loader import load
-from parlour.stores.address import told
+from parlour.stores.address import redact_password
 
 
 @pytest.mark.parametrize(
@@ -69,4 +69,4 @@ def test_settings_that_are_printed_hide_the_address() -> None:
     ],
 )
 def test_an_address_is_shown_without_its_password(url: str, shown: str) -> None:
-    assert told(url) == shown
+    assert redact_password(url) == shown

@@ -123,7 +123,7 @@ async def test_budget_uses_follow_them_too(journal: Journal) -> None:
 
 
 async def test_recorded_events_have_the_new_actor_and_no_claimed_role(journal: Journal) -> None:
-    events = [event_log.restore(row).envelope for row in await journal.read(Select(EVENTS, order=("seq",)))]
+    events = [event_log.from_row(row).envelope for row in await journal.read(Select(EVENTS, order=("seq",)))]
     one, two, bridge = KEYS["one"], KEYS["two"], KEYS["bridge"]
     assert [(event.principal, event.actor.id) for event in events] == [
         (one, f"{one}:{ANN}"),

@@ -23,14 +23,14 @@ async def in_memory() -> list[Journal]:
 def queued(number: int) -> Unit:
     run_id = f"run{number:02}"
     row = NewRun(run_id, number, "e", "a", "b", "r", "p", "c", "", "", "", 1, "", "{}", 0, 0, "{}", "queued")
-    return Unit("run.queue", (ledger.open_run(row), remote_queue.put(run_id, "r", "p", (), 0)))
+    return Unit("run.queue", (ledger.insert_run(row), remote_queue.insert(run_id, "r", "p", (), 0)))
 
 
 async def claim(journal: Journal, number: int, claimer: str) -> bool:
     run_id = f"run{number:02}"
-    taken = ledger.advance(run_id, "queued", "claimed", 1, claimed_by=claimer, lease_until=2)
+    taken = ledger.transition(run_id, "queued", "claimed", 1, claimed_by=claimer, lease_until=2)
     try:
-        await journal.commit(Unit("run.claim", (taken, remote_queue.hold(run_id, claimer))))
+        await journal.commit(Unit("run.claim", (taken, remote_queue.claim(run_id, claimer))))
     except GuardFailed:
         return False
     return True

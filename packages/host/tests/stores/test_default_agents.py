@@ -2,29 +2,29 @@
 
 import asyncio
 
-from parlour.core.config.agents import AgentBook
-from parlour.core.config.default_agents import DefaultAgent, DefaultAgentBook, NamedGone, PlaceTaken
+from parlour.core.config.agents import AgentRepository
+from parlour.core.config.default_agents import DefaultAgent, DefaultAgentRepository, ScopeTaken, TargetMissing
 from parlour.core.journal import Journal, Select
 from parlour.core.model.agent import Agent
-from parlour.core.model.default_scope import Place
+from parlour.core.model.default_scope import DefaultScope
 from parlour.core.store.tables import DEFAULT_AGENTS
 from parlour.core.system import SystemClock
 
-CHANNEL = Place("channel", platform="qq", chat="group:5")
+CHANNEL = DefaultScope("channel", platform="qq", chat="group:5")
 
 
 async def check(journals: list[Journal]) -> None:
-    books = [DefaultAgentBook(journal) for journal in journals]
-    agents = AgentBook(journals[0], SystemClock(), books[0].forget_agent)
+    books = [DefaultAgentRepository(journal) for journal in journals]
+    agents = AgentRepository(journals[0], SystemClock(), books[0].evict_agent)
     for number in range(8):
         await agents.add(Agent(f"agent-{number}", f"Agent {number}", "runner"))
 
     async def claim(number: int) -> str:
         try:
             await books[number % 2].add(DefaultAgent(f"default-{number}", CHANNEL, f"agent-{number}"))
-        except PlaceTaken:
+        except ScopeTaken:
             return "taken"
-        except NamedGone as gone:
+        except TargetMissing as gone:
             return gone.field
         return "got it"
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from parlour.stores.objects.folder import FolderObjects
 
 async def main():
-    writing = await FolderObjects(Path(sys.argv[1])).begin()
+    writing = await FolderObjects(Path(sys.argv[1])).open_writer()
     await writing.write(b"hello")
     os.kill(os.getpid(), signal.SIGKILL)
 
@@ -89,7 +89,7 @@ def test_a_process_killed_while_it_writes_leaves_no_object_and_no_rest(root: Pat
 async def test_without_room_nothing_is_kept_and_with_room_the_same_content_is(
     objects: FolderObjects, root: Path
 ) -> None:
-    writing = await objects.begin()
+    writing = await objects.open_writer()
     was = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (3, was[1]))
     try:
@@ -97,7 +97,7 @@ async def test_without_room_nothing_is_kept_and_with_room_the_same_content_is(
             await writing.write(b"hello")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, was)
-    writing.abandon()
+    writing.abort()
     assert failure.value.code == "storage_full"
     assert str(root) not in failure.value.message
     assert files(root) == []
@@ -169,5 +169,5 @@ async def test_no_files_stay_open(objects: FolderObjects) -> None:
         reading = objects.stream(stored.sha256, 0, 1)
         await anext(reading)
         await reading.aclose()
-        (await objects.begin()).abandon()
+        (await objects.open_writer()).abort()
     assert open_files() == before

@@ -8,7 +8,7 @@ import pytest
 from parlour.core.journal import StorageFailed
 from parlour.core.system import SystemIds
 from parlour.stores import send_log_file
-from parlour.stores.send_log_file import HandoverFile
+from parlour.stores.send_log_file import SendLogFile
 from parlour.testing import MemoryDatabase, MemoryJournal
 from parlour.testing.handovers_contract import HandoversContract, Lives
 
@@ -23,13 +23,13 @@ class Machine:
         self.boot = folder / "boot_id"
         self.boot.write_text("first boot\n")
 
-    def life(self) -> HandoverFile:
-        return HandoverFile(self.file, MemoryJournal(self.database), self.ids, self.boot)
+    def life(self) -> SendLogFile:
+        return SendLogFile(self.file, MemoryJournal(self.database), self.ids, self.boot)
 
-    async def handed_over(self, outbox_id: str) -> HandoverFile:
+    async def handed_over(self, outbox_id: str) -> SendLogFile:
         life = self.life()
-        await life.take_up([])
-        life.begin(outbox_id)
+        await life.load([])
+        life.record_start(outbox_id)
         return life
 
 
@@ -46,8 +46,8 @@ class TestHandoverFile(HandoversContract):
 
 async def uncertain(machine: Machine, *outbox_ids: str) -> bool:
     life = machine.life()
-    await life.take_up(outbox_ids)
-    return all(life.begun(each) and life.answer(each) is None for each in outbox_ids)
+    await life.load(outbox_ids)
+    return all(life.was_started(each) and life.message_id(each) is None for each in outbox_ids)
 
 
 async def test_a_first_start_finds_everything_uncertain(machine: Machine) -> None:
@@ -55,7 +55,7 @@ async def test_a_first_start_finds_everything_uncertain(machine: Machine) -> Non
 
 
 async def test_nothing_is_believed_after_the_machine_was_started_anew(machine: Machine) -> None:
-    (await machine.handed_over("a")).answered("a", "1")
+    (await machine.handed_over("a")).record_acknowledgement("a", "1")
     machine.boot.write_text("second boot\n")
     assert await uncertain(machine, "a", "b")
 
@@ -70,9 +70,9 @@ async def test_nothing_is_believed_when_another_host_had_the_database_meanwhile(
     machine: Machine, tmp_path: Path
 ) -> None:
     await machine.handed_over("a")
-    elsewhere = HandoverFile(tmp_path / "elsewhere", MemoryJournal(machine.database), SystemIds(), machine.boot)
-    await elsewhere.take_up([])
-    elsewhere.begin("b")
+    elsewhere = SendLogFile(tmp_path / "elsewhere", MemoryJournal(machine.database), SystemIds(), machine.boot)
+    await elsewhere.load([])
+    elsewhere.record_start("b")
     assert await uncertain(machine, "a", "b")
 
 
@@ -93,7 +93,7 @@ async def test_nothing_is_believed_of_a_copy(machine: Machine) -> None:
     life = await machine.handed_over("a")
     copy = machine.file.with_name("copy")
     copy.write_bytes(machine.file.read_bytes())
-    life.begin("b")
+    life.record_start("b")
     copy.replace(machine.file)
     assert await uncertain(machine, "a", "b", "c")
 
@@ -103,15 +103,15 @@ async def test_a_database_that_was_taken_back_does_not_make_what_is_settled_look
 ) -> None:
     before, between = machine.ids.new(), machine.ids.new()
     life = await machine.handed_over(before)
-    life.answered(before, "1")
-    life.settle(before)
+    life.record_acknowledgement(before, "1")
+    life.clear(before)
     with monkeypatch.context() as patched:
-        patched.setattr(send_log_file, "LARGEST_BYTES", 0)
-        life.begin(between)
+        patched.setattr(send_log_file, "MAX_FILE_BYTES", 0)
+        life.record_start(between)
     after = machine.ids.new()
     life = machine.life()
-    await life.take_up([before, between, after])
-    assert [life.begun(each) for each in (before, between, after)] == [True, True, False]
+    await life.load([before, between, after])
+    assert [life.was_started(each) for each in (before, between, after)] == [True, True, False]
 
 
 async def test_a_kill_before_the_database_knows_of_the_new_life_leaves_everything_uncertain(
@@ -125,7 +125,7 @@ async def test_a_kill_before_the_database_knows_of_the_new_life_leaves_everythin
     with monkeypatch.context() as patched:
         patched.setattr(MemoryJournal, "commit", fails)
         with pytest.raises(StorageFailed):
-            await machine.life().take_up(["a", "b"])
+            await machine.life().load(["a", "b"])
     assert await uncertain(machine, "a", "b")
 
 
@@ -139,9 +139,9 @@ async def test_a_full_disk_takes_the_notes_away_instead_of_leaving_some_out(
 
     with monkeypatch.context() as patched:
         patched.setattr(os, "write", no_room)
-        life.begin("b")
-    life.begin("c")
-    assert life.begun("b"), "this life knows it all the same"
+        life.record_start("b")
+    life.record_start("c")
+    assert life.was_started("b"), "this life knows it all the same"
     assert not machine.file.exists()
     assert await uncertain(machine, "a", "b", "c", "d")
 
@@ -157,7 +157,7 @@ async def test_notes_that_can_not_be_removed_are_not_believed_either(
     with monkeypatch.context() as patched:
         for module, name in ((os, "write"), (os, "unlink")):
             patched.setattr(module, name, fails)
-        life.begin("b")
+        life.record_start("b")
     assert machine.file.exists()
     assert "is not complete and could not be removed; remove it" in caplog.text
     assert await uncertain(machine, "a", "b", "c")
@@ -174,25 +174,25 @@ async def test_a_file_that_failed_to_close_is_left_alone(machine: Machine, monke
 
     with monkeypatch.context() as patched:
         patched.setattr(os, "close", fails)
-        patched.setattr(send_log_file, "LARGEST_BYTES", 0)
-        life.begin("b")
+        patched.setattr(send_log_file, "MAX_FILE_BYTES", 0)
+        life.record_start("b")
         patched.setattr(os, "write", lambda *written_to: written.append(written_to))
-        life.begin("c")
+        life.record_start("c")
     assert written == []
     assert await uncertain(machine, "a", "b", "c")
 
 
 async def test_the_file_stays_small_and_keeps_what_is_open(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(send_log_file, "LARGEST_BYTES", 2000)
+    monkeypatch.setattr(send_log_file, "MAX_FILE_BYTES", 2000)
     life = await machine.handed_over("open")
     for number in range(1000):
-        life.begin(f"row-{number}")
-        life.answered(f"row-{number}", str(number))
-        life.settle(f"row-{number}")
+        life.record_start(f"row-{number}")
+        life.record_acknowledgement(f"row-{number}", str(number))
+        life.clear(f"row-{number}")
     assert machine.file.stat().st_size < 2100
     after = machine.life()
-    await after.take_up(["open", "kept"])
-    assert (after.begun("open"), after.begun("kept")) == (True, False)
+    await after.load(["open", "kept"])
+    assert (after.was_started("open"), after.was_started("kept")) == (True, False)
 
 
 async def test_only_its_owner_may_read_it(machine: Machine) -> None:

@@ -40,7 +40,7 @@ NUMBERED = Table(
     key=("number",),
     unique=(("name",),),
     indexes=(("count", "number"),),
-    counted="number",
+    sequence_column="number",
 )
 PLACES = Table(
     "places",
@@ -62,12 +62,12 @@ OPERATORS = ["=", "!=", "<", "<=", ">", ">="]
 
 
 def created_in_sqlite(table: Table) -> str:
-    counted = f"{table.counted} INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT"
+    counted = f"{table.sequence_column} INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT"
     parts = [
-        counted if column.name == table.counted else f"{column.name} {SQLITE_TYPES[column.kind]} NOT NULL"
+        counted if column.name == table.sequence_column else f"{column.name} {SQLITE_TYPES[column.kind]} NOT NULL"
         for column in table.columns
     ]
-    parts += [] if table.counted else [f"PRIMARY KEY ({', '.join(table.key)})"]
+    parts += [] if table.sequence_column else [f"PRIMARY KEY ({', '.join(table.key)})"]
     parts += [f"UNIQUE ({', '.join(columns)})" for columns in table.unique]
     return f"CREATE TABLE {table.name} ({', '.join(parts)}) STRICT"
 
@@ -98,14 +98,14 @@ def conditions(table: Table) -> st.SearchStrategy[tuple[Condition, ...]]:
 
 
 def inserts(table: Table) -> st.SearchStrategy[Statement]:
-    columns = [column for column in table.columns if column.name != table.counted]
+    columns = [column for column in table.columns if column.name != table.sequence_column]
     upserts = [
         st.builds(Upsert, st.just(key), st.lists(st.sampled_from(columns), unique=True, max_size=2).map(_names))
-        for key in (*table.unique, *(() if table.counted else (table.key,)))
+        for key in (*table.unique, *(() if table.sequence_column else (table.key,)))
     ]
     row = st.fixed_dictionaries({column.name: VALUES[column.kind] for column in columns})
     conflict = st.one_of(st.just("fail"), st.just("ignore"), *upserts)
-    return st.builds(Insert, st.just(table), row, conflict, st.sampled_from([(), table.names]))
+    return st.builds(Insert, st.just(table), row, conflict, st.sampled_from([(), table.column_names]))
 
 
 def updates(table: Table) -> st.SearchStrategy[Statement]:
@@ -120,9 +120,9 @@ def updates(table: Table) -> st.SearchStrategy[Statement]:
         st.one_of(*harmless, counting),
         conditions(table),
         st.sampled_from([None, 0, 1, 2]),
-        st.sampled_from([(), table.names]),
+        st.sampled_from([(), table.column_names]),
     )
-    movable = [column for column in table.columns if column.name != table.counted]
+    movable = [column for column in table.columns if column.name != table.sequence_column]
     kinds = {column.name: column.kind for column in table.columns}
     one = st.builds(
         Update,
@@ -211,7 +211,7 @@ async def run(path: Path, url: str, batches: list[list[Unit]], asked: list[Selec
             rows = await memory.read(query)
             assert await sqlite.read(query) == rows
             assert await postgres.read(query) == rows
-            assert await postgres.read(replace(query, few=True)) == rows
+            assert await postgres.read(replace(query, point_read=True)) == rows
 
 
 SETTINGS = settings(derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck))

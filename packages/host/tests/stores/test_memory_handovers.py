@@ -15,11 +15,11 @@ class TestMemoryHandovers(HandoversContract):
 
 async def test_after_a_loss_of_power_everything_is_uncertain() -> None:
     handovers = MemoryHandovers()
-    await handovers.take_up([])
-    handovers.begin("a")
-    handovers.answered("a", "1")
+    await handovers.load([])
+    handovers.record_start("a")
+    handovers.record_acknowledgement("a", "1")
     handovers.lose()
-    await handovers.take_up(["a", "b"])
-    assert handovers.begun("a")
-    assert handovers.begun("b")
-    assert handovers.answer("a") is None
+    await handovers.load(["a", "b"])
+    assert handovers.was_started("a")
+    assert handovers.was_started("b")
+    assert handovers.message_id("a") is None

@@ -17,7 +17,7 @@ from sqlalchemy import create_engine
 from parlour.core.journal import Delete, Search, StorageFailed, Table, where
 from parlour.core.store.tables import TABLES, TRANSCRIPT
 from parlour.stores import migrate
-from parlour.stores.migrate import HEAD, KNOWN, NewerDatabase, current, ensure
+from parlour.stores.migrate import HEAD, KNOWN_REVISIONS, NewerDatabase, current_revision, ensure
 from parlour.stores.sqlite import SqliteJournal
 from parlour.testing.journal_contract import commit, searchable
 from tools.database_schema.schema import migrated
@@ -46,7 +46,7 @@ def test_the_migrated_table_is_the_declared_one(template: Path, table: Table) ->
     assert indexes(template, table, "u") == set(table.unique)
     assert indexes(template, table, "c") == set(table.indexes)
     [(sql,)] = asked(template, "SELECT sql FROM sqlite_master WHERE name = ?", table.name)
-    assert ("AUTOINCREMENT" in sql) == (table.counted is not None)
+    assert ("AUTOINCREMENT" in sql) == (table.sequence_column is not None)
     assert sql.rstrip().endswith("STRICT")
 
 
@@ -58,7 +58,7 @@ def test_no_other_tables_are_made(template: Path) -> None:
 
 
 def test_a_new_database_is_what_the_migrations_make_of_nothing() -> None:
-    assert migrate.WHOLE.read_text() == migrated(), "run `make documents`"
+    assert migrate.SCHEMA_FILE.read_text() == migrated(), "run `make documents`"
 
 
 def test_the_known_revisions_are_those_of_alembic() -> None:
@@ -66,14 +66,14 @@ def test_the_known_revisions_are_those_of_alembic() -> None:
     config.set_main_option("script_location", str(migrate.SCRIPTS))
     scripts = ScriptDirectory.from_config(config)
     assert scripts.get_current_head() == HEAD
-    assert tuple(script.revision for script in scripts.walk_revisions())[::-1] == KNOWN
+    assert tuple(script.revision for script in scripts.walk_revisions())[::-1] == KNOWN_REVISIONS
 
 
 def test_a_database_is_made_once(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "a b?c#d%20é.db"
-    assert current(path) is None
+    assert current_revision(path) is None
     ensure(path)
-    assert current(path) == HEAD
+    assert current_revision(path) == HEAD
     before = path.stat()
     ensure(path)
     assert path.stat().st_mtime_ns == before.st_mtime_ns
@@ -88,10 +88,10 @@ def made_at(revision: str, path: Path) -> None:
         config.attributes["connection"] = connection
         command.upgrade(config, revision)
     engine.dispose()
-    assert current(path) == revision
+    assert current_revision(path) == revision
 
 
-@pytest.mark.parametrize("revision", KNOWN)
+@pytest.mark.parametrize("revision", KNOWN_REVISIONS)
 def test_every_earlier_database_is_upgraded(tmp_path: Path, template: Path, revision: str) -> None:
     path = tmp_path / "parlour.db"
     made_at(revision, path)
@@ -158,7 +158,7 @@ def test_several_processes_may_make_it_at_once(tmp_path: Path) -> None:
         assert process.stdout is not None
         process.stdout.readline()
     assert [process.communicate(b"go\n") and process.returncode for process in processes] == [0] * 4
-    assert current(path) == HEAD
+    assert current_revision(path) == HEAD
 
 
 def test_an_upgrade_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -176,19 +176,19 @@ def test_an_upgrade_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytes
             migrate.upgrade(path)
     assert asked(path, "SELECT name FROM sqlite_master") == []
     ensure(path)
-    assert current(path) == HEAD
+    assert current_revision(path) == HEAD
 
 
 def test_a_database_that_can_not_be_made_whole_is_not_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, broken = tmp_path / "parlour.db", tmp_path / "schema.sql"
-    broken.write_text(migrate.WHOLE.read_text() + "nonsense;")
+    broken.write_text(migrate.SCHEMA_FILE.read_text() + "nonsense;")
     with monkeypatch.context() as patched:
-        patched.setattr(migrate, "WHOLE", broken)
+        patched.setattr(migrate, "SCHEMA_FILE", broken)
         with pytest.raises(StorageFailed, match="nonsense"):
             ensure(path)
     assert asked(path, "SELECT name FROM sqlite_master") == []
     ensure(path)
-    assert current(path) == HEAD
+    assert current_revision(path) == HEAD
 
 
 def test_a_database_of_a_newer_parlour_is_refused(database: Path) -> None:
@@ -198,7 +198,7 @@ def test_a_database_of_a_newer_parlour_is_refused(database: Path) -> None:
     with pytest.raises(NewerDatabase, match=r"newer Parlour .* update Parlour, or restore a backup") as failure:
         ensure(database)
     assert (failure.value.code, failure.value.revision) == ("storage_newer", "9999")
-    assert current(database) == "9999"
+    assert current_revision(database) == "9999"
 
 
 def test_a_database_of_another_program_is_refused(tmp_path: Path) -> None:
@@ -255,4 +255,4 @@ def test_a_full_disk_is_reported_and_leaves_nothing_half_made(tmp_path: Path) ->
     )
     assert result.stdout == "storage_full\n"
     ensure(path)
-    assert current(path) == HEAD
+    assert current_revision(path) == HEAD

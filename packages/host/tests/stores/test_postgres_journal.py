@@ -83,11 +83,15 @@ async def test_closing_finishes_what_was_handed_over_and_refuses_the_rest(url: s
     journal = PostgresJournal(url)
     await journal.open()
     commits = [asyncio.create_task(commit(journal, meta(f"{number}"))) for number in range(500)]
-    reads = [asyncio.create_task(journal.read(Select(META, few=few))) for few in (False, True) * 10]
+    reads = [asyncio.create_task(journal.read(Select(META, point_read=few))) for few in (False, True) * 10]
     await asyncio.sleep(0)
     await journal.close()
     assert all(task.done() and not task.exception() for task in (*commits, *reads))
-    for refused in (commit(journal, meta("late")), journal.read(Select(META)), journal.read(Select(META, few=True))):
+    for refused in (
+        commit(journal, meta("late")),
+        journal.read(Select(META)),
+        journal.read(Select(META, point_read=True)),
+    ):
         with pytest.raises(StorageFailed) as failure:
             await refused
         assert failure.value.code == "storage_closed"
@@ -101,7 +105,7 @@ async def test_a_closed_journal_leaves_no_connection_and_no_row(
 ) -> None:
     async with PostgresJournal(url) as journal:
         await commit(journal, meta("a"))
-        await asyncio.gather(contents(journal, META), journal.read(Select(META, where(name="a"), few=True)))
+        await asyncio.gather(contents(journal, META), journal.read(Select(META, where(name="a"), point_read=True)))
     await until_connected(postgres, postgres_database, 0)
     assert postgres.execute("SELECT count(*) FROM journal_writers", postgres_database) == ["0"]
 
@@ -109,20 +113,20 @@ async def test_a_closed_journal_leaves_no_connection_and_no_row(
 async def test_cancelled_callers_neither_undo_nor_hold_up_anything(url: str) -> None:
     async with PostgresJournal(url) as journal:
         tasks = [asyncio.create_task(commit(journal, event(f"{number}"))) for number in range(100)]
-        reads = [asyncio.create_task(journal.read(Select(META, few=few))) for few in (False, True) * 10]
+        reads = [asyncio.create_task(journal.read(Select(META, point_read=few))) for few in (False, True) * 10]
         await asyncio.sleep(0)
         for task in (*tasks[::2], *reads):
             task.cancel()
         outcomes = await asyncio.gather(*tasks, return_exceptions=True)
         assert sum(isinstance(outcome, asyncio.CancelledError) for outcome in outcomes) == 50
         assert await numbers(journal) == list(range(1, 101))
-        assert await journal.read(Select(META, few=True)) == []
+        assert await journal.read(Select(META, point_read=True)) == []
 
 
 async def test_readers_cannot_write(url: str) -> None:
     async with PostgresJournal(url) as journal:
-        await journal.read(Select(META, where(name="a"), few=True))
-        for connection in (await journal._far._connected(), await journal._near._connected()):
+        await journal.read(Select(META, where(name="a"), point_read=True))
+        for connection in (await journal._readers._take_connection(), await journal._point_reader._ensure_connection()):
             with pytest.raises(asyncpg.ReadOnlySQLTransactionError):
                 await connection.execute("DELETE FROM meta")
 
@@ -141,7 +145,7 @@ async def test_a_slow_list_does_not_hold_up_queries_by_key(url: str) -> None:
         async with other.transaction():
             await other.execute("LOCK TABLE inbox IN ACCESS EXCLUSIVE MODE")
             lists = [asyncio.create_task(journal.read(Select(INBOX))) for _ in range(20)]
-            assert await journal.read(Select(META, where(name="a"), few=True)) == [{"name": "a", "value": ""}]
+            assert await journal.read(Select(META, where(name="a"), point_read=True)) == [{"name": "a", "value": ""}]
             assert not any(each.done() for each in lists)
         assert [len(rows) for rows in await asyncio.gather(*lists)] == [1] * 20
         await other.close()

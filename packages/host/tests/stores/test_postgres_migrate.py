@@ -11,9 +11,9 @@ from alembic import command
 from parlour.core.journal import Search, StorageFailed, Table, where
 from parlour.core.store.tables import TABLES, TRANSCRIPT
 from parlour.stores import migrate as shared
-from parlour.stores.migrate import HEAD, KNOWN, NewerDatabase, alembic_config
+from parlour.stores.migrate import HEAD, KNOWN_REVISIONS, NewerDatabase, alembic_config
 from parlour.stores.postgres import PostgresJournal
-from parlour.stores.postgres.migrate import current, ensure
+from parlour.stores.postgres.migrate import current_revision, ensure
 from parlour.testing.postgres_server import PostgresServer
 
 TYPES = {"text": "text", "integer": "bigint", "blob": "bytea"}
@@ -67,23 +67,23 @@ async def test_a_database_is_made_once(
     postgres: PostgresServer, new_database: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     url = postgres.url(new_database)
-    assert await current(url) is None
+    assert await current_revision(url) is None
     await ensure(url)
-    assert await current(url) == HEAD
+    assert await current_revision(url) == HEAD
     made = postgres.execute("SELECT oid, relname FROM pg_class ORDER BY oid", new_database)
     await ensure(url)
     assert postgres.execute("SELECT oid, relname FROM pg_class ORDER BY oid", new_database) == made
     assert capfd.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize("revision", KNOWN)
+@pytest.mark.parametrize("revision", KNOWN_REVISIONS)
 async def test_every_earlier_database_is_upgraded(
     postgres: PostgresServer, new_database: str, used_database: str, revision: str
 ) -> None:
     script = StringIO()
     command.upgrade(alembic_config(script), f"base:{revision}", sql=True)
     postgres.execute(script.getvalue(), new_database)
-    assert await current(postgres.url(new_database)) == revision
+    assert await current_revision(postgres.url(new_database)) == revision
     await ensure(postgres.url(new_database))
     tables = "SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY tablename"
     assert postgres.execute(tables, new_database) == postgres.execute(tables, used_database)
@@ -151,7 +151,7 @@ async def test_an_upgrade_that_fails_leaves_nothing(
             await ensure(url)
     assert postgres.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'", new_database) == []
     await ensure(url)
-    assert await current(url) == HEAD
+    assert await current_revision(url) == HEAD
 
 
 async def test_a_database_of_a_newer_parlour_is_refused(postgres: PostgresServer, new_database: str) -> None:
@@ -161,7 +161,7 @@ async def test_a_database_of_a_newer_parlour_is_refused(postgres: PostgresServer
     with pytest.raises(NewerDatabase, match=r"newer Parlour .* update Parlour, or restore a backup") as failure:
         await ensure(url)
     assert (failure.value.code, failure.value.revision) == ("storage_newer", "9999")
-    assert await current(url) == "9999"
+    assert await current_revision(url) == "9999"
 
 
 async def test_a_database_of_another_program_is_refused(postgres: PostgresServer, new_database: str) -> None:

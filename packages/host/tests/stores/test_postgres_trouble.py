@@ -50,7 +50,7 @@ async def failure_of(url: str) -> StorageFailed:
 
 async def both_kinds(journal: Journal) -> list[int]:
     """How many rows of meta a list and a query by key find."""
-    rows = [await journal.read(Select(META, few=few)) for few in (False, True)]
+    rows = [await journal.read(Select(META, point_read=few)) for few in (False, True)]
     return [len(each) for each in rows]
 
 
@@ -67,7 +67,7 @@ async def test_without_a_server_units_and_queries_fail_and_with_it_they_work_aga
         refused = await asyncio.gather(
             *(commit(journal, meta(f"{number}")) for number in range(100)),
             journal.read(Select(META)),
-            journal.read(Select(META, few=True)),
+            journal.read(Select(META, point_read=True)),
             return_exceptions=True,
         )
         assert {each.code for each in refused if isinstance(each, StorageFailed)} == {"storage_unreachable"}
@@ -199,13 +199,13 @@ async def test_a_unit_whose_connection_the_server_ended_is_done_once(
 async def test_a_writer_that_was_replaced_can_write_no_more(url: str) -> None:
     one = await open_session(url, alone=False, patience=1)
     other = await open_session(url, alone=False, patience=1)
-    assert await other.outcomes_of(one) == [], "nothing was under way"
+    assert await other.recover_outcomes(one) == [], "nothing was under way"
     with pytest.raises(asyncpg.PostgresError) as failure:
-        await one.carry_out({}, "[[]]")
+        await one.execute_batch({}, "[[]]")
     assert failure.value.sqlstate == REPLACED
-    assert await other.carry_out({}, "[[]]") == [[]]
-    await one.leave()
-    await other.leave()
+    assert await other.execute_batch({}, "[[]]") == [[]]
+    await one.close()
+    await other.close()
 
 
 async def test_a_unit_that_ends_every_connection_fails_and_takes_no_other_along(

@@ -4,14 +4,14 @@ import asyncio
 
 from parlour.core.journal import Journal, Select
 from parlour.core.model.budget import Budget
-from parlour.core.model.providers import Asking, ProviderFailed
+from parlour.core.model.providers import CallContext, ProviderFailed
 from parlour.core.models.days import Days
 from parlour.core.models.reservations import Reservation, Reservations
 from parlour.core.store.tables import BUDGET_USES, RESERVATIONS
 from parlour.core.system import SystemClock, SystemIds
 from parlour_sdk.protocol.usage import Usage
 
-ASKING = Asking("plugin", "run", "agent", "conversation", "user", "ann")
+ASKING = CallContext("plugin", "run", "agent", "conversation", "user", "ann")
 WORST = Usage(prompt_tokens=60, completion_tokens=40, cost_micros=7)
 USED = Usage(prompt_tokens=5, completion_tokens=1, cost_micros=2)
 BUDGETS = [(Budget("b", "One", "agent", tokens=550), "agent"), (Budget("c", "Other", "sender", tokens=10**9), "ann")]
@@ -35,7 +35,7 @@ async def check(journals: list[Journal]) -> None:
     }
     for each in held[:4]:
         await hosts[0].settle(each, USED)
-    await hosts[1].take_up()
+    await hosts[1].recover()
     assert await journals[0].read(Select(RESERVATIONS)) == []
     rows = await journals[1].read(Select(BUDGET_USES, order=("budget_id",)))
     assert [(row["budget_id"], row["tokens"], row["cost_micros"]) for row in rows] == [("b", 124, 15), ("c", 124, 15)]

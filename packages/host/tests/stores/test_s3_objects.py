@@ -15,8 +15,8 @@ import pytest
 from parlour.core.journal import StorageFailed
 from parlour.core.store.objects import ObjectStore
 from parlour.stores.objects import s3_client
-from parlour.stores.objects.factory import opened
-from parlour.stores.objects.signature import Account
+from parlour.stores.objects.factory import open_object_store
+from parlour.stores.objects.signature import S3Account
 from parlour.testing.objects_contract import HELLO, ObjectStoreContract, content, names, put
 from parlour.testing.s3_server import S3Server
 
@@ -28,7 +28,7 @@ def server() -> Iterator[S3Server]:
 
 
 @pytest.fixture
-def account(server: S3Server) -> Account:
+def account(server: S3Server) -> S3Account:
     """A part of the bucket that is this test's own."""
     return server.account(f"test of {uuid.uuid4()}/é+/")
 
@@ -45,13 +45,13 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 class TestS3Objects(ObjectStoreContract):
     @pytest.fixture
-    async def objects(self, account: Account, waiting: Path) -> AsyncIterator[ObjectStore]:
-        async with opened(waiting, account) as objects:
+    async def objects(self, account: S3Account, waiting: Path) -> AsyncIterator[ObjectStore]:
+        async with open_object_store(waiting, account) as objects:
             yield objects
 
 
-async def failure(account: Account, waiting: Path) -> StorageFailed:
-    async with opened(waiting, account) as objects:
+async def failure(account: S3Account, waiting: Path) -> StorageFailed:
+    async with open_object_store(waiting, account) as objects:
         with pytest.raises(StorageFailed) as failed:
             await put(objects, b"hello")
         assert files(waiting) == []
@@ -75,14 +75,14 @@ async def test_a_bucket_that_is_not_there_is_told(server: S3Server, waiting: Pat
 
 @pytest.mark.usefixtures("impatient")
 async def test_a_server_that_is_not_there_is_told_after_bounded_tries(server: S3Server, waiting: Path) -> None:
-    account = Account("http://127.0.0.1:1", "bucket", "key", "secret")
+    account = S3Account("http://127.0.0.1:1", "bucket", "key", "secret")
     async with asyncio.timeout(10):
         failed = await failure(account, waiting)
     assert "can't be reached" in failed.message
 
 
-async def test_more_than_one_page_is_listed(account: Account, waiting: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with opened(waiting, account) as objects:
+async def test_more_than_one_page_is_listed(account: S3Account, waiting: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with open_object_store(waiting, account) as objects:
         stored = {(await put(objects, b"%d" % number)).sha256 for number in range(5)}
         ask = s3_client.query
         monkeypatch.setattr(
@@ -91,16 +91,16 @@ async def test_more_than_one_page_is_listed(account: Account, waiting: Path, mon
         assert set(await names(objects)) == stored
 
 
-async def test_two_hosts_see_the_same_objects(account: Account, tmp_path: Path) -> None:
-    async with opened(tmp_path / "one", account) as one, opened(tmp_path / "two", account) as two:
+async def test_two_hosts_see_the_same_objects(account: S3Account, tmp_path: Path) -> None:
+    async with open_object_store(tmp_path / "one", account) as one, open_object_store(tmp_path / "two", account) as two:
         await put(one, b"hello")
         assert await content(two, HELLO) == b"hello"
 
 
-async def test_what_a_dead_process_was_sending_is_cleared(account: Account, waiting: Path) -> None:
+async def test_what_a_dead_process_was_sending_is_cleared(account: S3Account, waiting: Path) -> None:
     (waiting / "sending").mkdir(parents=True)
     (waiting / "sending" / "rest").write_bytes(b"half")
-    async with opened(waiting, account):
+    async with open_object_store(waiting, account):
         assert files(waiting) == []
 
 
@@ -136,14 +136,14 @@ BUSY = b"HTTP/1.1 503 Slow Down\r\nContent-Length: 0\r\nConnection: close\r\n\r\
 @pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize(("answers", "well"), [([BUSY, b"", BUSY], True), ([BUSY] * 4, False)], ids=["soon", "never"])
 async def test_a_server_that_is_busy_for_a_while_is_asked_again(
-    server: S3Server, account: Account, waiting: Path, answers: list[bytes], well: bool
+    server: S3Server, account: S3Account, waiting: Path, answers: list[bytes], well: bool
 ) -> None:
     async with moody(server, list(answers)) as address:
         there = replace(account, endpoint=f"http://{address}")
         if not well:
             assert "503" in (await failure(there, waiting)).message
             return
-        async with opened(waiting, there) as objects:
+        async with open_object_store(waiting, there) as objects:
             whole = os.urandom(700_000)
             stored = await put(objects, whole)
             assert await content(objects, stored.sha256) == whole

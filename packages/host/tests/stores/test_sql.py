@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from parlour.core.journal import Increment, Insert, Select, Update, one_of, starting, where
+from parlour.core.journal import Increment, Insert, Select, Update, one_of, starts_with, where
 from parlour.core.store.tables import EVENTS, META, OUTBOX, RUNS, STATE
 from parlour.stores.migrate import ensure
-from parlour.stores.sql import SQLITE, Compiler, successor
+from parlour.stores.sql import SQLITE, Compiler, prefix_end
 from parlour.testing.journal_contract import filled
 
 
@@ -25,7 +25,7 @@ from parlour.testing.journal_contract import filled
     ],
 )
 def test_the_successor_is_the_end_of_a_prefix(prefix: str, end: str | None) -> None:
-    assert successor(prefix) == end
+    assert prefix_end(prefix) == end
 
 
 def test_a_known_shape_is_compiled_once() -> None:
@@ -49,8 +49,8 @@ def test_choices_of_many_lengths_share_few_shapes() -> None:
 @pytest.mark.parametrize(
     "query",
     [
-        Select(META, where(name=starting("prefix"))),
-        Select(STATE, where(scope_key="k", name=starting("prefix")), order=("name",)),
+        Select(META, where(name=starts_with("prefix"))),
+        Select(STATE, where(scope_key="k", name=starts_with("prefix")), order=("name",)),
         Select(RUNS, where(status=one_of("created", "running"))),
         Select(EVENTS, where(conversation_id="c"), order=("seq",), direction="descending", limit=10),
         Select(OUTBOX, where(outbox_id="o")),
@@ -70,6 +70,6 @@ def test_declared_indexes_serve_the_query(tmp_path: Path, query: Select) -> None
 def test_a_give_back_follows_only_inserts_that_may_end_in_a_conflict() -> None:
     compiler = Compiler(SQLITE)
     row = filled(EVENTS)
-    assert compiler.statement(Insert(EVENTS, row))[0].give_back == ""
-    assert compiler.statement(Insert(EVENTS, row, conflict="ignore"))[0].give_back
-    assert compiler.statement(Insert(META, filled(META), conflict="ignore"))[0].give_back == ""
+    assert compiler.statement(Insert(EVENTS, row))[0].return_number_sql == ""
+    assert compiler.statement(Insert(EVENTS, row, conflict="ignore"))[0].return_number_sql
+    assert compiler.statement(Insert(META, filled(META), conflict="ignore"))[0].return_number_sql == ""

@@ -13,7 +13,7 @@ import pytest
 from parlour.core.journal import Delete, Journal, Receipt, Search, Select, StorageFailed, Unit, where
 from parlour.core.store.tables import EVENTS, META, RUN_EVENTS, TRANSCRIPT
 from parlour.stores.sqlite import SqliteJournal
-from parlour.stores.sqlite.fulltext import ENOUGH
+from parlour.stores.sqlite.fulltext import BATCH_CHARACTERS
 from parlour.testing.journal_contract import JournalContract, commit, contents, event, insert, meta, searchable
 
 
@@ -40,7 +40,7 @@ async def test_a_single_caller_waits_for_nobody(database: Path) -> None:
 
 async def test_a_unit_that_may_wait_shares_the_transaction_of_the_next(database: Path) -> None:
     async with SqliteJournal(database) as journal:
-        waiting = asyncio.ensure_future(journal.commit(Unit("test", (meta("first"),), may_wait=True)))
+        waiting = asyncio.ensure_future(journal.commit(Unit("test", (meta("first"),), can_batch=True)))
         await asyncio.sleep(0)
         await commit(journal, meta("second"))
         await waiting
@@ -52,7 +52,7 @@ async def test_whoever_is_waited_for_hears_first(database: Path) -> None:
     done: list[str] = []
 
     async def committed(journal: Journal, name: str, may_wait: bool) -> None:
-        await journal.commit(Unit("test", (meta(name),), may_wait=may_wait))
+        await journal.commit(Unit("test", (meta(name),), can_batch=may_wait))
         done.append(name)
 
     async with SqliteJournal(database) as journal:
@@ -73,8 +73,8 @@ async def test_what_is_coming_is_told_before_it_is_durable(database: Path) -> No
 
     async with SqliteJournal(database) as journal:
         held = threading.Event()
-        journal._writer._orders.put(lambda: held.wait() and None)  # the thread is busy until then
-        committing = asyncio.ensure_future(journal.commit(Unit("test", (event("1"),), foreseen=foreseen)))
+        journal._writer._thread_tasks.put(lambda: held.wait() and None)  # the thread is busy until then
+        committing = asyncio.ensure_future(journal.commit(Unit("test", (event("1"),), on_prepared=foreseen)))
         await told.wait()
         assert not committing.done()
         held.set()
@@ -86,7 +86,7 @@ async def test_whoever_fails_to_prepare_harms_no_unit(database: Path, caplog: py
         raise ValueError("not prepared")
 
     async with SqliteJournal(database) as journal:
-        await journal.commit(Unit("test", (meta("a"),), foreseen=foreseen))
+        await journal.commit(Unit("test", (meta("a"),), on_prepared=foreseen))
         await commit(journal, meta("b"))
         assert len(await contents(journal, META)) == 2
     assert "the prepare callback of unit test failed" in caplog.text
@@ -94,7 +94,7 @@ async def test_whoever_fails_to_prepare_harms_no_unit(database: Path, caplog: py
 
 async def test_a_unit_that_may_wait_does_not_wait_for_long(database: Path) -> None:
     async with SqliteJournal(database) as journal:
-        units = [Unit("test", (meta(f"{number}"),), may_wait=True) for number in range(3)]
+        units = [Unit("test", (meta(f"{number}"),), can_batch=True) for number in range(3)]
         await asyncio.gather(*map(journal.commit, units))
         assert journal.transactions == 1
         assert len(await contents(journal, META)) == 3
@@ -102,7 +102,7 @@ async def test_a_unit_that_may_wait_does_not_wait_for_long(database: Path) -> No
 
 async def test_closing_finishes_a_unit_that_waits(database: Path) -> None:
     async with SqliteJournal(database) as journal:
-        waiting = asyncio.ensure_future(journal.commit(Unit("test", (meta("first"),), may_wait=True)))
+        waiting = asyncio.ensure_future(journal.commit(Unit("test", (meta("first"),), can_batch=True)))
         await asyncio.sleep(0)
     await waiting
     async with SqliteJournal(database) as journal:
@@ -203,7 +203,7 @@ async def test_a_search_finds_what_an_earlier_life_wrote(database: Path) -> None
 async def test_many_rows_are_taken_into_the_index_before_anybody_searches(database: Path) -> None:
     async with SqliteJournal(database) as journal:
         for number in range(3):
-            await commit(journal, searchable(f"{number}", "rain " * (ENOUGH // 8)))
+            await commit(journal, searchable(f"{number}", "rain " * (BATCH_CHARACTERS // 8)))
     assert indexed(database) == 2, "the third waits for more"
 
 

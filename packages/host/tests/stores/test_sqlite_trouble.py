@@ -179,9 +179,11 @@ async def test_an_index_that_takes_nothing_in_holds_up_nobody(
 ) -> None:
     async with SqliteJournal(database) as journal:
         with monkeypatch.context() as broken:
-            broken.setattr(fulltext, "TAKE_IN", replace(fulltext.TAKE_IN, text="INSERT INTO nothing VALUES (1)"))
+            broken.setattr(
+                fulltext, "INDEX_PENDING", replace(fulltext.INDEX_PENDING, text="INSERT INTO nothing VALUES (1)")
+            )
             for name in ("a", "b"):
-                await commit(journal, searchable(name, "rain " * fulltext.ENOUGH))
+                await commit(journal, searchable(name, "rain " * fulltext.BATCH_CHARACTERS))
             await commit(journal, meta("after"))
         assert "updating the full-text index failed; new rows wait" in caplog.text
         assert len(await journal.search(Search(TRANSCRIPT, "words", ("rain",)))) == 2

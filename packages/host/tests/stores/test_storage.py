@@ -1,7 +1,7 @@
 """What a plugin has stored is deleted by the database itself, and of nobody else."""
 
 from parlour.core.journal import Journal, Select
-from parlour.core.model.storage_owners import owners
+from parlour.core.model.storage_owners import storage_owners
 from parlour.core.store.storage import Storage
 from parlour.core.store.tables import STORAGE
 from parlour.core.system import SystemClock
@@ -13,11 +13,11 @@ PLUGINS = ("acme/kept", "acme/kept-too", "acme/gone")
 async def check(journal: Journal) -> None:
     storage = Storage(journal, SystemClock())
     for plugin_id in PLUGINS:
-        for area, owner in owners("default", plugin_id, "agent:bot").items():
+        for area, owner in storage_owners("default", plugin_id, "agent:bot").items():
             await storage.set(area, owner, plugin_id, b"value", run=None)
 
-    await storage.forget("acme/kept-")
-    await storage.forget("acme/gone")
+    await storage.delete_plugin_data("acme/kept-")
+    await storage.delete_plugin_data("acme/gone")
 
     rows = await journal.read(Select(STORAGE, columns=("area", "name")))
     assert sorted((row["area"], row["name"]) for row in rows) == [

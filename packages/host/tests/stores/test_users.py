@@ -4,26 +4,26 @@ import asyncio
 
 import pytest
 
-from parlour.core.access.users import User, UserRefused, Users
+from parlour.core.access.users import AccountChangeRefused, UserAccount, UserAccounts
 from parlour.core.journal import Insert, Journal, Unit
 from parlour.core.store.tables import USERS
 from parlour.core.system import SystemClock, SystemIds
 
 
-async def put(journal: Journal, *users: User) -> None:
+async def put(journal: Journal, *users: UserAccount) -> None:
     rows = (
-        {**user.shown(), "user_id": user.user_id, "enabled": 1, "password": "", "created_at": 0, "updated_at": 0}
+        {**user.audit_fields(), "user_id": user.user_id, "enabled": 1, "password": "", "created_at": 0, "updated_at": 0}
         for user in users
     )
     await journal.commit(Unit("test.users", tuple(Insert(USERS, row) for row in rows)))
 
 
 async def check(journals: list[Journal], change: str) -> None:
-    people = [User(name, f"{name}@example.org", name, "owner", 0) for name in ("ada", "bob")]
+    people = [UserAccount(name, f"{name}@example.org", name, "owner", 0) for name in ("ada", "bob")]
     await put(journals[0], *people)
-    books = [Users(journal, SystemIds(), SystemClock()) for journal in journals]
+    books = [UserAccounts(journal, SystemIds(), SystemClock()) for journal in journals]
 
-    async def act(book: Users, user: User) -> None:
+    async def act(book: UserAccounts, user: UserAccount) -> None:
         match change:
             case "demote":
                 await book.change("", user, role="viewer")
@@ -35,8 +35,8 @@ async def check(journals: list[Journal], change: str) -> None:
     outcomes = await asyncio.gather(*map(act, books, people), return_exceptions=True)
 
     left = [user for user in await books[0].all() if user.role == "owner" and user.enabled]
-    assert (len(left), sorted(type(each) for each in outcomes if each is not None)) == (1, [UserRefused])
-    with pytest.raises(UserRefused):
+    assert (len(left), sorted(type(each) for each in outcomes if each is not None)) == (1, [AccountChangeRefused])
+    with pytest.raises(AccountChangeRefused):
         await act(books[0], left[0])
 
 

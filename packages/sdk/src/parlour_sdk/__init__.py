@@ -5,7 +5,8 @@ Each name is imported when it is first used.
 
 from typing import TYPE_CHECKING
 
-from parlour_sdk.lazily import offered
+from parlour_sdk import _renamed
+from parlour_sdk._lazy_imports import lazy_getattr
 
 if TYPE_CHECKING:
     from . import chains as chains
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-OFFERED = {
+LAZY_EXPORTS = {
     ".api": ("AgentAPIException", "AgentRunAPI", "PluginAPI"),
     ".chains": (
         *("at", "at_all", "chain", "chains", "face", "file", "forward"),
@@ -62,4 +63,6 @@ OFFERED = {
     ".protocol.context": ("AgentRunContext",),
     ".results": ("Result", "results"),
 }
-__getattr__ = offered(__name__, OFFERED)
+__getattr__ = lazy_getattr(__name__, LAZY_EXPORTS)
+
+_renamed.install()

@@ -16,7 +16,7 @@ from parlour_sdk.components.event_listener import on
 
 __all__ = ["command", "on", "plugin", "runner", "tool"]
 
-KIND = "__parlour_kind__"
+KIND_ATTRIBUTE = "__parlour_kind__"
 Text: TypeAlias = str | Mapping[str, str]
 """One text, or one per language: `{"en_US": "Hello", "zh_Hans": "你好"}`."""
 Runner = TypeVar("Runner", bound=Callable[..., AsyncGenerator[Any, None]])
@@ -64,7 +64,7 @@ def runner(
     config: Sequence[Mapping[str, Any]] = (),
 ) -> Any:
     """Makes a runner of an async generator `(ctx, api)`; `config` is the form of its configuration."""
-    return _marking("runner", function)
+    return _marker("runner", function)
 
 
 @overload
@@ -86,7 +86,7 @@ def tool(
 
     A parameter that is named `ctx` receives the ToolContext and is hidden from the model.
     """
-    return _marking("tool", function)
+    return _marker("tool", function)
 
 
 def command(
@@ -98,13 +98,13 @@ def command(
     aliases: Sequence[str] = (),
 ) -> Callable[[Command], Command]:
     """Makes a command of an `async def (ctx)` that returns its answer or yields several."""
-    made: Callable[[Command], Command] = _marking("command", None)
+    made: Callable[[Command], Command] = _marker("command", None)
     return made
 
 
-def _marking(kind: str, function: Function | None) -> Any:
+def _marker(kind: str, function: Function | None) -> Any:
     def mark(function: Function) -> Function:
-        setattr(function, KIND, kind)
+        setattr(function, KIND_ATTRIBUTE, kind)
         return function
 
     return mark if function is None else mark(function)

@@ -38,7 +38,7 @@ def _with_methods(cls: type[Made], frozen: bool, eq: bool) -> type[Made]:
     methods = {name: _on_first_call(cls, name, make) for name, make in methods.items()}
     if eq and not frozen:
         methods["__hash__"] = None
-    for name, method in (methods | (FROZEN if frozen else {}) | {"__repr__": _shown}).items():
+    for name, method in (methods | (FROZEN if frozen else {}) | {"__repr__": _repr}).items():
         if name not in vars(cls):
             setattr(cls, name, method)
     return cls
@@ -97,17 +97,17 @@ def _value(field: Field) -> str:
 
 def _eq(cls: type) -> Method:
     compared = [field for field in _fields(cls) if field.compare]
-    answer = f"return {_told('self', compared)} == {_told('other', compared)}"
+    answer = f"return {_field_tuple('self', compared)} == {_field_tuple('other', compared)}"
     lines = ["if other.__class__ is self.__class__:", f" {answer}", "return NotImplemented"]
     return _compiled(cls, "__eq__", ["other"], lines, {})
 
 
 def _hash(cls: type) -> Method:
     hashed = [field for field in _fields(cls) if (field.compare if field.hash is None else field.hash)]
-    return _compiled(cls, "__hash__", [], [f"return hash({_told('self', hashed)})"], {})
+    return _compiled(cls, "__hash__", [], [f"return hash({_field_tuple('self', hashed)})"], {})
 
 
-def _told(of: str, fields: list[Field]) -> str:
+def _field_tuple(of: str, fields: list[Field]) -> str:
     return "(" + "".join(f"{of}.{field.name}," for field in fields) + ")"
 
 
@@ -121,12 +121,12 @@ def _compiled(cls: type, name: str, parameters: list[str], lines: list[str], kno
 
 
 @recursive_repr()
-def _shown(self: Any) -> str:
+def _repr(self: Any) -> str:
     told = (f"{field.name}={getattr(self, field.name)!r}" for field in _fields(type(self)) if field.repr)
     return f"{type(self).__qualname__}({', '.join(told)})"
 
 
-def _unchangeable(self: object, name: str, *value: object) -> None:
+def _raise_frozen(self: object, name: str, *value: object) -> None:
     raise dataclasses.FrozenInstanceError(f"cannot {'assign to' if value else 'delete'} field {name!r}")
 
 
@@ -144,8 +144,8 @@ def _fields(cls: type[Any]) -> tuple[Field, ...]:
 
 
 FROZEN: dict[str, Any] = {
-    "__setattr__": _unchangeable,
-    "__delattr__": _unchangeable,
+    "__setattr__": _raise_frozen,
+    "__delattr__": _raise_frozen,
     "__getstate__": _state,
     "__setstate__": _set_state,
 }

@@ -30,20 +30,22 @@ from .protocol.handshake import Hello, Welcome
 from .results import Result
 from .service import PluginService
 from .service.runs import envelope
-from .wire import ConnectionClosed, Limits, Peer, StdioTransport, Transport, WireError
+from .wire import ConnectionClosed, Peer, StdioTransport, Transport, WireError, WireLimits
 
 logger = logging.getLogger("parlour.worker")
 
-CANNOT_SERVE = 3
+CANNOT_SERVE_STATUS = 3
 """Exit status of a plugin that is faulty or that the Host refuses; the reason is the last line of its log."""
-TOKEN = "PARLOUR_TOKEN"
+TOKEN_VARIABLE = "PARLOUR_TOKEN"
 """Environment variable with the token that proves a plugin's identity if its process was not started by the Host."""
 CLOSE_SECONDS = 2.0
 """Seconds that the plugin's `close` may take before it is abandoned."""
-TRUSTING: Final = Limits(max_depth=sys.maxsize, max_elements=sys.maxsize, frames_per_second=inf, bytes_per_second=inf)
+TRUSTED_HOST_LIMITS: Final = WireLimits(
+    max_depth=sys.maxsize, max_elements=sys.maxsize, frames_per_second=inf, bytes_per_second=inf
+)
 """Limits without checks of received frames: the Host keeps its own limits, or the plugin asked for the data."""
 
-Connect = Callable[[Limits], Awaitable[Transport]]
+Connect = Callable[[WireLimits], Awaitable[Transport]]
 
 
 class CannotServe(Exception):
@@ -55,14 +57,14 @@ def _envelope(run_id: str, sequence: int, result: Result) -> dict[str, Any]:
 
 
 async def serve(loaded: LoadedPlugin, connect: Connect, token: str | None = None) -> None:
-    limits = replace(TRUSTING, streams=loaded.manifest.spec.limits.max_runs)
+    limits = replace(TRUSTED_HOST_LIMITS, streams=loaded.manifest.spec.limits.max_runs)
     # `_envelope` is looked up for each result, so that a test plugin can replace it and send something else.
     service = PluginService(loaded, lambda *numbered: _envelope(*numbered))
     peer = service.peer = Peer(await connect(limits), service, limits)
     peer.start()
     try:
         await _greet(peer, loaded.identity, token)
-        await _live(peer, service)
+        await _serve_until_end(peer, service)
     finally:
         peer.close("the plugin stops")
 
@@ -80,10 +82,10 @@ async def _greet(peer: Peer, identity: str, token: str | None) -> None:
         raise CannotServe(f"the Host speaks protocol {welcome.protocol} and this SDK {PROTOCOL_VERSION}; update {side}")
 
 
-async def _live(peer: Peer, service: PluginService) -> None:
+async def _serve_until_end(peer: Peer, service: PluginService) -> None:
     """Serves until the Host sends `shutdown` or disconnects, which may happen before the plugin is initialized."""
-    ending = asyncio.ensure_future(_ending(peer, service))
-    beginning = asyncio.ensure_future(_begin(service))
+    ending = asyncio.ensure_future(_wait_for_end(peer, service))
+    beginning = asyncio.ensure_future(_initialize(service))
     await asyncio.wait({ending, beginning}, return_when=asyncio.FIRST_COMPLETED)
     if beginning.done():
         beginning.result()
@@ -93,7 +95,7 @@ async def _live(peer: Peer, service: PluginService) -> None:
     await _close(service)
 
 
-async def _begin(service: PluginService) -> None:
+async def _initialize(service: PluginService) -> None:
     try:
         await service.initialize()
     except Exception as error:
@@ -101,7 +103,7 @@ async def _begin(service: PluginService) -> None:
         raise CannotServe(f"the plugin's initialize() failed with {type(error).__name__}: {error}") from error
 
 
-async def _ending(peer: Peer, service: PluginService) -> None:
+async def _wait_for_end(peer: Peer, service: PluginService) -> None:
     waits = [asyncio.ensure_future(each) for each in (peer.wait_closed(), service.stopping.wait())]
     await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
     for each in waits:
@@ -122,7 +124,7 @@ async def _close(service: PluginService) -> None:
 def main() -> None:
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
     arguments = _arguments()
-    token = os.environ.pop(TOKEN, None)  # hidden from the plugin's code and its child processes
+    token = os.environ.pop(TOKEN_VARIABLE, None)  # hidden from the plugin's code and its child processes
     if arguments.connect is None:
         _die_with_parent()
         connect = _on_pipes(*_take_standard_streams())
@@ -132,7 +134,7 @@ def main() -> None:
     gc.freeze()
     gc.enable()
     try:
-        with asyncio.Runner(loop_factory=_loop()) as runner:
+        with asyncio.Runner(loop_factory=_loop_factory()) as runner:
             runner.run(serve(loaded, connect, token))
     except CannotServe as error:
         _give_up(str(error))
@@ -140,7 +142,7 @@ def main() -> None:
         _give_up(error.message)
 
 
-def _loop() -> "Callable[[], asyncio.AbstractEventLoop] | None":
+def _loop_factory() -> "Callable[[], asyncio.AbstractEventLoop] | None":
     """Returns uvloop's loop factory if it is installed, as it is in the Host's environment; otherwise None."""
     try:
         import uvloop
@@ -170,18 +172,18 @@ def _loaded(path: Path) -> LoadedPlugin:
 
 def _give_up(reason: str) -> NoReturn:
     logger.error("%s", reason)
-    sys.exit(CANNOT_SERVE)
+    sys.exit(CANNOT_SERVE_STATUS)
 
 
 def _on_pipes(read_fd: int, write_fd: int) -> Connect:
-    async def connect(limits: Limits) -> Transport:
+    async def connect(limits: WireLimits) -> Transport:
         return StdioTransport(read_fd, write_fd, limits)
 
     return connect
 
 
 def _on_websocket(url: str, token: str | None) -> Connect:
-    async def connect(limits: Limits) -> Transport:
+    async def connect(limits: WireLimits) -> Transport:
         from .wire.websocket import connect
 
         return await connect(url, token, limits)

@@ -173,4 +173,4 @@ def test_what_a_runner_does_not_use_is_not_loaded() -> None:
         "print(*(name for name in sys.modules if name.startswith('parlour_sdk.api.')))"
     )
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert set(loaded) == {f"parlour_sdk.api.{name}" for name in ("calls", "plugin", "run", "shared", "state")}
+    assert set(loaded) == {f"parlour_sdk.api.{name}" for name in ("base", "calls", "plugin", "run", "state")}

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from parlour_sdk.api.pieces import PIECES_AT_ONCE, PIECES_PER_SECOND, Pace
+from parlour_sdk.api.chunks import CHUNK_BURST, CHUNKS_PER_SECOND, ChunkPacer
 
 
 @pytest.fixture
@@ -24,18 +24,18 @@ async def waits(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[list[float]]:
 
 
 async def test_the_first_pieces_go_at_once_and_the_others_evenly(waits: list[float]) -> None:
-    pace = Pace()
-    for _ in range(PIECES_AT_ONCE):
-        await pace.step()
+    pace = ChunkPacer()
+    for _ in range(CHUNK_BURST):
+        await pace.wait_for_turn()
     assert waits == []
     for _ in range(20):
-        await pace.step()
-    assert waits == pytest.approx([1 / PIECES_PER_SECOND] * 20)
+        await pace.wait_for_turn()
+    assert waits == pytest.approx([1 / CHUNKS_PER_SECOND] * 20)
 
 
 async def test_a_transfer_that_is_slow_by_itself_is_not_held_up(waits: list[float]) -> None:
-    pace = Pace()
+    pace = ChunkPacer()
     waits.append(1000)
-    for _ in range(PIECES_AT_ONCE + 100):
-        await pace.step()
+    for _ in range(CHUNK_BURST + 100):
+        await pace.wait_for_turn()
     assert waits == [1000]

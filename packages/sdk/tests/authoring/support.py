@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from parlour_sdk.authoring.chat.agent import agent_of
-from parlour_sdk.authoring.chat.talk import Talk
-from parlour_sdk.authoring.chat.terminal import Queue, Screen
+from parlour_sdk.authoring.chat.conversation import TerminalConversation
+from parlour_sdk.authoring.chat.session import create_chat
+from parlour_sdk.authoring.chat.terminal import LineQueue, Screen
 from parlour_sdk.plugin import load, read_plugin
 
 PUPPET = '''
@@ -104,7 +104,7 @@ class Paper(io.StringIO):
 
 
 class Person:
-    def __init__(self, talk: Talk, lines: Queue, paper: Paper) -> None:
+    def __init__(self, talk: TerminalConversation, lines: LineQueue, paper: Paper) -> None:
         self.talk = talk
         self._lines = lines
         self._paper = paper
@@ -135,8 +135,10 @@ async def talking(
     file: Path, typed: bool, runner: str = "default", config: tuple[str, ...] = (), model: str = "echo"
 ) -> AsyncIterator[Person]:
     """At the end of the block the conversation must come to its end."""
-    paper, lines = Paper(), Queue()
-    talk = Talk(agent_of(load(read_plugin(file)), runner, config, model), Screen(paper, typed), typed)
+    paper, lines = Paper(), LineQueue()
+    talk = TerminalConversation(
+        create_chat(load(read_plugin(file)), runner, config, model), Screen(paper, typed), typed
+    )
     serving = asyncio.ensure_future(talk.serve(lines))
     try:
         yield Person(talk, lines, paper)

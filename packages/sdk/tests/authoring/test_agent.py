@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from parlour_sdk.authoring.chat.agent import NotAnswerable, agent_of
+from parlour_sdk.authoring.chat.session import ChatSetupError, create_chat
 from parlour_sdk.plugin import load, read_plugin
 
 from .support import script, write_puppet
@@ -28,7 +28,7 @@ async def test_a_model_can_answer_with_the_lines_of_a_file_in_turn(puppet: Path,
 
 
 def test_the_configuration_is_as_the_form_wants_it(puppet: Path) -> None:
-    agent = agent_of(load(read_plugin(puppet)), None, ["times=3", "name=12", "model=gpt=4"], "echo")
+    agent = create_chat(load(read_plugin(puppet)), None, ["times=3", "name=12", "model=gpt=4"], "echo")
     assert agent.config == {"times": 3, "name": "12", "model": "gpt=4", "tools": ["test/puppet.double"]}
 
 
@@ -46,13 +46,13 @@ def test_the_configuration_is_as_the_form_wants_it(puppet: Path) -> None:
 def test_what_can_not_be_is_refused_before_anything_is_said(
     puppet: Path, runner: str | None, pairs: list[str], model: str, sentence: str
 ) -> None:
-    with pytest.raises(NotAnswerable) as refused:
-        agent_of(load(read_plugin(puppet)), runner, pairs, model)
+    with pytest.raises(ChatSetupError) as refused:
+        create_chat(load(read_plugin(puppet)), runner, pairs, model)
     assert str(refused.value).startswith(sentence)
 
 
 def test_a_plugin_without_an_agent_has_nobody_to_talk_to(tmp_path: Path) -> None:
     file = tmp_path / "tools.py"
     file.write_text('from parlour_sdk import plugin\n\nplugin("test/tools", version="1")\n')
-    with pytest.raises(NotAnswerable, match="test/tools has no AgentRunner, Command or EventListener"):
-        agent_of(load(read_plugin(file)), None, [], "echo")
+    with pytest.raises(ChatSetupError, match="test/tools has no AgentRunner, Command or EventListener"):
+        create_chat(load(read_plugin(file)), None, [], "echo")

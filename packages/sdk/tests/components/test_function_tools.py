@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 
 from parlour_sdk.components import ToolContext
 from parlour_sdk.components.docstring import read_docstring
-from parlour_sdk.components.function_tool import FunctionTool, UnfitSignature
+from parlour_sdk.components.function_tool import FunctionTool, UnsupportedSignature
 
 from .support import loaded, serving
 
@@ -148,7 +148,7 @@ async def native(socket: Socket) -> str:
     ],
 )
 def test_a_signature_that_has_no_schema_is_refused_with_the_parameter(function: Any, told: str) -> None:
-    with pytest.raises(UnfitSignature, match=told):
+    with pytest.raises(UnsupportedSignature, match=told):
         FunctionTool(function)
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from parlour_sdk.components import Tool, ToolContext, ToolError
-from parlour_sdk.components.parameters import problems
+from parlour_sdk.components.parameters import find_problems
 from parlour_sdk.protocol.content import ArtifactRef, MediaElement, TextElement
 from parlour_sdk.protocol.tools import ToolOutcome
 from parlour_sdk.wire import WireError
@@ -156,7 +156,7 @@ Json = st.recursive(
 
 @given(st.dictionaries(st.text(max_size=4), Json), st.dictionaries(st.sampled_from(WORDS), Json))
 def test_whatever_a_schema_says_the_check_answers(parameters: dict[str, Any], schema: dict[str, Any]) -> None:
-    assert all(isinstance(each, str) for each in problems(parameters, schema))
+    assert all(isinstance(each, str) for each in find_problems(parameters, schema))
 
 
 async def test_all_that_is_wrong_is_told_at_once() -> None:

@@ -12,7 +12,7 @@ from parlour_sdk.protocol.chain import MessageChain
 from parlour_sdk.protocol.content import AgentInput, ContentElement
 from parlour_sdk.protocol.context import AgentRunContext
 from parlour_sdk.protocol.messages import Message
-from parlour_sdk.wire.frames import Request, decode, encode_request
+from parlour_sdk.wire.frames import WireRequest, decode, encode_request
 from parlour_sdk.wire.limits import DEFAULT_LIMITS
 
 from .contract import UNIONS
@@ -29,7 +29,7 @@ CONTENTS: TypeAdapter[Any] = TypeAdapter(list[ContentElement])
 def _framed(data: Any) -> Any:
     """As the other side gets it."""
     frame = decode(encode_request(1, "action", data, DEFAULT_LIMITS), DEFAULT_LIMITS)
-    assert isinstance(frame, Request)
+    assert isinstance(frame, WireRequest)
     return frame.data
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from parlour.core.runs import results as host_rules
 from parlour_sdk.protocol.limits import RESULT_BYTES
-from parlour_sdk.testing.rules import Dropped, ResultRules, preview
+from parlour_sdk.testing.rules import ResultDropped, ResultRules, preview
 
 message = st.fixed_dictionaries(
     {"role": st.sampled_from(["assistant", "user", "nobody"]), "content": st.text(max_size=5)},
@@ -47,15 +47,15 @@ def raw_results(draw: st.DrawFn) -> list[Any]:
 @settings(deadline=None)
 @given(raw_results())
 def test_a_result_counts_here_if_it_counts_there(raw: list[Any]) -> None:
-    there, here = host_rules.ResultRules("run", lambda _: None), ResultRules("run", lambda _: None)
+    there, here = host_rules.ResultParser("run", lambda _: None), ResultRules("run", lambda _: None)
     for result in raw:
-        effect = there.take(result)
+        effect = there.parse(result)
         try:
-            here.take(result)
+            here.check(result)
             counted = True
-        except Dropped:
+        except ResultDropped:
             counted = False
-        assert counted == (not isinstance(effect, host_rules.Ignored)), (result, effect)
+        assert counted == (not isinstance(effect, host_rules.InvalidResult)), (result, effect)
 
 
 @pytest.mark.parametrize("size", [RESULT_BYTES - 100, RESULT_BYTES + 1])
@@ -68,17 +68,17 @@ def test_the_limits_are_the_same(kind: str, size: int) -> None:
         "moon.rose": {"text": text},
     }[kind]
     raw = {"run_id": "run", "type": kind, "data": data, "sequence": 1}
-    ignored = isinstance(host_rules.ResultRules("run", lambda _: None).take(raw), host_rules.Ignored)
+    ignored = isinstance(host_rules.ResultParser("run", lambda _: None).parse(raw), host_rules.InvalidResult)
     rules = ResultRules("run", lambda _: None)
     if ignored:
-        with pytest.raises(Dropped):
-            rules.take(raw)
+        with pytest.raises(ResultDropped):
+            rules.check(raw)
     else:
-        rules.take(raw)
+        rules.check(raw)
 
 
 @settings(deadline=None)
 @given(st.text(max_size=20))
 def test_long_texts_are_shown_alike(part: str) -> None:
     text = part * 30_000
-    assert preview(text) == host_rules.preview(text)
+    assert preview(text) == host_rules.truncate_message(text)

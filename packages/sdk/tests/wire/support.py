@@ -9,36 +9,36 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from selectors import DefaultSelector, SelectorKey
 from typing import Any, TypeVar
 
-from parlour_sdk.wire import Limits, Peer, StdioTransport, Transport, WireError, memory_pair
+from parlour_sdk.wire import Peer, StdioTransport, Transport, WireError, WireLimits, memory_pair
 from parlour_sdk.wire.websocket import WebSocketTransport, connect, serve
 
 T = TypeVar("T")
 Handler = Callable[[Any], Coroutine[Any, Any, Any] | AsyncGenerator[Any, None]]
-OpenPair = Callable[[Limits, Limits], AbstractAsyncContextManager[tuple[Transport, Transport]]]
+OpenPair = Callable[[WireLimits, WireLimits], AbstractAsyncContextManager[tuple[Transport, Transport]]]
 
 TOKEN = "open-sesame"
 
 
 @asynccontextmanager
-async def memory(left: Limits, right: Limits) -> AsyncIterator[tuple[Transport, Transport]]:
+async def memory(left: WireLimits, right: WireLimits) -> AsyncIterator[tuple[Transport, Transport]]:
     yield memory_pair()
 
 
-async def open_pipes(left: Limits, right: Limits) -> tuple[Transport, Transport]:
+async def open_pipes(left: WireLimits, right: WireLimits) -> tuple[Transport, Transport]:
     left_reads, right_writes = os.pipe()
     right_reads, left_writes = os.pipe()
     return StdioTransport(left_reads, left_writes, left), StdioTransport(right_reads, right_writes, right)
 
 
 @asynccontextmanager
-async def pipes(left: Limits, right: Limits) -> AsyncIterator[tuple[Transport, Transport]]:
+async def pipes(left: WireLimits, right: WireLimits) -> AsyncIterator[tuple[Transport, Transport]]:
     yield await open_pipes(left, right)
 
 
 @asynccontextmanager
 async def websocket(
-    left: Limits,
-    right: Limits,
+    left: WireLimits,
+    right: WireLimits,
     *,
     patience: float = 20.0,
     server_tls: ssl.SSLContext | None = None,
@@ -64,7 +64,7 @@ async def websocket(
 
 
 @asynccontextmanager
-async def websocket_server(left: Limits, right: Limits) -> AsyncIterator[tuple[Transport, Transport]]:
+async def websocket_server(left: WireLimits, right: WireLimits) -> AsyncIterator[tuple[Transport, Transport]]:
     async with websocket(right, left) as (client, server):
         yield server, client
 
@@ -182,7 +182,7 @@ class Link:
         self._opened = AsyncExitStack()
         self._transports: list[Transport] = []
 
-    async def transports(self, left: Limits, right: Limits) -> tuple[Transport, Transport]:
+    async def transports(self, left: WireLimits, right: WireLimits) -> tuple[Transport, Transport]:
         pair = await self._opened.enter_async_context(self._open_pair(left, right))
         self._transports += pair
         return pair
@@ -191,10 +191,10 @@ class Link:
         self,
         left: Handlers | None = None,
         right: Handlers | None = None,
-        limits: Limits | None = None,
-        right_limits: Limits | None = None,
+        limits: WireLimits | None = None,
+        right_limits: WireLimits | None = None,
     ) -> tuple[Peer, Peer]:
-        limits = limits or Limits()
+        limits = limits or WireLimits()
         right_limits = right_limits or limits
         one, other = await self.transports(limits, right_limits)
         left_peer = Peer(one, left or Handlers(), limits, name="left")
@@ -203,9 +203,11 @@ class Link:
         right_peer.start()
         return left_peer, right_peer
 
-    async def peer_and_raw(self, handlers: Handlers | None = None, limits: Limits | None = None) -> tuple[Peer, Raw]:
-        limits = limits or Limits()
-        one, other = await self.transports(limits, Limits(frame_bytes=2**26))
+    async def peer_and_raw(
+        self, handlers: Handlers | None = None, limits: WireLimits | None = None
+    ) -> tuple[Peer, Raw]:
+        limits = limits or WireLimits()
+        one, other = await self.transports(limits, WireLimits(frame_bytes=2**26))
         peer = Peer(one, handlers or Handlers(), limits, name="peer")
         peer.start()
         return peer, Raw(other)

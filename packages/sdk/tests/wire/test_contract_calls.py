@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from parlour_sdk.wire import ConnectionClosed, Limits, WireError
+from parlour_sdk.wire import ConnectionClosed, WireError, WireLimits
 
 from .support import Handlers, Link, no_other_tasks, settle, within
 
@@ -158,7 +158,7 @@ async def test_a_time_out_raises_deadline_exceeded_and_sends_one_cancel(link: Li
 
 
 async def test_a_time_out_covers_the_wait_for_a_slot(link: Link) -> None:
-    peer, raw = await link.peer_and_raw(limits=Limits(unary_calls=1))
+    peer, raw = await link.peer_and_raw(limits=WireLimits(unary_calls=1))
     first = asyncio.create_task(peer.call("first"))
     request = await raw.receive()
     with pytest.raises(WireError, match="deadline_exceeded"):
@@ -249,7 +249,7 @@ async def test_cancels_and_credits_for_unknown_requests_are_harmless(link: Link)
 
 
 async def test_a_cancelled_call_keeps_its_slot_until_it_is_answered(link: Link) -> None:
-    peer, raw = await link.peer_and_raw(limits=Limits(unary_calls=1, cancel_grace=60))
+    peer, raw = await link.peer_and_raw(limits=WireLimits(unary_calls=1, cancel_grace=60))
     first = asyncio.create_task(peer.call("first"))
     request = await raw.receive()
     first.cancel()
@@ -261,7 +261,7 @@ async def test_a_cancelled_call_keeps_its_slot_until_it_is_answered(link: Link) 
 
 
 async def test_a_cancelled_call_that_is_never_answered_frees_its_slot_after_the_grace(link: Link) -> None:
-    peer, raw = await link.peer_and_raw(limits=Limits(unary_calls=1, cancel_grace=0.01))
+    peer, raw = await link.peer_and_raw(limits=WireLimits(unary_calls=1, cancel_grace=0.01))
     with pytest.raises(WireError, match="deadline_exceeded"):
         await within(peer.call("first", timeout=0.01))
     second = asyncio.create_task(peer.call("second"))
@@ -270,7 +270,7 @@ async def test_a_cancelled_call_that_is_never_answered_frees_its_slot_after_the_
 
 
 async def test_calls_over_the_limit_wait_in_order(link: Link) -> None:
-    peer, raw = await link.peer_and_raw(limits=Limits(unary_calls=2))
+    peer, raw = await link.peer_and_raw(limits=WireLimits(unary_calls=2))
     calls = [asyncio.create_task(peer.call("number", number)) for number in range(6)]
     requests = [await raw.receive(), await raw.receive()]
     for answered in range(4):
@@ -283,7 +283,7 @@ async def test_calls_over_the_limit_wait_in_order(link: Link) -> None:
 
 
 async def test_a_waiting_call_that_is_cancelled_gives_its_turn_away(link: Link) -> None:
-    peer, raw = await link.peer_and_raw(limits=Limits(unary_calls=1))
+    peer, raw = await link.peer_and_raw(limits=WireLimits(unary_calls=1))
     calls = [asyncio.create_task(peer.call("number", number)) for number in range(3)]
     request = await raw.receive()
     calls[1].cancel()
@@ -294,7 +294,7 @@ async def test_a_waiting_call_that_is_cancelled_gives_its_turn_away(link: Link) 
 
 async def test_incoming_calls_over_the_limit_are_rate_limited(link: Link) -> None:
     gate = Gate()
-    _, raw = await link.peer_and_raw(Handlers(gate=gate), Limits(unary_calls=2))
+    _, raw = await link.peer_and_raw(Handlers(gate=gate), WireLimits(unary_calls=2))
     for seq_id in range(3):
         raw.send(seq_id=seq_id, action="gate", data=None)
     answer = await raw.receive()
@@ -304,7 +304,7 @@ async def test_incoming_calls_over_the_limit_are_rate_limited(link: Link) -> Non
 
 
 async def test_a_request_over_the_frame_limit_fails_locally(link: Link) -> None:
-    peer, raw = await link.peer_and_raw(limits=Limits(frame_bytes=1000))
+    peer, raw = await link.peer_and_raw(limits=WireLimits(frame_bytes=1000))
     with pytest.raises(WireError, match="payload_too_large"):
         await peer.call("echo", "x" * 1000)
     assert await raw.round_trip() == []
@@ -317,7 +317,9 @@ async def test_a_response_over_the_frame_limit_becomes_an_error(link: Link) -> N
     async def large_error(data: Any) -> None:
         raise WireError("not_found", "x" * 1000)
 
-    left, _ = await link.peers(right=Handlers(large=large, large_error=large_error), limits=Limits(frame_bytes=1000))
+    left, _ = await link.peers(
+        right=Handlers(large=large, large_error=large_error), limits=WireLimits(frame_bytes=1000)
+    )
     with pytest.raises(WireError, match="payload_too_large"):
         await within(left.call("large"))
     with pytest.raises(WireError, match="not_found"):
@@ -336,7 +338,7 @@ async def test_calling_an_action_that_streams_says_what_to_use(link: Link) -> No
 
 async def test_ping_is_answered_by_the_peer_even_when_every_slot_is_taken(link: Link) -> None:
     gate = Gate()
-    left, _ = await link.peers(right=Handlers(gate=gate), limits=Limits(unary_calls=1))
+    left, _ = await link.peers(right=Handlers(gate=gate), limits=WireLimits(unary_calls=1))
     busy = asyncio.create_task(left.call("gate"))
     await within(gate.started.get())
     assert await within(left.call("ping", timeout=5)) is None
@@ -405,7 +407,7 @@ async def test_a_malformed_frame_without_an_id_closes_the_connection(link: Link,
 
 
 async def test_a_frame_over_the_limit_closes_the_connection_and_says_so(link: Link) -> None:
-    left, right = await link.peers(limits=Limits(), right_limits=Limits(frame_bytes=1000))
+    left, right = await link.peers(limits=WireLimits(), right_limits=WireLimits(frame_bytes=1000))
     with pytest.raises(ConnectionClosed):
         await within(left.call("echo", "x" * 5000))
     assert "at most 1000 bytes" in await within(right.wait_closed())
@@ -434,7 +436,7 @@ async def test_fields_nobody_knows_are_tolerated(link: Link) -> None:
 async def test_closing_fails_everything_pending_and_cancels_everything_served(link: Link) -> None:
     gate = Gate()
     handlers = Handlers(gate=gate, quiet=quiet)
-    left, right = await link.peers(handlers, handlers, Limits(unary_calls=2))
+    left, right = await link.peers(handlers, handlers, WireLimits(unary_calls=2))
     calls = [asyncio.create_task(peer.call("gate", 0)) for peer in (left, right) for _ in range(5)]
     stream = left.stream("quiet")
     for _ in range(4):
@@ -504,7 +506,7 @@ async def test_what_was_sent_before_closing_still_arrives(link: Link) -> None:
 
 
 async def test_a_flood_is_slowed_and_nothing_is_lost(link: Link) -> None:
-    limits = Limits(frames_per_second=1000, unary_calls=2000)
+    limits = WireLimits(frames_per_second=1000, unary_calls=2000)
     _, raw = await link.peer_and_raw(Handlers(echo=echo), limits)
     loop = asyncio.get_running_loop()
     started = loop.time()
@@ -515,7 +517,7 @@ async def test_a_flood_is_slowed_and_nothing_is_lost(link: Link) -> None:
 
 
 async def test_a_side_that_asks_without_reading_is_cut_off(link: Link) -> None:
-    peer, raw = await link.peer_and_raw(limits=Limits(unread_answer_bytes=10_000))
+    peer, raw = await link.peer_and_raw(limits=WireLimits(unread_answer_bytes=10_000))
     raw.transport.pause()
     for seq_id in range(20_000):
         raw.send(seq_id=seq_id, action="ping", data=None)
@@ -529,7 +531,7 @@ async def test_answers_for_a_side_that_does_not_read_are_not_hoarded(link: Link)
         return "x" * 100_000
 
     served = 0
-    peer, raw = await link.peer_and_raw(Handlers(large=large), Limits(unary_calls=10))
+    peer, raw = await link.peer_and_raw(Handlers(large=large), WireLimits(unary_calls=10))
     raw.transport.pause()
     answered = 0
     for seq_id in range(200):

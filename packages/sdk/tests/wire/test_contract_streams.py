@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from parlour_sdk.wire import ConnectionClosed, Limits, Stream, WireError
+from parlour_sdk.wire import ConnectionClosed, WireError, WireLimits, WireStream
 
 from .support import Handlers, Link, no_other_tasks, settle, within
 
-UNHURRIED = Limits(frames_per_second=math.inf, bytes_per_second=math.inf)
+UNHURRIED = WireLimits(frames_per_second=math.inf, bytes_per_second=math.inf)
 
 
 class Counter:
@@ -42,7 +42,7 @@ async def endless_wait(data: Any) -> AsyncGenerator[int, None]:
     await asyncio.Event().wait()
 
 
-async def all_of(stream: Stream) -> list[Any]:
+async def all_of(stream: WireStream) -> list[Any]:
     return [part async for part in stream]
 
 
@@ -86,7 +86,7 @@ async def test_frames_of_a_stream_look_as_the_protocol_says(link: Link) -> None:
 
 async def test_the_sender_waits_when_its_credit_is_used_up(link: Link) -> None:
     counter = Counter()
-    _, raw = await link.peer_and_raw(Handlers(numbers=counter), Limits(window=4))
+    _, raw = await link.peer_and_raw(Handlers(numbers=counter), WireLimits(window=4))
     raw.send(seq_id=1, action="numbers", data=100)
     assert [frame["data"] for frame in [await raw.receive() for _ in range(4)]] == [0, 1, 2, 3]
     await settle()
@@ -98,7 +98,7 @@ async def test_the_sender_waits_when_its_credit_is_used_up(link: Link) -> None:
 
 
 async def test_credit_is_granted_in_batches_as_parts_are_taken(link: Link) -> None:
-    peer, raw = await link.peer_and_raw(limits=Limits(window=8))
+    peer, raw = await link.peer_and_raw(limits=WireLimits(window=8))
     stream = peer.stream("numbers")
     seq_id = (await raw.receive())["seq_id"]
     for number in range(8):
@@ -113,7 +113,7 @@ async def test_credit_is_granted_in_batches_as_parts_are_taken(link: Link) -> No
 
 
 async def test_a_sender_that_overruns_its_credit_fails_only_its_stream(link: Link) -> None:
-    peer, raw = await link.peer_and_raw(limits=Limits(window=4))
+    peer, raw = await link.peer_and_raw(limits=WireLimits(window=4))
     stream, other = peer.stream("greedy"), peer.stream("modest")
     greedy, modest = (await raw.receive())["seq_id"], (await raw.receive())["seq_id"]
     for number in range(50):
@@ -184,7 +184,7 @@ async def test_aborting_twice_sends_one_cancel_and_drops_what_comes_later(link: 
 
 
 async def test_who_asked_is_told_once_when_the_other_side_is_done_however_late(link: Link) -> None:
-    peer, raw = await link.peer_and_raw(limits=Limits(cancel_grace=0.01))
+    peer, raw = await link.peer_and_raw(limits=WireLimits(cancel_grace=0.01))
     told: list[str] = []
     stream = peer.stream("numbers", ended=lambda: told.append("ended"))
     seq_id = (await raw.receive())["seq_id"]
@@ -223,7 +223,7 @@ async def test_who_asked_is_told_when_the_connection_closes(link: Link) -> None:
 
 async def test_leaving_a_stream_early_closes_a_producer_that_waits_for_credit(link: Link) -> None:
     counter = Counter()
-    left, _ = await link.peers(right=Handlers(numbers=counter), limits=Limits(window=4))
+    left, _ = await link.peers(right=Handlers(numbers=counter), limits=WireLimits(window=4))
     async with aclosing(left.stream("numbers", 100)) as stream:
         async for part in stream:
             if part == 2:
@@ -246,7 +246,7 @@ async def test_a_cancelled_wait_leaves_the_stream_usable(link: Link) -> None:
 
 async def test_closing_the_connection_closes_producers_and_fails_readers(link: Link) -> None:
     counter = Counter()
-    left, right = await link.peers(right=Handlers(numbers=counter, wait=endless_wait), limits=Limits(window=4))
+    left, right = await link.peers(right=Handlers(numbers=counter, wait=endless_wait), limits=WireLimits(window=4))
     unread, waiting = left.stream("numbers", 100), left.stream("wait")
     assert await within(anext(waiting)) == 1
     reader = asyncio.create_task(waiting.batch())
@@ -261,7 +261,7 @@ async def test_closing_the_connection_closes_producers_and_fails_readers(link: L
 
 
 async def test_streams_over_the_limit_are_rate_limited(link: Link) -> None:
-    left, _ = await link.peers(right=Handlers(wait=endless_wait), limits=Limits(streams=2))
+    left, _ = await link.peers(right=Handlers(wait=endless_wait), limits=WireLimits(streams=2))
     streams = [left.stream("wait") for _ in range(3)]
     assert [await within(anext(stream)) for stream in streams[:2]] == [1, 1]
     with pytest.raises(WireError, match="rate_limited"):
@@ -282,7 +282,7 @@ async def test_a_part_over_the_frame_limit_fails_its_stream(link: Link) -> None:
             closed.set()
 
     closed = asyncio.Event()
-    left, _ = await link.peers(right=Handlers(grows=grows), limits=Limits(frame_bytes=500))
+    left, _ = await link.peers(right=Handlers(grows=grows), limits=WireLimits(frame_bytes=500))
     stream = left.stream("grows")
     assert await within(anext(stream)) == "small"
     with pytest.raises(WireError, match="payload_too_large"):

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from parlour_sdk.wire import Limits, Transport
+from parlour_sdk.wire import Transport, WireLimits
 
 from .support import Link, settle, within
 
@@ -43,7 +43,7 @@ class End:
 
 
 async def two_ends(link: Link) -> tuple[End, End]:
-    left, right = await link.transports(Limits(), Limits())
+    left, right = await link.transports(WireLimits(), WireLimits())
     return End(left), End(right)
 
 
@@ -99,7 +99,7 @@ async def test_a_paused_side_congests_the_other_until_it_reads_on(link: Link) ->
 
 
 async def test_what_comes_before_the_start_is_not_hoarded(link: Link) -> None:
-    left, right = await link.transports(Limits(), Limits())
+    left, right = await link.transports(WireLimits(), WireLimits())
     End(right)
     sent = await fill(right)
     await End(left).has(frames=sent, ends=0)
@@ -131,6 +131,6 @@ async def test_a_side_that_closes_hears_nothing_more(link: Link) -> None:
 
 
 async def test_a_side_that_was_never_started_can_be_closed(link: Link) -> None:
-    left, right = await link.transports(Limits(), Limits())
+    left, right = await link.transports(WireLimits(), WireLimits())
     left.close()
     await End(right).has(frames=0, ends=1)

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from parlour_sdk.wire.errors import FrameTooLarge, MalformedFrame, WireError
 from parlour_sdk.wire.frames import (
-    Cancel,
-    Credit,
     Frame,
-    Part,
-    Request,
-    Response,
+    WireCancel,
+    WireCredit,
+    WirePart,
+    WireRequest,
+    WireResponse,
     decode,
     encode_cancel,
     encode_credit,
@@ -27,7 +27,7 @@ from parlour_sdk.wire.frames import (
     encode_request,
     encode_response,
 )
-from parlour_sdk.wire.limits import DEFAULT_LIMITS, Limits
+from parlour_sdk.wire.limits import DEFAULT_LIMITS, WireLimits
 
 # JSON text holds no half of a surrogate pair.
 texts = st.text(st.characters(exclude_categories=["Cs"]))
@@ -42,30 +42,30 @@ names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=2
 
 def encode(frame: Frame) -> bytes:
     match frame:
-        case Request():
+        case WireRequest():
             return encode_request(frame.seq_id, frame.action, frame.data, DEFAULT_LIMITS)
-        case Response(code=str() as code):
+        case WireResponse(code=str() as code):
             return encode_error(frame.seq_id, WireError(code, frame.message, frame.data), DEFAULT_LIMITS)
-        case Response():
+        case WireResponse():
             return encode_response(frame.seq_id, frame.data, DEFAULT_LIMITS)
-        case Part(end=True):
+        case WirePart(end=True):
             return encode_end(frame.seq_id)
-        case Part():
+        case WirePart():
             return encode_part(frame.seq_id, frame.data, DEFAULT_LIMITS)
-        case Credit():
+        case WireCredit():
             return encode_credit(frame.seq_id, frame.n)
-        case Cancel():
+        case WireCancel():
             return encode_cancel(frame.seq_id)
 
 
 frames = st.one_of(
-    st.builds(Request, seq_ids, names, values),
-    st.builds(Response, seq_ids, st.just(0), st.just(""), values),
-    st.builds(Response, seq_ids, names, texts, values),
-    st.builds(Part, seq_ids, values, st.just(False)),
-    st.builds(Part, seq_ids, st.none(), st.just(True)),
-    st.builds(Credit, seq_ids, st.integers(1, 2**53 - 1)),
-    st.builds(Cancel, seq_ids),
+    st.builds(WireRequest, seq_ids, names, values),
+    st.builds(WireResponse, seq_ids, st.just(0), st.just(""), values),
+    st.builds(WireResponse, seq_ids, names, texts, values),
+    st.builds(WirePart, seq_ids, values, st.just(False)),
+    st.builds(WirePart, seq_ids, st.none(), st.just(True)),
+    st.builds(WireCredit, seq_ids, st.integers(1, 2**53 - 1)),
+    st.builds(WireCancel, seq_ids),
 )
 
 
@@ -104,7 +104,7 @@ class _Count:
 
 @given(st.binary() | values.map(lambda value: json.dumps(value).encode()))
 def test_arbitrary_bytes_are_a_frame_or_malformed(frame: bytes) -> None:
-    for limits in (DEFAULT_LIMITS, Limits(max_depth=1, max_elements=1)):
+    for limits in (DEFAULT_LIMITS, WireLimits(max_depth=1, max_elements=1)):
         with suppress(MalformedFrame):
             decode(frame, limits)
 
@@ -156,13 +156,13 @@ def test_bombs_are_refused_quickly(bomb: bytes) -> None:
 
 def test_brackets_and_commas_in_text_count_for_nothing() -> None:
     text = '[{,"\\' * 200_000
-    assert decode(encode_request(1, "send", text, DEFAULT_LIMITS), DEFAULT_LIMITS) == Request(1, "send", text)
+    assert decode(encode_request(1, "send", text, DEFAULT_LIMITS), DEFAULT_LIMITS) == WireRequest(1, "send", text)
 
 
 def test_a_frame_over_the_size_limit_is_not_looked_into() -> None:
     frame = encode_request(1, "send", "x" * 200, DEFAULT_LIMITS)
     with pytest.raises(FrameTooLarge, match="at most 100 bytes") as raised:
-        decode(frame, Limits(frame_bytes=100))
+        decode(frame, WireLimits(frame_bytes=100))
     assert raised.value.seq_id is None
 
 
@@ -179,5 +179,5 @@ def test_numbers_json_does_not_have_are_sent_as_null() -> None:
 
 def test_a_frame_over_the_limit_is_not_encoded() -> None:
     with pytest.raises(WireError) as raised:
-        encode_part(1, "x" * 200, Limits(frame_bytes=100))
+        encode_part(1, "x" * 200, WireLimits(frame_bytes=100))
     assert raised.value.code == "payload_too_large"

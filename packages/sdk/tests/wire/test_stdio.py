@@ -12,8 +12,8 @@ import uvloop
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parlour_sdk.wire import ConnectionClosed, FrameTooLarge, Limits, Peer, StdioTransport, WireError
-from parlour_sdk.wire.lines import Lines
+from parlour_sdk.wire import ConnectionClosed, FrameTooLarge, Peer, StdioTransport, WireError, WireLimits
+from parlour_sdk.wire.lines import LineSplitter
 
 from .support import Handlers, open_pipes, settle, within
 
@@ -30,7 +30,7 @@ def cut(data: bytes, sizes: list[int]) -> list[bytes]:
 
 @given(lines, st.lists(st.integers(1, 50)))
 def test_any_chunking_yields_the_same_lines(expected: list[bytes], sizes: list[int]) -> None:
-    buffer = Lines(limit=40)
+    buffer = LineSplitter(limit=40)
     for chunk in cut(b"".join(line + b"\n" for line in expected), sizes):
         buffer.feed(chunk)
     assert list(buffer.complete) == expected
@@ -82,7 +82,7 @@ async def test_many_frames_at_once_leave_turns_of_the_loop_to_others() -> None:
 
 @given(st.binary(min_size=11).filter(lambda data: b"\n" not in data), st.lists(st.integers(1, 50)))
 def test_a_line_over_the_limit_is_refused_as_soon_as_it_is_too_long(data: bytes, sizes: list[int]) -> None:
-    buffer = Lines(limit=10)
+    buffer = LineSplitter(limit=10)
     buffer.feed(b"good\n")
     fed = 0
     for chunk in cut(data, sizes):
@@ -98,7 +98,7 @@ def test_a_line_over_the_limit_is_refused_as_soon_as_it_is_too_long(data: bytes,
 async def test_an_endless_line_closes_the_connection_after_the_frames_before_it() -> None:
     reads, feeds = os.pipe()
     drained, writes = os.pipe()
-    transport = StdioTransport(reads, writes, Limits(frame_bytes=1000))
+    transport = StdioTransport(reads, writes, WireLimits(frame_bytes=1000))
     received: list[bytes] = []
     closed: asyncio.Future[BaseException | None] = asyncio.get_running_loop().create_future()
     transport.start(received.append, closed.set_result)
@@ -133,7 +133,7 @@ async def test_frames_of_one_turn_leave_in_one_write() -> None:
 
 
 async def test_frames_that_come_before_the_start_are_kept() -> None:
-    left, right = await open_pipes(Limits(), Limits())
+    left, right = await open_pipes(WireLimits(), WireLimits())
     right.start(lambda _: None, lambda _: None)
     for number in range(1000):
         right.send(b"%d" % number)
@@ -213,7 +213,7 @@ def test_calls_streams_and_closing_work_under_uvloop() -> None:
             yield "x" * 50_000
 
     async def scenario() -> None:
-        limits = Limits(frames_per_second=math.inf, bytes_per_second=math.inf)
+        limits = WireLimits(frames_per_second=math.inf, bytes_per_second=math.inf)
         one, other = await open_pipes(limits, limits)
         left = Peer(one, Handlers(echo=echo), limits)
         right = Peer(other, Handlers(echo=echo, numbers=numbers, flood=flood), limits)
@@ -235,7 +235,7 @@ def test_calls_streams_and_closing_work_under_uvloop() -> None:
         assert closed
 
     async def slowed() -> None:
-        limits = Limits(frames_per_second=1000, unary_calls=2000)
+        limits = WireLimits(frames_per_second=1000, unary_calls=2000)
         one, other = await open_pipes(limits, limits)
         left, right = Peer(one, Handlers(), limits), Peer(other, Handlers(echo=echo), limits)
         left.start()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from parlour_sdk.wire import Limits, Peer, WireError, memory_pair
+from parlour_sdk.wire import Peer, WireError, WireLimits, memory_pair
 
 from .support import Handlers, Raw, now
 from .support import in_virtual_time as run
@@ -24,7 +24,7 @@ def test_the_default_cap_lets_five_hundred_frames_through_and_then_five_thousand
         async def note(data: Any) -> None:
             served.append(now())
 
-        peer = Peer(one, Handlers(note=note), Limits(unary_calls=100_000))
+        peer = Peer(one, Handlers(note=note), WireLimits(unary_calls=100_000))
         peer.start()
         raw = Raw(other)
         for seq_id in range(20_000):
@@ -44,7 +44,7 @@ def test_the_default_cap_lets_five_hundred_frames_through_and_then_five_thousand
 def test_bytes_are_capped_too() -> None:
     async def scenario() -> None:
         one, other = memory_pair()
-        peer = Peer(one, Handlers(echo=echo), Limits(bytes_per_second=1000))
+        peer = Peer(one, Handlers(echo=echo), WireLimits(bytes_per_second=1000))
         peer.start()
         raw = Raw(other)
         for seq_id in range(5):
@@ -60,7 +60,7 @@ def test_bytes_are_capped_too() -> None:
 def test_pings_cancels_and_credits_are_not_charged() -> None:
     async def scenario() -> None:
         one, other = memory_pair()
-        peer = Peer(one, Handlers(echo=echo), Limits(frames_per_second=10))
+        peer = Peer(one, Handlers(echo=echo), WireLimits(frames_per_second=10))
         peer.start()
         raw = Raw(other)
         for seq_id in range(300):
@@ -95,7 +95,7 @@ def test_a_flood_of_pings_cancels_and_credits_slows_itself() -> None:
 def test_a_ping_or_credit_that_carries_something_is_charged_like_any_frame() -> None:
     async def scenario() -> None:
         one, other = memory_pair()
-        peer = Peer(one, Handlers(echo=echo), Limits(frames_per_second=10))
+        peer = Peer(one, Handlers(echo=echo), WireLimits(frames_per_second=10))
         peer.start()
         raw = Raw(other)
         for seq_id in range(10):
@@ -113,7 +113,7 @@ def test_a_ping_or_credit_that_carries_something_is_charged_like_any_frame() -> 
 def test_a_frame_of_many_values_counts_as_the_frames_they_would_fill() -> None:
     async def scenario() -> None:
         one, other = memory_pair()
-        peer = Peer(one, Handlers(echo=echo), Limits(frames_per_second=1000))
+        peer = Peer(one, Handlers(echo=echo), WireLimits(frames_per_second=1000))
         peer.start()
         raw = Raw(other)
         for seq_id in range(3):
@@ -129,7 +129,7 @@ def test_a_frame_of_many_values_counts_as_the_frames_they_would_fill() -> None:
 def test_time_outs_and_the_grace_of_a_cancel_last_exactly_as_long_as_promised() -> None:
     async def scenario() -> None:
         one, other = memory_pair()
-        peer = Peer(one, Handlers(), Limits(unary_calls=1))
+        peer = Peer(one, Handlers(), WireLimits(unary_calls=1))
         peer.start()
         raw = Raw(other)
         with pytest.raises(WireError, match="deadline_exceeded"):

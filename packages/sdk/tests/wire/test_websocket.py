@@ -15,13 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from websockets.frames import CloseCode, Opcode
 
-from parlour_sdk.wire import ConnectionClosed, FrameTooLarge, Limits, MalformedFrame, Peer, Stream, WireError
+from parlour_sdk.wire import ConnectionClosed, FrameTooLarge, MalformedFrame, Peer, WireError, WireLimits, WireStream
 from parlour_sdk.wire.websocket import WebSocketTransport, connect, serve
 
 from .outsider import Outsider, accept, outside_client, outside_server
 from .support import TOKEN, Handlers, Raw, in_virtual_time, now, oversleep, settle, websocket, within
 
-USUAL = Limits()
+USUAL = WireLimits()
 
 
 class End:
@@ -45,7 +45,7 @@ class End:
 
 
 @asynccontextmanager
-async def server_end(limits: Limits = USUAL, **options: Any) -> AsyncIterator[tuple[End, Outsider]]:
+async def server_end(limits: WireLimits = USUAL, **options: Any) -> AsyncIterator[tuple[End, Outsider]]:
     """A server's transport, and a client that is driven by hand."""
     accepted: asyncio.Queue[WebSocketTransport] = asyncio.Queue()
     serving = serve("127.0.0.1", 0, TOKEN, lambda _, transport: accepted.put_nowait(transport), limits=limits)
@@ -54,7 +54,7 @@ async def server_end(limits: Limits = USUAL, **options: Any) -> AsyncIterator[tu
 
 
 @asynccontextmanager
-async def client_end(limits: Limits = USUAL) -> AsyncIterator[tuple[End, Outsider]]:
+async def client_end(limits: WireLimits = USUAL) -> AsyncIterator[tuple[End, Outsider]]:
     """A client's transport, and a server that is driven by hand."""
     answered: asyncio.Queue[Outsider] = asyncio.Queue()
 
@@ -147,7 +147,7 @@ async def test_a_binary_message_closes_the_connection_with_a_sentence(either_end
 
 
 async def test_a_message_over_the_limit_is_refused_by_its_length_alone(either_end: Any) -> None:
-    async with either_end(Limits(frame_bytes=1000)) as (end, outsider):
+    async with either_end(WireLimits(frame_bytes=1000)) as (end, outsider):
         outsider.send_text(b"x" * 1000)
         outsider.writer.write(outsider.frame(Opcode.TEXT, b"x" * 70_000)[:20])  # the rest never comes
         error = await end.ended()
@@ -158,7 +158,7 @@ async def test_a_message_over_the_limit_is_refused_by_its_length_alone(either_en
 
 
 async def test_fragments_over_the_limit_are_refused_at_the_first_byte_too_many() -> None:
-    async with server_end(Limits(frame_bytes=1000)) as (end, outsider):
+    async with server_end(WireLimits(frame_bytes=1000)) as (end, outsider):
         outsider.send(Opcode.TEXT, b"x" * 600, fin=False)
         outsider.send(Opcode.CONT, b"x" * 401, fin=False)
         assert isinstance(await end.ended(), FrameTooLarge)
@@ -180,7 +180,7 @@ async def test_a_flood_that_carries_no_frames_closes_the_connection(opcode: Opco
 
 
 async def test_a_side_that_pings_and_does_not_read_is_cut_off() -> None:
-    limits = Limits(frames_per_second=math.inf, bytes_per_second=math.inf, unread_answer_bytes=1000)
+    limits = WireLimits(frames_per_second=math.inf, bytes_per_second=math.inf, unread_answer_bytes=1000)
     async with server_end(limits) as (end, outsider):
         outsider.writer.transport.pause_reading()
         while not end.transport.congested:
@@ -323,7 +323,7 @@ async def test_a_side_that_is_reset_while_nobody_reads_it_keeps_no_one_waiting()
 
 def test_a_side_that_does_not_listen_closes_without_delay_and_rests_in_peace(caplog: pytest.LogCaptureFixture) -> None:
     async def scenario() -> None:
-        async with websocket(Limits(), Limits()) as (client, server):
+        async with websocket(WireLimits(), WireLimits()) as (client, server):
             End(client)
             server.close()
             await within(asyncio.gather(client.wait_closed(), server.wait_closed()))
@@ -336,7 +336,7 @@ def test_a_side_that_does_not_listen_closes_without_delay_and_rests_in_peace(cap
 
 def test_two_idle_sides_stay_connected_and_so_do_paused_ones() -> None:
     async def scenario() -> None:
-        async with websocket(Limits(), Limits()) as (client, server):
+        async with websocket(WireLimits(), WireLimits()) as (client, server):
             left, right = End(client), End(server)
             await asyncio.sleep(60)
             oversleep(60)
@@ -359,8 +359,8 @@ def test_two_idle_sides_stay_connected_and_so_do_paused_ones() -> None:
 
 def test_a_flood_slows_itself_only_even_if_its_pings_wait_for_minutes() -> None:
     async def scenario() -> None:
-        limits = Limits(frames_per_second=1)
-        async with websocket(Limits(), limits) as (client, server):
+        limits = WireLimits(frames_per_second=1)
+        async with websocket(WireLimits(), limits) as (client, server):
             Peer(server, Handlers(), limits).start()
             flood = Raw(client)
             for seq_id in range(100):
@@ -382,11 +382,11 @@ def test_calls_streams_and_closing_work_under_uvloop() -> None:
         for _ in range(count):
             yield "x" * 50_000
 
-    async def all_of(stream: Stream) -> list[str]:
+    async def all_of(stream: WireStream) -> list[str]:
         return [part async for part in stream]
 
     async def scenario() -> None:
-        limits = Limits(frames_per_second=math.inf, bytes_per_second=math.inf)
+        limits = WireLimits(frames_per_second=math.inf, bytes_per_second=math.inf)
         async with websocket(limits, limits) as (client, server):
             handlers = Handlers(echo=echo, flood=flood)
             left, right = Peer(client, handlers, limits), Peer(server, handlers, limits)
@@ -405,7 +405,7 @@ def test_calls_streams_and_closing_work_under_uvloop() -> None:
             assert "other side closed" in await within(left.wait_closed())
 
     async def slowed_and_shut_down() -> None:
-        limits = Limits(frames_per_second=1000, unary_calls=2000)
+        limits = WireLimits(frames_per_second=1000, unary_calls=2000)
         async with websocket(limits, limits) as (client, server):
             left, right = Peer(client, Handlers(), limits), Peer(server, Handlers(echo=echo), limits)
             left.start()

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from parlour_sdk.wire import ConnectionClosed, Limits, Peer
+from parlour_sdk.wire import ConnectionClosed, Peer, WireLimits
 from parlour_sdk.wire.websocket import CannotConnect, WebSocketTransport, connect, serve, serve_admitted, server
 
 from .outsider import Outsider, accept, dialled, outside_server, upgrade_request
@@ -145,7 +145,7 @@ async def test_strangers_who_ask_for_nothing_are_few_at_a_time(
     port: int, visitors: Visitors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(server, "_MAX_UPGRADES", 10)
-    monkeypatch.setattr(server, "_UPGRADE_WITHIN", 3600.0)
+    monkeypatch.setattr(server, "_UPGRADE_TIMEOUT_SECONDS", 3600.0)
     async with AsyncExitStack() as stack:
         strangers = [await asyncio.open_connection("127.0.0.1", port) for _ in range(15)]
         for _, writer in strangers:
@@ -324,7 +324,7 @@ async def test_calls_large_and_small_and_closing_work_over_tls() -> None:
         return data
 
     trusting = ssl.create_default_context(cafile=CERTIFICATE)
-    async with websocket(Limits(), Limits(), server_tls=server_tls(), client_tls=trusting) as (client, server):
+    async with websocket(WireLimits(), WireLimits(), server_tls=server_tls(), client_tls=trusting) as (client, server):
         left, right = Peer(client, Handlers()), Peer(server, Handlers(echo=echo))
         left.start()
         right.start()

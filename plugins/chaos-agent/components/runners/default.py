@@ -14,5 +14,5 @@ behaviours.at_start()
 
 class ChaosRunner(AgentRunner):
     async def run(self, ctx: AgentRunContext, api: AgentRunAPI) -> AsyncGenerator[Result, None]:
-        async for result in behaviours.ALL[ctx.config["behaviour"]](ctx, api):
+        async for result in behaviours.BEHAVIOURS[ctx.config["behaviour"]](ctx, api):
             yield result

@@ -12,7 +12,7 @@ from parlour_sdk.protocol.context import AgentRunContext
 from parlour_sdk.results import Result
 
 WORD = re.compile(r"\s*\S+|\s+$")
-PULL_EVERY = 0.05
+PULL_INTERVAL_SECONDS = 0.05
 
 
 class EchoRunner(AgentRunner):
@@ -22,7 +22,7 @@ class EchoRunner(AgentRunner):
             yield results.silent()
             return
         if ctx.config.get("remember"):
-            text = f"{await count(api)} {text}"
+            text = f"{await increment_count(api)} {text}"
         delay = ctx.config.get("delay_ms", 0) / 1000
         hold = ctx.config.get("hold_ms", 0) / 1000
         steered: list[str] = []
@@ -31,27 +31,27 @@ class EchoRunner(AgentRunner):
                 await asyncio.sleep(delay)
             yield results.delta(word)
             if position == 0 and hold:
-                steered = await held(api, hold)
+                steered = await collect_steering(api, hold)
         for line in steered:
             yield results.delta(f"\n{line}")
         yield results.completed("\n".join([text, *steered]))
         yield results.finished()
 
 
-async def held(api: AgentRunAPI, seconds: float) -> list[str]:
+async def collect_steering(api: AgentRunAPI, seconds: float) -> list[str]:
     """Collects the messages that arrive within these seconds; pulls once more at the end."""
     loop = asyncio.get_running_loop()
     until = loop.time() + seconds
     said: list[str] = []
     while True:
         left = until - loop.time()
-        await asyncio.sleep(max(0, min(PULL_EVERY, left)))
+        await asyncio.sleep(max(0, min(PULL_INTERVAL_SECONDS, left)))
         said += [item.input.text or "" for item in await api.steering.pull()]
         if left <= 0:
             return said
 
 
-async def count(api: AgentRunAPI) -> int:
+async def increment_count(api: AgentRunAPI) -> int:
     seen = int(await api.state.get("conversation", "echo.seen", 0)) + 1
     await api.state.set("conversation", "echo.seen", seen)
     return seen

@@ -4,19 +4,19 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from local_agent import events, settings
-from local_agent.compaction import Compaction
-from local_agent.failing import Failed
-from local_agent.history import History
-from local_agent.knowledge import Knowledge
-from local_agent.models import Models
-from local_agent.opening import Opening
-from local_agent.outputs import Outputs
-from local_agent.pace import Pace
+from local_agent.call_rate import CallPacer
+from local_agent.compaction import HistoryCompactor
+from local_agent.errors import TurnError
+from local_agent.history import TranscriptReader
+from local_agent.knowledge import KnowledgeSearch
+from local_agent.models import ModelChain
 from local_agent.prompt import Prompt
-from local_agent.settings import Settings
-from local_agent.steering import Steering
-from local_agent.turn import Turn
-from local_agent.variables import Variables
+from local_agent.settings import LocalAgentSettings
+from local_agent.steering import SteeringReader
+from local_agent.template_variables import TemplateVariables
+from local_agent.tool_outputs import ToolOutputReader
+from local_agent.turn import AgentTurn
+from local_agent.turn_context import TurnContextBuilder
 
 from parlour_sdk import results
 from parlour_sdk.api import AgentRunAPI
@@ -28,28 +28,32 @@ from parlour_sdk.results import Result
 class LocalAgent(AgentRunner):
     async def run(self, ctx: AgentRunContext, api: AgentRunAPI) -> AsyncGenerator[Result, None]:
         try:
-            async with aclosing(answered(ctx, api)) as given:
+            async with aclosing(answer(ctx, api)) as given:
                 async for result in given:
                     yield result
-        except Failed as failure:
+        except TurnError as failure:
             yield results.failed(failure.code, failure.message, failure.retryable)
 
 
-async def answered(ctx: AgentRunContext, api: AgentRunAPI) -> AsyncGenerator[Result, None]:
-    chosen, variables = settings.read(ctx.config), Variables(ctx)
-    what = events.told(ctx, chosen.event_templates, variables)
-    if what.is_nothing:
+async def answer(ctx: AgentRunContext, api: AgentRunAPI) -> AsyncGenerator[Result, None]:
+    chosen, variables = settings.read(ctx.config), TemplateVariables(ctx)
+    what = events.to_user_message(ctx, chosen.event_templates, variables)
+    if what.is_empty:
         yield results.silent()
         return
-    async with aclosing(turn_of(ctx, api, chosen, variables).results(what)) as given:
+    async with aclosing(build_turn(ctx, api, chosen, variables).results(what)) as given:
         async for result in given:
             yield result
 
 
-def turn_of(ctx: AgentRunContext, api: AgentRunAPI, chosen: Settings, variables: Variables) -> Turn:
-    models, knowledge = Models(ctx, api, chosen), Knowledge(ctx, api, chosen)
+def build_turn(
+    ctx: AgentRunContext, api: AgentRunAPI, chosen: LocalAgentSettings, variables: TemplateVariables
+) -> AgentTurn:
+    models, knowledge = ModelChain(ctx, api, chosen), KnowledgeSearch(ctx, api, chosen)
     prompt = Prompt(chosen.prompt, ctx.resources.skills, variables)
-    compaction = Compaction(ctx, History(ctx, api), models)
-    pace = Pace()
-    opening = Opening(ctx, api, chosen, models, prompt, compaction, knowledge, pace)
-    return Turn(ctx, chosen, opening, models, knowledge, Steering(ctx, api), Outputs(ctx, api), pace)
+    compaction = HistoryCompactor(ctx, TranscriptReader(ctx, api), models)
+    pace = CallPacer()
+    opening = TurnContextBuilder(ctx, api, chosen, models, prompt, compaction, knowledge, pace)
+    return AgentTurn(
+        ctx, chosen, opening, models, knowledge, SteeringReader(ctx, api), ToolOutputReader(ctx, api), pace
+    )

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-OTHERS = 0o077
+GROUP_AND_OTHERS_MODE = 0o077
 """Mode bits of the group and of all other users."""
 
 
@@ -21,7 +21,7 @@ class DataDirectoryUnusable(Exception):
         self.message = message
 
 
-class AlreadyServed(Exception):
+class DataDirectoryInUse(Exception):
     """Raised when another process uses this data directory."""
 
     code = "data_directory_already_served"
@@ -50,7 +50,7 @@ class DataDirectory:
         return self.path / "host.lock"
 
     @property
-    def handovers(self) -> Path:
+    def send_log(self) -> Path:
         return self.path / "handovers"
 
     @property
@@ -87,18 +87,18 @@ class DataDirectory:
 
     def folder(self, name: str) -> Path:
         """Returns the subfolder of this name, which is created if it does not exist."""
-        self.make()
-        return _made(self.path / name)
+        self.create()
+        return _create_folder(self.path / name)
 
-    def make(self) -> None:
+    def create(self) -> None:
         """Creates the folder if it does not exist, accessible only to its owner. Raises DataDirectoryUnusable."""
-        _made(self.path)
+        _create_folder(self.path)
 
     @contextmanager
     def lock(self) -> Iterator[None]:
         """Holds the lock until the end of the block or of the process, however it ends. Raises DataDirectoryInUse."""
-        self.make()
-        descriptor = self._locked()
+        self.create()
+        descriptor = self._open_lock_file()
         try:
             self._make_private()
             yield
@@ -121,7 +121,7 @@ class DataDirectory:
             with suppress(OSError):
                 descriptor = os.open(self.path / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
                 try:
-                    os.fchmod(descriptor, stat.S_IMODE(os.fstat(descriptor).st_mode) & ~OTHERS)
+                    os.fchmod(descriptor, stat.S_IMODE(os.fstat(descriptor).st_mode) & ~GROUP_AND_OTHERS_MODE)
                 finally:
                     os.close(descriptor)
 
@@ -136,18 +136,18 @@ class DataDirectory:
         finally:
             os.close(descriptor)
 
-    def _locked(self) -> int:
+    def _open_lock_file(self) -> int:
         descriptor = -1
         try:
             # Python opens files close-on-exec, so a child process that survives this one does not keep the lock.
             descriptor = os.open(self.lock_file, os.O_RDWR | os.O_CREAT, 0o600)
-            self._take(descriptor)
+            self._acquire_lock(descriptor)
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
-        except (OSError, AlreadyServed) as error:
+        except (OSError, DataDirectoryInUse) as error:
             if descriptor >= 0:
                 os.close(descriptor)
-            if isinstance(error, AlreadyServed):
+            if isinstance(error, DataDirectoryInUse):
                 raise
             raise DataDirectoryUnusable(
                 "data_directory_not_writable",
@@ -156,20 +156,20 @@ class DataDirectory:
             ) from error
         return descriptor
 
-    def _take(self, descriptor: int) -> None:
+    def _acquire_lock(self, descriptor: int) -> None:
         while True:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 return
             except BlockingIOError:
                 if _is_held(descriptor):
-                    raise AlreadyServed(self.path, _pid(descriptor)) from None
+                    raise DataDirectoryInUse(self.path, _pid(descriptor)) from None
                 fcntl.flock(descriptor, fcntl.LOCK_UN)
                 time.sleep(0.001)  # another process was only checking whether the lock is held
 
 
 def _is_public(status: os.stat_result) -> bool:
-    return bool(status.st_mode & OTHERS)
+    return bool(status.st_mode & GROUP_AND_OTHERS_MODE)
 
 
 def _is_held(descriptor: int) -> bool:
@@ -189,7 +189,7 @@ def _pid(descriptor: int) -> int | None:
     return int(text) if text.isdigit() else None
 
 
-def _made(path: Path) -> Path:
+def _create_folder(path: Path) -> Path:
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):

@@ -7,49 +7,49 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import field
 from typing import Any
 
-from parlour.core.config.live_settings import Tuning
+from parlour.core.config.live_settings import LiveSettings
 from parlour.core.journal import Journal
 from parlour.core.model.ports import Ids
-from parlour.core.observability.live_feed import Board
-from parlour.core.observability.metrics import Measurements
+from parlour.core.observability.live_feed import LiveFeed
+from parlour.core.observability.metrics import Metrics
 from parlour.core.observability.statistics import Statistics
 from parlour.core.pagination import Cursors
 from parlour.core.runs.recovery import INTERRUPTED
 from parlour.core.secrets import SecretBox
 from parlour.core.system import SystemClock
 from parlour.platforms._host.bots import Bots
-from parlour.platforms.catalogue import Catalogue
+from parlour.platforms.catalogue import BuiltinAdapterCatalogue
 from parlour_sdk.values import dataclass
 
-from .core import Core, Ports
-from .models import ModelSide
-from .plugins import Plugins, Runtime
-from .seed import FreshInstall
-from .settings import Settings
-from .tools import ToolSide
+from .core import Core, CorePorts
+from .models import ModelSubsystem
+from .plugins import PluginRuntime, RefreshablePluginManager
+from .seed import Seeder
+from .settings import HostSettings
+from .tools import ToolSubsystem
 
 logger = logging.getLogger(__name__)
 
-PLUGINS_SHARE = 3
+PLUGIN_START_DIVISOR = 3
 """Divisor of `plugins.start_seconds`: after a third of it, a plugin still starting delays only its own events."""
 DRAIN_SECONDS = 3.0
 """Seconds for which active runs may continue after the Host was asked to stop."""
-WRITE_SECONDS = 2.0
+FINAL_WRITE_SECONDS = 2.0
 """Seconds to wait for the last database writes after that. Work that is not written stays pending, as after a crash."""
 
 
 @asynccontextmanager
-async def _nothing(host: "Host") -> AsyncIterator[None]:
+async def _no_service(host: "Host") -> AsyncIterator[None]:
     yield
 
 
 @dataclass(frozen=True, slots=True)
-class Additions:
+class HostExtensions:
     """Extends a Host from outside: wraps its ports, and runs services beside it, such as a source of events."""
 
-    wrap: Callable[[Ports], Ports] = lambda ports: ports
-    attach: Callable[["Host"], AbstractAsyncContextManager[None]] = _nothing
-    settle_in: Callable[[Settings], None] = lambda settings: None
+    wrap_ports: Callable[[CorePorts], CorePorts] = lambda ports: ports
+    run_with: Callable[["Host"], AbstractAsyncContextManager[None]] = _no_service
+    on_locked: Callable[[HostSettings], None] = lambda settings: None
     """Called when the data directory is locked by this Host."""
 
 
@@ -57,33 +57,33 @@ class Additions:
 class Host:
     """A Host with all its subsystems."""
 
-    settings: Settings
+    settings: HostSettings
     journal: Journal
     core: Core
-    runtime: Runtime
-    plugins: Plugins
-    catalogue: Catalogue
+    runtime: PluginRuntime
+    plugins: RefreshablePluginManager
+    catalogue: BuiltinAdapterCatalogue
     bots: Bots
-    tools: ToolSide
-    models: ModelSide
+    tools: ToolSubsystem
+    models: ModelSubsystem
     secrets: SecretBox
     notice: str
     """Message for the operator at the start; empty if there is none."""
-    trouble: Callable[[], str]
+    unavailable_reason: Callable[[], str]
     """Returns why no plugin can be reached at the moment; empty if they can."""
     cursors: Cursors
     ids: Ids
     clock: SystemClock
-    measurements: Measurements
-    board: Board
+    metrics: Metrics
+    live_feed: LiveFeed
     statistics: Statistics
-    tuning: Tuning
+    live_settings: LiveSettings
     waiting_for: list[str]
     """Steps of the start that are not finished yet."""
-    taken_up: asyncio.Event = field(default_factory=asyncio.Event)
+    recovered: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when unfinished work of an earlier process was recovered."""
     was_ready: bool = False
-    wrote: bool = True
+    final_writes_done: bool = True
     """False if the last writes of `stop` were not finished in time."""
 
     async def start(self) -> None:
@@ -92,48 +92,48 @@ class Host:
         Plugins come first, so that recovered events find their runners. If a plugin takes long to start, only its own
         events wait for it.
         """
-        plugins = asyncio.create_task(self._bring_plugins())
+        plugins = asyncio.create_task(self._start_plugins())
         try:
-            done, late = await asyncio.wait({plugins}, timeout=self._patience())
+            done, late = await asyncio.wait({plugins}, timeout=self._plugin_start_timeout())
             for task in done:
                 task.result()
-            with self.core.registry.expecting(self._unproven() if late else ()):
-                await self.core.take_up()
+            with self.core.registry.mark_starting(self._not_ready_plugins() if late else ()):
+                await self.core.recover()
                 await self.bots.start()
                 await self.tools.mcp_servers.start()
                 self.waiting_for.remove("owed work")
-                self.taken_up.set()
+                self.recovered.set()
                 await plugins
         finally:
             plugins.cancel()
 
-    async def _bring_plugins(self) -> None:
+    async def _start_plugins(self) -> None:
         await self.plugins.refresh()
-        await self._fresh_install().furnish()
+        await self._seeder().seed()
         self.waiting_for.remove("plugins")
 
-    def _patience(self) -> float | None:
+    def _plugin_start_timeout(self) -> float | None:
         """Returns the seconds to wait for plugins, or None to wait without a limit.
 
         The plugins of a standalone runtime are not known before it is connected, so the start waits for that.
         """
-        return None if self.settings.runtime.url else self.settings.plugins.start_seconds / PLUGINS_SHARE
+        return None if self.settings.runtime.url else self.settings.plugins.start_seconds / PLUGIN_START_DIVISOR
 
-    def _unproven(self) -> list[str]:
-        return [name for name, plugin in self.runtime.supervisors().items() if not plugin.proven]
+    def _not_ready_plugins(self) -> list[str]:
+        return [name for name, plugin in self.runtime.supervisors().items() if not plugin.is_ready]
 
-    def _fresh_install(self) -> FreshInstall:
+    def _seeder(self) -> Seeder:
         bundled = self.settings.plugins.bundled
-        return FreshInstall(self.journal, self.models.book, self.core.agents, self.plugins, self.ids, bundled)
+        return Seeder(self.journal, self.models.repository, self.core.agents, self.plugins, self.ids, bundled)
 
-    def missing(self) -> list[str]:
+    def pending_start_steps(self) -> list[str]:
         """Returns what the Host is still waiting for: plugins that have neither started nor failed, and recovery.
 
         A Host that was ready stays ready: a plugin that is installed or fails later shows in its own status.
         """
         if not self.was_ready:
-            unproven = (f"plugin {name}" for name in self._unproven())
-            missing = [*filter(None, [self.trouble()]), *self.waiting_for, *unproven]
+            unproven = (f"plugin {name}" for name in self._not_ready_plugins())
+            missing = [*filter(None, [self.unavailable_reason()]), *self.waiting_for, *unproven]
             self.was_ready = not missing
             return missing
         return []
@@ -144,7 +144,7 @@ class Host:
         The events of interrupted runs stay pending.
         """
         core = self.core
-        core.gateway.close()
+        core.gateway.stop_accepting()
         core.lanes.close()
         here = [session for session in core.sessions.all() if not session.remote]
         ends = [asyncio.ensure_future(session.ended.wait()) for session in here]
@@ -155,22 +155,22 @@ class Host:
         for session in core.sessions.all():
             if not session.remote:
                 session.stop(INTERRUPTED)
-        core.audit_log.rest()
-        self.wrote = await within(WRITE_SECONDS, self._last_writes())
+        core.audit_log.pause()
+        self.final_writes_done = await finish_within(FINAL_WRITE_SECONDS, self._finish_writes())
         await core.approvals.close()
-        await core.gateway.rest()
+        await core.gateway.aclose()
         await core.outbox.close()
         await core.webhooks.close()
-        await core.later.close()
+        await core.listener_retries.close()
         await core.names.close()
         await self.bots.close()
 
-    async def _last_writes(self) -> None:
+    async def _finish_writes(self) -> None:
         await self.core.lanes.join()
         await self.core.reruns.join()
 
 
-async def within(seconds: float, writing: Coroutine[Any, Any, None]) -> bool:
+async def finish_within(seconds: float, writing: Coroutine[Any, Any, None]) -> bool:
     """Returns whether the coroutine finished in time. Otherwise it is cancelled and not waited for any longer."""
     task = asyncio.create_task(writing)
     await asyncio.wait({task}, timeout=seconds)

@@ -11,7 +11,7 @@ OWN_PATHS = frozenset(("api", "assets", "hooks", "healthz", "readyz", "metrics")
 _PREFIX = re.compile(r"(/[A-Za-z0-9._~-]+)+")
 
 
-def checked_public_url(written: str) -> str:
+def validate_public_url(written: str) -> str:
     """Returns the address without a trailing slash; raises PydanticCustomError with what is accepted."""
     if not written:
         return ""
@@ -20,10 +20,10 @@ def checked_public_url(written: str) -> str:
         raise PydanticCustomError("public_url", "must look like https://chat.example.org or https://example.org/chat")
     if parts.username or parts.password or parts.query or parts.fragment:
         raise PydanticCustomError("public_url", "takes no user, password, query or fragment")
-    return f"{parts.scheme}://{parts.netloc}{checked_base_path(parts.path)}"
+    return f"{parts.scheme}://{parts.netloc}{validate_base_path(parts.path)}"
 
 
-def checked_base_path(written: str) -> str:
+def validate_base_path(written: str) -> str:
     """Returns `/prefix` without a trailing slash, or an empty string if there is no prefix."""
     path = written.rstrip("/")
     if not path:
@@ -37,7 +37,7 @@ def checked_base_path(written: str) -> str:
     return path
 
 
-def checked_proxies(written: list[str]) -> list[str]:
+def validate_proxies(written: list[str]) -> list[str]:
     """Accepts addresses and networks of proxies."""
     for each in written:
         try:
@@ -48,7 +48,7 @@ def checked_proxies(written: list[str]) -> list[str]:
     return written
 
 
-def checked_collector_url(written: str) -> str:
+def validate_collector_url(written: str) -> str:
     """Accepts the address of an OpenTelemetry collector."""
     if not written:
         return ""

@@ -2,29 +2,29 @@
 
 from parlour.core.model.ports import Clock
 from parlour.plugin_runtime import legacy_import
-from parlour.plugin_runtime.environments.build_tracker import Builds
+from parlour.plugin_runtime.environments.build_tracker import BuildTracker
 from parlour.plugin_runtime.environments.environment import EnvironmentRules, Environments
 from parlour.plugin_runtime.installer import Installer
 from parlour.plugin_runtime.packages.archive import SizeLimits
 from parlour.plugin_runtime.packages.sources import PackageRules
-from parlour.plugin_runtime.store import PluginFolder
+from parlour.plugin_runtime.store import PluginStore
 from parlour_sdk.values import dataclass
 
 from .data_directory import DataDirectory
-from .settings import Settings
+from .settings import HostSettings
 
 
 @dataclass(frozen=True, slots=True)
-class Installation:
+class InstallServices:
     """The services for installing plugins."""
 
-    folder: PluginFolder
+    folder: PluginStore
     environments: Environments
-    builds: Builds
+    builds: BuildTracker
     installer: Installer
 
 
-def environment_rules(settings: Settings) -> EnvironmentRules:
+def environment_rules(settings: HostSettings) -> EnvironmentRules:
     plugins = settings.plugins
     return EnvironmentRules(
         uv=plugins.uv,
@@ -37,12 +37,12 @@ def environment_rules(settings: Settings) -> EnvironmentRules:
     )
 
 
-def open_installation(settings: Settings, directory: DataDirectory, clock: Clock) -> Installation:
+def open_install_services(settings: HostSettings, directory: DataDirectory, clock: Clock) -> InstallServices:
     plugins = settings.plugins
-    folder = PluginFolder(directory.plugins)
-    legacy_import.take_up(directory.plugins, folder, clock.now())
+    folder = PluginStore(directory.plugins)
+    legacy_import.import_v01_plugins(directory.plugins, folder, clock.now())
     environments = Environments(directory.folder("environments"), environment_rules(settings))
-    builds = Builds(environments)
+    builds = BuildTracker(environments)
     sizes = SizeLimits(plugins.package_files, plugins.package_bytes)
     installer = Installer(folder, builds, PackageRules(sizes, plugins.fetch_seconds), clock)
-    return Installation(folder, environments, builds, installer)
+    return InstallServices(folder, environments, builds, installer)

@@ -7,39 +7,39 @@ from datetime import UTC, date, datetime
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
-from parlour.core.log_context import with_run
+from parlour.core.log_context import add_run_id
 from parlour.core.redaction import REDACTOR
 
 from .settings import LogSettings
 
-TEXT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+TEXT_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
-def one_line(words: str) -> str:
+def escape_unprintable(words: str) -> str:
     """Escapes unprintable characters of foreign text, which could otherwise control the terminal that shows it."""
     if words.isprintable():
         return words
     return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in words)
 
 
-class TextLines(logging.Formatter):
+class TextLogFormatter(logging.Formatter):
     """Formats records as text, one line each, without secrets."""
 
     def __init__(self) -> None:
-        super().__init__(TEXT)
+        super().__init__(TEXT_FORMAT)
 
     def format(self, record: logging.LogRecord) -> str:
         run_id = getattr(record, "run_id", "")
         line = super().format(record)
-        return REDACTOR.clean(f"{line} [run {run_id}]" if run_id else line)
+        return REDACTOR.redact(f"{line} [run {run_id}]" if run_id else line)
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802
         """Formats the message as one line, so that foreign text in it can't look like a log line of its own."""
-        record.message = one_line(record.message)
+        record.message = escape_unprintable(record.message)
         return super().formatMessage(record)
 
 
-class JsonLines(logging.Formatter):
+class JsonLogFormatter(logging.Formatter):
     """Formats records as JSON, one object per line. `trace_id` of a run is the id of its trace."""
 
     def format(self, record: logging.LogRecord) -> str:
@@ -54,10 +54,10 @@ class JsonLines(logging.Formatter):
             line |= {"run_id": run_id, "trace_id": run_id.replace("-", "")}
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
-        return REDACTOR.clean_json(json.dumps(line, ensure_ascii=False))
+        return REDACTOR.redact_json(json.dumps(line, ensure_ascii=False))
 
 
-class DailyFile(RotatingFileHandler):
+class DailyFileHandler(RotatingFileHandler):
     """Starts a new file each day: `host.log` is today's, older ones are `host.log.1` and so on.
 
     Write errors, such as a full disk, are ignored.
@@ -66,7 +66,7 @@ class DailyFile(RotatingFileHandler):
     def __init__(self, path: Path, files: int, bytes_each: int) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         super().__init__(path, maxBytes=bytes_each, backupCount=files, encoding="utf-8", delay=True)
-        self._day = _written_on(path)
+        self._day = _last_written_day(path)
 
     def shouldRollover(self, record: logging.LogRecord) -> int:  # noqa: N802
         today = datetime.fromtimestamp(record.created, UTC).date()
@@ -80,16 +80,16 @@ class DailyFile(RotatingFileHandler):
         """Ignores the error: the line was written to standard error too."""
 
 
-def keep(settings: LogSettings, folder: Path | None) -> None:
+def configure_logging(settings: LogSettings, folder: Path | None) -> None:
     """Installs the log handlers. Without a folder, the log goes only to standard error."""
     handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)]
     if folder is not None:
-        handlers.append(DailyFile(folder / "host.log", settings.files, settings.file_bytes))
+        handlers.append(DailyFileHandler(folder / "host.log", settings.files, settings.file_bytes))
     for handler in handlers:
-        handler.setFormatter(JsonLines() if settings.format == "json" else TextLines())
-        handler.addFilter(with_run)
+        handler.setFormatter(JsonLogFormatter() if settings.format == "json" else TextLogFormatter())
+        handler.addFilter(add_run_id)
     logging.basicConfig(level=settings.level.upper(), handlers=handlers, force=True)
 
 
-def _written_on(path: Path) -> date | None:
+def _last_written_day(path: Path) -> date | None:
     return datetime.fromtimestamp(path.stat().st_mtime, UTC).date() if path.exists() else None

@@ -3,35 +3,35 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from parlour.core.config.models import ModelBook
+from parlour.core.config.models import ModelRepository
 from parlour.core.journal import Journal
 from parlour.core.model.ports import Clock
-from parlour.core.models.catalogue import Catalogue
+from parlour.core.models.catalogue import ModelCatalogue
 from parlour.core.secrets import SecretBox
 from parlour.providers.models.catalogue import ShippedCatalogue
 from parlour.providers.models.model_service import ConfiguredModels
-from parlour.providers.models.timeouts import Patience
+from parlour.providers.models.timeouts import ModelTimeouts
 from parlour_sdk.values import dataclass
 
 from .settings import ModelSettings
 
 
 @dataclass(frozen=True, slots=True)
-class ModelSide:
+class ModelSubsystem:
     """The models of a Host."""
 
-    book: ModelBook
-    catalogue: Catalogue
+    repository: ModelRepository
+    catalogue: ModelCatalogue
     models: ConfiguredModels
 
 
 @asynccontextmanager
-async def open_model_side(
+async def open_models(
     settings: ModelSettings, journal: Journal, secrets: SecretBox, clock: Clock
-) -> AsyncIterator[ModelSide]:
-    book, catalogue = ModelBook(journal, clock), ShippedCatalogue()
+) -> AsyncIterator[ModelSubsystem]:
+    book, catalogue = ModelRepository(journal, clock), ShippedCatalogue()
     await book.load()
-    patience = Patience(
+    patience = ModelTimeouts(
         connect=settings.connect_seconds,
         first_token=settings.first_token_seconds,
         stall=settings.stall_seconds,
@@ -42,6 +42,6 @@ async def open_model_side(
     )
     models = ConfiguredModels(book, catalogue, secrets, patience)
     try:
-        yield ModelSide(book, catalogue, models)
+        yield ModelSubsystem(book, catalogue, models)
     finally:
         await models.close()

@@ -5,55 +5,55 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Protocol
 
-from parlour.core.model.plugin_manager import Forget, Offer, PluginKeeper
+from parlour.core.model.plugin_manager import DeletePluginData, PluginManager, PluginManifestReport
 from parlour.core.model.ports import Clock, PluginCaller
-from parlour.plugin_runtime.manager import Keeper
+from parlour.plugin_runtime.manager import LocalPluginManager
 from parlour.plugin_runtime.process.launcher import Launcher
 from parlour.plugin_runtime.process.log_buffer import LogBuffer
 from parlour.plugin_runtime.process.log_file import LogFile
-from parlour.plugin_runtime.process.reaper import Guardian
+from parlour.plugin_runtime.process.reaper import ReaperProcess
 from parlour.plugin_runtime.process.sandbox import SandboxState, choose_launcher
-from parlour.plugin_runtime.reconciler import Settler
-from parlour.plugin_runtime.start_preparation import Preparation
-from parlour.plugin_runtime.store import Installed
-from parlour.plugin_runtime.supervision.connection import HostActions
+from parlour.plugin_runtime.reconciler import PluginReconciler
+from parlour.plugin_runtime.start_preparation import StartPreparer
+from parlour.plugin_runtime.store import InstalledVersion
+from parlour.plugin_runtime.supervision.connection import PluginCallHandler
 from parlour.plugin_runtime.supervision.local_runtime import EmbeddedRuntime
-from parlour.plugin_runtime.supervision.policy import Allowance, HealthPolicy, Policy, RestartPolicy
-from parlour.plugin_runtime.supervision.status import StatusFile
+from parlour.plugin_runtime.supervision.policy import HealthPolicy, ResourceLimits, RestartPolicy, SupervisionPolicy
+from parlour.plugin_runtime.supervision.status import PluginStatusFile
 from parlour_sdk.values import dataclass
-from parlour_sdk.wire import Limits
+from parlour_sdk.wire import WireLimits
 
 from .data_directory import DataDirectory
-from .installation import open_installation
-from .settings import PluginSettings, RuntimeSettings, Settings
+from .installation import open_install_services
+from .settings import HostSettings, PluginSettings, RuntimeSettings
 
 logger = logging.getLogger(__name__)
 
-Discovered = Callable[[str, str, Offer], None]
+OnPluginDiscovered = Callable[[str, str, PluginManifestReport], None]
 """Called with a plugin, its version and its manifest when it is discovered."""
 
 
-class Kept(Protocol):
+class SupervisedPlugin(Protocol):
     """A plugin whose process is supervised."""
 
     @property
     def status(self) -> str: ...
 
     @property
-    def proven(self) -> bool: ...
+    def is_ready(self) -> bool: ...
 
 
-class Runtime(PluginCaller, Protocol):
+class PluginRuntime(PluginCaller, Protocol):
     """A plugin runtime, embedded or standalone."""
 
-    def serve(self, actions: HostActions) -> None: ...
+    def serve(self, actions: PluginCallHandler) -> None: ...
 
-    def supervisors(self) -> Mapping[str, Kept]: ...
+    def supervisors(self) -> Mapping[str, SupervisedPlugin]: ...
 
     async def close(self) -> None: ...
 
 
-class Plugins(PluginKeeper, Protocol):
+class RefreshablePluginManager(PluginManager, Protocol):
     """Plugin manager that can be asked to reread what is installed."""
 
     async def refresh(self) -> None:
@@ -66,110 +66,114 @@ def _none() -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class PluginSide:
+class PluginSubsystem:
     """The plugin runtime of a Host and the manager of its plugins."""
 
-    runtime: Runtime
-    plugins: Plugins
+    runtime: PluginRuntime
+    plugins: RefreshablePluginManager
     notice: str
     """Message for the operator at the start; empty if all is well."""
-    trouble: Callable[[], str] = _none
+    unavailable_reason: Callable[[], str] = _none
     """Returns why the runtime can't be used at the moment; empty if it can."""
 
 
 @dataclass(frozen=True, slots=True)
-class LocalSide:
+class LocalPlugins:
     """A plugin runtime in this process and the manager of its plugins."""
 
     runtime: EmbeddedRuntime
-    keeper: Keeper
+    manager: LocalPluginManager
     notice: str
 
 
-async def open_plugin_side(
-    settings: Settings,
+async def open_plugins(
+    settings: HostSettings,
     directory: DataDirectory,
     clock: Clock,
     version: str,
-    discovered: Discovered,
+    discovered: OnPluginDiscovered,
     removed: Callable[[str], None],
-    forget: Forget,
-) -> PluginSide:
+    forget: DeletePluginData,
+) -> PluginSubsystem:
     """Opens the standalone plugin runtime that the settings name, otherwise an embedded one."""
     if settings.runtime.url:
-        return _remote(settings, directory, clock, version, discovered, removed, forget)
+        return _open_remote_plugins(settings, directory, clock, version, discovered, removed, forget)
 
-    def found(plugin: Installed, offer: Offer) -> None:
+    def found(plugin: InstalledVersion, offer: PluginManifestReport) -> None:
         discovered(plugin.plugin_id, plugin.version, offer)
 
-    status = StatusFile(directory.plugin_status)
-    local = await open_local_side(settings, directory, clock, version, found, removed, forget, status)
-    return PluginSide(local.runtime, local.keeper, local.notice)
+    status = PluginStatusFile(directory.plugin_status)
+    local = await open_local_plugins(settings, directory, clock, version, found, removed, forget, status)
+    return PluginSubsystem(local.runtime, local.manager, local.notice)
 
 
-async def open_local_side(
-    settings: Settings,
+async def open_local_plugins(
+    settings: HostSettings,
     directory: DataDirectory,
     clock: Clock,
     version: str,
-    discovered: Callable[[Installed, Offer], None],
+    discovered: Callable[[InstalledVersion, PluginManifestReport], None],
     removed: Callable[[str], None],
-    forget: Forget,
-    status: StatusFile,
-) -> LocalSide:
+    forget: DeletePluginData,
+    status: PluginStatusFile,
+) -> LocalPlugins:
     """Opens a plugin runtime that starts plugins as child processes."""
-    installation = open_installation(settings, directory, clock)
+    installation = open_install_services(settings, directory, clock)
     launcher, sandbox = await _sandbox(settings.plugins, directory)
     runtime = EmbeddedRuntime(
         installation.folder,
         launcher,
-        Preparation(installation.folder, installation.builds, directory.plugin_data),
+        StartPreparer(installation.folder, installation.builds, directory.plugin_data),
         version,
         discovered,
         removed,
         status,
         _logs(settings.plugins, directory),
-        Guardian(),
-        policy(settings.plugins),
+        ReaperProcess(),
+        plugin_policy(settings.plugins),
     )
-    settler = Settler(installation.folder, installation.environments, runtime, directory.plugin_data, forget, clock)
-    keeper = Keeper(installation.folder, installation.builds, installation.installer, runtime, settler, sandbox)
-    return LocalSide(runtime, keeper, sandbox.notice)
+    settler = PluginReconciler(
+        installation.folder, installation.environments, runtime, directory.plugin_data, forget, clock
+    )
+    keeper = LocalPluginManager(
+        installation.folder, installation.builds, installation.installer, runtime, settler, sandbox
+    )
+    return LocalPlugins(runtime, keeper, sandbox.notice)
 
 
-def _remote(
-    settings: Settings,
+def _open_remote_plugins(
+    settings: HostSettings,
     directory: DataDirectory,
     clock: Clock,
     version: str,
-    discovered: Discovered,
+    discovered: OnPluginDiscovered,
     removed: Callable[[str], None],
-    forget: Forget,
-) -> PluginSide:
+    forget: DeletePluginData,
+) -> PluginSubsystem:
     # Imported only here: a Host with an embedded runtime does not need the WebSocket client.
-    from parlour.plugin_runtime.remote.address import Address, Retries
-    from parlour.plugin_runtime.remote.manager import RemoteKeeper
-    from parlour.plugin_runtime.remote.messages import ROOM_BYTES
+    from parlour.plugin_runtime.remote.address import RetryBackoff, RuntimeAddress
+    from parlour.plugin_runtime.remote.manager import RemotePluginManager
+    from parlour.plugin_runtime.remote.messages import FRAME_GROWTH_BYTES
     from parlour.plugin_runtime.remote.plugin import ChannelRules
     from parlour.plugin_runtime.remote.runtime import RemoteRuntime
 
-    there, kept = settings.runtime, policy(settings.plugins)
+    there, kept = settings.runtime, plugin_policy(settings.plugins)
     rules = ChannelRules(
-        address=Address(there.url, _token(there), there.silence_seconds),
-        limits=replace(kept.wire, frame_bytes=kept.wire.frame_bytes + ROOM_BYTES),
+        address=RuntimeAddress(there.url, _token(there), there.silence_seconds),
+        limits=replace(kept.wire, frame_bytes=kept.wire.frame_bytes + FRAME_GROWTH_BYTES),
         start_seconds=kept.start_seconds,
-        retries=lambda: Retries(there.first_retry_seconds, there.longest_retry_seconds),
+        retries=lambda: RetryBackoff(there.first_retry_seconds, there.longest_retry_seconds),
     )
     runtime = RemoteRuntime(rules, version, discovered, removed)
-    keeper = RemoteKeeper(runtime, open_installation(settings, directory, clock).installer, forget)
-    return PluginSide(runtime, keeper, "", runtime.trouble)
+    keeper = RemotePluginManager(runtime, open_install_services(settings, directory, clock).installer, forget)
+    return PluginSubsystem(runtime, keeper, "", runtime.unavailable_reason)
 
 
 def _token(there: RuntimeSettings) -> Callable[[], str]:
-    from parlour.plugin_runtime.remote.address import token_in
+    from parlour.plugin_runtime.remote.address import read_token
 
     file = there.token_file
-    return there.token.get_secret_value if file is None else lambda: token_in(file)
+    return there.token.get_secret_value if file is None else lambda: read_token(file)
 
 
 async def _sandbox(plugins: PluginSettings, directory: DataDirectory) -> tuple[Launcher, SandboxState]:
@@ -185,28 +189,28 @@ def _logs(plugins: PluginSettings, directory: DataDirectory) -> Callable[[str], 
     )
 
 
-def policy(plugins: PluginSettings) -> Policy:
-    return Policy(
+def plugin_policy(plugins: PluginSettings) -> SupervisionPolicy:
+    return SupervisionPolicy(
         start_seconds=plugins.start_seconds,
         stop_seconds=plugins.stop_seconds,
         drain_seconds=plugins.drain_seconds,
-        starts_at_once=plugins.starts_at_once,
+        concurrent_starts=plugins.starts_at_once,
         restart=RestartPolicy(
-            first_delay=plugins.first_restart_seconds,
-            longest_delay=plugins.longest_restart_seconds,
+            first_delay_seconds=plugins.first_restart_seconds,
+            max_delay_seconds=plugins.longest_restart_seconds,
             give_up_after=plugins.give_up_after,
             within_seconds=plugins.give_up_within_seconds,
         ),
         health=HealthPolicy(plugins.ping_seconds, plugins.missed_pings, plugins.ignored_cancel_seconds),
-        allowance=Allowance(
+        resource_limits=ResourceLimits(
             memory_mb=plugins.memory_mb,
             data_mb=plugins.data_mb,
             data_files=plugins.data_files,
             open_files=plugins.open_files,
             processes=plugins.processes,
             niceness=plugins.niceness,
-            memory_seconds=plugins.memory_look_seconds,
-            data_seconds=plugins.data_look_seconds,
+            process_check_seconds=plugins.memory_look_seconds,
+            data_check_seconds=plugins.data_look_seconds,
         ),
-        wire=Limits(frames_per_second=plugins.frames_per_second, bytes_per_second=plugins.bytes_per_second),
+        wire=WireLimits(frames_per_second=plugins.frames_per_second, bytes_per_second=plugins.bytes_per_second),
     )

@@ -11,23 +11,23 @@ from typing import Any
 
 from parlour.core.model.ports import PluginUnavailable
 from parlour.core.system import SystemClock
-from parlour.plugin_runtime.standalone.relay import HostCalls
-from parlour.plugin_runtime.standalone.service import Service, UploadRules
-from parlour.plugin_runtime.standalone.sessions import Sessions
-from parlour.plugin_runtime.standalone.status_broadcast import AnnouncedStatus, Board
+from parlour.plugin_runtime.standalone.relay import HostCallRelay
+from parlour.plugin_runtime.standalone.service import RuntimeService, UploadRules
+from parlour.plugin_runtime.standalone.sessions import HostSessions
+from parlour.plugin_runtime.standalone.status_broadcast import BroadcastStatusFile, StatusBroadcast
 from parlour.plugin_runtime.standalone.tokens import Tokens
 from parlour.plugin_runtime.supervision.local_runtime import EmbeddedRuntime
 from parlour_sdk.wire.websocket import serve_admitted
 
 from .data_directory import DataDirectory
-from .plugins import LocalSide, open_local_side, policy
-from .settings import LISTEN, PluginSettings, Settings
+from .plugins import LocalPlugins, open_local_plugins, plugin_policy
+from .settings import LISTEN_PATTERN, HostSettings, PluginSettings
 
 logger = logging.getLogger(__name__)
 
 TOKEN_CHECK_SECONDS = 1.0
 """Seconds between two checks for revoked tokens."""
-NAME_BYTES = 512
+FILE_OVERHEAD_BYTES = 512
 """Bytes that each file of a package may add to an upload besides its content."""
 NO_TOKEN = "No Host may use it yet: 'parlour runtime token create --name NAME' makes a token for one."
 
@@ -38,35 +38,37 @@ class CannotListen(Exception):
     code = "port_taken"
 
 
-async def serve(settings: Settings, version: str, announce: Callable[[str, str], None]) -> None:
+async def serve(settings: HostSettings, version: str, announce: Callable[[str, str], None]) -> None:
     """Serves the plugin runtime. `announce` is called with its address and a notice when it listens."""
     # `plugin install` may send SIGHUP before there is a handler for it: the start reads the folder anyway.
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     directory = DataDirectory(settings.data)
     tokens = Tokens(directory.runtime_tokens)
     with directory.lock():
-        async with _opened(settings, directory, version) as (side, board):
-            sessions = Sessions(lambda: _encourage(side.runtime, tasks))
+        async with _open_runtime(settings, directory, version) as (side, board):
+            sessions = HostSessions(lambda: _restart_failed_plugins(side.runtime, tasks))
             tasks = _Tasks()
-            side.runtime.serve(HostCalls(sessions))
-            rules = UploadRules(_emptied(directory.folder("uploads")), _upload_bytes(settings.plugins))
-            wire = policy(settings.plugins).wire
-            service = Service(tokens, sessions, side.runtime, side.keeper, board, rules, wire, version)
-            async with _listening(settings, service) as address:
+            side.runtime.serve(HostCallRelay(sessions))
+            rules = UploadRules(_clear_folder(directory.folder("uploads")), _upload_bytes(settings.plugins))
+            wire = plugin_policy(settings.plugins).wire
+            service = RuntimeService(tokens, sessions, side.runtime, side.manager, board, rules, wire, version)
+            async with _listen(settings, service) as address:
                 notices = (side.notice, "" if tokens.all() else NO_TOKEN)
                 announce(address, "\n".join(filter(None, notices)))
-                await _until_stopped(side, board, service.check_tokens)
+                await _run_until_stopped(side, board, service.check_tokens)
                 logger.info("the plugin runtime is stopping")
             tasks.cancel()
 
 
 @contextlib.asynccontextmanager
-async def _opened(settings: Settings, directory: DataDirectory, version: str) -> AsyncIterator[tuple[LocalSide, Board]]:
-    sides: list[LocalSide] = []
-    board = Board(lambda: sides[0].keeper.all(), lambda: sides[0].runtime.supervisors())
-    status = AnnouncedStatus(directory.plugin_status, board)
-    side = await open_local_side(
-        settings, directory, SystemClock(), version, board.discovered, board.removed, _stored_elsewhere, status
+async def _open_runtime(
+    settings: HostSettings, directory: DataDirectory, version: str
+) -> AsyncIterator[tuple[LocalPlugins, StatusBroadcast]]:
+    sides: list[LocalPlugins] = []
+    board = StatusBroadcast(lambda: sides[0].manager.all(), lambda: sides[0].runtime.supervisors())
+    status = BroadcastStatusFile(directory.plugin_status, board)
+    side = await open_local_plugins(
+        settings, directory, SystemClock(), version, board.on_discovered, board.on_removed, _delete_no_storage, status
     )
     sides.append(side)
     try:
@@ -75,14 +77,14 @@ async def _opened(settings: Settings, directory: DataDirectory, version: str) ->
         await side.runtime.close()
 
 
-async def _stored_elsewhere(plugin_id: str) -> None:
+async def _delete_no_storage(plugin_id: str) -> None:
     """Does nothing: plugin storage is in the database of the Host, which deletes it when it requests a removal."""
 
 
 @contextlib.asynccontextmanager
-async def _listening(settings: Settings, service: Service) -> AsyncIterator[str]:
+async def _listen(settings: HostSettings, service: RuntimeService) -> AsyncIterator[str]:
     listen = settings.runtime.listen
-    match = LISTEN.fullmatch(listen)
+    match = LISTEN_PATTERN.fullmatch(listen)
     assert match is not None, "the settings were checked"
     host, port = match["host"].strip("[]"), int(match["port"])
     serving = serve_admitted(
@@ -101,7 +103,7 @@ async def _listening(settings: Settings, service: Service) -> AsyncIterator[str]
         yield f"ws://{match['host']}:{port}"
 
 
-async def _until_stopped(side: LocalSide, board: Board, check: Callable[[], None]) -> None:
+async def _run_until_stopped(side: LocalPlugins, board: StatusBroadcast, check: Callable[[], None]) -> None:
     stopping, wanted = asyncio.Event(), asyncio.Event()
 
     def hang_up() -> None:
@@ -128,11 +130,11 @@ async def _check_tokens(check: Callable[[], None]) -> None:
         check()
 
 
-async def _refresh(side: LocalSide, board: Board, wanted: asyncio.Event) -> None:
+async def _refresh(side: LocalPlugins, board: StatusBroadcast, wanted: asyncio.Event) -> None:
     async def refresh() -> None:
         try:
-            with board.working():
-                await side.keeper.refresh()
+            with board.poll_changes():
+                await side.manager.refresh()
         except Exception:
             logger.exception("the installed plugins could not be reread")
 
@@ -157,19 +159,19 @@ class _Tasks:
             task.cancel()
 
 
-def _encourage(runtime: EmbeddedRuntime, tasks: _Tasks) -> None:
+def _restart_failed_plugins(runtime: EmbeddedRuntime, tasks: _Tasks) -> None:
     """Restarts failed plugins when a Host connects: some may have failed only because their Host was missing."""
     for plugin_id, supervisor in runtime.supervisors().items():
         if supervisor.status == "failed":
-            tasks.add(_try_again(runtime, plugin_id))
+            tasks.add(_restart_plugin(runtime, plugin_id))
 
 
-async def _try_again(runtime: EmbeddedRuntime, plugin_id: str) -> None:
+async def _restart_plugin(runtime: EmbeddedRuntime, plugin_id: str) -> None:
     with contextlib.suppress(PluginUnavailable):  # it stays failed, with its reason
         await runtime.restart(plugin_id)
 
 
-def _emptied(folder: Path) -> Path:
+def _clear_folder(folder: Path) -> Path:
     """Deletes unfinished uploads that a killed runtime left behind."""
     for each in folder.iterdir():
         shutil.rmtree(each, ignore_errors=True)
@@ -177,4 +179,4 @@ def _emptied(folder: Path) -> Path:
 
 
 def _upload_bytes(plugins: PluginSettings) -> int:
-    return plugins.package_bytes + NAME_BYTES * plugins.package_files
+    return plugins.package_bytes + FILE_OVERHEAD_BYTES * plugins.package_files

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 KEY_BYTES = 32
 
 
-class KeyFile:
+class FileSecretBox:
     """Encrypts and decrypts with a key file, which is created on first use and readable only by its owner.
 
     Nothing is loaded before the first use.

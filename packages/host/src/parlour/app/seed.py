@@ -3,13 +3,13 @@
 import logging
 from pathlib import Path
 
-from parlour.core.config.agents import AgentBook
-from parlour.core.config.default_model import DEFAULT_AGENT, DEMO, selecting
-from parlour.core.config.models import ModelBook
+from parlour.core.config.agents import AgentRepository
+from parlour.core.config.default_model import DEFAULT_AGENT_META_KEY, DEMO_ID, model_selector
+from parlour.core.config.models import ModelRepository
 from parlour.core.journal import GuardFailed, Insert, Journal, Select, where
 from parlour.core.model.agent import Agent
 from parlour.core.model.model_config import Model, Prices, Provider
-from parlour.core.model.plugin_manager import PluginKeeper, PluginProblem
+from parlour.core.model.plugin_manager import PluginError, PluginManager
 from parlour.core.model.ports import Ids
 from parlour.core.store.tables import EVENTS, META
 
@@ -17,15 +17,24 @@ logger = logging.getLogger(__name__)
 
 PLUGIN_ID = "parlour/local-agent"
 RUNNER_ID = f"plugin:{PLUGIN_ID}/default"
-PLACES = (Path(__file__).parents[1] / "bundled" / "local-agent", Path(__file__).parents[5] / "plugins" / "local-agent")
+BUNDLED_PLUGIN_PATHS = (
+    Path(__file__).parents[1] / "bundled" / "local-agent",
+    Path(__file__).parents[5] / "plugins" / "local-agent",
+)
 """Folders of the bundled plugin: in an installed package, and in a clone of the repository."""
 
 
-class FreshInstall:
+class Seeder:
     """Adds the initial data to an empty database."""
 
     def __init__(
-        self, journal: Journal, models: ModelBook, agents: AgentBook, plugins: PluginKeeper, ids: Ids, bundled: bool
+        self,
+        journal: Journal,
+        models: ModelRepository,
+        agents: AgentRepository,
+        plugins: PluginManager,
+        ids: Ids,
+        bundled: bool,
     ) -> None:
         self._journal = journal
         self._models = models
@@ -35,37 +44,37 @@ class FreshInstall:
         self._bundled = bundled
         """True if the operator wants the bundled plugin."""
 
-    async def furnish(self) -> None:
+    async def seed(self) -> None:
         """Adds the initial data once per database, and only if it has not been used yet.
 
         Steps that fail are tried again at the next start.
         """
-        if await self._is_used():
+        if await self._has_data():
             return
-        if self._models.provider(DEMO) is None:
-            await self._models.put_provider(Provider(DEMO, "Demo", "demo"))
-        if self._models.model(DEMO) is None:
+        if self._models.provider(DEMO_ID) is None:
+            await self._models.put_provider(Provider(DEMO_ID, "Demo", "demo"))
+        if self._models.model(DEMO_ID) is None:
             costs_nothing = Prices()
             await self._models.put_model(
-                Model(DEMO, DEMO, "demo", context_window=8192, max_output_tokens=1024, prices=costs_nothing)
+                Model(DEMO_ID, DEMO_ID, "demo", context_window=8192, max_output_tokens=1024, prices=costs_nothing)
             )
-        if self._bundled and await self._has_runner():
+        if self._bundled and await self._ensure_runner():
             await self._add_agent()
 
-    async def _is_used(self) -> bool:
-        known = await self._journal.read(Select(META, where(name=DEFAULT_AGENT), limit=1))
+    async def _has_data(self) -> bool:
+        known = await self._journal.read(Select(META, where(name=DEFAULT_AGENT_META_KEY), limit=1))
         events = await self._journal.read(Select(EVENTS, (), ("seq",), limit=1))
         return bool(known or events or self._agents.all())
 
-    async def _has_runner(self) -> bool:
+    async def _ensure_runner(self) -> bool:
         try:
             found = self._plugins.get(PLUGIN_ID)
             if found is None or not found.installed_at:  # the second case: its installation failed at an earlier start
-                source = next(place for place in PLACES if place.is_dir())
+                source = next(place for place in BUNDLED_PLUGIN_PATHS if place.is_dir())
                 await self._plugins.install(str(source), "local-agent", None, None)
         except StopIteration:
             return False
-        except PluginProblem as problem:
+        except PluginError as problem:
             logger.warning("no default agent was created: local-agent could not be installed: %s", problem.message)
             return False
         return True
@@ -76,9 +85,9 @@ class FreshInstall:
             "Assistant",
             RUNNER_ID,
             description="Comes with Parlour. It takes the first model that you add.",
-            runner_config={"model": selecting(DEMO)},
+            runner_config={"model": model_selector(DEMO_ID)},
         )
-        named = Insert(META, {"name": DEFAULT_AGENT, "value": agent.agent_id})
+        named = Insert(META, {"name": DEFAULT_AGENT_META_KEY, "value": agent.agent_id})
         try:
             await self._agents.add(agent, named)
         except GuardFailed:

@@ -10,23 +10,23 @@ import signal
 import socket
 from collections.abc import Callable
 
-from parlour.core.access.users import Users
+from parlour.core.access.users import UserAccounts
 from parlour.core.addresses import authority
 
 from .bootstrap import open_host
-from .host import Additions, Host
-from .settings import Settings
+from .host import Host, HostExtensions
+from .settings import HostSettings
 
 logger = logging.getLogger(__name__)
 
 
-class PortTaken(Exception):
+class PortInUse(Exception):
     """Raised when the address can't be listened on."""
 
     code = "port_taken"
 
 
-async def serve(settings: Settings, announce: Callable[[str, str], None], additions: Additions) -> None:
+async def serve(settings: HostSettings, announce: Callable[[str, str], None], additions: HostExtensions) -> None:
     """Serves the Host. It listens first, so that a port in use is noticed before anything is changed.
 
     `announce` is called with the Host's address and a notice when it is being served.
@@ -40,9 +40,9 @@ async def serve(settings: Settings, announce: Callable[[str, str], None], additi
             loop = asyncio.get_running_loop()
             for number in (signal.SIGTERM, signal.SIGINT):
                 loop.add_signal_handler(number, stopping.set)
-            refreshes = _refresh_on_hangup(host)
+            refreshes = _reload_plugins_on_sighup(host)
             starting = asyncio.create_task(host.start())
-            starting.add_done_callback(lambda task: _started(task, stopping))
+            starting.add_done_callback(lambda task: _on_start_finished(task, stopping))
             web = await asyncio.to_thread(importlib.import_module, ".web.server", __package__)
             token = await _setup_token(host)
             server = web.server(settings, host, token)
@@ -64,12 +64,12 @@ async def serve(settings: Settings, announce: Callable[[str, str], None], additi
 
 async def _setup_token(host: Host) -> str:
     """Creates the set-up token for the first owner; returns an empty string if there is an account already."""
-    if await Users(host.journal, host.ids, host.clock).any():
+    if await UserAccounts(host.journal, host.ids, host.clock).has_any():
         return ""
     return secrets.token_urlsafe(12)
 
 
-def _notice(settings: Settings, host: Host, token: str) -> str:
+def _notice(settings: HostSettings, host: Host, token: str) -> str:
     """Returns the lines that are printed below the address."""
     lines = [host.notice]
     if settings.http.public_address:
@@ -79,7 +79,7 @@ def _notice(settings: Settings, host: Host, token: str) -> str:
     return "\n".join(filter(None, lines))
 
 
-def _started(task: "asyncio.Task[None]", stopping: asyncio.Event) -> None:
+def _on_start_finished(task: "asyncio.Task[None]", stopping: asyncio.Event) -> None:
     """Stops a Host that could not start, and tunes the garbage collector of one that did."""
     if task.cancelled():
         return
@@ -96,7 +96,7 @@ def _started(task: "asyncio.Task[None]", stopping: asyncio.Event) -> None:
     gc.set_threshold(5_000, 20, 10)
 
 
-def _refresh_on_hangup(host: Host) -> "asyncio.Task[None]":
+def _reload_plugins_on_sighup(host: Host) -> "asyncio.Task[None]":
     """Rereads the installed plugins on SIGHUP, which `plugin install` sends so that a new plugin starts immediately."""
     wanted = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, wanted.set)
@@ -117,7 +117,7 @@ def _refresh_on_hangup(host: Host) -> "asyncio.Task[None]":
     return asyncio.create_task(listen())
 
 
-def _listen(settings: Settings) -> socket.socket:
+def _listen(settings: HostSettings) -> socket.socket:
     host, port = settings.http.host, settings.http.port
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
@@ -129,5 +129,5 @@ def _listen(settings: Settings) -> socket.socket:
         listener.close()
         reason = error.strerror or str(error)
         remedy = "Stop what uses it, or choose another with --host and --port."
-        raise PortTaken(f"can't listen on {authority(host, port)}: {reason}. {remedy}") from error
+        raise PortInUse(f"can't listen on {authority(host, port)}: {reason}. {remedy}") from error
     return listener

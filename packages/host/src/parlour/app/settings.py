@@ -22,11 +22,11 @@ from pydantic_core import PydanticCustomError
 from parlour.core.texts.catalogue import DEFAULT_LANGUAGE, Language
 from parlour.stores.address import ACCEPTED, is_accepted
 
-from .http_address import checked_base_path, checked_collector_url, checked_proxies, checked_public_url, host_name
+from .http_address import host_name, validate_base_path, validate_collector_url, validate_proxies, validate_public_url
 from .time_zone import is_zone, system_zone
 
 HOST_NAME = re.compile(r"[\w.-]+")
-LISTEN = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[^\s:\[\]]+):(?P<port>\d{1,5})")
+LISTEN_PATTERN = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[^\s:\[\]]+):(?P<port>\d{1,5})")
 
 
 class ConfigurationInvalid(Exception):
@@ -35,21 +35,21 @@ class ConfigurationInvalid(Exception):
     code = "configuration_invalid"
 
 
-class Section(BaseModel):
+class ConfigSection(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
-def _listed(value: Any) -> Any:
+def _split_list(value: Any) -> Any:
     """Splits a string at its commas: in the environment a list is written that way."""
     return [each.strip() for each in value.split(",") if each.strip()] if isinstance(value, str) else value
 
 
-def _off(value: Any) -> Any:
+def _false_to_off(value: Any) -> Any:
     """Turns false into "off", since YAML reads a plain `off` as false."""
     return "off" if value is False else value
 
 
-class HttpSettings(Section):
+class HttpSettings(ConfigSection):
     host: str = "127.0.0.1"
     port: int = Field(default=5300, ge=0, le=65535)
     body_bytes: int = Field(default=10 * 1024 * 1024, ge=1024)
@@ -59,13 +59,13 @@ class HttpSettings(Section):
     """Chat sockets that one API key or user may have open at a time."""
     chat_send_seconds: float = Field(default=30, ge=1, le=600)
     """Seconds that a chat socket may take to accept one frame before it is closed."""
-    names: Annotated[list[str], BeforeValidator(_listed)] = []
+    names: Annotated[list[str], BeforeValidator(_split_list)] = []
     """Host names that browsers may use besides the Host's address; the one of `public_url` is added."""
-    public_url: Annotated[str, AfterValidator(checked_public_url)] = ""
+    public_url: Annotated[str, AfterValidator(validate_public_url)] = ""
     """External address, such as https://example.org/chat, for links and webhooks."""
-    base_path: Annotated[str, AfterValidator(checked_base_path)] | None = None
+    base_path: Annotated[str, AfterValidator(validate_base_path)] | None = None
     """Path prefix below which a proxy serves the Host; by default the path of `public_url`."""
-    trusted_proxies: Annotated[list[str], BeforeValidator(_listed), AfterValidator(checked_proxies)] = []
+    trusted_proxies: Annotated[list[str], BeforeValidator(_split_list), AfterValidator(validate_proxies)] = []
     """Addresses and networks of proxies whose `Forwarded` and `X-Forwarded-*` headers are trusted."""
     connections: int = Field(default=10_000, ge=16, le=1_000_000)
     """Maximum number of open connections; less if the limit of open files is lower."""
@@ -92,7 +92,7 @@ class HttpSettings(Section):
         return [*self.names, *filter(None, (host_name(self.public_url),))]
 
 
-class DatabaseSettings(Section):
+class DatabaseSettings(ConfigSection):
     url: SecretStr = SecretStr("")
 
     @field_validator("url")
@@ -103,7 +103,7 @@ class DatabaseSettings(Section):
         return url
 
 
-class RunSettings(Section):
+class RunSettings(ConfigSection):
     concurrent: int = Field(default=256, ge=1)
     per_person: int = Field(default=8, ge=1)
     per_sender_per_minute: int = Field(default=20, ge=0)
@@ -112,7 +112,7 @@ class RunSettings(Section):
     """Runs per minute for all senders of a group on a platform together. 0 means no limit."""
 
 
-class S3Settings(Section):
+class S3Settings(ConfigSection):
     endpoint: str = Field(pattern=r"^https?://[^/?#]+$")
     bucket: str = Field(min_length=1)
     access_key: str = Field(min_length=1)
@@ -121,7 +121,7 @@ class S3Settings(Section):
     prefix: str = ""
 
 
-class ArtifactSettings(Section):
+class ArtifactSettings(ConfigSection):
     store: Literal["folder", "s3"] = "folder"
     folder: Path | None = None
     s3: S3Settings | None = None
@@ -140,7 +140,7 @@ class ArtifactSettings(Section):
         return self
 
 
-class RetentionSettings(Section):
+class RetentionSettings(ConfigSection):
     """Number of days after which records are deleted; 0 means never."""
 
     events_days: float = Field(default=365, ge=0)
@@ -152,7 +152,7 @@ class RetentionSettings(Section):
     every_hours: float = Field(default=24, gt=0)
 
 
-class PluginSettings(Section):
+class PluginSettings(ConfigSection):
     start_seconds: float = Field(default=30, gt=0)
     stop_seconds: float = Field(default=5, gt=0)
     drain_seconds: float = Field(default=30, ge=0)
@@ -183,11 +183,11 @@ class PluginSettings(Section):
     uv: Path | None = None
     environment_seconds: float = Field(default=600, gt=0)
     allow_building: bool = False
-    index_hosts: Annotated[list[str], BeforeValidator(_listed)] = []
+    index_hosts: Annotated[list[str], BeforeValidator(_split_list)] = []
     """Hosts that the installer may connect to besides the package indexes, each `host` or `host:port`."""
     bundled: bool = True
     """True if a new installation gets local-agent and a default agent that uses it."""
-    sandbox: Annotated[Literal["auto", "required", "off"], BeforeValidator(_off)] = "auto"
+    sandbox: Annotated[Literal["auto", "required", "off"], BeforeValidator(_false_to_off)] = "auto"
     bubblewrap: Path | None = None
 
     @field_validator("index_hosts")
@@ -200,7 +200,7 @@ class PluginSettings(Section):
         return listed
 
 
-class RuntimeSettings(Section):
+class RuntimeSettings(ConfigSection):
     """Settings of a standalone plugin runtime: the address a Host connects to, and the address it listens on."""
 
     url: str = ""
@@ -217,16 +217,16 @@ class RuntimeSettings(Section):
             raise PydanticCustomError("runtime_url", "url must look like ws://host:port or wss://host:port")
         if self.url and bool(self.token.get_secret_value()) == (self.token_file is not None):
             raise PydanticCustomError("runtime_token", "a url needs a token, or a token_file that holds it, not both")
-        listen = LISTEN.fullmatch(self.listen)
+        listen = LISTEN_PATTERN.fullmatch(self.listen)
         if listen is None or int(listen["port"]) > 65535:
             raise PydanticCustomError("runtime_listen", "listen must look like 127.0.0.1:5310 or [::1]:5310")
         return self
 
 
-class ToolSettings(Section):
+class ToolSettings(ConfigSection):
     call_seconds: float = Field(default=60, gt=0)
     fetch_seconds: float = Field(default=20, gt=0)
-    allowed_addresses: Annotated[list[str], BeforeValidator(_listed)] = []
+    allowed_addresses: Annotated[list[str], BeforeValidator(_split_list)] = []
     """Private hosts and networks that are allowed even for addresses from outside, such as links in messages."""
 
     @field_validator("allowed_addresses")
@@ -241,12 +241,12 @@ class ToolSettings(Section):
         return listed
 
 
-class McpSettings(Section):
+class McpSettings(ConfigSection):
     allow_unsandboxed: bool = False
     """True if MCP servers may run as processes on this machine, with the Host's own rights."""
 
 
-class ModelSettings(Section):
+class ModelSettings(ConfigSection):
     connect_seconds: float = Field(default=10, gt=0)
     first_token_seconds: float = Field(default=120, gt=0)
     stall_seconds: float = Field(default=60, gt=0)
@@ -256,14 +256,14 @@ class ModelSettings(Section):
     answer_bytes: int = Field(default=32 * 1024 * 1024, ge=1024)
 
 
-class ModelCallSettings(Section):
+class ModelCallSettings(ConfigSection):
     record: bool = True
     """True if the prompt, the parameters and the answer of each model call of a run are stored."""
     visible_to: Literal["admin", "operator", "viewer"] = "admin"
     """Lowest role or key scope that may read recorded model calls."""
 
 
-class LogSettings(Section):
+class LogSettings(ConfigSection):
     """Settings of the Host's own log, on standard error and in `logs/host.log` of the data directory."""
 
     format: Literal["text", "json"] = "text"
@@ -273,10 +273,10 @@ class LogSettings(Section):
     file_bytes: int = Field(default=20 * 1024 * 1024, ge=1024)
 
 
-class TelemetrySettings(Section):
+class TelemetrySettings(ConfigSection):
     """Settings of OpenTelemetry traces, which are sent only if an address is set."""
 
-    endpoint: Annotated[str, AfterValidator(checked_collector_url)] = ""
+    endpoint: Annotated[str, AfterValidator(validate_collector_url)] = ""
     """OTLP address for traces, such as http://127.0.0.1:4318; /v1/traces is added to an address without a path."""
     headers: SecretStr = SecretStr("")
     """HTTP headers to send with traces, such as authorization=Bearer abc, separated by commas."""
@@ -296,11 +296,11 @@ CURRENCY = r"^([A-Z]{3})?$"
 """Pattern of an ISO 4217 code, or empty."""
 
 
-class WorkspaceSettings(Section):
+class WorkspaceSettings(ConfigSection):
     time_zone: str = Field(default_factory=system_zone)
     language: Language = DEFAULT_LANGUAGE
     """Language of the Host's texts for people whose own language is not known."""
-    outbound_ips: Annotated[list[str], BeforeValidator(_listed)] = []
+    outbound_ips: Annotated[list[str], BeforeValidator(_split_list)] = []
     """Addresses from which this Host connects to platforms, shown where a platform requires an allowlist of them."""
     currency: str = Field(default="", pattern=CURRENCY)
     """Currency in which costs are shown, such as EUR; empty: that of the providers, if they all have the same."""
@@ -313,7 +313,7 @@ class WorkspaceSettings(Section):
         return name
 
 
-class Settings(Section):
+class HostSettings(ConfigSection):
     data: Path = Path("data")
     database: DatabaseSettings = DatabaseSettings()
     http: HttpSettings = HttpSettings()
@@ -331,11 +331,11 @@ class Settings(Section):
     workspace: WorkspaceSettings = Field(default_factory=WorkspaceSettings)
 
 
-def secrets(section: BaseModel) -> Iterator[str]:
+def secret_values(section: BaseModel) -> Iterator[str]:
     """Yields the secret values of the settings."""
     for name in type(section).model_fields:
         value = getattr(section, name)
         if isinstance(value, SecretStr) and value.get_secret_value():
             yield value.get_secret_value()
         elif isinstance(value, BaseModel):
-            yield from secrets(value)
+            yield from secret_values(value)

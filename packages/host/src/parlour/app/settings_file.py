@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, SecretStr
 
-from .settings import Settings
+from .settings import HostSettings
 
 HEAD = """\
 # Parlour's settings. Each line shows a default: take the # away and change it, then start the Host again.
@@ -32,7 +32,7 @@ def text() -> str:
 
 
 def _lines() -> Iterator[str]:
-    for name, section in Settings():
+    for name, section in HostSettings():
         if isinstance(section, BaseModel):
             yield f"\n# {name}:\n"
             for key, value in section:

@@ -9,50 +9,54 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from .settings import ConfigurationInvalid, Settings
+from .settings import ConfigurationInvalid, HostSettings
 
-PREFIX = "PARLOUR__"
+ENVIRONMENT_PREFIX = "PARLOUR__"
 
 
-def load(file: Path | None, overrides: Mapping[str, Any], environment: Mapping[str, str] = os.environ) -> Settings:
+def load(file: Path | None, overrides: Mapping[str, Any], environment: Mapping[str, str] = os.environ) -> HostSettings:
     """Loads the settings. `overrides` (the command line) win over the environment, which wins over the file.
 
     The file is the one that is named, or `config.yaml` in the data directory.
     """
-    chosen = file or _own_file(overrides, environment)
+    chosen = file or _find_settings_file(overrides, environment)
     values = _read(chosen) if chosen else {}
     for name, value in environment.items():
-        if name.startswith(PREFIX):
-            path, given = _given(name, value)
-            _put(values, path, given, name)
+        if name.startswith(ENVIRONMENT_PREFIX):
+            path, given = _setting_from_variable(name, value)
+            _set_value(values, path, given, name)
     for name, value in overrides.items():
         if value is not None:
-            _put(values, name.split("."), value, name)
+            _set_value(values, name.split("."), value, name)
     try:
-        return Settings.model_validate(values)
+        return HostSettings.model_validate(values)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         key = ".".join(str(part) for part in first["loc"])
         raise ConfigurationInvalid(f"setting '{key}': {first['msg']}") from error
 
 
-def own_file(data: Path) -> Path:
+def default_settings_file(data: Path) -> Path:
     """Returns the path of the settings file that is read if no other is named."""
     return data / "config.yaml"
 
 
-def _own_file(overrides: Mapping[str, Any], environment: Mapping[str, str]) -> Path | None:
-    data = overrides.get("data") or environment.get(f"{PREFIX}DATA") or Settings.model_fields["data"].default
-    file = own_file(Path(data).expanduser())
+def _find_settings_file(overrides: Mapping[str, Any], environment: Mapping[str, str]) -> Path | None:
+    data = (
+        overrides.get("data")
+        or environment.get(f"{ENVIRONMENT_PREFIX}DATA")
+        or HostSettings.model_fields["data"].default
+    )
+    file = default_settings_file(Path(data).expanduser())
     return file if file.is_file() else None
 
 
-def _given(name: str, value: str) -> tuple[list[str], str]:
+def _setting_from_variable(name: str, value: str) -> tuple[list[str], str]:
     """Returns the setting and the value of a variable.
 
     `..._FILE` names a file that contains the value, as is usual for secrets in containers.
     """
-    path = name.removeprefix(PREFIX).lower().split("__")
+    path = name.removeprefix(ENVIRONMENT_PREFIX).lower().split("__")
     if not path[-1].endswith("_file") or _is_setting(path):
         return path, value
     try:
@@ -65,7 +69,7 @@ def _given(name: str, value: str) -> tuple[list[str], str]:
 
 
 def _is_setting(path: list[str]) -> bool:
-    section: Any = Settings
+    section: Any = HostSettings
     for name in path:
         field = getattr(section, "model_fields", {}).get(name)
         if field is None:
@@ -95,7 +99,7 @@ def _yaml_problem(error: Exception) -> str:
     return f"line {mark.line + 1}, column {mark.column + 1}: {problem}" if mark is not None else problem
 
 
-def _put(values: dict[str, Any], path: list[str], value: Any, name: str) -> None:
+def _set_value(values: dict[str, Any], path: list[str], value: Any, name: str) -> None:
     *sections, key = path
     for section in sections:
         values = values.setdefault(section, {})

@@ -4,16 +4,16 @@ import os
 from pathlib import Path
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-LOCAL_TIME = Path("/etc/localtime")
-NAME = Path("/etc/timezone")
-DATABASE = "zoneinfo/"
-OTHERWISE = "UTC"
+LOCAL_TIME_FILE = Path("/etc/localtime")
+ZONE_NAME_FILE = Path("/etc/timezone")
+ZONE_PATH_MARKER = "zoneinfo/"
+FALLBACK_ZONE = "UTC"
 
 
 def system_zone() -> str:
     """Returns the name of the machine's time zone, or UTC if it can't be found."""
-    names = (os.environ.get("TZ", "").removeprefix(":"), _linked(), _written())
-    return next((name for name in names if is_zone(name)), OTHERWISE)
+    names = (os.environ.get("TZ", "").removeprefix(":"), _zone_from_link(), _zone_from_file())
+    return next((name for name in names if is_zone(name)), FALLBACK_ZONE)
 
 
 def is_zone(name: str) -> bool:
@@ -23,17 +23,17 @@ def is_zone(name: str) -> bool:
         return False
 
 
-def _linked() -> str:
+def _zone_from_link() -> str:
     """Returns the name from `/etc/localtime`, which most systems link to the file of the zone."""
     try:
-        return str(LOCAL_TIME.readlink()).rpartition(DATABASE)[2]
+        return str(LOCAL_TIME_FILE.readlink()).rpartition(ZONE_PATH_MARKER)[2]
     except OSError:
         return ""
 
 
-def _written() -> str:
+def _zone_from_file() -> str:
     """Returns the name from `/etc/timezone`, for systems whose `/etc/localtime` is a copy."""
     try:
-        return NAME.read_text(encoding="utf-8").strip()
+        return ZONE_NAME_FILE.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError):
         return ""

@@ -3,12 +3,12 @@
 import asyncio
 import sys
 
-from parlour.app.settings import Settings
-from parlour.operations.doctor.checks import examine
+from parlour.app.settings import HostSettings
+from parlour.operations.doctor.checks import run_checks
 from parlour.operations.doctor.finding import Finding
 
 
-def run(settings: Settings) -> None:
+def run(settings: HostSettings) -> None:
     """Prints the findings and a summary."""
     findings = asyncio.run(_examined(settings))
     problems = [finding for finding in findings if finding.state == "problem"]
@@ -23,9 +23,9 @@ def _summary(problems: int, warnings: int) -> str:
     return " and ".join(told) or "all is well"
 
 
-async def _examined(settings: Settings) -> list[Finding]:
+async def _examined(settings: HostSettings) -> list[Finding]:
     findings = []
-    async for finding in examine(settings):
+    async for finding in run_checks(settings):
         print(finding, flush=True)
         findings.append(finding)
     return findings

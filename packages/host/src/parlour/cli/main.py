@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from . import plugin_parser, runtime_parser
 
 if TYPE_CHECKING:
-    from parlour.app.settings import Settings
+    from parlour.app.settings import HostSettings
 
 
-class CommandFailed(Exception):
+class CommandError(Exception):
     """Raised when a command fails; the message says why and what to do."""
 
 
@@ -33,7 +33,7 @@ def main() -> None:
         settings = load(arguments.config, {"data": arguments.data, **_addresses(arguments)})
         arguments.run(arguments, settings)
         sys.stdout.flush()
-    except (ConfigurationInvalid, CommandFailed) as error:
+    except (ConfigurationInvalid, CommandError) as error:
         print(f"parlour: {error}", file=sys.stderr)
         sys.exit(1)
     except KeyboardInterrupt:
@@ -105,55 +105,55 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _serve(arguments: argparse.Namespace, settings: "Settings") -> None:
-    from parlour.app.host import Additions
+def _serve(arguments: argparse.Namespace, settings: "HostSettings") -> None:
+    from parlour.app.host import HostExtensions
 
     from . import serve
 
-    serve.run(settings, Additions())
+    serve.run(settings, HostExtensions())
 
 
-def _keys_create(arguments: argparse.Namespace, settings: "Settings") -> None:
+def _keys_create(arguments: argparse.Namespace, settings: "HostSettings") -> None:
     from . import keys
 
     keys.create(settings, arguments.name, arguments.scope)
 
 
-def _keys_list(arguments: argparse.Namespace, settings: "Settings") -> None:
+def _keys_list(arguments: argparse.Namespace, settings: "HostSettings") -> None:
     from . import keys
 
-    keys.show(settings)
+    keys.list_keys(settings)
 
 
-def _keys_revoke(arguments: argparse.Namespace, settings: "Settings") -> None:
+def _keys_revoke(arguments: argparse.Namespace, settings: "HostSettings") -> None:
     from . import keys
 
     keys.revoke(settings, arguments.key_id)
 
 
-def _users_create(arguments: argparse.Namespace, settings: "Settings") -> None:
+def _users_create(arguments: argparse.Namespace, settings: "HostSettings") -> None:
     from . import users
 
     users.create(settings, arguments.email, arguments.name, arguments.role)
 
 
-def _operation(arguments: argparse.Namespace, settings: "Settings") -> None:
+def _operation(arguments: argparse.Namespace, settings: "HostSettings") -> None:
     from . import operations
 
     given = {name: getattr(arguments, name) for name in ("file", "without_model_calls") if name in arguments}
     getattr(operations, arguments.operation)(settings, **given)
 
 
-def _doctor(arguments: argparse.Namespace, settings: "Settings") -> None:
+def _doctor(arguments: argparse.Namespace, settings: "HostSettings") -> None:
     from . import doctor
 
     doctor.run(settings)
 
 
-def _why(arguments: argparse.Namespace, settings: "Settings") -> None:
+def _why(arguments: argparse.Namespace, settings: "HostSettings") -> None:
     from . import why
 
-    why.show(settings, arguments.name)
+    why.print_explanations(settings, arguments.name)
 
 
 if __name__ == "__main__":

@@ -8,70 +8,72 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from parlour.app.data_directory import DataDirectory
-from parlour.app.settings import Settings
+from parlour.app.settings import HostSettings
 from parlour.core.journal import StorageFailed
 from parlour.core.store.tables import MODEL_CALLS
 from parlour.operations import backup as backups
 from parlour.operations import restore as restoring
-from parlour.stores.factory import current, dump, load, opened
+from parlour.stores.factory import current_revision, dump, load, open_journal
 from parlour.stores.migrate import HEAD
 from parlour.version import VERSION
 
-from .main import CommandFailed
+from .main import CommandError
 
 Answer = TypeVar("Answer")
 
 
-def backup(settings: Settings, file: Path, without_model_calls: bool = False) -> None:
+def backup(settings: HostSettings, file: Path, without_model_calls: bool = False) -> None:
     directory, url = DataDirectory(settings.data), _url(settings)
     try:
-        revision = asyncio.run(current(url, directory.database))
+        revision = asyncio.run(current_revision(url, directory.database))
         copy = partial(_dump, url) if url else backups.file_copier(directory.database)
         without = (MODEL_CALLS,) if without_model_calls else ()
-        written = backups.write(directory, file, VERSION, revision, copy, without)
+        written = backups.write_backup(directory, file, VERSION, revision, copy, without)
     except backups.BackupFailed as failure:
-        raise CommandFailed(str(failure)) from failure
+        raise CommandError(str(failure)) from failure
     except StorageFailed as failure:
-        raise CommandFailed(failure.message) from failure
-    for each in written.left_out:  # a name may contain any character, so its repr is printed
+        raise CommandError(failure.message) from failure
+    for each in written.skipped:  # a name may contain any character, so its repr is printed
         print(f"parlour: warning: not in the backup: {each.name!r}: {each.reason}", file=sys.stderr)
     print(f"{written.file}: {written.size_bytes:,} bytes; it holds the key to every secret, so keep it safe")
 
 
-def restore(settings: Settings, file: Path) -> None:
+def restore(settings: HostSettings, file: Path) -> None:
     url = _url(settings)
     try:
-        manifest = restoring.read(file, DataDirectory(settings.data).path, partial(_load, url) if url else None)
+        manifest = restoring.restore_backup(
+            file, DataDirectory(settings.data).path, partial(_load, url) if url else None
+        )
     except restoring.RestoreFailed as failure:
-        raise CommandFailed(str(failure)) from failure
+        raise CommandError(str(failure)) from failure
     except StorageFailed as failure:
-        raise CommandFailed(failure.message) from failure
+        raise CommandError(failure.message) from failure
     print(f"{settings.data}: as it was in the backup of Parlour {manifest['version']}; start it with parlour serve")
 
 
-def db_current(settings: Settings) -> None:
-    print(_in_words(_run(current(_url(settings), DataDirectory(settings.data).database))))
+def db_current(settings: HostSettings) -> None:
+    print(_describe_revision(_run(current_revision(_url(settings), DataDirectory(settings.data).database))))
 
 
-def db_upgrade(settings: Settings) -> None:
+def db_upgrade(settings: HostSettings) -> None:
     async def upgrade() -> None:
         directory = DataDirectory(settings.data)
-        directory.make()
-        async with opened(_url(settings), directory.database):
+        directory.create()
+        async with open_journal(_url(settings), directory.database):
             pass
 
     _run(upgrade())
-    print(_in_words(HEAD))
+    print(_describe_revision(HEAD))
 
 
 def _run(work: Coroutine[Any, Any, Answer]) -> Answer:
     try:
         return asyncio.run(work)
     except StorageFailed as failure:
-        raise CommandFailed(failure.message) from failure
+        raise CommandError(failure.message) from failure
 
 
-def _in_words(revision: str | None) -> str:
+def _describe_revision(revision: str | None) -> str:
     if revision is None:
         return "there is no database yet; parlour serve makes it"
     if revision == HEAD:
@@ -79,7 +81,7 @@ def _in_words(revision: str | None) -> str:
     return f"{revision}: this release needs {HEAD}; parlour serve and parlour db upgrade bring it there"
 
 
-def _url(settings: Settings) -> str:
+def _url(settings: HostSettings) -> str:
     return settings.database.url.get_secret_value()
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from .plugin_commands import parser
 
 if TYPE_CHECKING:
-    from parlour.app.settings import Settings
+    from parlour.app.settings import HostSettings
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]", common: argparse.ArgumentParser) -> None:
@@ -32,19 +32,19 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]", common:
     parser.add(actions, common)
 
 
-def _install(arguments: argparse.Namespace, settings: "Settings") -> None:
+def _install(arguments: argparse.Namespace, settings: "HostSettings") -> None:
     from . import plugins
 
     plugins.install(settings, arguments.source, arguments.grant, arguments.upgrade)
 
 
-def _list(arguments: argparse.Namespace, settings: "Settings") -> None:
+def _list(arguments: argparse.Namespace, settings: "HostSettings") -> None:
     from . import plugins
 
-    plugins.show(settings)
+    plugins.list_plugins(settings)
 
 
-def _remove(arguments: argparse.Namespace, settings: "Settings") -> None:
+def _remove(arguments: argparse.Namespace, settings: "HostSettings") -> None:
     from . import plugins
 
     plugins.remove(settings, arguments.plugin_id, "delete" if arguments.delete_data else "keep")

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from parlour.app.settings import Settings
+    from parlour.app.settings import HostSettings
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]", common: argparse.ArgumentParser) -> None:
@@ -41,25 +41,25 @@ def _options() -> argparse.ArgumentParser:
     return options
 
 
-def _run(arguments: argparse.Namespace, settings: "Settings") -> None:
+def _run(arguments: argparse.Namespace, settings: "HostSettings") -> None:
     from . import runtime
 
     runtime.run(settings)
 
 
-def _create(arguments: argparse.Namespace, settings: "Settings") -> None:
+def _create(arguments: argparse.Namespace, settings: "HostSettings") -> None:
     from . import runtime
 
     runtime.create_token(arguments, settings)
 
 
-def _list(arguments: argparse.Namespace, settings: "Settings") -> None:
+def _list(arguments: argparse.Namespace, settings: "HostSettings") -> None:
     from . import runtime
 
     runtime.list_tokens(arguments, settings)
 
 
-def _revoke(arguments: argparse.Namespace, settings: "Settings") -> None:
+def _revoke(arguments: argparse.Namespace, settings: "HostSettings") -> None:
     from . import runtime
 
     runtime.revoke_token(arguments, settings)

@@ -6,39 +6,39 @@ import logging
 from dataclasses import replace
 
 from parlour.app import log_setup, settings_file
-from parlour.app.data_directory import AlreadyServed, DataDirectory, DataDirectoryUnusable
-from parlour.app.host import Additions
-from parlour.app.server import PortTaken, serve
-from parlour.app.settings import Settings
-from parlour.app.settings_loader import own_file
+from parlour.app.data_directory import DataDirectory, DataDirectoryInUse, DataDirectoryUnusable
+from parlour.app.host import HostExtensions
+from parlour.app.server import PortInUse, serve
+from parlour.app.settings import HostSettings
+from parlour.app.settings_loader import default_settings_file
 from parlour.core.journal import StorageFailed
 from parlour.core.redaction import REDACTOR
 from parlour.providers.tracing import TracingMissing
 
 from .event_loop import loop_factory
-from .log import keep_log
-from .main import CommandFailed
+from .log import set_up_logging
+from .main import CommandError
 
 
-def run(settings: Settings, additions: Additions) -> None:
-    keep_log(settings)
+def run(settings: HostSettings, additions: HostExtensions) -> None:
+    set_up_logging(settings)
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
     try:
         with asyncio.Runner(loop_factory=loop_factory()) as runner:
-            runner.run(serve(settings, _announce, replace(additions, settle_in=_settle_in)))
-    except (PortTaken, AlreadyServed, DataDirectoryUnusable, TracingMissing) as error:
-        raise CommandFailed(str(error)) from error
+            runner.run(serve(settings, _announce, replace(additions, on_locked=_on_locked)))
+    except (PortInUse, DataDirectoryInUse, DataDirectoryUnusable, TracingMissing) as error:
+        raise CommandError(str(error)) from error
     except StorageFailed as error:
-        raise CommandFailed(REDACTOR.clean(error.message)) from error
+        raise CommandError(REDACTOR.redact(error.message)) from error
 
 
-def _settle_in(settings: Settings) -> None:
+def _on_locked(settings: HostSettings) -> None:
     """Adds the log file, and writes the settings file with all defaults if there is none."""
     directory = DataDirectory(settings.data)
     if settings.logs.files:
-        log_setup.keep(settings.logs, directory.logs)
+        log_setup.configure_logging(settings.logs, directory.logs)
     with contextlib.suppress(OSError):  # the Host runs without a settings file
-        settings_file.write(own_file(directory.path))
+        settings_file.write(default_settings_file(directory.path))
 
 
 def _announce(address: str, notice: str) -> None:

@@ -1,4 +1,4 @@
-"""Helpers for asyncio: work that must not be interrupted, such as the steps that follow a commit."""
+"""Helpers for asyncio: work that must not be interrupted, and tasks that run in the background."""
 
 import asyncio
 import logging
@@ -8,7 +8,7 @@ from typing import Any
 logger = logging.getLogger(__name__)
 
 
-async def to_its_end(work: Coroutine[Any, Any, None], failed: str) -> None:
+async def run_uncancelled(work: Coroutine[Any, Any, None], failed: str) -> None:
     """Runs a coroutine to its end even if the caller is cancelled, and only then raises the cancellation.
 
     Used for work that has to follow a commit before the process exits. If the work fails while its caller is being
@@ -22,3 +22,38 @@ async def to_its_end(work: Coroutine[Any, Any, None], failed: str) -> None:
         if not task.cancelled() and (error := task.exception()) is not None:
             logger.error("%s: %s", failed, error)
         raise
+
+
+class BackgroundTasks:
+    """Holds the background tasks of one owner, so that none is garbage-collected, lost in silence or left running."""
+
+    def __init__(self, failed: str) -> None:
+        """`failed` is what the log says when a task ends with an error."""
+        self._failed = failed
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    def __len__(self) -> int:
+        return len(self._tasks)
+
+    def start(self, work: Coroutine[Any, Any, Any], name: str | None = None) -> asyncio.Task[Any]:
+        """Starts a task. It is held until it ends; its error is logged."""
+        task = asyncio.create_task(work, name=name)
+        self._tasks.add(task)
+        task.add_done_callback(self._on_done)
+        return task
+
+    async def join(self) -> None:
+        """Waits until all tasks have ended, also those that start in the meantime."""
+        while self._tasks:
+            await asyncio.wait(self._tasks)
+
+    async def aclose(self) -> None:
+        """Cancels all tasks and waits until they have ended."""
+        for task in self._tasks:
+            task.cancel()
+        await self.join()
+
+    def _on_done(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            logger.error("%s: %s", self._failed, error, exc_info=error)

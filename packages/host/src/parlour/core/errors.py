@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 
-class Refused(Exception):
+class CallRejected(Exception):
     """Raised when a call is rejected; the caller receives code, message and details as the error."""
 
     def __init__(

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-_WORDS: tuple[tuple[tuple[type, ...], str], ...] = (
+_KIND_NAMES: tuple[tuple[tuple[type, ...], str], ...] = (
     ((bool,), "true or false"),
     ((int, float), "a number"),
     ((str,), "a text"),
@@ -12,5 +12,5 @@ _WORDS: tuple[tuple[tuple[type, ...], str], ...] = (
 )
 
 
-def shape(value: Any) -> str:
-    return next((words for kinds, words in _WORDS if isinstance(value, kinds)), "something else")
+def kind_name(value: Any) -> str:
+    return next((words for kinds, words in _KIND_NAMES if isinstance(value, kinds)), "something else")

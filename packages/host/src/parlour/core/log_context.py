@@ -7,7 +7,7 @@ from contextvars import ContextVar
 _RUN: ContextVar[str] = ContextVar("run", default="")
 
 
-class about_run:  # noqa: N801 - it is used like a function in a `with` statement
+class run_log_context:  # noqa: N801 - it is used like a function in a `with` statement
     """Context manager that marks log lines of this context with a run's id."""
 
     def __init__(self, run_id: str) -> None:
@@ -21,7 +21,7 @@ class about_run:  # noqa: N801 - it is used like a function in a `with` statemen
             _RUN.reset(self._token)
 
 
-def with_run(record: logging.LogRecord) -> bool:
+def add_run_id(record: logging.LogRecord) -> bool:
     """Log filter that sets `run_id` on the record."""
     record.run_id = _RUN.get()
     return True

@@ -9,7 +9,7 @@ from pydantic_core import to_json
 
 from .encoding import loads
 
-SEAL_BYTES = 8
+SIGNATURE_BYTES = 8
 _SAFE_IN_URLS = bytes.maketrans(b"+/", b"-_")
 
 
@@ -27,7 +27,7 @@ class Cursors:
 
     def encode(self, listing: str, position: int | str) -> str:
         body = to_json(position)
-        text = binascii.b2a_base64(self._seal(listing, body) + body, newline=False)
+        text = binascii.b2a_base64(self._signature(listing, body) + body, newline=False)
         return text.translate(_SAFE_IN_URLS).rstrip(b"=").decode()
 
     def decode(self, listing: str, cursor: str) -> int | str:
@@ -35,15 +35,15 @@ class Cursors:
             raw = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
         except (binascii.Error, ValueError) as error:
             raise InvalidCursor(InvalidCursor.__doc__) from error
-        seal, body = raw[:SEAL_BYTES], raw[SEAL_BYTES:]
-        if not hmac.compare_digest(seal, self._seal(listing, body)):
+        seal, body = raw[:SIGNATURE_BYTES], raw[SIGNATURE_BYTES:]
+        if not hmac.compare_digest(seal, self._signature(listing, body)):
             raise InvalidCursor(InvalidCursor.__doc__)
         position: int | str = loads(body.decode())
         return position
 
-    def _seal(self, listing: str, body: bytes) -> bytes:
+    def _signature(self, listing: str, body: bytes) -> bytes:
         """Returns the signature of a cursor.
 
         Keyed BLAKE2b costs a third of an HMAC, which matters since a page has a cursor per item.
         """
-        return blake2b(listing.encode() + b"\0" + body, digest_size=SEAL_BYTES, key=self._key).digest()
+        return blake2b(listing.encode() + b"\0" + body, digest_size=SIGNATURE_BYTES, key=self._key).digest()

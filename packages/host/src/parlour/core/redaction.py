@@ -12,11 +12,11 @@ from .encoding import dumps, loads
 from .secrets import SecretBox
 
 MASK: Final = "[redacted]"
-SHORTEST = 6
+MIN_SECRET_CHARACTERS = 6
 """Characters. Shorter secrets are not masked, since they also occur inside ordinary words."""
 
 # No alternative may start within text at which it could have started earlier; this keeps the search linear.
-LOOKS_SECRET = re.compile(
+SECRET_PATTERN = re.compile(
     r"""
       (?P<url>(?<![a-z0-9+.-])[a-z][a-z0-9+.-]*://)[^\s/@"']+@           # credentials in an address
     | (?P<header>authorization["']?\s*[:=]\s*["']?(?:(?:bearer|basic|bot|token)\s+)?)[^\s"',;]+
@@ -31,7 +31,7 @@ LOOKS_SECRET = re.compile(
 )
 
 # Each alternative needs one of these in lower case. Few texts have any, and the check is much cheaper than the pattern.
-_SIGNS: Final = (
+_SECRET_HINTS: Final = (
     *("://", "authorization", "bearer", "basic", "key", "token", "secret", "passw"),
     *("sk-", "pk-", "rk-", "parlour_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "xox", "akia", "aiza", "eyj"),
 )
@@ -45,63 +45,63 @@ class Redactor:
         self._known: set[str] = set()
         self._pattern: re.Pattern[str] | None = None
 
-    def know(self, secret: str) -> None:
+    def add_secret(self, secret: str) -> None:
         """Registers a secret, also in its JSON and URL encodings; of a URL its password is registered separately."""
         forms = {secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1], quote(secret, safe="")}
         password = _password(secret)
         forms |= {password, quote(password, safe="")} if password else set()
-        new = {form for form in forms if len(form) >= SHORTEST} - self._known
+        new = {form for form in forms if len(form) >= MIN_SECRET_CHARACTERS} - self._known
         if new:
             self._known |= new
             longest_first = sorted(self._known, key=len, reverse=True)
             self._pattern = re.compile("|".join(map(re.escape, longest_first)))
 
-    def clean(self, text: str) -> str:
+    def redact(self, text: str) -> str:
         """Returns the text with every registered or apparent secret masked."""
-        if len(text) < SHORTEST:
+        if len(text) < MIN_SECRET_CHARACTERS:
             return text
         if self._pattern is not None:
             text = self._pattern.sub(MASK, text)
-        return LOOKS_SECRET.sub(masked, text) if _may_hold_secrets(text) else text
+        return SECRET_PATTERN.sub(mask_match, text) if _may_contain_secrets(text) else text
 
-    def clean_json(self, text: str) -> str:
+    def redact_json(self, text: str) -> str:
         """Redacts each string of a JSON text separately, so that it stays valid JSON.
 
         Redacted as a single text it could lose quotes and braces.
         """
         known = self._pattern is not None and self._pattern.search(text) is not None
-        if not known and not _may_hold_secrets(text):
+        if not known and not _may_contain_secrets(text):
             return text
         try:
             value = loads(text)
         except ValueError:  # not readable as JSON, such as nested too deep; the secrets are removed all the same
-            return self.clean(text)
-        cleaned = self._each(value)
+            return self.redact(text)
+        cleaned = self._redact_value(value)
         return text if cleaned == value else dumps(cleaned)
 
-    def _each(self, value: Any, name: str = "") -> Any:
+    def _redact_value(self, value: Any, name: str = "") -> Any:
         match value:
             case str():
-                return self._named(value, name)
+                return self._redact_named(value, name)
             case list():
-                return [self._each(each, name) for each in value]
+                return [self._redact_value(each, name) for each in value]
             case dict():
-                return {self.clean(key): self._each(each, key) for key, each in value.items()}
+                return {self.redact(key): self._redact_value(each, key) for key, each in value.items()}
         return value
 
-    def _named(self, text: str, name: str) -> str:
+    def _redact_named(self, text: str, name: str) -> str:
         """Redacts a text that is recognized as a secret only by the name of its field, such as `password`."""
-        cleaned = self.clean(text)
+        cleaned = self.redact(text)
         if cleaned != text or not name:
             return cleaned
         told = f'"{name}": "{text}"'
-        return text if self.clean(told) == told else MASK
+        return text if self.redact(told) == told else MASK
 
 
 REDACTOR: Final = Redactor()
 
 
-class KnowingBox:
+class RedactingSecretBox:
     """Secret box that registers every secret it seals or opens with the redactor."""
 
     def __init__(self, box: SecretBox, redactor: Redactor) -> None:
@@ -109,21 +109,21 @@ class KnowingBox:
         self._redactor = redactor
 
     def seal(self, secret: str) -> str:
-        self._redactor.know(secret)
+        self._redactor.add_secret(secret)
         return self._box.seal(secret)
 
     def open(self, sealed: str) -> str:
         secret = self._box.open(sealed)
-        self._redactor.know(secret)
+        self._redactor.add_secret(secret)
         return secret
 
 
-def _may_hold_secrets(text: str) -> bool:
+def _may_contain_secrets(text: str) -> bool:
     small = text.lower()
-    return any(sign in small for sign in _SIGNS) or _BOT_TOKEN.search(text) is not None
+    return any(sign in small for sign in _SECRET_HINTS) or _BOT_TOKEN.search(text) is not None
 
 
-def masked(found: re.Match[str]) -> str:
+def mask_match(found: re.Match[str]) -> str:
     kept = next((part for part in found.groups() if part is not None), "")
     return f"{kept}{MASK}@" if found["url"] is not None else f"{kept}{MASK}"
 

@@ -15,7 +15,7 @@ class SecretBox(Protocol):
         ...
 
 
-class NoSecrets:
+class NullSecretBox:
     """Secret box of a Host that stores no secrets; every call raises SecretUnreadable."""
 
     def seal(self, secret: str) -> str:

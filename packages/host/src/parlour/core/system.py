@@ -29,7 +29,7 @@ class SystemIds:
             self._stamp, self._tail = stamp, self._random(9) >> 1  # the top bit is left free for increments
         else:
             self._tail += 1 + self._random(4)
-        return compose(self._stamp, self._tail)
+        return make_uuid7(self._stamp, self._tail)
 
     def _random(self, size: int) -> int:
         """Returns a random number of `size` bytes from a pool, which is read in one call.
@@ -43,7 +43,7 @@ class SystemIds:
         return int.from_bytes(self._pool[start : self._used])
 
 
-def compose(stamp: int, tail: int) -> str:
+def make_uuid7(stamp: int, tail: int) -> str:
     """Builds a UUIDv7 from epoch milliseconds and a tail of up to 74 bits."""
     if tail >> _TAIL_BITS:
         raise ValueError("the tail of an id has at most 74 bits")

@@ -12,7 +12,7 @@ from .errors import Problem
 LOOPBACK_NAMES = frozenset(("localhost", "127.0.0.1", "::1"))
 
 
-class HostNames:
+class AllowedHosts:
     """Checks requests of browsers; those with an API key need no check, since a browser never sends one by itself."""
 
     def __init__(self, listening: str, names: Sequence[str], public_url: str = "", proxied: bool = False) -> None:
@@ -27,7 +27,7 @@ class HostNames:
         or the public address."""
         host = connection.headers.get("host", "")
         name = _name(host)
-        if not self._known(name):
+        if not self._is_allowed(name):
             message = f"this Host does not answer browsers as '{name}'; its operator can add the name to http.names"
             raise Problem(403, "forbidden", message)
         origin = connection.headers.get("origin")
@@ -55,7 +55,7 @@ class HostNames:
         except ValueError:  # not a URL
             return False
 
-    def _known(self, name: str) -> bool:
+    def _is_allowed(self, name: str) -> bool:
         if name in self._names or name in LOOPBACK_NAMES:
             return True
         return not self._loopback and _is_address(name)

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from parlour_sdk.values import dataclass
 
-from .deferred_models import models_unbuilt
+from .body_limit import AsgiApp
+from .deferred_models import deferred_model_build
 from .domain import Domain
-from .events.fast_path import FastLane
-from .events.service import EventDoor
-from .health.fast_path import HealthLane, Waiting
-from .lazy_app import LoadedInPieces
-from .limits import Application
-from .localization import LocalizedAnswers
+from .events.fast_path import EventFastPath
+from .events.service import EventService
+from .health.fast_path import HealthFastPath, PendingStartSteps
+from .lazy_app import LazyApp
+from .localization import LocalizedResponses
 from .principals import Authenticator
 
 if TYPE_CHECKING:
@@ -21,34 +21,34 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Interface:
-    serve: Application
-    document: Callable[[], dict[str, Any]]
+class HttpApp:
+    serve: AsgiApp
+    build_document: Callable[[], dict[str, Any]]
     """Builds the OpenAPI document from the routes. This is slow; a running Host serves the file that is part of the
     release."""
 
 
-def build(
+def build_http_app(
     version: str,
     authenticator: Authenticator,
     domains: Sequence[Domain],
-    waiting: Waiting,
-    events: EventDoor,
+    waiting: PendingStartSteps,
+    events: EventService,
     body_bytes: int,
     upload_bytes: int,
-) -> Interface:
+) -> HttpApp:
     def framework() -> "FastAPI":
-        with models_unbuilt():
-            from .fastapi_app import application
+        with deferred_model_build():
+            from .fastapi_app import create_app
 
-        return application(version, authenticator, body_bytes, upload_bytes)
+        return create_app(version, authenticator, body_bytes, upload_bytes)
 
     def document() -> dict[str, Any]:
         app = framework()
-        from .fastapi_app import document
+        from .fastapi_app import build_document
 
-        return document(app, domains)
+        return build_document(app, domains)
 
-    loaded = LoadedInPieces(framework, domains)
-    answers = LocalizedAnswers(FastLane(loaded, events, authenticator, body_bytes))
-    return Interface(HealthLane(answers, waiting), document)
+    loaded = LazyApp(framework, domains)
+    answers = LocalizedResponses(EventFastPath(loaded, events, authenticator, body_bytes))
+    return HttpApp(HealthFastPath(answers, waiting), document)

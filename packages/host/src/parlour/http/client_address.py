@@ -67,7 +67,7 @@ class TrustedProxies:
         address = parse_address(written)
         return address is not None and any(address in network for network in self._networks)
 
-    def forwarded(self, headers: Iterable[tuple[bytes, bytes]]) -> Forwarded:
+    def parse_headers(self, headers: Iterable[tuple[bytes, bytes]]) -> Forwarded:
         """Reads the headers of a trusted proxy. If both kinds name a client and differ, neither counts: a proxy that
         sets one kind forwards the other as the client sent it."""
         found: dict[str, str] = {}
@@ -78,13 +78,13 @@ class TrustedProxies:
                 found[name] = f"{found[name]},{text}" if name in found else text
         if not found:
             return Forwarded()
-        standard = self._standard(found.get("forwarded", ""))
-        common = self._common(found)
+        standard = self._parse_forwarded(found.get("forwarded", ""))
+        common = self._parse_x_forwarded(found)
         if standard is None or common is None:
             return standard or common or Forwarded()
         return standard if standard.client == common.client else Forwarded()
 
-    def _common(self, headers: Mapping[str, str]) -> Forwarded | None:
+    def _parse_x_forwarded(self, headers: Mapping[str, str]) -> Forwarded | None:
         if not {"x-forwarded-for", "x-forwarded-host", "x-forwarded-proto"} & headers.keys():
             return None
         client = self._client(_list(headers.get("x-forwarded-for", "")))
@@ -93,7 +93,7 @@ class TrustedProxies:
         )
         return Forwarded(client, _scheme(scheme), host)
 
-    def _standard(self, header: str) -> Forwarded | None:
+    def _parse_forwarded(self, header: str) -> Forwarded | None:
         """Parses `Forwarded` (RFC 7239), whose last element comes from the nearest proxy."""
         if not header:
             return None

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict
 
 
 @contextmanager
-def models_unbuilt() -> Iterator[None]:
+def deferred_model_build() -> Iterator[None]:
     before = BaseModel.model_config
     BaseModel.model_config = ConfigDict(**before, defer_build=True)
     try:

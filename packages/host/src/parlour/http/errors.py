@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
 from parlour.core.access.passwords import PasswordsBusy
-from parlour.core.ingest.gateway import Closed
+from parlour.core.ingest.gateway import HostStopping
 from parlour.core.journal import StorageFailed
 from parlour.core.model.providers import ProviderFailed
 from parlour.core.pagination import InvalidCursor
@@ -33,10 +33,10 @@ class Problem(Exception):
         self.details = details
 
 
-ANSWERED: tuple[type[Exception], ...] = (
+HANDLED_ERRORS: tuple[type[Exception], ...] = (
     Problem,
     InvalidCursor,
-    Closed,
+    HostStopping,
     StorageFailed,
     ProviderFailed,
     PasswordsBusy,
@@ -51,62 +51,64 @@ def not_found(what: str, remedy: str) -> Problem:
     return Problem(404, "not_found", f"{what} does not exist; {remedy}")
 
 
-def not_kept(error: OSError) -> Problem:
+def upload_not_stored(error: OSError) -> Problem:
     """Builds the error for an upload that can't be stored."""
     message = f"the upload can't be kept: {error.strerror}; make room on the disk of the data directory and try again"
     return Problem(507, "storage_full", message)
 
 
-def invalid(field: str, message: str) -> Problem:
+def invalid_field(field: str, message: str) -> Problem:
     """Builds the error for one invalid field of the body."""
     fields = [{"field": field, "message": message}]
     return Problem(422, "invalid_argument", f"{field}: {message}", {"fields": fields})
 
 
-def answer(status: int, code: str, message: str, details: Any = None) -> JSONResponse:
-    told = {"code": code, "message": REDACTOR.clean(message), "details": details}
+def error_response(status: int, code: str, message: str, details: Any = None) -> JSONResponse:
+    told = {"code": code, "message": REDACTOR.redact(message), "details": details}
     return JSONResponse({"error": told}, status, _HEADERS.get(status))
 
 
-def answer_for(error: Exception) -> JSONResponse:
+def response_for_error(error: Exception) -> JSONResponse:
     match error:
         case Problem():
-            return answer(error.status, error.code, error.message, error.details)
+            return error_response(error.status, error.code, error.message, error.details)
         case ValidationError():
-            return invalid_fields(error.errors())
+            return validation_error_response(error.errors())
         case InvalidCursor():
-            return answer(400, error.code, str(error))
-        case Closed():
-            return answer(503, error.code, str(error))
+            return error_response(400, error.code, str(error))
+        case HostStopping():
+            return error_response(503, error.code, str(error))
         case StorageFailed():
-            return answer(507 if error.code == "storage_full" else 503, error.code, error.message)
+            return error_response(507 if error.code == "storage_full" else 503, error.code, error.message)
         case ProviderFailed():
-            return answer(_PROVIDER_STATUS.get(error.code, 500), error.code, error.message)
+            return error_response(_PROVIDER_STATUS.get(error.code, 500), error.code, error.message)
         case PasswordsBusy():
-            return answer(429, error.code, str(error), {"retry_after": 3})
+            return error_response(429, error.code, str(error), {"retry_after": 3})
         case HTTPException():
-            return _plain(error)
+            return _framework_error_response(error)
         case PydanticSerializationError() | UnicodeEncodeError():
-            return answer(422, "invalid_argument", "a text holds half a surrogate pair, which is no character")
+            return error_response(422, "invalid_argument", "a text holds half a surrogate pair, which is no character")
         case _:
-            return answer(500, "runtime_error", "the Host failed to answer this; its log says why")
+            return error_response(500, "runtime_error", "the Host failed to answer this; its log says why")
 
 
-def invalid_fields(errors: Sequence[Any], body: Any = None) -> JSONResponse:
+def validation_error_response(errors: Sequence[Any], body: Any = None) -> JSONResponse:
     """Builds the response that names the invalid fields. It never repeats a value, which may be a secret."""
-    fields = validation_errors.fields(errors, body)
+    fields = validation_errors.field_errors(errors, body)
     first = fields[0]
-    return answer(422, "invalid_argument", f"{first['field']}: {first['message']}", {"fields": fields})
+    return error_response(422, "invalid_argument", f"{first['field']}: {first['message']}", {"fields": fields})
 
 
-def _plain(error: HTTPException) -> JSONResponse:
+def _framework_error_response(error: HTTPException) -> JSONResponse:
     match error.status_code:
         case 404:
-            return answer(404, "not_found", "there is nothing at this path; /api/v1/openapi.json lists what there is")
+            return error_response(
+                404, "not_found", "there is nothing at this path; /api/v1/openapi.json lists what there is"
+            )
         case 405:
             message = "this path does not take this method; /api/v1/openapi.json lists what it takes"
-            return answer(405, "method_not_allowed", message)
+            return error_response(405, "method_not_allowed", message)
         case 400:
-            return answer(400, "invalid_argument", validation_errors.UNREADABLE)
+            return error_response(400, "invalid_argument", validation_errors.UNREADABLE_BODY_MESSAGE)
         case _:
-            return answer(error.status_code, "invalid_argument", str(error.detail))
+            return error_response(error.status_code, "invalid_argument", str(error.detail))

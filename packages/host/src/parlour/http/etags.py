@@ -25,32 +25,32 @@ IfMatch = Annotated[
 Parts = Mapping[str, Any]
 
 
-def tag(parts: Parts) -> str:
+def compute_etag(parts: Parts) -> str:
     return f'"{"".join(_digest(parts[name]) for name in sorted(parts))}"'
 
 
-def tell(response: Response, parts: Parts) -> None:
-    response.headers["ETag"] = tag(parts)
+def set_etag(response: Response, parts: Parts) -> None:
+    response.headers["ETag"] = compute_etag(parts)
 
 
-def check(what: str, wanted: str | None, parts: Parts) -> None:
+def check_if_match(what: str, wanted: str | None, parts: Parts) -> None:
     """Raises a Problem if the object is not the version in `wanted`. No header and `*` both match any version."""
-    known = [_plain(each) for each in (wanted or "*").split(",")]
-    if "*" in known or _plain(tag(parts)) in known:
+    known = [_strip_tag(each) for each in (wanted or "*").split(",")]
+    if "*" in known or _strip_tag(compute_etag(parts)) in known:
         return
-    changed = _changed(known[0], parts)
+    changed = _changed_parts(known[0], parts)
     named = f": {', '.join(changed)}" if changed else ""
     message = f"{what} was changed meanwhile{named}; read it again and change it as it is now, or leave out If-Match"
     raise Problem(412, "changed_meanwhile", message, {"changed": changed})
 
 
-def _plain(tag: str) -> str:
+def _strip_tag(tag: str) -> str:
     """Removes the quotes and the weak mark of a tag: a proxy that compresses responses makes every tag weak, but the
     version is still the one that was sent."""
     return tag.strip().removeprefix("W/").strip('"')
 
 
-def _changed(known: str, parts: Parts) -> list[str]:
+def _changed_parts(known: str, parts: Parts) -> list[str]:
     """Returns the names of the changed parts; empty if the tag belongs to another kind of object or another release."""
     names = sorted(parts)
     if len(known) != len(names) * DIGEST_CHARACTERS:

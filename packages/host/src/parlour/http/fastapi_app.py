@@ -9,17 +9,17 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 
 from . import errors, openapi_builder
+from .body_limit import BodyLimit
 from .domain import Domain
-from .limits import BodyLimit
 from .principals import Authenticator
 
 logger = logging.getLogger(__name__)
 
-UPLOADS = ("/api/v1/plugins/install", "/api/v1/files")
+UPLOAD_PATHS = ("/api/v1/plugins/install", "/api/v1/files")
 """Paths whose bodies are written to disk and may be larger."""
 
 
-def application(version: str, authenticator: Authenticator, body_bytes: int, upload_bytes: int) -> FastAPI:
+def create_app(version: str, authenticator: Authenticator, body_bytes: int, upload_bytes: int) -> FastAPI:
     """Creates the application without routes."""
     app = FastAPI(
         title="Parlour",
@@ -30,31 +30,31 @@ def application(version: str, authenticator: Authenticator, body_bytes: int, upl
         generate_unique_id_function=lambda route: route.name,
     )
     app.state.authenticator = authenticator
-    app.add_exception_handler(RequestValidationError, _invalid)
-    for kind in errors.ANSWERED:
-        app.add_exception_handler(kind, _answered)
-    app.add_exception_handler(Exception, _unexpected)
-    app.add_middleware(BodyLimit, limit=body_bytes, uploads=dict.fromkeys(UPLOADS, upload_bytes))
+    app.add_exception_handler(RequestValidationError, _on_validation_error)
+    for kind in errors.HANDLED_ERRORS:
+        app.add_exception_handler(kind, _on_handled_error)
+    app.add_exception_handler(Exception, _on_unexpected_error)
+    app.add_middleware(BodyLimit, limit=body_bytes, uploads=dict.fromkeys(UPLOAD_PATHS, upload_bytes))
     return app
 
 
-def document(app: FastAPI, domains: Sequence[Domain]) -> dict[str, Any]:
+def build_document(app: FastAPI, domains: Sequence[Domain]) -> dict[str, Any]:
     """Adds the routes of all domains to an application without routes and builds its OpenAPI document."""
-    routers = [(domain.prefix, domain.routes()) for domain in domains]
+    routers = [(domain.prefix, domain.build_router()) for domain in domains]
     for prefix, router in routers:
         app.include_router(router, prefix=prefix)
-    return openapi_builder.document(app, routers)
+    return openapi_builder.build_document(app, routers)
 
 
-async def _invalid(request: Request, error: Exception) -> Response:
+async def _on_validation_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    return errors.invalid_fields(error.errors(), error.body)
+    return errors.validation_error_response(error.errors(), error.body)
 
 
-async def _answered(request: Request, error: Exception) -> Response:
-    return errors.answer_for(error)
+async def _on_handled_error(request: Request, error: Exception) -> Response:
+    return errors.response_for_error(error)
 
 
-async def _unexpected(request: Request, error: Exception) -> Response:
+async def _on_unexpected_error(request: Request, error: Exception) -> Response:
     logger.exception("%s %s failed", request.method, request.url.path, exc_info=error)
-    return errors.answer_for(error)
+    return errors.response_for_error(error)

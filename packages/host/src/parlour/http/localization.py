@@ -10,10 +10,10 @@ from collections.abc import Iterable, MutableMapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from parlour.core.texts.catalogue import DEFAULT_LANGUAGE, matched
+from parlour.core.texts.catalogue import DEFAULT_LANGUAGE, match_language
 from parlour.core.texts.translation import translate
 
-from .limits import Application, Message, Receive, Send
+from .body_limit import AsgiApp, Message, Receive, Send
 
 _Paths = tuple[tuple[str, ...], ...]
 
@@ -53,21 +53,21 @@ _FIELDS: tuple[tuple[re.Pattern[str], _Paths], ...] = tuple(
 """Fields with texts of the Host, by the path of the request; for a list, the fields of its `items`."""
 
 
-class LocalizedAnswers:
+class LocalizedResponses:
     """ASGI middleware that translates JSON responses if the request asks for a language other than English."""
 
-    def __init__(self, app: Application) -> None:
+    def __init__(self, app: AsgiApp) -> None:
         self._app = app
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             language = accepted_language(scope["headers"])
             if language != DEFAULT_LANGUAGE:
-                send = _Answer(send, language, scope["path"])
+                send = _TranslatingSend(send, language, scope["path"])
         await self._app(scope, receive, send)
 
 
-class _Answer:
+class _TranslatingSend:
     """Buffers a JSON response until it is complete, then sends it translated."""
 
     def __init__(self, send: Send, language: str, path: str) -> None:
@@ -86,7 +86,9 @@ class _Answer:
             self._body.append(message.get("body", b""))
             if not message.get("more_body", False):
                 body = b"".join(self._body)
-                await self._finish(self._start, translated(body, self._fields(self._start["status"]), self._language))
+                await self._finish(
+                    self._start, translate_body(body, self._fields(self._start["status"]), self._language)
+                )
 
     def _concerns(self, start: Message) -> bool:
         kind = next((value for name, value in start["headers"] if name.lower() == b"content-type"), b"")
@@ -113,7 +115,7 @@ class _Answer:
         await self._send({"type": "http.response.body", "body": body})
 
 
-def translated(body: bytes, fields: _Paths, language: str) -> bytes | None:
+def translate_body(body: bytes, fields: _Paths, language: str) -> bytes | None:
     """Returns the JSON with these fields translated; None if there is nothing to translate."""
     try:
         answer = json.loads(body)
@@ -145,16 +147,16 @@ def _translate_field(value: Any, path: Sequence[str], language: str) -> bool:
 def accepted_language(headers: Iterable[tuple[bytes, bytes]]) -> str:
     """Chooses the language by the headers of a request, whose names are in lower case; English without one."""
     accepted = next((value for name, value in headers if name == b"accept-language"), None)
-    return DEFAULT_LANGUAGE if accepted is None else preferred(accepted)
+    return DEFAULT_LANGUAGE if accepted is None else preferred_language(accepted)
 
 
 @lru_cache(256)
-def preferred(accepted: bytes) -> str:
+def preferred_language(accepted: bytes) -> str:
     """Returns the supported language with the highest quality in an `Accept-Language` header."""
     best, chosen = 0.0, DEFAULT_LANGUAGE
     for entry in accepted.decode("latin-1").split(","):
         tag, _, parameters = entry.strip().partition(";")
-        language, quality = matched(tag.strip()), _quality(parameters)
+        language, quality = match_language(tag.strip()), _quality(parameters)
         if language is not None and quality > best:
             best, chosen = quality, language
     return chosen

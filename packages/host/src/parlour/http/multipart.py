@@ -10,36 +10,36 @@ from pathlib import Path
 
 from parlour_sdk.values import dataclass
 
-from .errors import Problem, not_kept
+from .errors import Problem, upload_not_stored
 
-HEADER_BYTES = 8 * 1024
-TEXT_BYTES = 64 * 1024
-PARTS = 20
-NAME_CHARACTERS = 200
+MAX_HEADER_BYTES = 8 * 1024
+MAX_TEXT_BYTES = 64 * 1024
+MAX_PARTS = 20
+MAX_NAME_LENGTH = 200
 
 
 @dataclass(slots=True)
-class Form:
+class MultipartForm:
     texts: dict[str, str] = field(default_factory=dict)
     file_name: str | None = None
     """Name that the client gives its file; None if there was no file."""
 
 
-def spool(uploads: Path) -> "tempfile.TemporaryDirectory[str]":
+def upload_directory(uploads: Path) -> "tempfile.TemporaryDirectory[str]":
     """Creates a temporary directory for an upload; it is deleted when the block ends."""
     try:
         return tempfile.TemporaryDirectory(dir=uploads)
     except OSError as error:
-        raise not_kept(error) from error
+        raise upload_not_stored(error) from error
 
 
-async def receive(chunks: AsyncIterator[bytes], content_type: str, file_field: str, target: Path) -> Form:
+async def read_form(chunks: AsyncIterator[bytes], content_type: str, file_field: str, target: Path) -> MultipartForm:
     """Reads the form and writes the one file, which must be in the field `file_field`, to `target`."""
     reader = _Reader(chunks)
     mark = b"\r\n--" + _boundary(content_type)
-    form = Form()
+    form = MultipartForm()
     await reader.until(mark, _discard)
-    for _ in range(PARTS):
+    for _ in range(MAX_PARTS):
         if await reader.exactly(2) == b"--":
             return form
         name, file_name = await _head(reader)
@@ -53,7 +53,7 @@ async def receive(chunks: AsyncIterator[bytes], content_type: str, file_field: s
             form.file_name = file_name
             with target.open("wb") as file:
                 await reader.until(mark, file.write)
-    raise _malformed(f"a form may have at most {PARTS} fields")
+    raise _malformed(f"a form may have at most {MAX_PARTS} fields")
 
 
 class _Reader:
@@ -84,7 +84,7 @@ class _Reader:
 
 
 class _Text:
-    def __init__(self, name: str, limit: int = TEXT_BYTES) -> None:
+    def __init__(self, name: str, limit: int = MAX_TEXT_BYTES) -> None:
         self._name = name
         self._limit = limit
         self._content = bytearray()
@@ -103,26 +103,26 @@ class _Text:
 
 async def _head(reader: _Reader) -> tuple[str, str | None]:
     """Reads a part's headers: its name, and the file name if it is a file."""
-    headers = _Text("a part's headers", HEADER_BYTES)
+    headers = _Text("a part's headers", MAX_HEADER_BYTES)
     await reader.until(b"\r\n\r\n", headers.write)
     message = HeaderParser().parsestr(headers.value())
     name = message.get_param("name", header="content-disposition")
     if not isinstance(name, str):
         raise _malformed("a part has no name")
     file_name = message.get_filename()
-    return name, None if file_name is None else _shown(file_name)
+    return name, None if file_name is None else _clean_file_name(file_name)
 
 
-def _shown(file_name: str) -> str:
+def _clean_file_name(file_name: str) -> str:
     plain = "".join(each for each in file_name.replace("\\", "/").rpartition("/")[2] if each.isprintable())
-    return plain[:NAME_CHARACTERS] or "file"
+    return plain[:MAX_NAME_LENGTH] or "file"
 
 
 def _boundary(content_type: str) -> bytes:
     message = Message()
     message["content-type"] = content_type
     boundary = message.get_boundary()
-    if not boundary or len(boundary) > NAME_CHARACTERS or not boundary.isascii():
+    if not boundary or len(boundary) > MAX_NAME_LENGTH or not boundary.isascii():
         raise _malformed("its content type names no boundary")
     return boundary.encode()
 

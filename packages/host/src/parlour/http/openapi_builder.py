@@ -10,9 +10,9 @@ from pydantic import ConfigDict, create_model
 from pydantic.json_schema import models_json_schema
 
 from .principals import COOKIE, CSRF_HEADER
-from .responses import Answer
+from .responses import ResponseSchema
 
-ERROR = {
+ERROR_SCHEMA = {
     "type": "object",
     "required": ["error"],
     "properties": {
@@ -27,7 +27,7 @@ ERROR = {
         }
     },
 }
-SCHEMES = {
+SECURITY_SCHEMES = {
     "key": {"type": "http", "scheme": "bearer", "description": "An API key"},
     "session": {
         "type": "apiKey",
@@ -36,18 +36,18 @@ SCHEMES = {
         "description": f"A person's session; changes need `csrf_token` of GET /auth/me as the header {CSRF_HEADER}",
     },
 }
-FAILURE = {
+ERROR_RESPONSE = {
     "description": "What went wrong, in words",
     "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
 }
-GOOD = "A good answer"
-REFERENCES = "#/components/schemas/{model}"
+SUCCESS_DESCRIPTION = "A good answer"
+REF_TEMPLATE = "#/components/schemas/{model}"
 
 Routers = Sequence[tuple[str, APIRouter]]
 Schema = dict[str, Any]
 
 
-def document(app: FastAPI, routers: Routers) -> Schema:
+def build_document(app: FastAPI, routers: Routers) -> Schema:
     """Builds the document. `routers` are those of the application, each with its prefix."""
     made = app.openapi()
     _complete(made, routers)
@@ -57,18 +57,18 @@ def document(app: FastAPI, routers: Routers) -> Schema:
 def _complete(document: Schema, routers: Routers) -> None:
     components = document.setdefault("components", {})
     schemas = components.setdefault("schemas", {})
-    shapes = [each for _, _, route in _operations(routers) for each in _shapes(route).values()]
-    answers, definitions = _schemas(shapes)
-    schemas |= {**definitions, **schemas, "Error": ERROR}
+    shapes = [each for _, _, route in _operations(routers) for each in _response_types(route).values()]
+    answers, definitions = _response_schemas(shapes)
+    schemas |= {**definitions, **schemas, "Error": ERROR_SCHEMA}
     for unused in ("HTTPValidationError", "ValidationError"):
         schemas.pop(unused, None)
-    components["securitySchemes"] = SCHEMES
+    components["securitySchemes"] = SECURITY_SCHEMES
     for path, method, route in _operations(routers):
         operation = document["paths"][path][method]
-        _complete_operation(operation, sorted(_needs(route.dependant)))
-        for status, shape in _shapes(route).items():
+        _complete_operation(operation, sorted(_required_scopes(route.dependant)))
+        for status, shape in _response_types(route).items():
             content = {"application/json": {"schema": answers[id(shape)]}}
-            operation["responses"][str(status)] = {"description": GOOD, "content": content}
+            operation["responses"][str(status)] = {"description": SUCCESS_DESCRIPTION, "content": content}
 
 
 def _operations(routers: Routers) -> Iterator[tuple[str, str, APIRoute]]:
@@ -79,14 +79,14 @@ def _operations(routers: Routers) -> Iterator[tuple[str, str, APIRoute]]:
                     yield prefix + route.path_format, method.lower(), route
 
 
-def _shapes(route: APIRoute) -> Mapping[int, Any]:
+def _response_types(route: APIRoute) -> Mapping[int, Any]:
     """Returns the schemas of successful responses by status; empty if the endpoint declares none."""
     said = get_args(route.endpoint.__annotations__.get("return"))
-    answer = next((each for each in said if isinstance(each, Answer)), None)
+    answer = next((each for each in said if isinstance(each, ResponseSchema)), None)
     return answer.by_status(route.status_code or 200) if answer is not None else {}
 
 
-def _schemas(shapes: Sequence[Any]) -> tuple[dict[int, Schema], dict[str, Schema]]:
+def _response_schemas(shapes: Sequence[Any]) -> tuple[dict[int, Schema], dict[str, Schema]]:
     """Returns the JSON schema of each response, and the definitions they refer to.
 
     All responses are fields of one model, so that a type has one name wherever it is used and the docstring below a
@@ -96,7 +96,7 @@ def _schemas(shapes: Sequence[Any]) -> tuple[dict[int, Schema], dict[str, Schema
     named = {f"answer_{number}": shape for number, shape in enumerate(shapes)}
     fields: dict[str, Any] = {name: (shape, ...) for name, shape in named.items()}
     model = create_model("Answers", __config__=config, **fields)
-    _, made = models_json_schema([(model, "serialization")], ref_template=REFERENCES)
+    _, made = models_json_schema([(model, "serialization")], ref_template=REF_TEMPLATE)
     definitions = {name: _without_titles(schema) for name, schema in made["$defs"].items()}
     answers = definitions.pop("Answers")["properties"]
     return {id(shape): answers[name] for name, shape in named.items()}, definitions
@@ -113,14 +113,14 @@ def _without_titles(schema: Any) -> Any:
 
 
 def _complete_operation(operation: Schema, needs: list[str]) -> None:
-    operation["responses"]["default"] = FAILURE
+    operation["responses"]["default"] = ERROR_RESPONSE
     operation["responses"].pop("422", None)
     operation["security"] = [{"key": []}, {"session": []}] if needs else []
     operation["x-needs"] = needs
 
 
-def _needs(dependant: Dependant) -> Iterator[str]:
+def _required_scopes(dependant: Dependant) -> Iterator[str]:
     """Yields the scopes of which a principal needs one; none for a public endpoint."""
     yield from getattr(dependant.call, "needs", ())
     for inner in dependant.dependencies:
-        yield from _needs(inner)
+        yield from _required_scopes(inner)

@@ -20,7 +20,7 @@ Order = Annotated[Literal["oldest", "newest"], Query(description="Which come fir
 DIRECTIONS: dict[str, Direction] = {"oldest": "ascending", "newest": "descending"}
 
 
-def part(
+def paginate(
     cursors: Cursors,
     listing: str,
     items: Iterable[Item],

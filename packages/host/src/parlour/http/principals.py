@@ -5,19 +5,19 @@ from typing import Literal
 
 from starlette.requests import HTTPConnection
 
-from parlour.core.access.browser_sessions import Login, Logins
+from parlour.core.access.browser_sessions import BrowserSession, BrowserSessions
 from parlour.core.access.keys import ApiKeys
-from parlour.core.model.event import Party
+from parlour.core.model.event import Participant
 from parlour_sdk.values import dataclass
 
-from .allowed_hosts import HostNames
+from .allowed_hosts import AllowedHosts
 from .errors import Problem
 
-Need = Literal["owner", "admin", "operator", "viewer", "chat", "platform", "model_calls"]
+AccessScope = Literal["owner", "admin", "operator", "viewer", "chat", "platform", "model_calls"]
 """Scope of a key or role of a user, also as a requirement of an endpoint. `model_calls` allows reading prompts and
 answers of models; no role includes it, a setting names the lowest role that has it."""
 
-_MAY: dict[Need, frozenset[Need]] = {
+_INCLUDED_SCOPES: dict[AccessScope, frozenset[AccessScope]] = {
     "owner": frozenset(("owner", "admin", "operator", "viewer", "chat")),
     "admin": frozenset(("admin", "operator", "viewer", "chat")),
     "operator": frozenset(("operator", "viewer", "chat")),
@@ -36,11 +36,11 @@ class Principal:
     kind: Literal["key", "user"]
     id: str
     name: str
-    scope: Need
-    login: Login | None = None
+    scope: AccessScope
+    login: BrowserSession | None = None
 
-    def may(self, need: Need) -> bool:
-        return need in _MAY[self.scope]
+    def may(self, need: AccessScope) -> bool:
+        return need in _INCLUDED_SCOPES[self.scope]
 
     @property
     def owner(self) -> str:
@@ -48,22 +48,24 @@ class Principal:
         return f"{self.kind}:{self.id}"
 
     @property
-    def party(self) -> Party:
+    def participant(self) -> Participant:
         """Returns the principal as the actor of events that it causes."""
-        return Party("api_key" if self.kind == "key" else "user", self.id, self.name)
+        return Participant("api_key" if self.kind == "key" else "user", self.id, self.name)
 
 
 class Authenticator:
-    def __init__(self, keys: ApiKeys, logins: Logins, names: HostNames, model_calls_visible_to: Need = "admin") -> None:
+    def __init__(
+        self, keys: ApiKeys, logins: BrowserSessions, names: AllowedHosts, model_calls_visible_to: AccessScope = "admin"
+    ) -> None:
         self._keys = keys
         self._logins = logins
         self._names = names
         self._model_calls_visible_to = model_calls_visible_to
 
-    async def principal(self, connection: HTTPConnection) -> Principal:
+    async def authenticate(self, connection: HTTPConnection) -> Principal:
         header = connection.headers.get("authorization")
         if header is None and COOKIE in connection.cookies:
-            return await self._person(connection, _session_cookie(connection))
+            return await self._authenticate_session(connection, _session_cookie(connection))
         kind, _, secret = (header or "").partition(" ")
         if kind.lower() != "bearer" or not secret.strip():
             message = "log in, or send an API key in the header Authorization, after the word Bearer"
@@ -75,7 +77,7 @@ class Authenticator:
             )
         return Principal("key", key.key_id, key.name, key.scope)
 
-    async def _person(self, connection: HTTPConnection, cookie: str) -> Principal:
+    async def _authenticate_session(self, connection: HTTPConnection, cookie: str) -> Principal:
         self._names.check(connection)
         login = await self._logins.find(cookie)
         if login is None:
@@ -90,17 +92,17 @@ class Authenticator:
         user = login.user
         return Principal("user", user.user_id, user.name, user.role, login)
 
-    async def admit(self, connection: HTTPConnection, *needs: Need) -> Principal:
+    async def authorize(self, connection: HTTPConnection, *needs: AccessScope) -> Principal:
         """Returns the principal if its scope or role allows at least one of these; raises Problem otherwise."""
-        principal = await self.principal(connection)
+        principal = await self.authenticate(connection)
         if not any(self.permits(principal.scope, need) for need in needs):
             raise Problem(403, "forbidden", f"{_described(principal)} may not do this")
         return principal
 
-    def permits(self, scope: Need, need: Need) -> bool:
+    def permits(self, scope: AccessScope, need: AccessScope) -> bool:
         """Returns whether this scope or role is sufficient, including where a setting decides."""
         least = self._model_calls_visible_to if need == "model_calls" else need
-        return least in _MAY[scope]
+        return least in _INCLUDED_SCOPES[scope]
 
 
 def _session_cookie(connection: HTTPConnection) -> str:

@@ -8,18 +8,18 @@ from collections.abc import Callable, MutableMapping
 from typing import Any
 from urllib.parse import urlsplit
 
+from .body_limit import AsgiApp, Message, Receive, Send
 from .client_address import TrustedProxies, limit_key
-from .errors import Problem, answer_for
-from .limits import Application, Message, Receive, Send
-from .localization import LocalizedAnswers
+from .errors import Problem, response_for_error
+from .localization import LocalizedResponses
 
 Scope = MutableMapping[str, Any]
 _SOCKET_SCHEMES = {"http": "ws", "https": "wss"}
 
 
-class ProxyRequests:
+class ProxyMiddleware:
     def __init__(
-        self, app: Application, proxies: TrustedProxies, prefix: str, per_address: int, refused: Callable[[], None]
+        self, app: AsgiApp, proxies: TrustedProxies, prefix: str, per_address: int, refused: Callable[[], None]
     ) -> None:
         self._app = app
         self._proxies = proxies
@@ -35,7 +35,7 @@ class ProxyRequests:
         if not (self._proxies and self._proxies.includes(peer)):
             await self._app(scope, receive, send)
             return
-        scope, client = self._as_sent(scope)
+        scope, client = self._apply_forwarded(scope)
         if not client:
             await self._app(scope, receive, send)
             return
@@ -43,8 +43,8 @@ class ProxyRequests:
         if self._open[key] >= self._per_address:
             self._refused()
             message = f"there are {self._per_address} open requests from this address; wait until one has ended"
-            answer = answer_for(Problem(429, "rate_limited", message, {"retry_after": 1}))
-            await LocalizedAnswers(answer)(scope, receive, send)
+            answer = response_for_error(Problem(429, "rate_limited", message, {"retry_after": 1}))
+            await LocalizedResponses(answer)(scope, receive, send)
             return
         self._open[key] += 1
         try:
@@ -67,21 +67,21 @@ class ProxyRequests:
 
         async def sent(message: Message) -> None:
             if message["type"] == "http.response.start" and 300 <= message["status"] < 400:
-                headers = [(name, self._moved(name, value)) for name, value in message["headers"]]
+                headers = [(name, self._prefix_location(name, value)) for name, value in message["headers"]]
                 message = {**message, "headers": headers}
             await send(message)
 
         return sent
 
-    def _moved(self, name: bytes, value: bytes) -> bytes:
+    def _prefix_location(self, name: bytes, value: bytes) -> bytes:
         if name != b"location":
             return value
         parts = urlsplit(value.decode("latin-1"))
         return parts._replace(path=self._prefix + parts.path).geturl().encode("latin-1")
 
-    def _as_sent(self, scope: Scope) -> tuple[Scope, str]:
+    def _apply_forwarded(self, scope: Scope) -> tuple[Scope, str]:
         """Returns the scope with the values that the proxy sent, and the client's address if it sent one."""
-        told = self._proxies.forwarded(scope["headers"])
+        told = self._proxies.parse_headers(scope["headers"])
         changed: dict[str, Any] = {}
         if told.client:
             changed["client"] = (told.client, 0)

@@ -15,14 +15,16 @@ from parlour_sdk.values import dataclass
 Json = dict[str, Any]
 Item = TypeVar("Item")
 
-Moment = Annotated[int, Field(description="Milliseconds since 1970", examples=[1789026600000])]
+TimestampMs = Annotated[int, Field(description="Milliseconds since 1970", examples=[1789026600000])]
 Id = Annotated[str, Field(examples=["01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41"])]
-Words = Annotated[dict[str, str], Field(description="A text by language", examples=[{"en": "Echo", "zh_Hans": "回声"}])]
+LocalizedText = Annotated[
+    dict[str, str], Field(description="A text by language", examples=[{"en": "Echo", "zh_Hans": "回声"}])
+]
 Micros = Annotated[int, Field(description="Millionths of the currency")]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ResponseSchema:
     """The schema of a successful response; a dictionary by status if there are several."""
 
     shape: Any
@@ -31,12 +33,12 @@ class Answer:
         return self.shape if isinstance(self.shape, dict) else {status: self.shape}
 
 
-class Page(TypedDict, Generic[Item]):
+class PageResponse(TypedDict, Generic[Item]):
     items: list[Item]
     next_cursor: Annotated[str | None, Field(description="For the next page, as `cursor`; null on the last one")]
 
 
-class Renewed(TypedDict):
+class NewConversationResponse(TypedDict):
     """A chat that begins anew."""
 
     conversation_id: Id

@@ -4,7 +4,7 @@ extensions."""
 from collections.abc import Awaitable
 from typing import Protocol
 
-EXTENSION = "parlour.socket"
+SOCKET_EXTENSION = "parlour.socket"
 
 
 class SocketControl(Protocol):
@@ -14,7 +14,7 @@ class SocketControl(Protocol):
 
     def ping(self) -> Awaitable[None]: ...
 
-    def cut(self, code: int, reason: str) -> None:
+    def close_unresponsive(self, code: int, reason: str) -> None:
         """Closes a socket whose peer may not be reading: the close frame is sent if the peer reads it soon."""
         ...
 

@@ -4,22 +4,22 @@ shape."""
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from parlour.core.json_kinds import shape
+from parlour.core.json_kinds import kind_name
 
-_PLACES = ("query", "path", "header", "cookie")
-_OBJECTS = ("model_attributes_type", "model_type", "dict_type", "dataclass_type")
-_PATTERNS: dict[str, str] = {}
-NO_JSON = "send it as JSON, with the header 'Content-Type: application/json'"
-UNREADABLE = "the body is not JSON: it has bytes that are no UTF-8, or is nested too deep"
+_PARAMETER_LOCATIONS = ("query", "path", "header", "cookie")
+_OBJECT_ERROR_TYPES = ("model_attributes_type", "model_type", "dict_type", "dataclass_type")
+_PATTERN_MESSAGES: dict[str, str] = {}
+NOT_JSON_MESSAGE = "send it as JSON, with the header 'Content-Type: application/json'"
+UNREADABLE_BODY_MESSAGE = "the body is not JSON: it has bytes that are no UTF-8, or is nested too deep"
 
 
-def pattern(expression: str, words: str) -> str:
+def register_pattern(expression: str, words: str) -> str:
     """Registers the message for values that do not match this regular expression, and returns the expression."""
-    _PATTERNS[expression] = words
+    _PATTERN_MESSAGES[expression] = words
     return expression
 
 
-def fields(errors: Sequence[Any], body: Any = None) -> list[dict[str, str]]:
+def field_errors(errors: Sequence[Any], body: Any = None) -> list[dict[str, str]]:
     """Returns one entry per field. `body` is the request's body, if it is known."""
     told: dict[str, list[str]] = {}
     for error in errors:
@@ -33,13 +33,13 @@ def _field(error: Mapping[str, Any], body: Any) -> str:
     where = list(error["loc"])
     if error["type"] == "json_invalid" or where == ["body"]:
         return "body"
-    if where and where[0] in _PLACES:
+    if where and where[0] in _PARAMETER_LOCATIONS:
         return ".".join(map(str, where))
     way = where[1:] if where and where[0] == "body" else where
-    return ".".join(map(str, way if body is None else _written(way, body, error["type"] == "missing"))) or "body"
+    return ".".join(map(str, way if body is None else _steps_in_body(way, body, error["type"] == "missing"))) or "body"
 
 
-def _written(way: Sequence[str | int], body: Any, missing: bool) -> list[str | int]:
+def _steps_in_body(way: Sequence[str | int], body: Any, missing: bool) -> list[str | int]:
     """Returns the steps of a location that exist in the body. The others name a variant of a union, which the client
     did not write."""
     found: list[str | int] = []
@@ -59,20 +59,20 @@ def _has(value: Any, step: str | int) -> bool:
 def _message(error: Mapping[str, Any]) -> str:
     kind, given = error["type"], error.get("input")
     if kind == "json_invalid":
-        return _broken(error)
-    if kind in _OBJECTS:
-        return NO_JSON if isinstance(given, bytes) else f"Input should be an object, not {shape(given)}"
+        return _json_error(error)
+    if kind in _OBJECT_ERROR_TYPES:
+        return NOT_JSON_MESSAGE if isinstance(given, bytes) else f"Input should be an object, not {kind_name(given)}"
     if kind == "missing" and list(error["loc"]) == ["body"]:
-        return NO_JSON
+        return NOT_JSON_MESSAGE
     if kind == "extra_forbidden":
         return "there is no such field"
-    if kind == "string_pattern_mismatch" and (words := _PATTERNS.get(error["ctx"]["pattern"])):
+    if kind == "string_pattern_mismatch" and (words := _PATTERN_MESSAGES.get(error["ctx"]["pattern"])):
         return words
     said = str(error["msg"])
-    return f"{said}, not {shape(given)}" if kind.endswith("_type") and kind != "value_type" else said
+    return f"{said}, not {kind_name(given)}" if kind.endswith("_type") and kind != "value_type" else said
 
 
-def _broken(error: Mapping[str, Any]) -> str:
+def _json_error(error: Mapping[str, Any]) -> str:
     reason = str(error.get("ctx", {}).get("error", "")).rstrip(".") or "it can't be read"
     place = error["loc"][-1] if error["loc"] else None
     return f"this is not JSON: {reason}" + (f" at character {place}" if isinstance(place, int) else "")

@@ -34,26 +34,26 @@ class BackupFailed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class BackupResult:
     """A finished backup, and the files that are not in it."""
 
     file: Path
     size_bytes: int
-    left_out: list[backup_files.LeftOut]
+    skipped: list[backup_files.SkippedFile]
 
 
-Copier = Callable[[Path], None]
+DatabaseCopier = Callable[[Path], None]
 """Writes a consistent copy of the database to a new file."""
 
 
-def write(
+def write_backup(
     directory: DataDirectory,
     file: Path,
     version: str,
     revision: str | None,
-    copy: Copier,
+    copy: DatabaseCopier,
     without: Sequence[Table] = (),
-) -> Written:
+) -> BackupResult:
     """Writes a backup. The file gets its final name only when it is complete and on disk.
 
     Rows of the tables `without` are left out.
@@ -64,9 +64,9 @@ def write(
         raise BackupFailed(f"'{file}' exists already; name another file, or move it away")
     partial = file.with_name(f".{file.name}.partial")
     try:
-        with _private(partial) as raw:
+        with _open_private(partial) as raw:
             with tarfile.open(fileobj=raw, mode="w:gz", compresslevel=1) as archive:
-                _put(archive, MANIFEST, json.dumps(_manifest(version, revision)).encode())
+                _add_bytes(archive, MANIFEST, json.dumps(_manifest(version, revision)).encode())
                 _add_database(archive, directory.path, copy, without)
                 left_out = backup_files.add_all(archive, directory.path, FILES, FOLDERS)
             raw.flush()
@@ -76,7 +76,7 @@ def write(
         raise BackupFailed(f"'{file}' can't be written: {getattr(error, 'strerror', None) or error}") from error
     finally:
         partial.unlink(missing_ok=True)
-    return Written(file, file.stat().st_size, left_out)
+    return BackupResult(file, file.stat().st_size, left_out)
 
 
 def _manifest(version: str, revision: str) -> dict[str, str | int]:
@@ -84,14 +84,14 @@ def _manifest(version: str, revision: str) -> dict[str, str | int]:
 
 
 @contextmanager
-def _private(path: Path) -> Iterator[io.BufferedWriter]:
+def _open_private(path: Path) -> Iterator[io.BufferedWriter]:
     """Opens a new file that only its owner may read, since it contains the key to every secret."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "wb") as raw:
         yield raw
 
 
-def file_copier(database: Path) -> Copier:
+def file_copier(database: Path) -> DatabaseCopier:
     """Returns a copier for a SQLite database. The copy has no free space, and writers are not blocked."""
 
     def copy(target: Path) -> None:
@@ -101,17 +101,17 @@ def file_copier(database: Path) -> Copier:
     return copy
 
 
-def _add_database(archive: tarfile.TarFile, root: Path, copy: Copier, without: Sequence[Table]) -> None:
+def _add_database(archive: tarfile.TarFile, root: Path, copy: DatabaseCopier, without: Sequence[Table]) -> None:
     with tempfile.TemporaryDirectory(dir=root, prefix=".backup-") as folder:
         copied = Path(folder) / DATABASE
         copy(copied)
         if without:
-            _empty(copied, without)
+            _delete_rows(copied, without)
         with copied.open("rb") as content:
-            backup_files.add(archive, DATABASE, content)
+            backup_files.add_file(archive, DATABASE, content)
 
 
-def _empty(database: Path, tables: Sequence[Table]) -> None:
+def _delete_rows(database: Path, tables: Sequence[Table]) -> None:
     """Deletes all rows of these tables from the copy; VACUUM removes their bytes from the file as well."""
     with closing(sqlite3.connect(database, isolation_level=None)) as connection:
         for table in tables:
@@ -119,7 +119,7 @@ def _empty(database: Path, tables: Sequence[Table]) -> None:
         connection.execute("VACUUM")
 
 
-def _put(archive: tarfile.TarFile, name: str, content: bytes) -> None:
+def _add_bytes(archive: tarfile.TarFile, name: str, content: bytes) -> None:
     entry = tarfile.TarInfo(name)
     entry.size = len(content)
     archive.addfile(entry, io.BytesIO(content))

@@ -27,20 +27,20 @@ class ArchiveFailed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class SkippedFile:
     """A file or folder that is missing from the backup or incomplete in it."""
 
     name: str
     reason: str
 
 
-def add_all(archive: tarfile.TarFile, root: Path, files: Iterable[str], folders: Iterable[str]) -> list[LeftOut]:
+def add_all(archive: tarfile.TarFile, root: Path, files: Iterable[str], folders: Iterable[str]) -> list[SkippedFile]:
     """Adds these files and whole folders of a data directory, and returns what could not be added.
 
     Must be called after the database was copied: files that it refers to existed before. Files that are deleted since
     then are not needed.
     """
-    walk = _Walk(archive)
+    walk = _FolderWalker(archive)
     descriptor = os.open(root, _FOLDER)
     try:
         for name in files:
@@ -49,10 +49,10 @@ def add_all(archive: tarfile.TarFile, root: Path, files: Iterable[str], folders:
         os.close(descriptor)
     for name in folders:
         walk.add_top(root / name, name)
-    return walk.left_out
+    return walk.skipped
 
 
-def add(archive: tarfile.TarFile, name: str, content: BinaryIO) -> bool:
+def add_file(archive: tarfile.TarFile, name: str, content: BinaryIO) -> bool:
     """Adds an open file and returns whether it was read completely. Bytes that can't be read are zeros.
 
     Raises ArchiveFailed.
@@ -60,7 +60,7 @@ def add(archive: tarfile.TarFile, name: str, content: BinaryIO) -> bool:
     status = os.fstat(content.fileno())
     entry = tarfile.TarInfo(name)
     entry.size, entry.mtime, entry.mode = status.st_size, int(status.st_mtime), stat.S_IMODE(status.st_mode)
-    whole = _Whole(content)
+    whole = _PaddedReader(content)
     try:
         archive.addfile(entry, whole)  # type: ignore[arg-type]
     except OSError as error:
@@ -68,7 +68,7 @@ def add(archive: tarfile.TarFile, name: str, content: BinaryIO) -> bool:
     return not whole.was_short
 
 
-class _Whole:
+class _PaddedReader:
     """Reads exactly as many bytes as requested, since the archive's header has stated the size."""
 
     def __init__(self, content: BinaryIO) -> None:
@@ -84,21 +84,21 @@ class _Whole:
         return block.ljust(size, b"\0")
 
 
-class _Walk:
+class _FolderWalker:
     """Adds folders recursively and collects what could not be added."""
 
     def __init__(self, archive: tarfile.TarFile) -> None:
         self._archive = archive
-        self.left_out: list[LeftOut] = []
+        self.skipped: list[SkippedFile] = []
 
     def add_top(self, path: Path, name: str) -> None:
         """Adds a top-level folder. It may be a link, which only the operator can have made; nothing below it may."""
-        with self._reported(name):
+        with self._collect_skipped(name):
             descriptor = os.open(path, _FOLDER)
             self._add_opened(descriptor, name, 1)
 
     def add(self, folder: int, name: str, full_name: str, depth: int = 0) -> None:
-        with self._reported(full_name):
+        with self._collect_skipped(full_name):
             mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
             if stat.S_ISDIR(mode) and depth:
                 self._add_opened(os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=folder), full_name, depth + 1)
@@ -108,7 +108,7 @@ class _Walk:
     def _add_opened(self, descriptor: int, name: str, depth: int) -> None:
         try:
             if depth > MAX_DEPTH:
-                raise _NotAdded(f"it is more than {MAX_DEPTH} folders deep")
+                raise _SkipFile(f"it is more than {MAX_DEPTH} folders deep")
             for each in sorted(os.listdir(descriptor)):
                 self.add(descriptor, each, f"{name}/{each}", depth)
         finally:
@@ -117,23 +117,23 @@ class _Walk:
     def _add_file(self, descriptor: int, name: str) -> None:
         with os.fdopen(descriptor, "rb") as content:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise _NotAdded("it is no regular file")
-            if not add(self._archive, name, content):
-                raise _NotAdded("it could not be read to its end; what is missing is zeros")
+                raise _SkipFile("it is no regular file")
+            if not add_file(self._archive, name, content):
+                raise _SkipFile("it could not be read to its end; what is missing is zeros")
 
     @contextmanager
-    def _reported(self, name: str) -> Iterator[None]:
+    def _collect_skipped(self, name: str) -> Iterator[None]:
         try:
             yield
         except FileNotFoundError:
             return  # deleted after the database was copied
-        except _NotAdded as refusal:
-            self.left_out.append(LeftOut(name, str(refusal)))
+        except _SkipFile as refusal:
+            self.skipped.append(SkippedFile(name, str(refusal)))
         except OSError as error:
-            self.left_out.append(LeftOut(name, _reason(error)))
+            self.skipped.append(SkippedFile(name, _reason(error)))
 
 
-class _NotAdded(Exception):
+class _SkipFile(Exception):
     """Raised when a file or folder is not added; the message says why."""
 
 

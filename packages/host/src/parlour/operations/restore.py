@@ -10,11 +10,11 @@ from contextlib import closing
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from parlour.stores.migrate import KNOWN
+from parlour.stores.migrate import KNOWN_REVISIONS
 
 from .backup import DATABASE, FILES, FOLDERS, FORMAT, MANIFEST
 
-Loader = Callable[[Path], None]
+DatabaseLoader = Callable[[Path], None]
 """Loads a database file into the database that the settings name."""
 
 
@@ -22,7 +22,7 @@ class RestoreFailed(Exception):
     """Raised when the backup can't be restored; the message says why and what to do."""
 
 
-def read(file: Path, target: Path, load: Loader | None = None) -> dict[str, Any]:
+def restore_backup(file: Path, target: Path, load: DatabaseLoader | None = None) -> dict[str, Any]:
     """Restores a backup and returns its manifest. The data directory appears completely or not at all.
 
     With `load`, the database is loaded elsewhere and removed from the data directory.
@@ -68,7 +68,7 @@ def _manifest(archive: tarfile.TarFile) -> dict[str, Any]:
     manifest = json.load(content) if content is not None else None
     if not isinstance(manifest, dict):
         raise ValueError("it does not begin as one does")
-    if manifest["format"] != FORMAT or manifest["revision"] not in KNOWN:
+    if manifest["format"] != FORMAT or manifest["revision"] not in KNOWN_REVISIONS:
         raise RestoreFailed(
             f"the backup was made by a newer Parlour ({manifest['version']}): update Parlour, then restore it"
         )

@@ -8,18 +8,18 @@ from pathlib import Path
 from typing import Any
 
 from parlour.core.platforms.manifest import AdapterManifest
-from parlour.core.platforms.port import Adapter, AdapterFactory, Link
+from parlour.core.platforms.port import Adapter, AdapterFactory, HostLink
 
-MANIFEST = "manifest.yaml"
+MANIFEST_FILE = "manifest.yaml"
 
 
-class Catalogue:
+class BuiltinAdapterCatalogue:
     """Catalogue of the platform folders beside this module."""
 
     def manifests(self) -> Mapping[str, AdapterManifest]:
         return _manifests()
 
-    def problems(self, name: str, config: Mapping[str, Any]) -> list[tuple[str, str]]:
+    def config_problems(self, name: str, config: Mapping[str, Any]) -> list[tuple[str, str]]:
         """Returns the problems that the platform's `configuration` module finds; none if it has no such module because
         its form checks everything.
         """
@@ -29,7 +29,7 @@ class Catalogue:
         found: list[tuple[str, str]] = import_module(module).problems(config)
         return found
 
-    def create(self, name: str, link: Link) -> Adapter:
+    def create(self, name: str, link: HostLink) -> Adapter:
         """Creates the adapter of a platform. Raises KeyError if there is no such platform."""
         if name not in self.manifests():
             raise KeyError(name)
@@ -39,7 +39,7 @@ class Catalogue:
 
 @cache
 def _manifests() -> Mapping[str, AdapterManifest]:
-    found = (read_manifest(file) for file in sorted(Path(__file__).parent.glob(f"*/{MANIFEST}")))
+    found = (read_manifest(file) for file in sorted(Path(__file__).parent.glob(f"*/{MANIFEST_FILE}")))
     return {manifest.name: manifest for manifest in found}
 
 

@@ -4,26 +4,26 @@ import contextlib
 import errno
 from collections.abc import Iterator
 
-from parlour.core.model.plugin_manager import PluginProblem
+from parlour.core.model.plugin_manager import PluginError
 
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+NO_SPACE_ERRNOS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
-def problem(error: OSError, what: str, consequence: str = "") -> PluginProblem:
+def disk_error(error: OSError, what: str, consequence: str = "") -> PluginError:
     """Returns the problem for a disk error.
 
     `what` is a sentence that lacks its reason, `consequence` another sentence.
     """
-    full = error.errno in FULL
+    full = error.errno in NO_SPACE_ERRNOS
     remedy = "make room on the disk of" if full else "let the user that runs Parlour write to"
     told = (f"{what}: {error.strerror or error}", consequence, f"{remedy} the data directory and try again")
-    return PluginProblem("storage_full" if full else "not_written", "; ".join(filter(None, told)))
+    return PluginError("storage_full" if full else "not_written", "; ".join(filter(None, told)))
 
 
 @contextlib.contextmanager
-def in_words(what: str) -> Iterator[None]:
+def translate_os_errors(what: str) -> Iterator[None]:
     """Raises PluginError for an OSError in the block. `what` is a sentence that lacks its reason."""
     try:
         yield
     except OSError as error:
-        raise problem(error, what) from error
+        raise disk_error(error, what) from error

@@ -9,7 +9,7 @@ _CREDENTIALS = re.compile(r"(?<=://)[^/@\s]*@")
 _UNKNOWN = ("not found", "no version", "unsatisfiable")
 
 
-def _on_packages(reason: str, said: Sequence[str]) -> str:
+def _package_hint(reason: str, said: Sequence[str]) -> str:
     """Returns a remedy for this reason and the output lines of the build; empty if the reason names its own."""
     if any(words in reason for words in _UNKNOWN):
         return f"correct the plugin's requirements, or name an index that has the package with {INDEX}"
@@ -20,6 +20,6 @@ def _on_packages(reason: str, said: Sequence[str]) -> str:
     return f"{address} could not be fetched: let this machine reach it, or name another index with {INDEX}"
 
 
-def advised(error: Exception, said: Sequence[str]) -> str:
+def with_hint(error: Exception, said: Sequence[str]) -> str:
     """Returns the error's message, followed by a remedy if there is one."""
-    return "; ".join(filter(None, (str(error), _on_packages(str(error), said))))
+    return "; ".join(filter(None, (str(error), _package_hint(str(error), said))))

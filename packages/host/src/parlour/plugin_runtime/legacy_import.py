@@ -10,16 +10,16 @@ from parlour_sdk.plugin import PluginInvalid, read_plugin
 
 from . import permissions
 from .records import Version
-from .store import RECORD, PluginFolder
+from .store import RECORD_FILE, PluginStore
 
 logger = logging.getLogger(__name__)
 
 
-def take_up(root: Path, folder: PluginFolder, now: int) -> None:
+def import_v01_plugins(root: Path, folder: PluginStore, now: int) -> None:
     """Imports each plugin unchanged and grants it everything that it asks for, since 0.1 gave operators no choice."""
     for manifest in sorted(root.glob("*/*/manifest.yaml")):
         home = manifest.parent
-        if home.parent.name == ".staging" or (home / RECORD).exists():
+        if home.parent.name == ".staging" or (home / RECORD_FILE).exists():
             continue
         try:
             plugin = read_plugin(home)
@@ -28,7 +28,7 @@ def take_up(root: Path, folder: PluginFolder, now: int) -> None:
             continue
         code = Path(tempfile.mkdtemp(prefix=".earlier-", dir=root)) / "code"
         os.rename(home, code)
-        given = permissions.asked(plugin.manifest)
+        given = permissions.requested_permissions(plugin.manifest)
         version = Version(
             version=plugin.manifest.metadata.version,
             folder="",

@@ -5,186 +5,193 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 
-from parlour.core.model.plugin_manager import UNUSABLE, PluginFacts, PluginProblem
+from parlour.core.model.plugin_manager import UNUSABLE, PluginError, PluginInfo
 from parlour.core.model.ports import PluginUnavailable
 from parlour_sdk.plugin import PluginInvalid
 
 from . import disk_errors, permissions
-from .environments.build_tracker import Builds
+from .environments.build_tracker import BuildTracker
 from .installer import Installer
 from .packages.sources import Package
 from .process.sandbox import SandboxState
-from .reconciler import Runtime, Settler
-from .records import Record
-from .store import Installed, PluginFolder
-from .views import building_facts, facts, staying, unusable_facts
+from .reconciler import ManagedRuntime, PluginReconciler
+from .records import PluginRecord
+from .store import InstalledVersion, PluginStore
+from .views import building_facts, facts, kept_version_text, unusable_facts
 
 
-class Keeper:
+class LocalPluginManager:
     def __init__(
         self,
-        folder: PluginFolder,
-        builds: Builds,
+        folder: PluginStore,
+        builds: BuildTracker,
         installer: Installer,
-        runtime: Runtime,
-        settler: Settler,
+        runtime: ManagedRuntime,
+        settler: PluginReconciler,
         sandbox: SandboxState,
     ) -> None:
-        self._folder = folder
+        self._store = folder
         self._builds = builds
         self._installer = installer
         self._runtime = runtime
-        self._settler = settler
+        self._reconciler = settler
         self._sandbox = sandbox
-        self._arriving: dict[str, Package] = {}
+        self._building: dict[str, Package] = {}
 
     async def refresh(self) -> None:
         """Makes the running plugins match the records, including those that the command line has changed."""
-        await self._settler.everything()
+        await self._reconciler.reconcile_all()
 
-    def all(self) -> list[PluginFacts]:
-        found = [self._facts(plugin_id, record) for plugin_id, record in self._folder.records().items()]
+    def all(self) -> list[PluginInfo]:
+        found = [self._facts(plugin_id, record) for plugin_id, record in self._store.records().items()]
         known = {each.plugin_id for each in found}
-        packages = [package for name, package in self._arriving.items() if name not in known]
+        packages = [package for name, package in self._building.items() if name not in known]
         found += [building_facts(package, self._sandbox) for package in packages]
-        known |= self._arriving.keys()
-        unusable = {name: each for name, each in self._folder.unusable().items() if name not in known}
+        known |= self._building.keys()
+        unusable = {name: each for name, each in self._store.unusable().items() if name not in known}
         found += [unusable_facts(name, each, self._sandbox) for name, each in unusable.items()]
         return sorted(found, key=lambda each: each.plugin_id)
 
-    def get(self, plugin_id: str) -> PluginFacts | None:
+    def get(self, plugin_id: str) -> PluginInfo | None:
         return next((each for each in self.all() if each.plugin_id == plugin_id), None)
 
-    def _facts(self, plugin_id: str, record: Record) -> PluginFacts:
+    def _facts(self, plugin_id: str, record: PluginRecord) -> PluginInfo:
         running = self._runtime.supervisors().get(plugin_id)
-        plugin = self._folder.plugin(self._folder.version(plugin_id, record.current).folder)
+        plugin = self._store.load_plugin(self._store.installed_version(plugin_id, record.current).folder)
         status, reason = (running.status, running.reason) if running else ("stopped", "")
         if status == "starting" and plugin_id in self._builds.active():
             status = "building"
         return facts(plugin_id, record, plugin, status, reason, self._sandbox)
 
     async def log(self, plugin_id: str, limit: int) -> list[str]:
-        self._known(plugin_id)
+        self._require_known(plugin_id)
         return [*self._builds.lines(plugin_id), *self._runtime.log(plugin_id)][-limit:]
 
     async def install(
         self, source: str, shown: str | None, granted: Sequence[str] | None, upgrade: str | None
-    ) -> PluginFacts:
+    ) -> PluginInfo:
         async with contextlib.AsyncExitStack() as stack:
             async with self._installer.package(source, shown) as package:
-                _given(package, self._installer.before(package, upgrade), granted)  # before anything is built for it
-                with self._arrival(package):
+                _resolve_permissions(
+                    package, self._installer.installed_record(package, upgrade), granted
+                )  # before anything is built for it
+                with self._show_building(package):
                     await self._installer.build(package)
-                await stack.enter_async_context(self._settler.turn(package.plugin_id))
-                before = self._installer.before(package, upgrade)
-                installed = await self._installer.add(package, _given(package, before, granted))
-            with _recorded(package.plugin_id):
-                await self._settler.settle(package.plugin_id)
-            return self._outcome(installed)
+                await stack.enter_async_context(self._reconciler.lock(package.plugin_id))
+                before = self._installer.installed_record(package, upgrade)
+                installed = await self._installer.add(package, _resolve_permissions(package, before, granted))
+            with _record_errors(package.plugin_id):
+                await self._reconciler.reconcile(package.plugin_id)
+            return self._install_result(installed)
 
     @contextlib.contextmanager
-    def _arrival(self, package: Package) -> Iterator[None]:
+    def _show_building(self, package: Package) -> Iterator[None]:
         """Lists the plugin as being built until the block ends."""
-        self._arriving[package.plugin_id] = package
+        self._building[package.plugin_id] = package
         try:
             yield
         finally:
-            if self._arriving.get(package.plugin_id) is package:  # otherwise another build of it is running
-                del self._arriving[package.plugin_id]
+            if self._building.get(package.plugin_id) is package:  # otherwise another build of it is running
+                del self._building[package.plugin_id]
 
-    def _outcome(self, installed: Installed) -> PluginFacts:
-        record = self._folder.record(installed.plugin_id)
+    def _install_result(self, installed: InstalledVersion) -> PluginInfo:
+        record = self._store.record(installed.plugin_id)
         if record is None:
-            raise _unknown(installed.plugin_id)
+            raise _not_found(installed.plugin_id)
         if record.refused is not None and record.refused.folder == installed.folder.name:
             running = self._runtime.supervisors().get(installed.plugin_id)
-            raise PluginProblem(
+            raise PluginError(
                 "plugin_not_started",
                 f"{installed.plugin_id} {installed.version} could not be started, and "
-                f"{staying(record.current.version, running.status if running else '')}: {record.refused.reason}",
+                f"{kept_version_text(record.current.version, running.status if running else '')}: "
+                f"{record.refused.reason}",
             )
         if installed.folder.name not in {version.folder for version in record.versions()}:
-            raise PluginProblem(
+            raise PluginError(
                 "plugin_not_started",
                 f"{installed.plugin_id} {installed.version} was not taken, since another version was installed "
                 "meanwhile; install it again if it is the one that should run",
             )
         return self._facts(installed.plugin_id, record)
 
-    async def change(self, plugin_id: str, granted: Sequence[str] | None, enabled: bool | None) -> PluginFacts:
-        asked = self._usable(plugin_id).asked
+    async def change(self, plugin_id: str, granted: Sequence[str] | None, enabled: bool | None) -> PluginInfo:
+        asked = self._require_usable(plugin_id).asked
         try:
-            given = None if granted is None else permissions.chosen(granted, asked)
+            given = None if granted is None else permissions.parse_permissions(granted, asked)
         except PluginInvalid as error:
-            raise PluginProblem("invalid_argument", f"granted: {error}") from error
+            raise PluginError("invalid_argument", f"granted: {error}") from error
 
-        def changed(record: Record) -> Record:
-            record = record if given is None else record.granting(given)
+        def changed(record: PluginRecord) -> PluginRecord:
+            record = record if given is None else record.with_permissions(given)
             return record if enabled is None else record.model_copy(update={"enabled": enabled})
 
-        with _recorded(plugin_id):
+        with _record_errors(plugin_id):
             await asyncio.to_thread(
-                self._folder.edit, plugin_id, changed
+                self._store.edit, plugin_id, changed
             )  # immediately: a revoked permission must not wait for a start
-            async with self._settler.turn(plugin_id):
-                await self._settler.settle(plugin_id)
-                return self._known(plugin_id)
+            async with self._reconciler.lock(plugin_id):
+                await self._reconciler.reconcile(plugin_id)
+                return self._require_known(plugin_id)
 
-    async def restart(self, plugin_id: str) -> PluginFacts:
-        self._known(plugin_id)
-        async with self._settler.turn(plugin_id):
-            if not self._usable(plugin_id).enabled:
-                raise PluginProblem("disabled", f"plugin {plugin_id} is disabled; enable it first")
+    async def restart(self, plugin_id: str) -> PluginInfo:
+        self._require_known(plugin_id)
+        async with self._reconciler.lock(plugin_id):
+            if not self._require_usable(plugin_id).enabled:
+                raise PluginError("disabled", f"plugin {plugin_id} is disabled; enable it first")
             try:
-                with disk_errors.in_words(f"{plugin_id} can't be restarted"):
+                with disk_errors.translate_os_errors(f"{plugin_id} can't be restarted"):
                     await self._runtime.restart(plugin_id)
             except PluginUnavailable as error:
-                raise PluginProblem("plugin_not_started", str(error)) from error
-            return self._known(plugin_id)
+                raise PluginError("plugin_not_started", str(error)) from error
+            return self._require_known(plugin_id)
 
     async def remove(self, plugin_id: str, delete_data: bool) -> None:
-        self._known(plugin_id)
-        async with self._settler.turn(plugin_id):
-            with _recorded(plugin_id):
-                if not await asyncio.to_thread(self._folder.give_up, plugin_id, "delete" if delete_data else "keep"):
-                    raise _unknown(plugin_id)
-                await self._settler.settle(plugin_id)
+        self._require_known(plugin_id)
+        async with self._reconciler.lock(plugin_id):
+            with _record_errors(plugin_id):
+                if not await asyncio.to_thread(
+                    self._store.mark_for_removal, plugin_id, "delete" if delete_data else "keep"
+                ):
+                    raise _not_found(plugin_id)
+                await self._reconciler.reconcile(plugin_id)
 
-    def _usable(self, plugin_id: str) -> PluginFacts:
+    def _require_usable(self, plugin_id: str) -> PluginInfo:
         """Returns a plugin that can be changed.
 
         Raises PluginError also for one that can only be reinstalled or removed.
         """
-        found = self._known(plugin_id)
-        unusable = self._folder.unusable().get(plugin_id)
+        found = self._require_known(plugin_id)
+        unusable = self._store.unusable().get(plugin_id)
         if unusable is not None:
-            raise PluginProblem(UNUSABLE, f"plugin {plugin_id} can't be changed or started: {unusable.reason}")
+            raise PluginError(UNUSABLE, f"plugin {plugin_id} can't be changed or started: {unusable.reason}")
         return found
 
-    def _known(self, plugin_id: str) -> PluginFacts:
+    def _require_known(self, plugin_id: str) -> PluginInfo:
         found = self.get(plugin_id)
         if found is None:
-            raise _unknown(plugin_id)
+            raise _not_found(plugin_id)
         return found
 
 
-def _recorded(plugin_id: str) -> AbstractContextManager[None]:
-    return disk_errors.in_words(f"what was changed about {plugin_id} can't be written down")
+def _record_errors(plugin_id: str) -> AbstractContextManager[None]:
+    return disk_errors.translate_os_errors(f"what was changed about {plugin_id} can't be written down")
 
 
-def _given(package: Package, before: Record | None, granted: Sequence[str] | None) -> dict[str, list[str]]:
+def _resolve_permissions(
+    package: Package, before: PluginRecord | None, granted: Sequence[str] | None
+) -> dict[str, list[str]]:
     """Returns the permissions to grant.
 
     The first installation must name them, and later ones keep what was granted, so that no permission is granted that
     no operator has seen.
     """
-    asked = permissions.asked(package.plugin.manifest)
+    asked = permissions.requested_permissions(package.plugin.manifest)
     if granted is not None:
-        return permissions.chosen(granted, asked)
+        return permissions.parse_permissions(granted, asked)
     if before is not None:
-        return permissions.common(before.current.granted, asked)
+        return permissions.intersect(before.current.granted, asked)
     if asked:
-        raise PluginProblem(
+        raise PluginError(
             "grants_required",
             f"{package.plugin_id} asks for permissions ({', '.join(asked)}); send 'granted' with those it gets, "
             "each as 'key' or 'key:value', or an empty list for none",
@@ -193,5 +200,5 @@ def _given(package: Package, before: Record | None, granted: Sequence[str] | Non
     return {}
 
 
-def _unknown(plugin_id: str) -> PluginProblem:
-    return PluginProblem("not_found", f"plugin '{plugin_id}' does not exist; GET /api/v1/plugins lists them")
+def _not_found(plugin_id: str) -> PluginError:
+    return PluginError("not_found", f"plugin '{plugin_id}' does not exist; GET /api/v1/plugins lists them")

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping
 from parlour_sdk.plugin import PluginInvalid
 from parlour_sdk.protocol.manifest import PluginManifest, PluginPermissions
 
-Grants = Mapping[str, Iterable[str]]
+PermissionMap = Mapping[str, Iterable[str]]
 
 
-def asked(manifest: PluginManifest) -> dict[str, list[str]]:
+def requested_permissions(manifest: PluginManifest) -> dict[str, list[str]]:
     """Returns the permissions that the manifest asks for, by key and without repeats.
 
     Keys without values are left out.
@@ -17,7 +17,7 @@ def asked(manifest: PluginManifest) -> dict[str, list[str]]:
     return {key: list(dict.fromkeys(values)) for key, values in fields.items() if values}
 
 
-def chosen(items: Iterable[str], asked: Grants) -> dict[str, list[str]]:
+def parse_permissions(items: Iterable[str], asked: PermissionMap) -> dict[str, list[str]]:
     """Returns the permissions that an operator names, each as `key` or `key:value`, among those that are asked for."""
     granted: dict[str, list[str]] = {}
     for item in items:
@@ -27,20 +27,20 @@ def chosen(items: Iterable[str], asked: Grants) -> dict[str, list[str]]:
             names = ", ".join(f"{name}:{each}" for name, values in asked.items() for each in values) or "nothing"
             raise PluginInvalid(f"'{item}' can't be granted: the plugin does not ask for it; it asks for {names}")
         granted.setdefault(key, []).extend([value] if value else offered)
-    return common(granted, asked)
+    return intersect(granted, asked)
 
 
-def common(granted: Grants, asked: Grants) -> dict[str, list[str]]:
+def intersect(granted: PermissionMap, asked: PermissionMap) -> dict[str, list[str]]:
     """Returns the granted permissions that are also asked for."""
     both = {key: [each for each in values if each in set(granted.get(key, ()))] for key, values in asked.items()}
     return {key: values for key, values in both.items() if values}
 
 
-def missing(granted: Grants, asked: Grants) -> dict[str, list[str]]:
+def missing(granted: PermissionMap, asked: PermissionMap) -> dict[str, list[str]]:
     """Returns the permissions that are asked for and not granted."""
     rest = {key: [each for each in values if each not in set(granted.get(key, ()))] for key, values in asked.items()}
     return {key: values for key, values in rest.items() if values}
 
 
-def permissions(granted: Grants, asked: Grants) -> PluginPermissions:
-    return PluginPermissions.model_validate(common(granted, asked))
+def effective_permissions(granted: PermissionMap, asked: PermissionMap) -> PluginPermissions:
+    return PluginPermissions.model_validate(intersect(granted, asked))

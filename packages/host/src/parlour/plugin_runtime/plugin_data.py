@@ -6,7 +6,7 @@ What the plugin stored in the Host is deleted elsewhere.
 import os
 from pathlib import Path
 
-from parlour.core.model.plugin_manager import PluginProblem
+from parlour.core.model.plugin_manager import PluginError
 
 from .packages.file_tree import delete
 
@@ -16,7 +16,7 @@ def delete_data(root: Path, plugin_id: str) -> None:
     folder = root / plugin_id
     delete(folder)
     if os.path.lexists(folder):
-        raise PluginProblem(
+        raise PluginError(
             "not_written",
             f"{plugin_id} is not removed yet, since what it keeps in {folder} can't be deleted; delete that folder, "
             "then remove the plugin again",

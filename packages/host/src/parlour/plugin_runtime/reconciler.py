@@ -12,34 +12,34 @@ from pathlib import Path
 from typing import Protocol
 from weakref import WeakValueDictionary
 
-from parlour.core.model.plugin_manager import Forget
+from parlour.core.model.plugin_manager import DeletePluginData
 from parlour.core.model.ports import Clock, PluginUnavailable
 from parlour_sdk.plugin import PluginInvalid
 
-from .environments.environment import Environments, key
+from .environments.environment import Environments, environment_key
 from .packages.requirements import read_requirements
 from .plugin_data import delete_data
-from .records import Record, Version, Wish
-from .store import Installed, PluginFolder
+from .records import PluginRecord, RemovalMode, Version
+from .store import InstalledVersion, PluginStore
 
 logger = logging.getLogger(__name__)
 
 
-class Running(Protocol):
+class RunningPlugin(Protocol):
     """A plugin that is kept running."""
 
     status: str
     reason: str
 
 
-class Runtime(Protocol):
+class ManagedRuntime(Protocol):
     """Runs the processes of plugins."""
 
-    async def settle(self, plugin_id: str, plugin: Installed | None) -> None:
+    async def reconcile(self, plugin_id: str, plugin: InstalledVersion | None) -> None:
         """Returns when this version runs or is known not to; with None, when nothing of the plugin runs."""
         ...
 
-    async def replace(self, plugin: Installed) -> None:
+    async def replace(self, plugin: InstalledVersion) -> None:
         """Starts a version in place of the running one.
 
         Raises PluginUnavailable if the new version does not start; the old one then stays in service.
@@ -48,127 +48,129 @@ class Runtime(Protocol):
 
     async def restart(self, plugin_id: str) -> None: ...
 
-    def supervisors(self) -> Mapping[str, Running]: ...
+    def supervisors(self) -> Mapping[str, RunningPlugin]: ...
 
     def log(self, plugin_id: str) -> list[str]: ...
 
     def folders_in_use(self) -> frozenset[Path]: ...
 
 
-class Settler:
+class PluginReconciler:
     def __init__(
         self,
-        folder: PluginFolder,
+        folder: PluginStore,
         environments: Environments,
-        runtime: Runtime,
+        runtime: ManagedRuntime,
         data: Path,
-        forget: Forget,
+        forget: DeletePluginData,
         clock: Clock,
     ) -> None:
-        self._folder = folder
+        self._store = folder
         self._environments = environments
         self._runtime = runtime
         self._data = data
-        self._forget = forget
+        self._delete_stored_data = forget
         self._clock = clock
-        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        self._tried: set[Path] = set()
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._starting_candidates: set[Path] = set()
         """Folders of candidates that are starting; by now the command line may have recorded other candidates."""
-        self._sweeping = asyncio.Lock()
+        self._clean_up_lock = asyncio.Lock()
 
     @contextlib.asynccontextmanager
-    async def turn(self, plugin_id: str) -> AsyncIterator[None]:
+    async def lock(self, plugin_id: str) -> AsyncIterator[None]:
         """Locks one plugin.
 
         Changes to its version run one after the other, so that each caller learns the result of its own.
         """
-        turn = self._turns.get(plugin_id)
+        turn = self._locks.get(plugin_id)
         if turn is None:
-            turn = self._turns[plugin_id] = asyncio.Lock()
+            turn = self._locks[plugin_id] = asyncio.Lock()
         async with turn:
             yield
 
-    async def everything(self) -> None:
+    async def reconcile_all(self) -> None:
         """Reconciles all plugins independently: an error with one is logged and does not keep others from starting."""
-        for plugin_id, unusable in self._folder.unusable().items():
+        for plugin_id, unusable in self._store.unusable().items():
             logger.error("plugin %s can't run: %s", plugin_id, unusable.reason)
-        names = dict.fromkeys((*self._runtime.supervisors(), *self._folder.records()))
-        await asyncio.gather(*map(self._in_turn, names))
-        await self._sweep()
+        names = dict.fromkeys((*self._runtime.supervisors(), *self._store.records()))
+        await asyncio.gather(*map(self._reconcile_locked, names))
+        await self._clean_up()
 
-    async def _in_turn(self, plugin_id: str) -> None:
+    async def _reconcile_locked(self, plugin_id: str) -> None:
         try:
-            async with self.turn(plugin_id):
-                await self._settle(plugin_id)
+            async with self.lock(plugin_id):
+                await self._reconcile(plugin_id)
         except Exception:
             logger.exception("plugin %s could not be reconciled with its record", plugin_id)
 
-    async def settle(self, plugin_id: str) -> None:
+    async def reconcile(self, plugin_id: str) -> None:
         """Reconciles one plugin. The caller holds its lock."""
-        await self._settle(plugin_id)
-        await self._sweep()
+        await self._reconcile(plugin_id)
+        await self._clean_up()
 
-    async def _settle(self, plugin_id: str) -> None:
-        record = await self._run(plugin_id)
+    async def _reconcile(self, plugin_id: str) -> None:
+        record = await self._apply_record(plugin_id)
         if record is not None and record.removing:
-            await self._end(plugin_id, record.removing)
-            await self._run(plugin_id)  # a version that was installed in its place
-        record = self._folder.record(plugin_id)
+            await self._finish_removal(plugin_id, record.removing)
+            await self._apply_record(plugin_id)  # a version that was installed in its place
+        record = self._store.record(plugin_id)
         if record is not None and record.candidate and record.enabled and not record.removing:
-            await self._try(plugin_id, record.candidate)
+            await self._try_candidate(plugin_id, record.candidate)
 
-    async def _run(self, plugin_id: str) -> Record | None:
+    async def _apply_record(self, plugin_id: str) -> PluginRecord | None:
         """Makes the runtime match the record and returns that record.
 
         By now the command line may have written another.
         """
-        record = self._folder.record(plugin_id)
-        await self._runtime.settle(plugin_id, self._folder.wanted(plugin_id, record))
+        record = self._store.record(plugin_id)
+        await self._runtime.reconcile(plugin_id, self._store.desired(plugin_id, record))
         return record
 
-    async def _try(self, plugin_id: str, version: Version) -> None:
-        candidate = self._folder.version(plugin_id, version)
-        self._tried.add(candidate.folder)
+    async def _try_candidate(self, plugin_id: str, version: Version) -> None:
+        candidate = self._store.installed_version(plugin_id, version)
+        self._starting_candidates.add(candidate.folder)
         try:
             await self._runtime.replace(candidate)
         except PluginUnavailable as error:
             reason = str(error)
             logger.error("plugin %s %s is rejected: %s", plugin_id, version.version, reason)
             now = self._clock.now()
-            await asyncio.to_thread(self._folder.edit, plugin_id, lambda it: it.refusing(version, reason, now))
+            await asyncio.to_thread(self._store.edit, plugin_id, lambda it: it.with_rejected(version, reason, now))
         else:
-            await asyncio.to_thread(self._folder.edit, plugin_id, lambda it: it.promoting(version))
+            await asyncio.to_thread(self._store.edit, plugin_id, lambda it: it.with_promoted(version))
         finally:
-            self._tried.discard(candidate.folder)
+            self._starting_candidates.discard(candidate.folder)
 
-    async def _end(self, plugin_id: str, wish: Wish) -> None:
+    async def _finish_removal(self, plugin_id: str, wish: RemovalMode) -> None:
         """Deletes the plugin's data if asked to, then its record.
 
         The record is deleted last: while it is there, the next refresh finishes an interrupted removal.
         """
         if wish == "delete":
-            await self._forget(plugin_id)
+            await self._delete_stored_data(plugin_id)
             await asyncio.to_thread(delete_data, self._data, plugin_id)
-        await asyncio.to_thread(self._folder.forget, plugin_id, wish)
+        await asyncio.to_thread(self._store.delete, plugin_id, wish)
 
-    async def _sweep(self) -> None:
-        async with self._sweeping:
-            in_use = self._runtime.folders_in_use() | self._tried
-            await asyncio.to_thread(self._swept, in_use)
+    async def _clean_up(self) -> None:
+        async with self._clean_up_lock:
+            in_use = self._runtime.folders_in_use() | self._starting_candidates
+            await asyncio.to_thread(self._delete_unused, in_use)
 
-    def _swept(self, in_use: frozenset[Path]) -> None:
-        self._folder.sweep(in_use)
-        self._environments.sweep(set(self._needed(in_use)))
+    def _delete_unused(self, in_use: frozenset[Path]) -> None:
+        self._store.delete_unused(in_use)
+        self._environments.delete_unused(set(self._needed_environments(in_use)))
 
-    def _needed(self, in_use: frozenset[Path]) -> Iterator[str]:
+    def _needed_environments(self, in_use: frozenset[Path]) -> Iterator[str]:
         """Yields the keys of the environments in use.
 
         This includes processes that are only finishing their runs: they may not have imported everything yet.
         """
-        recorded = self._folder.records().items()
-        versions = [self._folder.version(name, version) for name, record in recorded for version in record.versions()]
+        recorded = self._store.records().items()
+        versions = [
+            self._store.installed_version(name, version) for name, record in recorded for version in record.versions()
+        ]
         for folder in in_use.union(version.folder for version in versions):
-            plugin = self._folder.plugin(folder)
+            plugin = self._store.load_plugin(folder)
             with contextlib.suppress(PluginInvalid):
                 if plugin is not None and plugin.manifest.execution.requirements:
-                    yield key(read_requirements(plugin))
+                    yield environment_key(read_requirements(plugin))

@@ -6,14 +6,14 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-Wish = Literal["keep", "delete"]
+RemovalMode = Literal["keep", "delete"]
 
 
-class _Kept(BaseModel):
+class _RecordModel(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
 
-class Version(_Kept):
+class Version(_RecordModel):
     """One version of a plugin as it was installed."""
 
     version: str
@@ -25,7 +25,7 @@ class Version(_Kept):
     granted: dict[str, list[str]] = {}
 
 
-class Refusal(_Kept):
+class RejectedVersion(_RecordModel):
     """A version that could not be installed or started, so that the one before it stayed in place."""
 
     version: str
@@ -38,7 +38,7 @@ class Refusal(_Kept):
         return f"{self.version} could not be {'started' if self.folder else 'installed'}: {self.reason}"
 
 
-class Failure(_Kept):
+class InstallFailure(_RecordModel):
     """Why no version of a plugin could ever be installed. None of its code is kept."""
 
     version: str
@@ -48,20 +48,20 @@ class Failure(_Kept):
     at: int
 
 
-class Record(_Kept):
+class PluginRecord(_RecordModel):
     """The versions of one plugin, and whether it is enabled or being removed."""
 
     current: Version
     candidate: Version | None = None
     """Installed over the current version and not started successfully yet; it becomes the current one as soon as a Host
     has started it."""
-    refused: Refusal | None = None
+    refused: RejectedVersion | None = None
     enabled: bool = True
-    removing: Wish | None = None
+    removing: RemovalMode | None = None
     """Set if the plugin was removed but its process has not ended yet; says whether its data is kept or deleted. A
     candidate is started only after that."""
 
-    def with_version(self, version: Version) -> "Record":
+    def with_version(self, version: Version) -> "PluginRecord":
         """Returns a record with this version as the candidate.
 
         The current version stays until the candidate has started, even if the plugin is disabled, because it is known
@@ -69,7 +69,7 @@ class Record(_Kept):
         """
         return self.model_copy(update={"candidate": version, "refused": None})
 
-    def promoting(self, version: Version) -> "Record":
+    def with_promoted(self, version: Version) -> "PluginRecord":
         """Returns a record with this version, which has started, as the current one.
 
         If another version has become the candidate by now, that one stays the candidate.
@@ -80,19 +80,19 @@ class Record(_Kept):
             return self.model_copy(update={"current": version})
         return self.model_copy(update={"current": self.candidate, "candidate": None})
 
-    def refusing(self, version: Version, reason: str, now: int) -> "Record":
+    def with_rejected(self, version: Version, reason: str, now: int) -> "PluginRecord":
         """Returns a record that says why this version was rejected."""
         if self.candidate is None:
             return self
-        refusal = Refusal(version=version.version, folder=version.folder, reason=reason, at=now)
+        refusal = RejectedVersion(version=version.version, folder=version.folder, reason=reason, at=now)
         candidate = None if self.candidate.folder == version.folder else self.candidate
         return self.model_copy(update={"candidate": candidate, "refused": refusal})
 
-    def removed(self) -> "Record | None":
+    def after_removal(self) -> "PluginRecord | None":
         """Returns the record after the removal: that of a version installed in its place by now, or None."""
-        return Record(current=self.candidate) if self.candidate else None
+        return PluginRecord(current=self.candidate) if self.candidate else None
 
-    def granting(self, granted: dict[str, list[str]]) -> "Record":
+    def with_permissions(self, granted: dict[str, list[str]]) -> "PluginRecord":
         """Returns a record in which all versions have these permissions.
 
         A candidate gets only those that it asks for itself.
@@ -105,7 +105,7 @@ class Record(_Kept):
         return [self.current] if self.candidate is None else [self.current, self.candidate]
 
 
-NO_VERSION = Version(version="", folder="", source="", sha256="", installed_at=0)
+UNKNOWN_VERSION = Version(version="", folder="", source="", sha256="", installed_at=0)
 """Version of a plugin of which nothing is known but that it is to be removed."""
 
 
@@ -115,18 +115,18 @@ class RecordUnreadable(Exception):
     code = "record_unreadable"
 
 
-def read_failure(file: Path) -> Failure | None:
+def read_failure(file: Path) -> InstallFailure | None:
     """Returns the recorded failure. A damaged one counts as none, since no installed plugin depends on it."""
     try:
-        return Failure.model_validate_json(file.read_bytes())
+        return InstallFailure.model_validate_json(file.read_bytes())
     except (OSError, ValidationError):
         return None
 
 
-def read(file: Path) -> Record | None:
+def read(file: Path) -> PluginRecord | None:
     """Returns the record, or None if there is none. Raises RecordUnreadable if it is damaged."""
     try:
-        return Record.model_validate_json(file.read_bytes())
+        return PluginRecord.model_validate_json(file.read_bytes())
     except (FileNotFoundError, NotADirectoryError):
         return None
     except ValidationError as error:
@@ -135,7 +135,7 @@ def read(file: Path) -> Record | None:
         ) from error
 
 
-def write(file: Path, record: Record | Failure) -> None:
+def write(file: Path, record: PluginRecord | InstallFailure) -> None:
     """Writes the record completely or not at all, even if the power fails."""
     fresh = file.with_suffix(".new")
     with fresh.open("w", encoding="utf-8") as opened:

@@ -5,36 +5,36 @@ from pathlib import Path
 from parlour_sdk.plugin import PluginInvalid
 
 from . import disk_errors
-from .environments.build_tracker import Builds
+from .environments.build_tracker import BuildTracker
 from .environments.environment import EnvironmentFailed
-from .install_hints import advised
+from .install_hints import with_hint
 from .packages.requirements import Requirements, read_requirements
-from .process.launcher import Start
-from .store import Installed, PluginFolder
+from .process.launcher import LaunchSpec
+from .store import InstalledVersion, PluginStore
 
 
-class Preparation:
-    def __init__(self, folder: PluginFolder, builds: Builds, data: Path) -> None:
-        self._folder = folder
+class StartPreparer:
+    def __init__(self, folder: PluginStore, builds: BuildTracker, data: Path) -> None:
+        self._store = folder
         self._builds = builds
         self._data = data
 
-    async def __call__(self, plugin: Installed) -> Start:
+    async def __call__(self, plugin: InstalledVersion) -> LaunchSpec:
         """Returns what the launcher needs. Raises OSError with a readable message if something can't be created."""
         data = self._data / plugin.plugin_id
         try:
             data.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise OSError(disk_errors.problem(error, "its data folder can't be made").message) from error
+            raise OSError(disk_errors.disk_error(error, "its data folder can't be made").message) from error
         requirements = self._requirements(plugin)
         try:
-            python = await self._builds.python(plugin.plugin_id, requirements)
+            python = await self._builds.ensure_environment(plugin.plugin_id, requirements)
         except EnvironmentFailed as error:
-            raise EnvironmentFailed(advised(error, self._builds.lines(plugin.plugin_id))) from error
-        return Start(plugin.plugin_id, plugin.folder, data, python, plugin.limits, tuple(plugin.granted.network))
+            raise EnvironmentFailed(with_hint(error, self._builds.lines(plugin.plugin_id))) from error
+        return LaunchSpec(plugin.plugin_id, plugin.folder, data, python, plugin.limits, tuple(plugin.granted.network))
 
-    def _requirements(self, plugin: Installed) -> Requirements:
-        described = self._folder.plugin(plugin.folder)
+    def _requirements(self, plugin: InstalledVersion) -> Requirements:
+        described = self._store.load_plugin(plugin.folder)
         try:
             return read_requirements(described) if described else Requirements()
         except PluginInvalid as error:

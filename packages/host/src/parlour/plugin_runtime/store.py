@@ -13,24 +13,32 @@ from collections.abc import Callable, Iterator
 from dataclasses import field
 from pathlib import Path
 
-from parlour_sdk.plugin import Plugin, PluginInvalid, read_plugin
+from parlour_sdk.plugin import PluginDefinition, PluginInvalid, read_plugin
 from parlour_sdk.protocol.manifest import PluginLimits, PluginPermissions
 from parlour_sdk.values import dataclass
 
 from . import permissions, records
 from .packages.file_tree import delete
-from .records import NO_VERSION, Failure, Record, RecordUnreadable, Refusal, Version, Wish
+from .records import (
+    UNKNOWN_VERSION,
+    InstallFailure,
+    PluginRecord,
+    RecordUnreadable,
+    RejectedVersion,
+    RemovalMode,
+    Version,
+)
 
-RECORD = "record.json"
-FAILURE = "failure.json"
-STAGED = ".lock"
-NAME_CHARACTERS = 100
-NAME_BYTES = 200
+RECORD_FILE = "record.json"
+FAILURE_FILE = "failure.json"
+STAGING_LOCK_FILE = ".lock"
+MAX_NAME_CHARACTERS = 100
+MAX_NAME_BYTES = 200
 """A file name may have 255 bytes, and some file names are made from a plugin's name."""
 
 
 @dataclass(frozen=True, slots=True)
-class Installed:
+class InstalledVersion:
     """A version of a plugin that is ready to be started."""
 
     plugin_id: str
@@ -44,7 +52,7 @@ class Installed:
 
 
 @dataclass(frozen=True, slots=True)
-class Unusable:
+class UnusablePlugin:
     """A plugin that can't run: its record is damaged, or no version of it was ever installed."""
 
     reason: str
@@ -53,72 +61,72 @@ class Unusable:
     sha256: str = ""
 
 
-class PluginFolder:
+class PluginStore:
     """Reads and changes the records and the code of installed plugins."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self._read: dict[Path, Plugin] = {}
+        self._loaded_plugins: dict[Path, PluginDefinition] = {}
 
-    def records(self) -> dict[str, Record]:
+    def records(self) -> dict[str, PluginRecord]:
         """Returns the records of all installed plugins, including disabled ones and those being removed."""
-        return {plugin_id: each for plugin_id, each in self._all().items() if isinstance(each, Record)}
+        return {plugin_id: each for plugin_id, each in self._all().items() if isinstance(each, PluginRecord)}
 
-    def unusable(self) -> dict[str, Unusable]:
+    def unusable(self) -> dict[str, UnusablePlugin]:
         """Returns all plugins that are there but can't run as they are."""
-        return {plugin_id: each for plugin_id, each in self._all().items() if isinstance(each, Unusable)}
+        return {plugin_id: each for plugin_id, each in self._all().items() if isinstance(each, UnusablePlugin)}
 
-    def _all(self) -> dict[str, Record | Unusable]:
-        found: dict[str, Record | Unusable] = {}
-        for file in sorted(self._root.glob(f"*/*/{RECORD}")):
+    def _all(self) -> dict[str, PluginRecord | UnusablePlugin]:
+        found: dict[str, PluginRecord | UnusablePlugin] = {}
+        for file in sorted(self._root.glob(f"*/*/{RECORD_FILE}")):
             plugin_id = f"{file.parent.parent.name}/{file.parent.name}"
             try:
                 record = records.read(file)
             except RecordUnreadable as error:
-                found[plugin_id] = Unusable(str(error))
+                found[plugin_id] = UnusablePlugin(str(error))
             else:
                 if record is not None:
                     found[plugin_id] = record
-        for file in sorted(self._root.glob(f"*/*/{FAILURE}")):
+        for file in sorted(self._root.glob(f"*/*/{FAILURE_FILE}")):
             plugin_id = f"{file.parent.parent.name}/{file.parent.name}"
             failure = None if plugin_id in found else records.read_failure(file)
             if failure is not None:
-                found[plugin_id] = Unusable(failure.reason, failure.version, failure.source, failure.sha256)
+                found[plugin_id] = UnusablePlugin(failure.reason, failure.version, failure.source, failure.sha256)
         return found
 
-    def installed(self) -> dict[str, Installed]:
+    def all_desired(self) -> dict[str, InstalledVersion]:
         """Returns the version of each plugin that should run."""
         return {
-            plugin_id: self.version(plugin_id, record.current)
+            plugin_id: self.installed_version(plugin_id, record.current)
             for plugin_id, record in self.records().items()
             if record.enabled and not record.removing
         }
 
-    def wanted(self, plugin_id: str, record: Record | None) -> Installed | None:
+    def desired(self, plugin_id: str, record: PluginRecord | None) -> InstalledVersion | None:
         """Returns the version of this plugin that should run according to this record, or None."""
         runs = record is not None and record.enabled and not record.removing
-        return self.version(plugin_id, record.current) if record is not None and runs else None
+        return self.installed_version(plugin_id, record.current) if record is not None and runs else None
 
-    def version(self, plugin_id: str, version: Version) -> Installed:
+    def installed_version(self, plugin_id: str, version: Version) -> InstalledVersion:
         folder = self._home(plugin_id) / version.folder
         stamp = version.installed_at
-        plugin = self.plugin(folder)
+        plugin = self.load_plugin(folder)
         if plugin is None:
-            return Installed(plugin_id, version.version, folder, stamp)
-        granted = permissions.permissions(version.granted, permissions.asked(plugin.manifest))
-        return Installed(plugin_id, version.version, folder, stamp, granted, plugin.manifest.spec.limits)
+            return InstalledVersion(plugin_id, version.version, folder, stamp)
+        granted = permissions.effective_permissions(version.granted, permissions.requested_permissions(plugin.manifest))
+        return InstalledVersion(plugin_id, version.version, folder, stamp, granted, plugin.manifest.spec.limits)
 
-    def plugin(self, folder: Path) -> Plugin | None:
+    def load_plugin(self, folder: Path) -> PluginDefinition | None:
         """Returns the plugin in this folder, or None if its files were damaged after the installation.
 
         The error itself is reported by the plugin's process.
         """
-        if folder not in self._read:
+        if folder not in self._loaded_plugins:
             try:
-                self._read[folder] = read_plugin(folder)
+                self._loaded_plugins[folder] = read_plugin(folder)
             except PluginInvalid:
                 return None
-        return self._read[folder]
+        return self._loaded_plugins[folder]
 
     @contextlib.contextmanager
     def staging(self) -> Iterator[Path]:
@@ -130,7 +138,7 @@ class PluginFolder:
         with self._locked():
             above.mkdir(exist_ok=True)
             folder = Path(tempfile.mkdtemp(dir=above))
-            held = os.open(folder / STAGED, os.O_RDWR | os.O_CREAT, 0o600)
+            held = os.open(folder / STAGING_LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o600)
             fcntl.flock(held, fcntl.LOCK_EX)
         try:
             yield folder
@@ -145,34 +153,36 @@ class PluginFolder:
         home = self._home(plugin_id)
         with self._locked():
             home.mkdir(parents=True, exist_ok=True)
-            before = _readable(home / RECORD)
+            before = _read_or_none(home / RECORD_FILE)
             version = version.model_copy(update={"folder": _folder_name(version.version)})
             os.rename(code, home / version.folder)
             try:
-                records.write(home / RECORD, before.with_version(version) if before else Record(current=version))
+                records.write(
+                    home / RECORD_FILE, before.with_version(version) if before else PluginRecord(current=version)
+                )
             except OSError:
                 delete(home / version.folder)
                 raise
-            (home / FAILURE).unlink(missing_ok=True)
+            (home / FAILURE_FILE).unlink(missing_ok=True)
         return version
 
-    def refuse(self, plugin_id: str, failure: Failure) -> None:
+    def record_failure(self, plugin_id: str, failure: InstallFailure) -> None:
         """Records why a version could not be installed, in the record of the one that stays or in a file of its own."""
         with self._locked():
             home = self._home(plugin_id)
-            record = _readable(home / RECORD)
+            record = _read_or_none(home / RECORD_FILE)
             if record is not None:
-                refusal = Refusal(version=failure.version, folder="", reason=failure.reason, at=failure.at)
-                records.write(home / RECORD, record.model_copy(update={"refused": refusal}))
-            elif not (home / RECORD).exists():
+                refusal = RejectedVersion(version=failure.version, folder="", reason=failure.reason, at=failure.at)
+                records.write(home / RECORD_FILE, record.model_copy(update={"refused": refusal}))
+            elif not (home / RECORD_FILE).exists():
                 home.mkdir(parents=True, exist_ok=True)
-                records.write(home / FAILURE, failure)
+                records.write(home / FAILURE_FILE, failure)
 
-    def edit(self, plugin_id: str, change: Callable[[Record], Record]) -> Record | None:
+    def edit(self, plugin_id: str, change: Callable[[PluginRecord], PluginRecord]) -> PluginRecord | None:
         """Changes a record and returns it, or None if there is no readable one."""
         with self._locked():
-            file = self._home(plugin_id) / RECORD
-            record = _readable(file)
+            file = self._home(plugin_id) / RECORD_FILE
+            record = _read_or_none(file)
             if record is None:
                 return None
             changed = change(record)
@@ -180,41 +190,41 @@ class PluginFolder:
                 records.write(file, changed)
             return changed
 
-    def record(self, plugin_id: str) -> Record | None:
+    def record(self, plugin_id: str) -> PluginRecord | None:
         """Returns the record. A damaged one counts as none, since reinstalling is the way to repair it."""
-        return _readable(self._home(plugin_id) / RECORD)
+        return _read_or_none(self._home(plugin_id) / RECORD_FILE)
 
-    def give_up(self, plugin_id: str, wish: Wish) -> bool:
+    def mark_for_removal(self, plugin_id: str, wish: RemovalMode) -> bool:
         """Marks a plugin as removed and records what happens to its data.
 
         Returns False if it does not exist. A Host ends its process.
         """
         with self._locked():
-            file = self._home(plugin_id) / RECORD
-            record = _readable(file)
-            if record is None and not file.exists() and not file.with_name(FAILURE).exists():
+            file = self._home(plugin_id) / RECORD_FILE
+            record = _read_or_none(file)
+            if record is None and not file.exists() and not file.with_name(FAILURE_FILE).exists():
                 return False
             given_up = {"removing": wish, "candidate": None}
-            records.write(file, (record or Record(current=NO_VERSION)).model_copy(update=given_up))
+            records.write(file, (record or PluginRecord(current=UNKNOWN_VERSION)).model_copy(update=given_up))
             return True
 
-    def forget(self, plugin_id: str, wish: Wish) -> None:
+    def delete(self, plugin_id: str, wish: RemovalMode) -> None:
         """Deletes the record after the data was treated as `wish` says.
 
         A version that was installed in its place by now stays.
         """
         with self._locked():
-            file = self._home(plugin_id) / RECORD
-            record = _readable(file)
+            file = self._home(plugin_id) / RECORD_FILE
+            record = _read_or_none(file)
             if record is None or record.removing != wish:
                 return
-            if (left := record.removed()) is not None:
+            if (left := record.after_removal()) is not None:
                 records.write(file, left)
                 return
-            for each in (file.with_name(FAILURE), file):
+            for each in (file.with_name(FAILURE_FILE), file):
                 each.unlink(missing_ok=True)
 
-    def sweep(self, in_use: frozenset[Path] = frozenset()) -> None:
+    def delete_unused(self, in_use: frozenset[Path] = frozenset()) -> None:
         """Deletes code that no record names and no process uses.
 
         Folder names are never reused, so the deletion needs no lock.
@@ -222,11 +232,11 @@ class PluginFolder:
         with self._locked():
             unused = [*self._unused(in_use)]
         for folder in unused:
-            self._read.pop(folder, None)
+            self._loaded_plugins.pop(folder, None)
             delete(folder)
         with self._locked():
             for home in self._root.glob("*/*"):
-                if home.parent.name != ".staging" and not (home / RECORD).exists():
+                if home.parent.name != ".staging" and not (home / RECORD_FILE).exists():
                     with contextlib.suppress(OSError):  # something of it is still in use
                         home.rmdir()
                         home.parent.rmdir()
@@ -238,7 +248,7 @@ class PluginFolder:
                     yield home
             elif home.is_dir():
                 with contextlib.suppress(RecordUnreadable):
-                    record = records.read(home / RECORD)
+                    record = records.read(home / RECORD_FILE)
                     named = {version.folder for version in record.versions()} if record else set()
                     yield from (
                         folder
@@ -248,7 +258,7 @@ class PluginFolder:
 
     def _home(self, plugin_id: str) -> Path:
         author, _, name = plugin_id.partition("/")
-        return self._root / safe(author) / safe(name)
+        return self._root / require_safe_name(author) / require_safe_name(name)
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
@@ -262,19 +272,19 @@ class PluginFolder:
             os.close(descriptor)
 
 
-def safe(part: str) -> str:
+def require_safe_name(part: str) -> str:
     """Returns one half of an identity, which is also a folder's name. Raises PluginInvalid if it can't be one."""
     allowed = all(each.isalnum() or each in "-_." for each in part)
-    short = len(part) <= NAME_CHARACTERS and len(part.encode()) <= NAME_BYTES
+    short = len(part) <= MAX_NAME_CHARACTERS and len(part.encode()) <= MAX_NAME_BYTES
     if not part or part.startswith(".") or not short or not allowed:
         raise PluginInvalid(
             f"'{part}' can't be part of a plugin's identity; use letters, digits, '-', '_' and '.', "
-            f"at most {NAME_CHARACTERS} and {NAME_BYTES} bytes"
+            f"at most {MAX_NAME_CHARACTERS} and {MAX_NAME_BYTES} bytes"
         )
     return part
 
 
-def _readable(file: Path) -> Record | None:
+def _read_or_none(file: Path) -> PluginRecord | None:
     try:
         return records.read(file)
     except RecordUnreadable:
@@ -290,7 +300,7 @@ def _folder_name(version: str) -> str:
 def _is_abandoned(staging: Path) -> bool:
     """Returns whether no process uses the staging folder: one that does holds its lock until it exits."""
     with contextlib.suppress(OSError):
-        descriptor = os.open(staging / STAGED, os.O_RDWR | os.O_CREAT, 0o600)
+        descriptor = os.open(staging / STAGING_LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         finally:

@@ -1,30 +1,35 @@
 """Builds the description of a plugin that operators see, from its record, its manifest and its process."""
 
-from parlour.core.model.plugin_manager import PluginFacts
-from parlour_sdk.plugin import Plugin
+from parlour.core.model.plugin_manager import PluginInfo
+from parlour_sdk.plugin import PluginDefinition
 
 from . import permissions
 from .packages.sources import Package
 from .process.sandbox import SandboxState
-from .records import Record
-from .store import Unusable
+from .records import PluginRecord
+from .store import UnusablePlugin
 
 
 def facts(
-    plugin_id: str, record: Record, plugin: Plugin | None, status: str, reason: str, sandbox: SandboxState
-) -> PluginFacts:
+    plugin_id: str,
+    record: PluginRecord,
+    plugin: PluginDefinition | None,
+    status: str,
+    reason: str,
+    sandbox: SandboxState,
+) -> PluginInfo:
     """Describes an installed plugin."""
     current = record.current
-    asked = permissions.asked(plugin.manifest) if plugin else {}
-    return PluginFacts(
+    asked = permissions.requested_permissions(plugin.manifest) if plugin else {}
+    return PluginInfo(
         plugin_id=plugin_id,
         version=current.version,
         status=status if record.enabled else "disabled",
-        reason=reason or _pending(record),
+        reason=reason or _pending_text(record),
         label=plugin.manifest.metadata.label if plugin else None,
         description=plugin.manifest.metadata.description if plugin else None,
         asked=asked,
-        granted=permissions.common(current.granted, asked),
+        granted=permissions.intersect(current.granted, asked),
         enabled=record.enabled,
         source=current.source,
         sha256=current.sha256,
@@ -39,9 +44,9 @@ def facts(
     )
 
 
-def unusable_facts(plugin_id: str, unusable: Unusable, sandbox: SandboxState) -> PluginFacts:
+def unusable_facts(plugin_id: str, unusable: UnusablePlugin, sandbox: SandboxState) -> PluginInfo:
     """Describes a plugin that can't run until it is installed again."""
-    return PluginFacts(
+    return PluginInfo(
         plugin_id=plugin_id,
         version=unusable.version,
         status="failed",
@@ -63,17 +68,17 @@ def unusable_facts(plugin_id: str, unusable: Unusable, sandbox: SandboxState) ->
     )
 
 
-def building_facts(package: Package, sandbox: SandboxState) -> PluginFacts:
+def building_facts(package: Package, sandbox: SandboxState) -> PluginInfo:
     """Describes a plugin that is not installed yet because its environment is being built."""
     manifest = package.plugin.manifest
-    return PluginFacts(
+    return PluginInfo(
         plugin_id=package.plugin_id,
         version=package.version,
         status="building",
         reason="its environment is being built",
         label=manifest.metadata.label,
         description=manifest.metadata.description,
-        asked=permissions.asked(manifest),
+        asked=permissions.requested_permissions(manifest),
         granted={},
         enabled=True,
         source=package.source,
@@ -89,12 +94,12 @@ def building_facts(package: Package, sandbox: SandboxState) -> PluginFacts:
     )
 
 
-def staying(version: str, status: str) -> str:
+def kept_version_text(version: str, status: str) -> str:
     """Describes the version that stays in place because its replacement failed."""
     return f"{version} goes on" if status == "ready" else f"{version} stays, which is {status or 'stopped'} itself"
 
 
-def _pending(record: Record) -> str:
+def _pending_text(record: PluginRecord) -> str:
     """Describes a pending removal, a candidate, or the version that was rejected; empty if there is none."""
     if record.removing:
         return "it is about to be removed" + (", and its data deleted" if record.removing == "delete" else "")
@@ -106,10 +111,10 @@ def _pending(record: Record) -> str:
     return ""
 
 
-def _warnings(plugin: Plugin | None) -> tuple[str, ...]:
+def _warnings(plugin: PluginDefinition | None) -> tuple[str, ...]:
     return tuple(warning.replace(f"{plugin.folder}/", "") for warning in plugin.warnings) if plugin else ()
 
 
-def _components(plugin: Plugin | None) -> tuple[dict[str, str], ...]:
+def _components(plugin: PluginDefinition | None) -> tuple[dict[str, str], ...]:
     components = plugin.components if plugin else ()
     return tuple({"kind": each.manifest.kind, "name": each.manifest.metadata.name} for each in components)

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from parlour.core.encoding import loads
 from parlour.core.journal import Insert, Unit
-from parlour.core.observability.live_events import Happening, happenings
+from parlour.core.observability.live_events import LiveEvent, derive_live_events
 from parlour.core.store.tables import RUN_EVENTS
 
 if TYPE_CHECKING:
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace.export import SpanExporter
     from opentelemetry.trace import Span
 
-NANOSECONDS = 1_000_000
+NANOSECONDS_PER_MILLISECOND = 1_000_000
 """Nanoseconds in a millisecond."""
-REMEMBERED = 10_000
-ENDED = frozenset(("completed", "failed", "cancelled", "timeout"))
+MAX_OPEN_SPANS = 10_000
+END_STATES = frozenset(("completed", "failed", "cancelled", "timeout"))
 PROVIDERS = {"gemini": "gcp.gemini", "xai": "x_ai", "moonshot": "moonshot_ai"}
 """OpenTelemetry's names of providers that differ from the kinds of the catalogue."""
 OPERATIONS = {"model.called": "chat", "tool.called": "execute_tool"}
@@ -35,7 +35,7 @@ class TracingMissing(Exception):
         super().__init__(type(self).__doc__)
 
 
-class Traces:
+class TraceObserver:
     """Observer of the journal that creates spans.
 
     The trace id of a run is its run id, which runners receive as `trace_id`.
@@ -50,20 +50,20 @@ class Traces:
         for statement in unit.statements:
             if isinstance(statement, Insert) and statement.table is RUN_EVENTS:
                 self._called(statement)
-        for happening in happenings(unit):
+        for happening in derive_live_events(unit):
             if happening.kind == "run":
                 self._run(happening)
 
-    def _run(self, run: Happening) -> None:
-        if "created_at" in run.facts:
+    def _run(self, run: LiveEvent) -> None:
+        if "created_at" in run.public_values:
             self._begin(run)
-        if run.state in ENDED:
+        if run.state in END_STATES:
             self._end(run)
 
-    def _begin(self, run: Happening) -> None:
-        if len(self._open) >= REMEMBERED:
+    def _begin(self, run: LiveEvent) -> None:
+        if len(self._open) >= MAX_OPEN_SPANS:
             self._open.pop(next(iter(self._open))).end()
-        facts = run.facts
+        facts = run.public_values
         attributes = {
             "gen_ai.operation.name": "invoke_agent",
             "gen_ai.agent.id": str(facts["agent_id"]),
@@ -76,21 +76,21 @@ class Traces:
             self._open[run.id] = self._tracer.start_span(
                 f"invoke_agent {facts['runner_id']}",
                 attributes=attributes,
-                start_time=int(facts["created_at"]) * NANOSECONDS,
+                start_time=int(facts["created_at"]) * NANOSECONDS_PER_MILLISECOND,
             )
 
-    def _end(self, run: Happening) -> None:
+    def _end(self, run: LiveEvent) -> None:
         from opentelemetry.trace import Status, StatusCode
 
         span = self._open.pop(run.id, None)
         if span is None:
             return
         span.set_attribute("parlour.run.status", run.state)
-        span.set_attributes(_usage(loads(str(run.facts.get("usage") or "{}"))))
+        span.set_attributes(_usage(loads(str(run.public_values.get("usage") or "{}"))))
         if run.state != "completed":
-            span.set_status(Status(StatusCode.ERROR, str(run.facts.get("status_reason", ""))))
-        ended = run.facts.get("finished_at") or run.facts.get("updated_at")
-        span.end(int(ended) * NANOSECONDS if ended else None)
+            span.set_status(Status(StatusCode.ERROR, str(run.public_values.get("status_reason", ""))))
+        ended = run.public_values.get("finished_at") or run.public_values.get("updated_at")
+        span.end(int(ended) * NANOSECONDS_PER_MILLISECOND if ended else None)
 
     def _called(self, event: Insert) -> None:
         """Creates the span of a finished model or tool call."""
@@ -112,12 +112,12 @@ class Traces:
             context=set_span_in_context(parent),
             kind=SpanKind.CLIENT if operation == "chat" else SpanKind.INTERNAL,
             attributes=attributes,
-            start_time=(ended - told.get("milliseconds", 0)) * NANOSECONDS,
+            start_time=(ended - told.get("milliseconds", 0)) * NANOSECONDS_PER_MILLISECOND,
         )
         if told["outcome"] != "answered":
             span.set_attribute("error.type", told["outcome"])
             span.set_status(Status(StatusCode.ERROR, told["outcome"]))
-        span.end(ended * NANOSECONDS)
+        span.end(ended * NANOSECONDS_PER_MILLISECOND)
 
 
 class RunIds:
@@ -157,18 +157,18 @@ def _usage(told: dict[str, Any]) -> dict[str, int]:
 
 
 @contextmanager
-def opened(endpoint: str, headers: dict[str, str], version: str) -> Iterator[Traces]:
+def export_traces(endpoint: str, headers: dict[str, str], version: str) -> Iterator[TraceObserver]:
     """Sends traces to an endpoint from a separate thread. Raises TracingMissing."""
     try:
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
     except ModuleNotFoundError as error:
         raise TracingMissing from error
-    with tracing(OTLPSpanExporter(endpoint=endpoint, headers=headers, timeout=3), version) as traces:
+    with trace_to(OTLPSpanExporter(endpoint=endpoint, headers=headers, timeout=3), version) as traces:
         yield traces
 
 
 @contextmanager
-def tracing(exporter: "SpanExporter", version: str) -> Iterator[Traces]:
+def trace_to(exporter: "SpanExporter", version: str) -> Iterator[TraceObserver]:
     from opentelemetry.sdk.resources import Resource
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import BatchSpanProcessor
@@ -178,6 +178,6 @@ def tracing(exporter: "SpanExporter", version: str) -> Iterator[Traces]:
     provider = TracerProvider(resource=resource, id_generator=ids, shutdown_on_exit=False)  # type: ignore[arg-type]
     provider.add_span_processor(BatchSpanProcessor(exporter, schedule_delay_millis=1000))
     try:
-        yield Traces(provider, ids)
+        yield TraceObserver(provider, ids)
     finally:
         provider.shutdown()

@@ -28,7 +28,7 @@ def is_accepted(url: str) -> bool:
     )
 
 
-def told(url: str) -> str:
+def redact_password(url: str) -> str:
     """Returns the address without its password."""
     parts = urlsplit(url)
     login, _, hosts = parts.netloc.rpartition("@")

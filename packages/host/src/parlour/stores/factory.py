@@ -8,7 +8,7 @@ from parlour.core.journal import Journal, StorageFailed
 
 
 @asynccontextmanager
-async def opened(url: str, file: Path, *, alone: bool = False) -> AsyncIterator[Journal]:
+async def open_journal(url: str, file: Path, *, alone: bool = False) -> AsyncIterator[Journal]:
     """Opens PostgreSQL at the address, or SQLite in the file if there is no address, with all tables.
 
     Raises StorageFailed. `alone` keeps other Hosts off the database; for a file, the lock on its data directory does
@@ -18,15 +18,15 @@ async def opened(url: str, file: Path, *, alone: bool = False) -> AsyncIterator[
         yield journal
 
 
-async def current(url: str, file: Path) -> str | None:
+async def current_revision(url: str, file: Path) -> str | None:
     """Returns the revision of the database, or None if there is none yet. Raises StorageFailed."""
     if not url:
         from . import migrate
 
-        return migrate.current(file)
+        return migrate.current_revision(file)
     with _driver():
         from .postgres import migrate as elsewhere
-    return await elsewhere.current(url)
+    return await elsewhere.current_revision(url)
 
 
 async def dump(url: str, file: Path) -> None:

@@ -22,15 +22,15 @@ from .sqlite.errors import storage_failure
 if TYPE_CHECKING:
     from alembic.config import Config
 
-KNOWN = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010", "0011")
+KNOWN_REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010", "0011")
 """Every revision below migrations/versions, oldest first."""
-HEAD = KNOWN[-1]
+HEAD = KNOWN_REVISIONS[-1]
 
 SCRIPTS = Path(__file__).with_name("migrations")
-WHOLE = SCRIPTS / "schema.sql"
+SCHEMA_FILE = SCRIPTS / "schema.sql"
 """The result of all migrations together, so that a new database is created without them. `make documents` writes it,
 and a test compares it with them."""
-BUSY_TIMEOUT = 5.0
+BUSY_TIMEOUT_SECONDS = 5.0
 
 
 class NewerDatabase(StorageFailed):
@@ -45,11 +45,11 @@ class NewerDatabase(StorageFailed):
         self.revision = revision
 
 
-def current(path: Path, *, busy_timeout: float = BUSY_TIMEOUT) -> str | None:
+def current_revision(path: Path, *, busy_timeout: float = BUSY_TIMEOUT_SECONDS) -> str | None:
     """Returns the file's revision; None if it is absent or empty. Raises StorageFailed if it is no Parlour database."""
     if not path.exists():
         return None
-    with _in_plain_words(path), closing(connect(path, "rw", busy_timeout)) as connection:
+    with _translate_errors(path), closing(connect(path, "rw", busy_timeout)) as connection:
         tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if not tables:
             return None
@@ -61,12 +61,12 @@ def current(path: Path, *, busy_timeout: float = BUSY_TIMEOUT) -> str | None:
     )
 
 
-def ensure(path: Path, *, busy_timeout: float = BUSY_TIMEOUT) -> None:
+def ensure(path: Path, *, busy_timeout: float = BUSY_TIMEOUT_SECONDS) -> None:
     """Creates or upgrades the database if it is not at HEAD. Any number of processes may do so at the same time."""
     if _is_current(path, busy_timeout):
         return
-    with _alone(path):
-        if current(path, busy_timeout=busy_timeout) is None:
+    with _exclusive_lock(path):
+        if current_revision(path, busy_timeout=busy_timeout) is None:
             _create(path, busy_timeout)
         elif not _is_current(path, busy_timeout):
             upgrade(path, busy_timeout=busy_timeout)
@@ -74,7 +74,7 @@ def ensure(path: Path, *, busy_timeout: float = BUSY_TIMEOUT) -> None:
 
 def is_head(revision: str | None, database: Path | str) -> bool:
     """Returns whether there is nothing to do. Raises NewerDatabase for a revision that this release does not know."""
-    if revision is not None and revision not in KNOWN:
+    if revision is not None and revision not in KNOWN_REVISIONS:
         raise NewerDatabase(database, revision)
     return revision == HEAD
 
@@ -90,11 +90,11 @@ def alembic_config(output: TextIO | None = None) -> "Config":
 
 
 def _is_current(path: Path, busy_timeout: float) -> bool:
-    return is_head(current(path, busy_timeout=busy_timeout), path)
+    return is_head(current_revision(path, busy_timeout=busy_timeout), path)
 
 
 @contextmanager
-def _alone(path: Path) -> Iterator[None]:
+def _exclusive_lock(path: Path) -> Iterator[None]:
     """Holds a lock on a file beside the database.
 
     The file stays, since removing it would race with the next process that locks it.
@@ -115,7 +115,7 @@ def _alone(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _in_plain_words(path: Path) -> Iterator[None]:
+def _translate_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
@@ -123,12 +123,12 @@ def _in_plain_words(path: Path) -> Iterator[None]:
 
 
 def _create(path: Path, busy_timeout: float) -> None:
-    with _in_plain_words(path), closing(connect(path, "rwc", busy_timeout)) as connection:
+    with _translate_errors(path), closing(connect(path, "rwc", busy_timeout)) as connection:
         connection.execute("PRAGMA journal_mode=WAL")
-        connection.executescript(f"BEGIN IMMEDIATE;\n{WHOLE.read_text()}\nCOMMIT;")
+        connection.executescript(f"BEGIN IMMEDIATE;\n{SCHEMA_FILE.read_text()}\nCOMMIT;")
 
 
-def upgrade(path: Path, *, busy_timeout: float = BUSY_TIMEOUT) -> None:
+def upgrade(path: Path, *, busy_timeout: float = BUSY_TIMEOUT_SECONDS) -> None:
     """Applies the missing migrations, one after the other, whatever the current revision."""
     config = alembic_config()
     from alembic import command
@@ -136,7 +136,7 @@ def upgrade(path: Path, *, busy_timeout: float = BUSY_TIMEOUT) -> None:
     from sqlalchemy.exc import DBAPIError
     from sqlalchemy.pool import StaticPool
 
-    with _in_plain_words(path), closing(connect(path, "rwc", busy_timeout)) as raw:
+    with _translate_errors(path), closing(connect(path, "rwc", busy_timeout)) as raw:
         raw.execute("PRAGMA journal_mode=WAL")
         engine = create_engine("sqlite://", creator=lambda: raw, poolclass=StaticPool)
         # The driver begins no transaction for schema changes, so one is begun here: all of it happens, or nothing.

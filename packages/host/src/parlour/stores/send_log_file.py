@@ -20,116 +20,118 @@ from parlour.core.store.tables import META
 logger = logging.getLogger(__name__)
 
 BOOT = Path("/proc/sys/kernel/random/boot_id")
-LIFE = "life"
-FROM = "complete_from"
-LARGEST_BYTES = 1024 * 1024
+HOST_PROCESS_KEY = "life"
+COMPLETE_FROM_KEY = "complete_from"
+MAX_FILE_BYTES = 1024 * 1024
 """Size beyond which the file is rewritten with only the unfinished sends."""
 
-Notes = dict[str, str | None]
+SendNotes = dict[str, str | None]
 """Message id that the platform acknowledged, by the id of the outbox row; None before the acknowledgement."""
 
 
-class HandoverFile:
+class SendLogFile:
     def __init__(self, path: Path, journal: Journal, ids: Ids, boot: Path = BOOT) -> None:
         self._path = path
         self._journal = journal
         self._ids = ids
         self._boot = boot
-        self._life = ""
-        self._open: Notes = {}
+        self._host_process = ""
+        self._unfinished: SendNotes = {}
         self._file = -1
         self._size = 0
 
-    async def take_up(self, sending: Collection[str]) -> None:
-        if not self._life:
-            rows = await self._journal.read(Select(META, where(name=LIFE)))
-            self._open = self._left_open(rows[0]["value"] if rows else "", sending) | self._open
-            self._life = self._ids.new()
-            self._write_anew(complete_from="")
+    async def load(self, sending: Collection[str]) -> None:
+        if not self._host_process:
+            rows = await self._journal.read(Select(META, where(name=HOST_PROCESS_KEY)))
+            self._unfinished = self._load_unfinished(rows[0]["value"] if rows else "", sending) | self._unfinished
+            self._host_process = self._ids.new()
+            self._rewrite(complete_from="")
         # Written to the database last: after a kill in between, file and database name different processes.
-        life = Insert(META, {"name": LIFE, "value": self._life}, conflict=Upsert(("name",), ("value",)))
+        life = Insert(
+            META, {"name": HOST_PROCESS_KEY, "value": self._host_process}, conflict=Upsert(("name",), ("value",))
+        )
         await self._journal.commit(Unit("handovers.life", (life,)))
 
-    def begun(self, outbox_id: str) -> bool:
-        return outbox_id in self._open
+    def was_started(self, outbox_id: str) -> bool:
+        return outbox_id in self._unfinished
 
-    def answer(self, outbox_id: str) -> str | None:
-        return self._open.get(outbox_id)
+    def message_id(self, outbox_id: str) -> str | None:
+        return self._unfinished.get(outbox_id)
 
-    def begin(self, outbox_id: str) -> None:
-        self._open[outbox_id] = None
-        self._note(outbox_id)
+    def record_start(self, outbox_id: str) -> None:
+        self._unfinished[outbox_id] = None
+        self._append(outbox_id)
 
-    def answered(self, outbox_id: str, message_id: str) -> None:
-        self._open[outbox_id] = message_id
-        self._note(outbox_id, message_id)
+    def record_acknowledgement(self, outbox_id: str, message_id: str) -> None:
+        self._unfinished[outbox_id] = message_id
+        self._append(outbox_id, message_id)
 
-    def settle(self, outbox_id: str) -> None:
-        self._open.pop(outbox_id, None)
+    def clear(self, outbox_id: str) -> None:
+        self._unfinished.pop(outbox_id, None)
 
     def close(self) -> None:
         file, self._file = self._file, -1  # even if closing fails: the number may be another file's by then
         _close(file)
 
-    def _note(self, *words: str) -> None:
+    def _append(self, *words: str) -> None:
         if self._file < 0:
             return
-        if self._size > LARGEST_BYTES:
-            self._write_anew(complete_from=self._ids.new())
+        if self._size > MAX_FILE_BYTES:
+            self._rewrite(complete_from=self._ids.new())
             return
         try:
             self._write(dumps(words).encode() + b"\n")
         except OSError as error:
-            self._do_without(error)
+            self._discard(error)
 
     def _write(self, content: bytes) -> None:
         if os.write(self._file, content) < len(content):
             raise OSError("there was no room for all of it")
         self._size += len(content)
 
-    def _write_anew(self, complete_from: str) -> None:
+    def _rewrite(self, complete_from: str) -> None:
         """Replaces the file in one step, so that a kill leaves the old or the new one.
 
         Completed sends are left out. A database that is restored to an earlier state does not know that they are
         completed. So for rows with ids below `complete_from` a missing line proves nothing.
         """
         try:
-            file = os.open(self._new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
+            file = os.open(self._new_path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
             before, self._file, self._size = self._file, file, 0
             _close(before)
-            head = {**self._head(self._life, os.fstat(file)), FROM: complete_from}
-            lines = [(row,) if answer is None else (row, answer) for row, answer in self._open.items()]
+            head = {**self._head(self._host_process, os.fstat(file)), COMPLETE_FROM_KEY: complete_from}
+            lines = [(row,) if answer is None else (row, answer) for row, answer in self._unfinished.items()]
             self._write("".join(f"{dumps(line)}\n" for line in (head, *lines)).encode())
-            self._new.replace(self._path)
+            self._new_path.replace(self._path)
         except OSError as error:
-            self._do_without(error)
+            self._discard(error)
 
-    def _do_without(self, error: OSError) -> None:
+    def _discard(self, error: OSError) -> None:
         """Removes the file: one that lacks a line would claim that a message was never sent."""
         logger.warning("%s: %s; sends that a crash interrupts will be repeated and marked", self._path.name, error)
         with suppress(OSError):  # emptied first, since the folder may not allow removal
             os.ftruncate(self._file, 0)
         with suppress(OSError):
             self.close()
-        for path in (self._path, self._new):
+        for path in (self._path, self._new_path):
             try:
                 path.unlink(missing_ok=True)
             except OSError as other:
                 logger.error("%s is not complete and could not be removed; remove it: %s", path, other)
 
     @property
-    def _new(self) -> Path:
+    def _new_path(self) -> Path:
         return self._path.with_suffix(".new")
 
-    def _left_open(self, life: str, sending: Collection[str]) -> Notes:
+    def _load_unfinished(self, life: str, sending: Collection[str]) -> SendNotes:
         """Returns what the previous process noted of these rows, if its file is trusted.
 
         Otherwise every row counts as started.
         """
         try:
             head, *lines = [loads(line) for line in self._path.read_text("utf-8").rstrip("\n").split("\n")]
-            notes: Notes = {words[0]: words[1] if len(words) > 1 else None for words in lines}
-            complete_from = head.pop(FROM)
+            notes: SendNotes = {words[0]: words[1] if len(words) > 1 else None for words in lines}
+            complete_from = head.pop(COMPLETE_FROM_KEY)
             known = self._head(life, self._path.stat())
             if head == known and all(known.values()):
                 return {id: notes.get(id) for id in sending if id in notes or id < complete_from}
@@ -138,9 +140,9 @@ class HandoverFile:
         return dict.fromkeys(sending)
 
     def _head(self, life: str, about: os.stat_result) -> dict[str, object]:
-        return {"life": life, "boot": self._booted(), "file": about.st_ino}
+        return {"life": life, "boot": self._boot_id(), "file": about.st_ino}
 
-    def _booted(self) -> str:
+    def _boot_id(self) -> str:
         """Returns the boot id; empty on a machine that has none, and then no file is trusted."""
         try:
             return self._boot.read_text().strip()

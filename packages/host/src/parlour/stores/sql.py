@@ -25,26 +25,26 @@ from parlour_sdk.values import dataclass
 
 Parameters = tuple[Any, ...]
 Types = tuple[type, ...]
-Test = tuple[str, str, Types]
+ConditionShape = tuple[str, str, Types]
 """A condition without its values: column, operator, types of its parameters."""
 
-HIGHEST = chr(0x10FFFF)
+MAX_CHARACTER = chr(0x10FFFF)
 KINDS: dict[str, type] = {"text": str, "integer": int, "blob": bytes}
 
 
 @dataclass(frozen=True, slots=True)
-class Dialect:
+class SqlDialect:
     """The differences between databases."""
 
     placeholder: Callable[[int, type], str]
     """Returns the placeholder for the parameter of this position (from 1) and type."""
-    number: str = ""
+    counter_value: str = ""
     """SQL for the value of a `counted` column in an insert; empty if the database numbers rows itself."""
-    give_back: Callable[[Table], str] = lambda table: ""
+    return_number: Callable[[Table], str] = lambda table: ""
     """Returns SQL that gives back the number used by an insert without a new row, so that `counted` columns stay
     gap-free."""
     full_text: "FullText | None" = None
-    reads_again: bool = False
+    avoids_returning: bool = False
     """True if RETURNING is expensive and a second query is cheap. SQLite fills a table of its own for RETURNING."""
 
 
@@ -54,16 +54,16 @@ class FullText:
 
     source: str
     """Tables to read."""
-    holds: str
+    condition: str
     """Condition that all words occur."""
     rank: str
     """Sort order, best match first."""
-    asked: Callable[[Sequence[str]], str]
+    format_words: Callable[[Sequence[str]], str]
     """Returns the words in the form that the database expects; they are data, never syntax."""
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class StatementPlan:
     """A compiled shape."""
 
     table: Table
@@ -72,15 +72,15 @@ class Plan:
     """Positions of parameters that are Refs, replaced when the unit is executed."""
     columns: tuple[str, ...]
     """Column names of each returned row."""
-    give_back: str = ""
+    return_number_sql: str = ""
     """Statement to execute afterwards; empty if none is needed."""
-    numbered: bool = False
+    uses_counter: bool = False
     """True if it uses a number that the driver supplies; then the number used is the last value of each returned
     row."""
-    again: str = ""
+    reread_sql: str = ""
     """Query that reads what would have been returned, by the key that ends the parameters; empty if the statement
     returns it."""
-    by_key: int = 0
+    reread_parameter_count: int = 0
     """Number of parameters of that query; 0 for the row that the connection inserted last."""
 
 
@@ -88,65 +88,65 @@ def _quoted(names: Sequence[str]) -> str:
     return ", ".join(f'"{name}"' for name in names)
 
 
-def _sqlite_give_back(table: Table) -> str:
+def _sqlite_return_number(table: Table) -> str:
     # AUTOINCREMENT also counts an insert that ended in ON CONFLICT, although no row has that number.
     return (
         f"UPDATE sqlite_sequence SET seq = seq - 1 WHERE name = '{table.name}' "
-        f'AND NOT EXISTS (SELECT 1 FROM "{table.name}" WHERE "{table.counted}" = sqlite_sequence.seq)'
+        f'AND NOT EXISTS (SELECT 1 FROM "{table.name}" WHERE "{table.sequence_column}" = sqlite_sequence.seq)'
     )
 
 
 _SQLITE_SEARCH = FullText(
     source='"{table}_{column}" JOIN "{table}" ON "{table}".rowid = "{table}_{column}".rowid',
-    holds='"{table}_{column}" MATCH {asked}',
+    condition='"{table}_{column}" MATCH {asked}',
     rank='bm25("{table}_{column}")',
-    asked=lambda words: " AND ".join('"' + word.replace('"', '""') + '"' for word in words),
+    format_words=lambda words: " AND ".join('"' + word.replace('"', '""') + '"' for word in words),
 )
-SQLITE = Dialect(
+SQLITE = SqlDialect(
     placeholder=lambda position, given: "?",
-    give_back=_sqlite_give_back,
+    return_number=_sqlite_return_number,
     full_text=_SQLITE_SEARCH,
-    reads_again=True,
+    avoids_returning=True,
 )
 
 
-def successor(prefix: str) -> str | None:
+def prefix_end(prefix: str) -> str | None:
     """Returns the lowest text above all that start with `prefix`, or None if there is none."""
-    stem = prefix.rstrip(HIGHEST)
+    stem = prefix.rstrip(MAX_CHARACTER)
     if not stem:
         return None
     following = ord(stem[-1]) + 1
     return stem[:-1] + chr(0xE000 if following == 0xD800 else following)  # surrogates are not characters
 
 
-def _literal(part: str) -> str:
+def _escape_pattern(part: str) -> str:
     """Escapes the special characters of a LIKE pattern."""
     return part.replace("!", "!!").replace("%", "!%").replace("_", "!_")
 
 
-def _doubled(items: tuple[Any, ...]) -> tuple[Any, ...]:
+def _pad_to_power_of_two(items: tuple[Any, ...]) -> tuple[Any, ...]:
     """Repeats the last item up to a power of two, since each length of a list would be a shape of its own."""
     missing = (1 << (len(items) - 1).bit_length()) - len(items) if items else 0
     return items + items[-1:] * missing
 
 
-def _split(where: tuple[Condition, ...]) -> tuple[tuple[Test, ...], list[Any]]:
+def _split_conditions(where: tuple[Condition, ...]) -> tuple[tuple[ConditionShape, ...], list[Any]]:
     """Splits conditions into their shape and their parameters."""
-    tests: list[Test] = []
+    tests: list[ConditionShape] = []
     parameters: list[Any] = []
     for condition in where:
         operator, value = condition.operator, condition.value
         if operator == "in":
-            items = _doubled(tuple(value))
+            items = _pad_to_power_of_two(tuple(value))
             tests.append((condition.column, operator, tuple(map(type, items))))
             parameters += items
         elif operator == "holding":
             tests.append((condition.column, operator, (type(value),)))
-            parameters.append(f"%{_literal(value)}%")
+            parameters.append(f"%{_escape_pattern(value)}%")
         elif operator == "starting":
             if not isinstance(value, str):
                 raise AssertionError(f"a prefix of '{condition.column}' must be text, not {type(value).__name__}")
-            end = successor(value)
+            end = prefix_end(value)
             if end is None:
                 tests.append((condition.column, ">=", (str,)))
                 parameters.append(value)
@@ -159,10 +159,10 @@ def _split(where: tuple[Condition, ...]) -> tuple[tuple[Test, ...], list[Any]]:
     return tuple(tests), parameters
 
 
-class _Text:
+class _SqlBuilder:
     """Builds the SQL of one statement: numbers parameters, notes Refs, and rejects what the table can't hold."""
 
-    def __init__(self, dialect: Dialect, table: Table) -> None:
+    def __init__(self, dialect: SqlDialect, table: Table) -> None:
         self._dialect = dialect
         self._table = table
         self._kinds = {column.name: KINDS[column.kind] for column in table.columns}
@@ -187,19 +187,19 @@ class _Text:
         return self._dialect.placeholder(self._count, given)
 
     def assignment(self, column: str, given: type) -> str:
-        if column == self._table.counted:
+        if column == self._table.sequence_column:
             raise AssertionError(f"'{self._table.name}.{column}' is numbered by the database")
         if given is Increment:
             return f'"{column}" = "{column}" + {self.parameter(column, int)}'
         return f'"{column}" = {self.parameter(column, given)}'
 
-    def where(self, tests: tuple[Test, ...]) -> str:
+    def where(self, tests: tuple[ConditionShape, ...]) -> str:
         return " WHERE " + " AND ".join(map(self._test, tests)) if tests else ""
 
     def returning(self, columns: tuple[str, ...]) -> str:
         return f" RETURNING {self.names(columns)}" if columns else ""
 
-    def _test(self, test: Test) -> str:
+    def _test(self, test: ConditionShape) -> str:
         column, operator, types = test
         if operator == "in" and not types:
             return "1 = 0"
@@ -213,25 +213,25 @@ class _Text:
         return f'"{column}" {operator} {places[0]}'
 
 
-Step = tuple[Plan, Parameters, int | None]
+CompiledStatement = tuple[StatementPlan, Parameters, int | None]
 """A compiled statement. The third item is the number of rows that it must affect, if that matters."""
 
 
 class Compiler:
     """Compiles statements and queries to plans with parameters."""
 
-    def __init__(self, dialect: Dialect) -> None:
+    def __init__(self, dialect: SqlDialect) -> None:
         self._dialect = dialect
-        self._plans: dict[Any, Plan] = {}
+        self._plans: dict[Any, StatementPlan] = {}
 
-    def unit(self, unit: Unit) -> list[Step]:
+    def unit(self, unit: Unit) -> list[CompiledStatement]:
         steps = [self.statement(statement) for statement in unit.statements]
         for index, (plan, parameters, _) in enumerate(steps):
             if plan.references:
                 _require_references(unit, index, plan, parameters)
         return steps
 
-    def statement(self, statement: Statement) -> Step:
+    def statement(self, statement: Statement) -> CompiledStatement:
         match statement:
             case Insert():
                 return self._insert(statement)
@@ -242,14 +242,14 @@ class Compiler:
             case _:
                 assert_never(statement)
 
-    def select(self, query: Select) -> tuple[Plan, Parameters]:
-        tests, parameters = _split(query.where)
+    def select(self, query: Select) -> tuple[StatementPlan, Parameters]:
+        tests, parameters = _split_conditions(query.where)
         limited = query.limit is not None
         shape = (Select, query.table, tests, query.columns, query.order, query.direction, limited)
         plan = self._plans.get(shape)
         if plan is None:
-            text = _Text(self._dialect, query.table)
-            columns = query.columns or query.table.names
+            text = _SqlBuilder(self._dialect, query.table)
+            columns = query.columns or query.table.column_names
             sql = f'SELECT {text.names(columns)} FROM "{query.table.name}"{text.where(tests)}'
             if query.order:
                 text.names(query.order)
@@ -257,38 +257,38 @@ class Compiler:
                 sql += " ORDER BY " + ", ".join(f'"{name}"{suffix}' for name in query.order)
             if limited:
                 sql += f" LIMIT {self._dialect.placeholder(len(parameters) + 1, int)}"
-            plan = self._plans[shape] = Plan(query.table, sql, tuple(text.references), columns)
+            plan = self._plans[shape] = StatementPlan(query.table, sql, tuple(text.references), columns)
         if plan.references:
             raise AssertionError("a query is no part of a unit and can't hold a Ref")
         if limited:
             parameters.append(query.limit)
         return plan, tuple(parameters)
 
-    def search(self, query: Search) -> tuple[Plan, Parameters]:
+    def search(self, query: Search) -> tuple[StatementPlan, Parameters]:
         """Compiles a search. Equally good matches are sorted by key, newest first."""
         full_text = self._dialect.full_text
         if full_text is None:
             raise AssertionError("these connections don't search")
-        tests, parameters = _split(query.where)
+        tests, parameters = _split_conditions(query.where)
         shape = (Search, query.table, query.column, tests)
         plan = self._plans.get(shape)
         if plan is None:
-            text, table = _Text(self._dialect, query.table), query.table
+            text, table = _SqlBuilder(self._dialect, query.table), query.table
             asked = text.parameter(query.column, str)
             filled = {"table": table.name, "column": query.column, "asked": asked}
             conditions = text.where(tests).replace(" WHERE ", " AND ", 1)
-            columns = ", ".join(f'"{table.name}"."{name}"' for name in table.names)
+            columns = ", ".join(f'"{table.name}"."{name}"' for name in table.column_names)
             newest = ", ".join(f'"{table.name}"."{name}" DESC' for name in table.key)
             sql = (
                 f"SELECT {columns} FROM {full_text.source.format(**filled)} "
-                f"WHERE {full_text.holds.format(**filled)}{conditions} "
+                f"WHERE {full_text.condition.format(**filled)}{conditions} "
                 f"ORDER BY {full_text.rank.format(**filled)}, {newest} "
                 f"LIMIT {self._dialect.placeholder(len(parameters) + 2, int)}"
             )
-            plan = self._plans[shape] = Plan(table, sql, (), table.names)
-        return plan, (full_text.asked(query.words), *parameters, query.limit)
+            plan = self._plans[shape] = StatementPlan(table, sql, (), table.column_names)
+        return plan, (full_text.format_words(query.words), *parameters, query.limit)
 
-    def _insert(self, statement: Insert) -> Step:
+    def _insert(self, statement: Insert) -> CompiledStatement:
         table, values = statement.table, statement.values
         parameters = tuple(values.values())
         shape = (table, tuple(values), tuple(map(type, parameters)), statement.conflict, statement.returning)
@@ -297,27 +297,32 @@ class Compiler:
             plan = self._plans[shape] = self._insert_plan(statement)
         return plan, parameters, None
 
-    def _insert_plan(self, statement: Insert) -> Plan:
+    def _insert_plan(self, statement: Insert) -> StatementPlan:
         table, values, returning = statement.table, statement.values, statement.returning
-        if set(values) != set(table.names) - {table.counted}:
-            differing = sorted(set(values) ^ (set(table.names) - {table.counted}))
+        if set(values) != set(table.column_names) - {table.sequence_column}:
+            differing = sorted(set(values) ^ (set(table.column_names) - {table.sequence_column}))
             raise AssertionError(f"an insert into '{table.name}' must name each column once: {differing}")
-        text = _Text(self._dialect, table)
+        text = _SqlBuilder(self._dialect, table)
         places = {name: text.parameter(name, type(value)) for name, value in values.items()}
         numbered = False
-        if table.counted and self._dialect.number:
+        if table.sequence_column and self._dialect.counter_value:
             numbered = True
-            places[table.counted] = self._dialect.number
-            returning = (*returning, table.counted)
+            places[table.sequence_column] = self._dialect.counter_value
+            returning = (*returning, table.sequence_column)
         sql = f'INSERT INTO "{table.name}" ({text.names(tuple(places))}) VALUES ({", ".join(places.values())})'
         sql += self._on_conflict(statement, text)
-        if self._dialect.reads_again and returning and returning == (table.counted,) and statement.conflict == "fail":
-            return Plan(table, sql, tuple(text.references), returning, again="SELECT last_insert_rowid()")
+        if (
+            self._dialect.avoids_returning
+            and returning
+            and returning == (table.sequence_column,)
+            and statement.conflict == "fail"
+        ):
+            return StatementPlan(table, sql, tuple(text.references), returning, reread_sql="SELECT last_insert_rowid()")
         sql += text.returning(returning)
-        give_back = self._dialect.give_back(table) if table.counted and statement.conflict != "fail" else ""
-        return Plan(table, sql, tuple(text.references), statement.returning, give_back, numbered)
+        give_back = self._dialect.return_number(table) if table.sequence_column and statement.conflict != "fail" else ""
+        return StatementPlan(table, sql, tuple(text.references), statement.returning, give_back, numbered)
 
-    def _on_conflict(self, statement: Insert, text: _Text) -> str:
+    def _on_conflict(self, statement: Insert, text: _SqlBuilder) -> str:
         match statement.conflict:
             case "fail":
                 return ""
@@ -330,48 +335,53 @@ class Compiler:
                 sets = ", ".join(f'"{name}" = excluded."{name}"' for name in columns)
                 return f" ON CONFLICT ({_quoted(key)}) DO " + (f"UPDATE SET {sets}" if sets else "NOTHING")
 
-    def _update(self, statement: Update) -> Step:
+    def _update(self, statement: Update) -> CompiledStatement:
         values = statement.values
         types = tuple(map(type, values.values()))
-        tests, parameters = _split(statement.where)
+        tests, parameters = _split_conditions(statement.where)
         shape = (Update, statement.table, tuple(values), types, tests, statement.returning)
         plan = self._plans.get(shape)
         if plan is None:
-            text = _Text(self._dialect, statement.table)
+            text = _SqlBuilder(self._dialect, statement.table)
             if not values:
                 raise AssertionError(f"an update of '{statement.table.name}' must set a column")
             sets = ", ".join(text.assignment(name, given) for name, given in zip(values, types, strict=True))
             sql = f'UPDATE "{statement.table.name}" SET {sets}{text.where(tests)}'
-            again = self._again(statement, tests)
+            again = self._reread_sql(statement, tests)
             sql += "" if again else text.returning(statement.returning)
             references, returning = tuple(text.references), statement.returning
-            plan = self._plans[shape] = Plan(
-                statement.table, sql, references, returning, again=again, by_key=len(tests) if again else 0
+            plan = self._plans[shape] = StatementPlan(
+                statement.table,
+                sql,
+                references,
+                returning,
+                reread_sql=again,
+                reread_parameter_count=len(tests) if again else 0,
             )
         given = [value.by if type(value) is Increment else value for value in values.values()]
         return plan, (*given, *parameters), statement.expect
 
-    def _again(self, statement: Update, tests: tuple[Test, ...]) -> str:
+    def _reread_sql(self, statement: Update, tests: tuple[ConditionShape, ...]) -> str:
         """Returns a query for the updated row by its whole, unchanged key; empty if that is not possible."""
         table, columns = statement.table, {column for column, operator, _ in tests if operator == "="}
         found = len(tests) == len(table.key) and columns == set(table.key) and columns.isdisjoint(statement.values)
-        if not (self._dialect.reads_again and statement.returning and found):
+        if not (self._dialect.avoids_returning and statement.returning and found):
             return ""
-        text = _Text(self._dialect, table)
+        text = _SqlBuilder(self._dialect, table)
         return f'SELECT {text.names(statement.returning)} FROM "{table.name}"{text.where(tests)}'
 
-    def _delete(self, statement: Delete) -> Step:
-        tests, parameters = _split(statement.where)
+    def _delete(self, statement: Delete) -> CompiledStatement:
+        tests, parameters = _split_conditions(statement.where)
         shape = (Delete, statement.table, tests, statement.returning)
         plan = self._plans.get(shape)
         if plan is None:
-            text = _Text(self._dialect, statement.table)
+            text = _SqlBuilder(self._dialect, statement.table)
             sql = f'DELETE FROM "{statement.table.name}"{text.where(tests)}{text.returning(statement.returning)}'
-            plan = self._plans[shape] = Plan(statement.table, sql, tuple(text.references), statement.returning)
+            plan = self._plans[shape] = StatementPlan(statement.table, sql, tuple(text.references), statement.returning)
         return plan, tuple(parameters), statement.expect
 
 
-def _require_references(unit: Unit, index: int, plan: Plan, parameters: Parameters) -> None:
+def _require_references(unit: Unit, index: int, plan: StatementPlan, parameters: Parameters) -> None:
     """Rejects a Ref to a statement that is not an earlier one, or to a column that it does not return."""
     for position in plan.references:
         reference = parameters[position]

@@ -14,7 +14,7 @@ import pytest
 
 from parlour.core.platforms.api import PlatformApi
 from parlour.core.platforms.manifest import AdapterManifest
-from parlour.core.platforms.port import Adapter, Incoming
+from parlour.core.platforms.port import Adapter, IncomingEvent
 from parlour.platforms._kit.backoff import Backoff
 from parlour_sdk.protocol.chain import Component, MessageChain, Platform, Source, Unknown
 from parlour_sdk.protocol.platform_api import NotSupportedError
@@ -168,13 +168,13 @@ class AdapterContract:
 class ConnectingContract(AdapterContract):
     async def test_it_tries_again_at_intervals_that_grow(self, rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
         waits: list[float] = []
-        another = Backoff.another
+        another = Backoff.next_delay
 
         def noted(backoff: Backoff) -> float:
             waits.append(another(backoff))
             return waits[-1]
 
-        monkeypatch.setattr(Backoff, "another", noted)
+        monkeypatch.setattr(Backoff, "next_delay", noted)
         monkeypatch.setattr("random.uniform", lambda least, most: most)
         await rig.cut_for_long(3)
         await rig.say("after all")
@@ -182,21 +182,21 @@ class ConnectingContract(AdapterContract):
         assert waits == pytest.approx([waits[0] * 2**number for number in range(4)])
 
 
-def _ids(incoming: Sequence[Incoming]) -> list[str]:
+def _ids(incoming: Sequence[IncomingEvent]) -> list[str]:
     return [each.event.event_id for each in incoming]
 
 
-def _is_own(incoming: Incoming) -> bool:
+def _is_own(incoming: IncomingEvent) -> bool:
     sender = getattr(incoming.event, "sender", None)
     return sender is not None and sender.id == incoming.self_id
 
 
-def _says(incoming: Incoming, text: str) -> bool:
+def _says(incoming: IncomingEvent, text: str) -> bool:
     chain = getattr(incoming.event, "message_chain", ())
     return any(getattr(each, "text", "") == text for each in chain)
 
 
-def _is_told_as_strange(incoming: Incoming) -> bool:
+def _is_told_as_strange(incoming: IncomingEvent) -> bool:
     """As an event of the platform's own kind, or as a message with its unreadable parts."""
     chain = getattr(incoming.event, "message_chain", ())
     return incoming.event.type.startswith("platform.") or any(isinstance(each, Unknown | Platform) for each in chain)

@@ -4,10 +4,10 @@ import os
 import signal
 from dataclasses import replace
 
-from parlour.app.core import Ports
+from parlour.app.core import CorePorts
 from parlour.core.journal import Journal, Receipt, Row, Search, Select, Unit
-from parlour.core.model.outbox_row import Outgoing
-from parlour.core.model.ports import Sent, Surface
+from parlour.core.model.outbox_row import OutboxRow
+from parlour.core.model.ports import SendReceipt, Surface
 
 
 class Fault:
@@ -23,7 +23,7 @@ class Fault:
             if not self._left:
                 os.kill(os.getpid(), signal.SIGKILL)
 
-    def around(self, ports: Ports) -> Ports:
+    def around(self, ports: CorePorts) -> CorePorts:
         surfaces = {name: FaultySurface(surface, self) for name, surface in ports.surfaces.items()}
         return replace(ports, journal=FaultyJournal(ports.journal, self), surfaces=surfaces)
 
@@ -51,23 +51,23 @@ class FaultySurface:
         self._surface = surface
         self._fault = fault
 
-    def repeatable(self, outgoing: Outgoing) -> bool:
-        return self._surface.repeatable(outgoing)
+    def is_idempotent(self, outgoing: OutboxRow) -> bool:
+        return self._surface.is_idempotent(outgoing)
 
-    def line(self, outgoing: Outgoing) -> str:
-        return self._surface.line(outgoing)
+    def serialization_key(self, outgoing: OutboxRow) -> str:
+        return self._surface.serialization_key(outgoing)
 
-    async def ready(self, outgoing: Outgoing) -> None:
-        await self._surface.ready(outgoing)
+    async def wait_until_sendable(self, outgoing: OutboxRow) -> None:
+        await self._surface.wait_until_sendable(outgoing)
 
-    async def turn(self, outgoing: Outgoing) -> None:
-        await self._surface.turn(outgoing)
+    async def acquire(self, outgoing: OutboxRow) -> None:
+        await self._surface.acquire(outgoing)
 
-    async def send(self, outgoing: Outgoing) -> Sent:
+    async def send(self, outgoing: OutboxRow) -> SendReceipt:
         self._fault.at("send:before")
         sent = await self._surface.send(outgoing)
         self._fault.at("send:after")
         return sent
 
-    async def find(self, outgoing: Outgoing) -> Sent | None:
-        return await self._surface.find(outgoing)
+    async def find_sent(self, outgoing: OutboxRow) -> SendReceipt | None:
+        return await self._surface.find_sent(outgoing)

@@ -9,8 +9,8 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from parlour.app.core import Ports
-from parlour.app.host import Additions, Host
+from parlour.app.core import CorePorts
+from parlour.app.host import Host, HostExtensions
 from parlour.app.settings_loader import load
 from parlour.cli import serve
 
@@ -21,7 +21,7 @@ from .line_platform import SURFACE, LinePlatform
 def main(data: str, port: str, platform_port: str, agent_id: str, point: str = "") -> None:
     platform = LinePlatform(int(platform_port))
 
-    def wrap(ports: Ports) -> Ports:
+    def wrap(ports: CorePorts) -> CorePorts:
         ports = replace(ports, surfaces={SURFACE: platform})
         return Fault(point).around(ports) if point else ports
 
@@ -30,7 +30,7 @@ def main(data: str, port: str, platform_port: str, agent_id: str, point: str = "
         async with platform.connected(host.core.gateway, host.core.routes, agent_id):
             yield
 
-    serve.run(load(None, {"data": Path(data), "http.port": int(port)}), Additions(wrap, attach))
+    serve.run(load(None, {"data": Path(data), "http.port": int(port)}), HostExtensions(wrap, attach))
 
 
 if __name__ == "__main__":

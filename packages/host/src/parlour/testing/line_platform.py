@@ -9,11 +9,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
-from parlour.core.config.routes import Route, RouteBook
+from parlour.core.config.routes import Route, RouteRepository
 from parlour.core.ingest.gateway import Gateway
-from parlour.core.model.event import EventContext, EventEnvelope, Party
-from parlour.core.model.outbox_row import Outgoing
-from parlour.core.model.ports import SendRefused, Sent
+from parlour.core.model.event import EventContext, EventEnvelope, Participant
+from parlour.core.model.outbox_row import OutboxRow
+from parlour.core.model.ports import SendReceipt, SendRefused
 
 BOT = "line"
 SURFACE = "sim"
@@ -25,22 +25,22 @@ class LinePlatform:
     def __init__(self, port: int) -> None:
         self._port = port
         self._writer: asyncio.StreamWriter | None = None
-        self._answers: dict[str, asyncio.Future[Sent]] = {}
+        self._answers: dict[str, asyncio.Future[SendReceipt]] = {}
 
-    def repeatable(self, outgoing: Outgoing) -> bool:
+    def is_idempotent(self, outgoing: OutboxRow) -> bool:
         return False
 
-    def line(self, outgoing: Outgoing) -> str:
+    def serialization_key(self, outgoing: OutboxRow) -> str:
         return SURFACE
 
-    async def ready(self, outgoing: Outgoing) -> None: ...
+    async def wait_until_sendable(self, outgoing: OutboxRow) -> None: ...
 
-    async def turn(self, outgoing: Outgoing) -> None: ...
+    async def acquire(self, outgoing: OutboxRow) -> None: ...
 
-    async def send(self, outgoing: Outgoing) -> Sent:
+    async def send(self, outgoing: OutboxRow) -> SendReceipt:
         if self._writer is None:
             raise SendRefused("not connected", retry_after=0.1)
-        answer: asyncio.Future[Sent] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[SendReceipt] = asyncio.get_running_loop().create_future()
         self._answers[outgoing.outbox_id] = answer
         self._put(
             {
@@ -55,12 +55,12 @@ class LinePlatform:
         finally:
             del self._answers[outgoing.outbox_id]
 
-    async def find(self, outgoing: Outgoing) -> Sent | None:
+    async def find_sent(self, outgoing: OutboxRow) -> SendReceipt | None:
         return None
 
     @asynccontextmanager
-    async def connected(self, gateway: Gateway, routes: RouteBook, agent_id: str) -> AsyncIterator[None]:
-        if not routes.of(BOT):
+    async def connected(self, gateway: Gateway, routes: RouteRepository, agent_id: str) -> AsyncIterator[None]:
+        if not routes.in_match_order(BOT):
             await routes.replace(BOT, [Route("*", "agent", {"agent_id": agent_id})])
         reader, self._writer = await asyncio.open_connection("127.0.0.1", self._port)
         reading = asyncio.create_task(self._read(reader, gateway))
@@ -79,7 +79,7 @@ class LinePlatform:
                 await gateway.ingest(_event(frame))
                 self._put({"accepted": frame["event"]})
             elif frame["sent"] in self._answers:
-                self._answers[frame["sent"]].set_result(Sent(frame["message_id"]))
+                self._answers[frame["sent"]].set_result(SendReceipt(frame["message_id"]))
 
     def _put(self, frame: dict[str, Any]) -> None:
         assert self._writer is not None
@@ -95,6 +95,6 @@ def _event(frame: dict[str, Any]) -> EventEnvelope:
         context=EventContext(frame["event"], origin="line"),
         surface=SURFACE,
         bot_id=BOT,
-        actor=Party("user", frame["person"]),
+        actor=Participant("user", frame["person"]),
         input={"text": frame["text"]},
     )

@@ -12,22 +12,22 @@ class MemoryHandovers:
         """As when the power fails: what was noted can't be told from what was not."""
         self._lost = True
 
-    async def take_up(self, sending: Collection[str]) -> None:
+    async def load(self, sending: Collection[str]) -> None:
         if self._lost:
             self._open = dict.fromkeys(sending)
             self._lost = False
 
-    def begun(self, outbox_id: str) -> bool:
+    def was_started(self, outbox_id: str) -> bool:
         return outbox_id in self._open
 
-    def answer(self, outbox_id: str) -> str | None:
+    def message_id(self, outbox_id: str) -> str | None:
         return self._open.get(outbox_id)
 
-    def begin(self, outbox_id: str) -> None:
+    def record_start(self, outbox_id: str) -> None:
         self._open[outbox_id] = None
 
-    def answered(self, outbox_id: str, message_id: str) -> None:
+    def record_acknowledgement(self, outbox_id: str, message_id: str) -> None:
         self._open[outbox_id] = message_id
 
-    def settle(self, outbox_id: str) -> None:
+    def clear(self, outbox_id: str) -> None:
         self._open.pop(outbox_id, None)

@@ -58,8 +58,8 @@ class MemoryJournal:
         # Carried out at once and acknowledged a turn of the loop later: a caller cancelled between has committed.
         try:
             receipt = self.database.commit(unit)
-            if unit.foreseen is not None:
-                unit.foreseen(receipt)
+            if unit.on_prepared is not None:
+                unit.on_prepared(receipt)
             return receipt
         finally:
             await asyncio.sleep(0)
@@ -97,7 +97,7 @@ class MemoryDatabase:
         found = list(self.rows(query.table).matching(conditions))
         if query.order:
             found.sort(key=lambda row: _values(row, query.order), reverse=query.direction == "descending")
-        return [_part(row, query.columns or query.table.names) for row in found[: query.limit]]
+        return [_part(row, query.columns or query.table.column_names) for row in found[: query.limit]]
 
     def search(self, query: Search) -> list[Row]:
         """The shorter the text around the words, the better the match."""
@@ -131,7 +131,7 @@ class _Attempt:
     def undo(self) -> None:
         for rows, before, after in reversed(self._done):
             rows.replace(after, before)
-            if before is None and rows.table.counted:
+            if before is None and rows.table.sequence_column:
                 rows.last_number -= 1
 
     def _execute(self, statement: Statement) -> list[Row]:
@@ -152,7 +152,7 @@ class _Attempt:
 
     def _insert(self, rows: "_Rows", statement: Insert) -> list[Row]:
         row = {name: self._resolved(value) for name, value in statement.values.items()}
-        counted = rows.table.counted
+        counted = rows.table.sequence_column
         if counted is not None:
             row[counted] = rows.last_number + 1
         match statement.conflict:
@@ -329,14 +329,16 @@ def _require_values(statement: Insert | Update, earlier: Sequence[Statement]) ->
     table, kinds = statement.table, _kinds(statement.table)
     _require_columns(table, tuple(statement.values))
     if isinstance(statement, Insert):
-        missing = kinds.keys() - {table.counted} - statement.values.keys()
+        missing = kinds.keys() - {table.sequence_column} - statement.values.keys()
         assert not missing, f"an insert into '{table.name}' lacks {sorted(missing)}"
         if isinstance(statement.conflict, Upsert):
             key = statement.conflict.key
             assert key in (table.key, *table.unique), f"{key} is neither the key of '{table.name}' nor unique there"
             _require_columns(table, statement.conflict.columns)
     assert statement.values, f"an update of '{table.name}' must set a column"
-    assert table.counted not in statement.values, f"'{table.name}.{table.counted}' is numbered by the database"
+    assert table.sequence_column not in statement.values, (
+        f"'{table.name}.{table.sequence_column}' is numbered by the database"
+    )
     for name, value in statement.values.items():
         given = value.by if isinstance(value, Increment) and isinstance(statement, Update) else value
         _require_value(table, name, kinds[name], given, earlier)

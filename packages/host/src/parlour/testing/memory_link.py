@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from parlour.core.platforms.port import Content, FileUnavailable, Incoming, State
+from parlour.core.platforms.port import ConnectionState, FileContent, FileUnavailable, IncomingEvent
 
 WAIT_SECONDS = 30.0
 
@@ -14,9 +14,9 @@ class MemoryLink:
         self._config = dict(config or {})
         self._bot_id = bot_id
         self.public_url = public_url
-        self.incoming: list[Incoming] = []
-        self.states: list[tuple[State, str]] = []
-        self.files: dict[str, Content] = {}
+        self.incoming: list[IncomingEvent] = []
+        self.states: list[tuple[ConnectionState, str]] = []
+        self.files: dict[str, FileContent] = {}
         self.kept_cursor: str | None = None
         self._changed = asyncio.Event()
 
@@ -28,7 +28,7 @@ class MemoryLink:
     def config(self) -> Mapping[str, Any]:
         return self._config
 
-    async def received(self, *incoming: Incoming, cursor: str | None = None) -> None:
+    async def receive(self, *incoming: IncomingEvent, cursor: str | None = None) -> None:
         self.incoming.extend(incoming)
         if cursor is not None:
             self.kept_cursor = cursor
@@ -37,17 +37,17 @@ class MemoryLink:
     async def cursor(self) -> str | None:
         return self.kept_cursor
 
-    def state(self, state: State, error: str = "") -> None:
+    def report_status(self, state: ConnectionState, error: str = "") -> None:
         self.states.append((state, error))
         self._changed.set()
 
-    async def content(self, artifact_id: str) -> Content:
+    async def content(self, artifact_id: str) -> FileContent:
         if artifact_id not in self.files:
             raise FileUnavailable(artifact_id, f"there is no artifact '{artifact_id}'")
         return self.files[artifact_id]
 
     @property
-    def now(self) -> tuple[State, str]:
+    def now(self) -> tuple[ConnectionState, str]:
         """The state that was told last."""
         return self.states[-1] if self.states else ("stopped", "")
 
@@ -57,7 +57,7 @@ class MemoryLink:
                 self._changed.clear()
                 await self._changed.wait()
 
-    async def events(self, number: int) -> list[Incoming]:
+    async def events(self, number: int) -> list[IncomingEvent]:
         """What came in, once there are so many."""
         await self.until(lambda: len(self.incoming) >= number)
         return self.incoming

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import AsyncIterator, Callable
 
-from parlour.core.store.objects import PIECE_BYTES, Kept, ObjectMissing, Stored
+from parlour.core.store.objects import CHUNK_BYTES, ObjectInfo, ObjectMissing, StoredObject
 
 
 class MemoryObjects:
@@ -14,7 +14,7 @@ class MemoryObjects:
         self.content: dict[str, bytes] = {}
         self.written_at: dict[str, int] = {}
 
-    async def begin(self) -> "MemoryWriting":
+    async def open_writer(self) -> "MemoryWriting":
         return MemoryWriting(self._put)
 
     async def size(self, sha256: str) -> int | None:
@@ -24,8 +24,8 @@ class MemoryObjects:
         if sha256 not in self.content:
             raise ObjectMissing(ObjectMissing.__doc__)
         wanted = self.content[sha256][offset : offset + length]
-        for start in range(0, len(wanted), PIECE_BYTES):
-            yield wanted[start : start + PIECE_BYTES]
+        for start in range(0, len(wanted), CHUNK_BYTES):
+            yield wanted[start : start + CHUNK_BYTES]
 
     async def delete(self, sha256: str, written_before: int) -> bool:
         if sha256 not in self.content or self.written_at[sha256] >= written_before:
@@ -33,27 +33,27 @@ class MemoryObjects:
         del self.content[sha256], self.written_at[sha256]
         return True
 
-    async def all(self) -> AsyncIterator[Kept]:
+    async def all(self) -> AsyncIterator[StoredObject]:
         for sha256, content in sorted(self.content.items()):
-            yield Kept(sha256, len(content), self.written_at[sha256])
+            yield StoredObject(sha256, len(content), self.written_at[sha256])
 
-    def _put(self, content: bytes) -> Stored:
+    def _put(self, content: bytes) -> ObjectInfo:
         sha256 = hashlib.sha256(content).hexdigest()
         self.content[sha256] = content
         self.written_at[sha256] = self._now()
-        return Stored(sha256, len(content))
+        return ObjectInfo(sha256, len(content))
 
 
 class MemoryWriting:
-    def __init__(self, put: Callable[[bytes], Stored]) -> None:
+    def __init__(self, put: Callable[[bytes], ObjectInfo]) -> None:
         self._put = put
         self._content = bytearray()
 
     async def write(self, block: bytes) -> None:
         self._content += block
 
-    async def finish(self) -> Stored:
+    async def finish(self) -> ObjectInfo:
         return self._put(bytes(self._content))
 
-    def abandon(self) -> None:
+    def abort(self) -> None:
         self._content.clear()

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from parlour.core.platforms.port import Content, Incoming, Link, State
+from parlour.core.platforms.port import ConnectionState, FileContent, HostLink, IncomingEvent
 
 SECRET_NAMES = ("token", "secret", "cookie", "authorization", "csrf")
 HIDDEN = "hidden"
@@ -27,7 +27,7 @@ class Sample:
 class Recorder:
     """A Link that hands everything on and writes down what came."""
 
-    def __init__(self, link: Link, folder: Path) -> None:
+    def __init__(self, link: HostLink, folder: Path) -> None:
         self._link = link
         self._folder = folder
         folder.mkdir(parents=True, exist_ok=True)
@@ -41,28 +41,28 @@ class Recorder:
     def config(self) -> Mapping[str, Any]:
         return self._link.config
 
-    async def received(self, *incoming: Incoming, cursor: str | None = None) -> None:
+    async def received(self, *incoming: IncomingEvent, cursor: str | None = None) -> None:
         for each in incoming:
             if each.event.native is not None:
                 self._write(each)
-        await self._link.received(*incoming, cursor=cursor)
+        await self._link.receive(*incoming, cursor=cursor)
 
     async def cursor(self) -> str | None:
         return await self._link.cursor()
 
-    def state(self, state: State, error: str = "") -> None:
-        self._link.state(state, error)
+    def state(self, state: ConnectionState, error: str = "") -> None:
+        self._link.report_status(state, error)
 
-    async def content(self, artifact_id: str) -> Content:
+    async def content(self, artifact_id: str) -> FileContent:
         return await self._link.content(artifact_id)
 
-    def _write(self, incoming: Incoming) -> None:
+    def _write(self, incoming: IncomingEvent) -> None:
         self._number += 1
         name = f"{self._number:03}_{incoming.event.type.replace('.', '_')}"
         write_sample(self._folder, Sample(name, incoming.event.type, incoming.event.native, decoded(incoming)))
 
 
-def decoded(incoming: Incoming) -> dict[str, Any]:
+def decoded(incoming: IncomingEvent) -> dict[str, Any]:
     """An event as a sample tells it."""
     return incoming.event.model_dump(mode="json", exclude_none=True)
 

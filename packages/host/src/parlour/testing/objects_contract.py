@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from parlour.core.store.objects import PIECE_BYTES, ObjectMissing, ObjectStore, Stored
+from parlour.core.store.objects import CHUNK_BYTES, ObjectInfo, ObjectMissing, ObjectStore
 
 HELLO = hashlib.sha256(b"hello").hexdigest()
 FOREVER = 10**15
@@ -26,8 +26,8 @@ NAMES_OF_NOTHING = {
 }
 
 
-async def put(objects: ObjectStore, *blocks: bytes) -> Stored:
-    writing = await objects.begin()
+async def put(objects: ObjectStore, *blocks: bytes) -> ObjectInfo:
+    writing = await objects.open_writer()
     for block in blocks:
         await writing.write(block)
     return await writing.finish()
@@ -43,13 +43,13 @@ async def names(objects: ObjectStore) -> list[str]:
 
 class ObjectStoreContract:
     async def test_content_is_found_by_its_digest(self, objects: ObjectStore) -> None:
-        assert await put(objects, b"hel", b"", b"lo") == Stored(HELLO, 5)
+        assert await put(objects, b"hel", b"", b"lo") == ObjectInfo(HELLO, 5)
         assert await content(objects, HELLO) == b"hello"
         assert await objects.size(HELLO) == 5
 
     async def test_nothing_at_all_is_content_too(self, objects: ObjectStore) -> None:
         stored = await put(objects)
-        assert stored == Stored(hashlib.sha256(b"").hexdigest(), 0)
+        assert stored == ObjectInfo(hashlib.sha256(b"").hexdigest(), 0)
         assert await objects.size(stored.sha256) == 0
         assert await content(objects, stored.sha256) == b""
 
@@ -59,7 +59,7 @@ class ObjectStoreContract:
 
     async def test_the_same_content_put_many_times_at_once_is_whole(self, objects: ObjectStore) -> None:
         stored = await asyncio.gather(*(put(objects, b"hel", b"lo") for _ in range(8)))
-        assert set(stored) == {Stored(HELLO, 5)}
+        assert set(stored) == {ObjectInfo(HELLO, 5)}
         assert await content(objects, HELLO) == b"hello"
 
     @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ class ObjectStoreContract:
         stored = await put(objects, whole[:700_000], whole[700_000:])
         pieces = [piece async for piece in objects.stream(stored.sha256, 0, len(whole))]
         assert b"".join(pieces) == whole
-        assert max(map(len, pieces)) <= PIECE_BYTES
+        assert max(map(len, pieces)) <= CHUNK_BYTES
         assert await content(objects, stored.sha256, 1_000_000, 100_000) == whole[1_000_000:]
 
     @pytest.mark.parametrize("name", NAMES_OF_NOTHING.values(), ids=NAMES_OF_NOTHING)
@@ -90,19 +90,19 @@ class ObjectStoreContract:
         assert await names(objects) == [HELLO]
 
     async def test_an_unfinished_object_is_not_there(self, objects: ObjectStore) -> None:
-        writing = await objects.begin()
+        writing = await objects.open_writer()
         await writing.write(b"hello")
         assert await objects.size(HELLO) is None
         assert await names(objects) == []
-        writing.abandon()
+        writing.abort()
         assert await names(objects) == []
 
     async def test_abandoning_what_was_finished_or_abandoned_does_nothing(self, objects: ObjectStore) -> None:
-        writing = await objects.begin()
+        writing = await objects.open_writer()
         await writing.write(b"hello")
         await writing.finish()
         for _ in range(2):
-            writing.abandon()
+            writing.abort()
         assert await content(objects, HELLO) == b"hello"
 
     async def test_a_deleted_object_is_gone_and_can_be_put_again(self, objects: ObjectStore) -> None:

@@ -11,7 +11,7 @@ import urllib.parse
 import urllib.request
 from types import TracebackType
 
-from parlour.stores.objects.signature import Account
+from parlour.stores.objects.signature import S3Account
 
 START_SECONDS = 30
 BUCKET = "parlour"
@@ -42,8 +42,8 @@ class S3Server:
         self._process.kill()
         self._process.wait()
 
-    def account(self, prefix: str = "", secret_key: str = "", bucket: str = BUCKET) -> Account:
-        return Account(self.endpoint, bucket, self._access_key, secret_key or self._secret_key, prefix=prefix)
+    def account(self, prefix: str = "", secret_key: str = "", bucket: str = BUCKET) -> S3Account:
+        return S3Account(self.endpoint, bucket, self._access_key, secret_key or self._secret_key, prefix=prefix)
 
     def _wait(self, port: int) -> None:
         until = time.monotonic() + START_SECONDS

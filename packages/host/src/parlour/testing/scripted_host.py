@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from parlour.app.host import Additions
+from parlour.app.host import HostExtensions
 from parlour.app.settings_loader import load
 from parlour.cli import serve
 from parlour.core.model.providers import ProviderFailed, Providers
@@ -87,7 +87,7 @@ def providers(seen: Seen) -> Providers:
 
 def main(data: str, seen: str) -> None:
     scripted = providers(Seen(Path(seen)))
-    additions = Additions(lambda ports: replace(ports, providers=scripted))
+    additions = HostExtensions(lambda ports: replace(ports, providers=scripted))
     serve.run(load(None, {"data": Path(data), "http.port": 0}), additions)
 
 

@@ -16,7 +16,7 @@ from unittest.mock import patch
 
 import uvloop
 
-from parlour.app.host import Additions
+from parlour.app.host import HostExtensions
 from parlour.app.settings_loader import load
 from parlour.cli import serve
 from parlour.providers.http.address_guard import is_public
@@ -45,7 +45,7 @@ class SmallInternet(uvloop.Loop):
 def main(data: str, file: str) -> None:
     told = json.loads(Path(file).read_text())
     with patch.object(serve, "loop_factory", lambda: lambda: SmallInternet(told["names"], told["port"])):
-        serve.run(load(None, {"data": Path(data), "http.port": 0}), Additions())
+        serve.run(load(None, {"data": Path(data), "http.port": 0}), HostExtensions())
 
 
 if __name__ == "__main__":

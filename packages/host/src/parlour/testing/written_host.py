@@ -14,10 +14,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from parlour.app.host import Additions
+from parlour.app.host import HostExtensions
 from parlour.app.settings_loader import load
 from parlour.cli import serve
-from parlour.core.model.providers import Asking, ProviderFailed, Providers
+from parlour.core.model.providers import CallContext, ProviderFailed, Providers
 from parlour_sdk.protocol.content import MediaElement, TextElement
 from parlour_sdk.protocol.messages import ToolCall
 from parlour_sdk.protocol.models import Embed, InvokeModel, Rerank
@@ -80,7 +80,7 @@ class WrittenModels(ScriptedModels):
         super().let_go()
         self._folder.write("let_go", "model")
 
-    async def _seen(self, asking: Asking, request: InvokeModel | Rerank | Embed) -> None:
+    async def _seen(self, asking: CallContext, request: InvokeModel | Rerank | Embed) -> None:
         self._folder.write("model", request.model_dump(mode="json", exclude_none=True))
         await super()._seen(asking, request)
 
@@ -176,7 +176,7 @@ def providers(folder: Folder) -> Providers:
 
 def main(data: str, folder: str) -> None:
     written = providers(Folder(Path(folder)))
-    additions = Additions(lambda ports: replace(ports, providers=written))
+    additions = HostExtensions(lambda ports: replace(ports, providers=written))
     serve.run(load(None, {"data": Path(data), "http.port": 0}), additions)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from parlour.core.actions.action_table import ACTIONS, Action
 from parlour.core.model.agent import StatePolicy
-from parlour.core.model.providers import Nothing, NoTools, Providers
+from parlour.core.model.providers import EmptyProvider, EmptyTools, Providers
 from parlour.core.model.resource_policy import ResourcePolicy
 from parlour_sdk.protocol.manifest import Permissions, PluginPermissions
 from parlour_sdk.protocol.resources import (
@@ -80,7 +80,7 @@ def request(action: Action, run_id: str | None, **more: Any) -> dict[str, Any]:
     return {**head, **needed, **more}
 
 
-class Models(Nothing):
+class Models(EmptyProvider):
     def resources(self) -> list[ModelResource]:
         kinds = {"model": "llm", "rerank-model": "rerank", "embedding-model": "embedding", "secret-model": "llm"}
         return [ModelResource.model_validate({"model_id": name, "name": name, "type": kinds[name]}) for name in kinds]
@@ -88,26 +88,26 @@ class Models(Nothing):
     def parameters(self, model_id: str) -> dict[str, Any]:
         return {}
 
-    def worst_case(self, request: Any) -> Usage:
+    def max_usage(self, request: Any) -> Usage:
         return Usage(prompt_tokens=100, completion_tokens=100)
 
 
-class Tools(NoTools):
+class Tools(EmptyTools):
     def resources(self) -> list[ToolResource]:
         return [ToolResource(tool_name=name, source="native") for name in ("tool", "secret-tool")]
 
 
-class Knowledge(Nothing):
+class Knowledge(EmptyProvider):
     def resources(self) -> list[KnowledgeBaseResource]:
         return [KnowledgeBaseResource(kb_id=name, name=name) for name in ("base", "secret-base")]
 
 
-class Skills(Nothing):
+class Skills(EmptyProvider):
     def resources(self) -> list[SkillResource]:
         return [SkillResource(skill_name=name) for name in ("skill", "secret-skill")]
 
 
-class Files(Nothing):
+class Files(EmptyProvider):
     def resources(self) -> list[FileResource]:
         return [FileResource(file_id=name, name=name) for name in ("file", "secret-file")]
 

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from parlour.core.access import audit_writer
-from parlour.core.errors import Refused
+from parlour.core.errors import CallRejected
 from parlour.core.store.tables import AUDIT
 from parlour_sdk.protocol.manifest import PluginPermissions
 
@@ -91,12 +91,12 @@ async def test_what_the_database_refuses_is_tried_again() -> None:
 
 
 async def test_a_call_that_can_not_be_recorded_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(audit_writer, "WAITING_ENTRIES", 2)
+    monkeypatch.setattr(audit_writer, "MAX_WAITING_ENTRIES", 2)
     world = await World.open()
     await ask_outside(world)
     await ask_outside(world)
 
-    with pytest.raises(Refused, match="audit") as refusal:
+    with pytest.raises(CallRejected, match="audit") as refusal:
         await ask_outside(world)
     await asyncio.sleep(1.5)
 

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from parlour.core.access.denial_log import RECORDED_OF_A_KIND, RECORDED_SINGLY, WINDOW_SECONDS
+from parlour.core.access.denial_log import MAX_SINGLE_ROWS_PER_WINDOW, MIN_SINGLE_ROWS_PER_KIND, WINDOW_SECONDS
 from parlour.core.actions.action_table import ACTIONS, Action
 from parlour.core.actions.gate import Gate
 from parlour.core.encoding import dumps, loads
-from parlour.core.errors import Refused
+from parlour.core.errors import CallRejected
 from parlour.core.model.agent import StatePolicy
-from parlour.core.runs.session import CALLS_BURST, CALLS_PER_SECOND, Ending
+from parlour.core.runs.session import CALLS_BURST, CALLS_PER_SECOND, RunTermination
 from parlour.core.store.tables import AUDIT, EVENTS
 from parlour_sdk.protocol.limits import STATE_VALUE_BYTES
 from parlour_sdk.protocol.manifest import PluginPermissions
@@ -46,8 +46,8 @@ async def active(**agent: Any) -> tuple[World, PuppetRun]:
     return world, await world.plugins.next_run()
 
 
-async def refused(world: World, action: Action, plugin: str = PLUGIN, **request_fields: Any) -> Refused:
-    with pytest.raises(Refused) as refusal:
+async def refused(world: World, action: Action, plugin: str = PLUGIN, **request_fields: Any) -> CallRejected:
+    with pytest.raises(CallRejected) as refusal:
         await world.core.gate.call(plugin, action.name, request_fields)
     return refusal.value
 
@@ -57,7 +57,7 @@ def denials(world: World) -> list[dict[str, Any]]:
     return [{**loads(row["body"])["data"], "plugin": row["actor_id"]} for row in rows]
 
 
-def expect_recorded(world: World, action: Action, run_id: str, refusal: Refused, plugin: str = PLUGIN) -> None:
+def expect_recorded(world: World, action: Action, run_id: str, refusal: CallRejected, plugin: str = PLUGIN) -> None:
     """Durable by the time the caller hears of it."""
     assert denials(world) == [
         {
@@ -101,7 +101,7 @@ async def test_a_run_that_is_being_stopped_is_refused(action: Action) -> None:
     world, run = await active()
     session = world.core.sessions.get(run.run_id)
     assert session is not None
-    session.stop(Ending("cancelled", "cancelled"))
+    session.stop(RunTermination("cancelled", "cancelled"))
     refusal = await refused(world, action, **request(action, run.run_id))
     assert refusal.code == "cancelled"
     await world.rest()
@@ -165,7 +165,7 @@ async def test_a_run_that_calls_too_often_waits_for_its_rate(action: Action) -> 
     world, run = await active()
     session = world.core.sessions.get(run.run_id)
     assert session is not None
-    assert all(session.rate.take() for _ in range(CALLS_BURST))
+    assert all(session.rate.try_acquire() for _ in range(CALLS_BURST))
     assert (await refused(world, action, **request(action, run.run_id))).code == "rate_limited"
     await asyncio.sleep(1 / CALLS_PER_SECOND)
     assert isinstance(await world.core.gate.call(PLUGIN, action.name, request(action, run.run_id)), dict)
@@ -181,7 +181,7 @@ async def test_a_denial_that_can_not_be_written_is_not_answered_as_one(action: A
 async def test_refusals_beyond_the_first_of_a_minute_are_counted_in_one_row_until_the_next_minute() -> None:
     world, _ = await active()
     action = ACTIONS["state_get"]
-    for _ in range(RECORDED_SINGLY + 5):
+    for _ in range(MAX_SINGLE_ROWS_PER_WINDOW + 5):
         await refused(world, action, **request(action, "no-such-run"))
     await refused(world, action, plugin="test/another", **request(action, "no-such-run"))
     await asyncio.sleep(WINDOW_SECONDS)
@@ -190,17 +190,17 @@ async def test_refusals_beyond_the_first_of_a_minute_are_counted_in_one_row_unti
     [counted] = world.rows(AUDIT, code="repeated")
     assert loads(counted["detail"]) == {"count": 5, "actions": {"state_get": 5}}
     singly = [row["plugin_id"] for row in world.rows(AUDIT, code="unauthorized")]
-    assert singly == [PLUGIN] * RECORDED_SINGLY + ["test/another", PLUGIN]
-    assert len(denials(world)) == RECORDED_SINGLY + 3
+    assert singly == [PLUGIN] * MAX_SINGLE_ROWS_PER_WINDOW + ["test/another", PLUGIN]
+    assert len(denials(world)) == MAX_SINGLE_ROWS_PER_WINDOW + 3
 
 
 async def test_a_flood_of_refusals_does_not_hide_those_of_another_kind() -> None:
     world, _ = await active()
     flooded, hidden = ACTIONS["state_get"], ACTIONS["state_set"]
-    for action in [flooded] * (RECORDED_SINGLY + 5) + [hidden] * (RECORDED_OF_A_KIND + 2):
+    for action in [flooded] * (MAX_SINGLE_ROWS_PER_WINDOW + 5) + [hidden] * (MIN_SINGLE_ROWS_PER_KIND + 2):
         await refused(world, action, **request(action, "no-such-run"))
 
-    assert len(world.rows(AUDIT, action="state_set")) == RECORDED_OF_A_KIND
+    assert len(world.rows(AUDIT, action="state_set")) == MIN_SINGLE_ROWS_PER_KIND
     [counted] = world.rows(AUDIT, code="repeated")
     assert loads(counted["detail"]) == {"count": 7, "actions": {"state_get": 5, "state_set": 2}}
 
@@ -208,7 +208,7 @@ async def test_a_flood_of_refusals_does_not_hide_those_of_another_kind() -> None
 async def test_a_count_of_refusals_that_can_not_be_written_is_written_with_the_next() -> None:
     world, _ = await active()
     action = ACTIONS["state_get"]
-    for _ in range(RECORDED_SINGLY):
+    for _ in range(MAX_SINGLE_ROWS_PER_WINDOW):
         await refused(world, action, **request(action, "no-such-run"))
     world.journal.broken["access.deny"] = 1
     assert (await refused(world, action, **request(action, "no-such-run"))).code == "runtime_error"
@@ -237,14 +237,14 @@ async def test_a_field_that_a_newer_plugin_adds_is_passed_over(action: Action) -
 @EVERY
 async def test_a_request_without_a_run_is_refused(action: Action, data: Any) -> None:
     world = await World.open()
-    with pytest.raises(Refused) as refusal:
+    with pytest.raises(CallRejected) as refusal:
         await world.core.gate.call(PLUGIN, action.name, data)
     assert refusal.value.code == "invalid_argument"
 
 
 async def test_an_action_that_is_not_in_the_table_does_not_exist() -> None:
     world = await World.open()
-    with pytest.raises(Refused) as refusal:
+    with pytest.raises(CallRejected) as refusal:
         await world.core.gate.call(PLUGIN, "format_disk", {})
     assert refusal.value.code == "not_supported"
 
@@ -272,7 +272,7 @@ async def test_a_value_at_the_limit_is_taken() -> None:
 async def test_a_database_that_fails_is_a_runtime_error_to_the_plugin() -> None:
     world, run = await active()
     world.journal.broken["state.set"] = 1
-    with pytest.raises(Refused) as refusal:
+    with pytest.raises(CallRejected) as refusal:
         await world.call(run, "state_set", scope="actor", key="k", value=1)
     assert refusal.value.code == "runtime_error"
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from parlour.core.access.grants import Grant, available_apis, compute
 from parlour.core.encoding import loads
 from parlour.core.model.agent import Agent, Binding, StatePolicy
-from parlour.core.model.event import Party, RecordedEvent
+from parlour.core.model.event import Participant, RecordedEvent
 from parlour.core.model.providers import Providers
-from parlour.core.model.runner import Descriptor
+from parlour.core.model.runner import RunnerDescriptor
 from parlour_sdk.protocol.context import AvailableApis
 from parlour_sdk.protocol.manifest import AgentRunnerManifest
 
@@ -22,15 +22,15 @@ from ..support import PLUGIN, RUNNER, make_agent, message, recorded
 ALL = ("conversation", "actor", "subject", "binding", "runner")
 
 
-def descriptor(steering: bool = True, runner_id: str = RUNNER) -> Descriptor:
+def descriptor(steering: bool = True, runner_id: str = RUNNER) -> RunnerDescriptor:
     manifest = {"id": runner_id, "name": "default", "label": {"en_US": "P"}, "capabilities": {"steering": steering}}
-    return Descriptor(runner_id, PLUGIN, "1", AgentRunnerManifest.model_validate(manifest))
+    return RunnerDescriptor(runner_id, PLUGIN, "1", AgentRunnerManifest.model_validate(manifest))
 
 
 def grant(
     event: RecordedEvent | None = None, scopes: tuple[str, ...] = ALL, agent: str = "agent", **more: Any
 ) -> Grant:
-    recorded_event = event or recorded(subject=Party("file", "f1"))
+    recorded_event = event or recorded(subject=Participant("file", "f1"))
     binding = Binding(make_agent(agent, state_policy=StatePolicy(scopes=scopes)), recorded_event.envelope.bot_id)
     return compute(recorded_event, binding, descriptor(**more), Providers())
 
@@ -41,7 +41,7 @@ def test_a_run_has_the_scopes_that_its_policy_names() -> None:
 
 def test_the_default_policy_leaves_out_runner() -> None:
     binding = Binding(make_agent(), "")
-    scopes = compute(recorded(subject=Party("file", "f1")), binding, descriptor(), Providers()).scopes
+    scopes = compute(recorded(subject=Participant("file", "f1")), binding, descriptor(), Providers()).scopes
     assert set(scopes) == {"conversation", "actor", "subject", "binding"}
 
 
@@ -93,14 +93,14 @@ def test_the_binding_is_the_agent_and_the_bot() -> None:
     assert len(ids) == 4
 
 
-BASE = message(subject=Party("file", "f1"), surface="platform")
+BASE = message(subject=Participant("file", "f1"), surface="platform")
 APART = {
     "bot": replace(BASE, bot_id="bot2"),
     "workspace": replace(BASE, workspace_id="other"),
     "thread": replace(BASE, thread_id="t"),
-    "actor": replace(BASE, actor=Party("user", "bob")),
-    "actor type": replace(BASE, actor=Party("bot", "ann")),
-    "subject": replace(BASE, subject=Party("file", "f2")),
+    "actor": replace(BASE, actor=Participant("user", "bob")),
+    "actor type": replace(BASE, actor=Participant("bot", "ann")),
+    "subject": replace(BASE, subject=Participant("file", "f2")),
 }
 SEPARATES = {
     "conversation": {"bot", "workspace", "thread"},
@@ -150,7 +150,7 @@ def test_ids_that_look_alike_never_share_an_actors_key(ids: list[tuple[str, str,
     keys = {}
     for bot, workspace, kind, name in ids:
         event = message(surface="platform", bot_id=bot, workspace_id=workspace)
-        event = replace(event, actor=Party(kind, name + "!"))
+        event = replace(event, actor=Participant(kind, name + "!"))
         keys[bot, workspace, kind, name] = grant(RecordedEvent(1, "c", 0, event)).scopes["actor"]
     for one, other in combinations(ids, 2):
         assert keys[one] != keys[other]

@@ -16,7 +16,7 @@ from parlour.core.actions.gate import PLUGIN_CALLS_BURST
 from parlour.core.encoding import loads
 from parlour.core.model.budget import Budget
 from parlour.core.model.resource_policy import ResourcePolicy
-from parlour.core.runs.session import CALLS_BURST, Ending
+from parlour.core.runs.session import CALLS_BURST, RunTermination
 from parlour.core.store.tables import AUDIT, EVENTS
 
 from ..support import PLUGIN, World
@@ -99,32 +99,36 @@ def by_name(action: Action) -> str:
     return action.name
 
 
-async def refused(made: World, action: Action, asked: dict[str, Any], plugin: str = PLUGIN) -> errors.Refused:
+async def refused(made: World, action: Action, asked: dict[str, Any], plugin: str = PLUGIN) -> errors.CallRejected:
     refusal = await outcome(made, action, asked, plugin)
     assert refusal is not None, "it was let through"
     return refusal
 
 
-async def outcome(made: World, action: Action, asked: dict[str, Any], plugin: str = PLUGIN) -> errors.Refused | None:
+async def outcome(
+    made: World, action: Action, asked: dict[str, Any], plugin: str = PLUGIN
+) -> errors.CallRejected | None:
     try:
         if action.wire.streams:
             async for _ in made.core.gate.stream(plugin, action.name, asked):
                 pass
         else:
             await made.core.gate.call(plugin, action.name, asked)
-    except errors.Refused as refusal:
+    except errors.CallRejected as refusal:
         return refusal
     return None
 
 
-def expect_let_through(made: World, refusal: errors.Refused | None, matrix: Any) -> None:
+def expect_let_through(made: World, refusal: errors.CallRejected | None, matrix: Any) -> None:
     """What is behind the door may have nothing to give."""
     assert refusal is None or refusal.code in BEHIND_THE_DOOR, refusal.message
     assert made.rows(AUDIT, outcome="denied") == []
     matrix.count()
 
 
-def expect(made: World, action: Action, refusal: errors.Refused, code: str, matrix: Any, plugin: str = PLUGIN) -> None:
+def expect(
+    made: World, action: Action, refusal: errors.CallRejected, code: str, matrix: Any, plugin: str = PLUGIN
+) -> None:
     """Refused with this code, and durably recorded by the time the caller hears of it."""
     matrix.count()
     assert refusal.code == code, refusal.message
@@ -181,7 +185,7 @@ class TestWithinARun:
         run = await running(made)
         session = made.core.sessions.get(run.run_id)
         assert session is not None
-        session.stop(Ending(status, status))
+        session.stop(RunTermination(status, status))
         expect(made, action, await refused(made, action, request(action, run.run_id)), code, matrix)
         await made.rest()
 
@@ -285,7 +289,7 @@ class TestWithinARun:
         run = await running(made)
         session = made.core.sessions.get(run.run_id)
         assert session is not None
-        assert all(session.rate.take() for _ in range(CALLS_BURST))
+        assert all(session.rate.try_acquire() for _ in range(CALLS_BURST))
         expect(made, action, await refused(made, action, request(action, run.run_id)), "rate_limited", matrix)
 
     @each(IN_RUN)
@@ -343,7 +347,7 @@ class TestOutsideARun:
     async def test_too_often(self, action: Action, matrix: Any) -> None:
         made = await world()
         rate = made.core.gate._rate(PLUGIN)
-        assert all(rate.take() for _ in range(PLUGIN_CALLS_BURST))
+        assert all(rate.try_acquire() for _ in range(PLUGIN_CALLS_BURST))
         expect(made, action, await refused(made, action, request(action, None)), "rate_limited", matrix)
 
 

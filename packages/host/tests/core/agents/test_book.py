@@ -1,8 +1,8 @@
 """Agents are written through, and read back as they were."""
 
-from parlour.core.config.agents import AgentBook
+from parlour.core.config.agents import AgentRepository
 from parlour.core.model.agent import Agent, StatePolicy
-from parlour.core.model.delivery_policy import LEAST_MESSAGE_SIZE
+from parlour.core.model.delivery_policy import MIN_MESSAGE_SIZE
 from parlour.testing import MemoryJournal
 
 from ..support import LoopClock, make_agent
@@ -22,21 +22,21 @@ FULL = Agent(
 )
 
 
-async def reloaded(journal: MemoryJournal) -> AgentBook:
-    book = AgentBook(journal, LoopClock())
+async def reloaded(journal: MemoryJournal) -> AgentRepository:
+    book = AgentRepository(journal, LoopClock())
     await book.load()
     return book
 
 
 async def test_an_agent_is_read_back_as_it_was_written() -> None:
     journal = MemoryJournal()
-    await AgentBook(journal, LoopClock()).add(FULL)
+    await AgentRepository(journal, LoopClock()).add(FULL)
     assert (await reloaded(journal)).get("a2") == FULL
 
 
 async def test_a_replaced_or_removed_agent_stays_so_after_a_restart() -> None:
     journal = MemoryJournal()
-    book = AgentBook(journal, LoopClock())
+    book = AgentRepository(journal, LoopClock())
     await book.add(make_agent("a1"))
     await book.add(FULL)
     await book.replace(make_agent("a1", description="new"))
@@ -48,8 +48,8 @@ async def test_a_replaced_or_removed_agent_stays_so_after_a_restart() -> None:
 
 async def test_a_message_size_from_before_there_was_a_least_is_read_as_the_least() -> None:
     journal = MemoryJournal()
-    book = AgentBook(journal, LoopClock())
+    book = AgentRepository(journal, LoopClock())
     await book.add(make_agent("a1", delivery_policy={"max_message_size": 1, "reply": "quote"}))
     await book.add(make_agent("a2", delivery_policy={"max_message_size": 0}))
     read = [agent.delivery_policy for agent in (await reloaded(journal)).all()]
-    assert read == [{"max_message_size": LEAST_MESSAGE_SIZE, "reply": "quote"}, {"max_message_size": 0}]
+    assert read == [{"max_message_size": MIN_MESSAGE_SIZE, "reply": "quote"}, {"max_message_size": 0}]

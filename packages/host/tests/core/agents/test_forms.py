@@ -4,7 +4,7 @@ from typing import Any, get_args
 
 import pytest
 
-from parlour.core.config.form_validation import MASKED, masked, prefilled, problems
+from parlour.core.config.form_validation import SECRET_MASK, mask_form_secrets, validate, with_defaults
 from parlour_sdk.protocol.form import FormItem, FormType
 
 GOOD: dict[str, list[Any]] = {
@@ -63,62 +63,62 @@ def test_every_type_of_the_protocol_is_tried_here() -> None:
 
 @pytest.mark.parametrize(("kind", "value"), [(kind, value) for kind in GOOD for value in GOOD[kind]], ids=repr)
 def test_a_value_of_its_type_is_accepted(kind: str, value: Any) -> None:
-    assert problems([item(kind)], {"field": value}) == []
+    assert validate([item(kind)], {"field": value}) == []
 
 
 @pytest.mark.parametrize(("kind", "value"), [(kind, value) for kind in BAD for value in BAD[kind]], ids=repr)
 def test_a_value_of_another_type_is_a_problem_of_its_field(kind: str, value: Any) -> None:
-    [(name, sentence)] = problems([item(kind)], {"field": value})
+    [(name, sentence)] = validate([item(kind)], {"field": value})
     assert name == "field"
     assert sentence
 
 
 def test_a_secret_is_never_repeated() -> None:
-    assert "12345" not in repr(problems([item("secret")], {"field": 12345}))
+    assert "12345" not in repr(validate([item("secret")], {"field": 12345}))
 
 
 def test_a_required_field_that_is_missing_or_null_is_a_problem() -> None:
     form = [item(required=True)]
-    assert problems(form, {}) == problems(form, {"field": None}) == [("field", "required")]
+    assert validate(form, {}) == validate(form, {"field": None}) == [("field", "required")]
 
 
 def test_an_optional_field_may_be_missing_or_null() -> None:
-    assert problems([item()], {}) == problems([item()], {"field": None}) == []
+    assert validate([item()], {}) == validate([item()], {"field": None}) == []
 
 
 def test_an_unknown_field_is_a_problem_that_names_what_is_known() -> None:
-    assert problems([item()], {"feild": "a"}) == [("feild", "unknown; this runner takes field")]
-    assert problems([], {"x": 1}) == [("x", "unknown; this runner takes no configuration")]
+    assert validate([item()], {"feild": "a"}) == [("feild", "unknown; this runner takes field")]
+    assert validate([], {"x": 1}) == [("x", "unknown; this runner takes no configuration")]
 
 
 @pytest.mark.parametrize(("kind", "value"), [("select", "c"), ("multi-select", ["a", "c"])])
 def test_a_choice_that_is_not_offered_is_a_problem_that_names_what_is(kind: str, value: Any) -> None:
     options = [{"value": "a"}, {"value": "b"}]
-    assert problems([item(kind, options=options)], {"field": value}) == [("field", "must be one of a, b")]
+    assert validate([item(kind, options=options)], {"field": value}) == [("field", "must be one of a, b")]
 
 
 def test_every_problem_is_told_at_once() -> None:
     form = [item("integer", "a"), item("string", "b", required=True)]
-    assert [name for name, _ in problems(form, {"a": "x", "c": 1})] == ["c", "a", "b"]
+    assert [name for name, _ in validate(form, {"a": "x", "c": 1})] == ["c", "a", "b"]
 
 
 def test_a_configuration_is_prefilled_with_defaults_that_it_does_not_name() -> None:
     form = [item(name="a", default="x"), item("integer", "b", default=0), item(name="c")]
-    assert prefilled(form, {"a": "mine"}) == {"a": "mine", "b": 0}
+    assert with_defaults(form, {"a": "mine"}) == {"a": "mine", "b": 0}
 
 
 def test_a_field_that_only_displays_holds_no_value() -> None:
     form = [item(name="address", display=True, default="1.2.3.4", required=True)]
-    assert prefilled(form, {}) == {}
-    assert problems(form, {}) == []
-    assert problems(form, {"address": "x"}) != []
+    assert with_defaults(form, {}) == {}
+    assert validate(form, {}) == []
+    assert validate(form, {"address": "x"}) != []
 
 
 def test_secrets_are_masked_and_without_the_form_everything_is() -> None:
     form = [item("secret", "token"), item("string", "name")]
     config = {"token": "t0p", "name": "Ann"}
-    assert masked(form, config) == {"token": MASKED, "name": "Ann"}
-    assert masked(None, config) == {"token": MASKED, "name": MASKED}
+    assert mask_form_secrets(form, config) == {"token": SECRET_MASK, "name": "Ann"}
+    assert mask_form_secrets(None, config) == {"token": SECRET_MASK, "name": SECRET_MASK}
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_secrets_are_masked_and_without_the_form_everything_is() -> None:
     ],
 )
 def test_what_an_item_takes_is_told_in_words(kind: str, value: Any, sentence: str) -> None:
-    assert problems([item(kind)], {"field": value}) == [("field", sentence)]
+    assert validate([item(kind)], {"field": value}) == [("field", sentence)]
 
 
 @pytest.mark.parametrize(
@@ -152,12 +152,12 @@ def test_what_an_item_takes_is_told_in_words(kind: str, value: Any, sentence: st
 def test_a_number_out_of_its_range_is_refused(limits: dict[str, float], value: float, sentence: str) -> None:
     form = [item("number", **limits)]
 
-    assert problems(form, {"field": value}) == [("field", sentence)]
-    assert problems([item("number", minimum=1, maximum=64)], {"field": 64}) == []
+    assert validate(form, {"field": value}) == [("field", sentence)]
+    assert validate([item("number", minimum=1, maximum=64)], {"field": 64}) == []
 
 
 def test_a_field_that_depends_on_a_filled_one_is_not_asked_for_before() -> None:
     form = [item("array[string]", "kb"), item("integer", "top_k", required=True, show_if={"kb": True})]
 
-    assert problems(form, {"kb": []}) == []
-    assert problems(form, {"kb": ["handbook"]}) == [("top_k", "required")]
+    assert validate(form, {"kb": []}) == []
+    assert validate(form, {"kb": ["handbook"]}) == [("top_k", "required")]

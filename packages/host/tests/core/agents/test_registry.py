@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from parlour.core.runs.runner_registry import Registry
+from parlour.core.runs.runner_registry import RunnerRegistry
 
 from ..support import DISCOVERY, PLUGIN, RUNNER
 
@@ -15,7 +15,7 @@ def discovery(name: str = "default", **manifest: Any) -> dict[str, Any]:
 
 
 def test_a_discovered_runner_is_there_with_its_plugins_version() -> None:
-    registry = Registry()
+    registry = RunnerRegistry()
     assert registry.replace_plugin(PLUGIN, "1.2", [discovery()]) == []
     found = registry.get(RUNNER)
     assert found is not None
@@ -38,7 +38,7 @@ BAD: dict[str, tuple[Any, str]] = {
 @pytest.mark.parametrize("case", BAD)
 def test_a_bad_runner_is_skipped_with_its_plugin_and_field_named_and_the_others_stay(case: str) -> None:
     item, named = BAD[case]
-    registry = Registry()
+    registry = RunnerRegistry()
     [warning] = registry.replace_plugin(PLUGIN, "1", [item, discovery("good")])
     assert PLUGIN in warning
     assert named in warning
@@ -46,7 +46,7 @@ def test_a_bad_runner_is_skipped_with_its_plugin_and_field_named_and_the_others_
 
 
 def test_a_refresh_replaces_a_plugins_runners_and_leaves_other_plugins_alone() -> None:
-    registry = Registry()
+    registry = RunnerRegistry()
     other = {
         "plugin_author": "b",
         "plugin_name": "c",

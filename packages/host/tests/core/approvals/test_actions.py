@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from parlour.core.errors import Refused
+from parlour.core.errors import CallRejected
 from parlour.core.store.tables import RUNS
 
 from .support import Group
@@ -58,7 +58,7 @@ async def test_what_no_policy_allows_is_denied_and_recorded() -> None:
 async def test_what_the_runner_has_no_permission_for_is_refused() -> None:
     group = await Group.open(ALLOW, "message.*")
     run = await group.run()
-    with pytest.raises(Refused, match=r"member\.kick.*not granted") as refused:
+    with pytest.raises(CallRejected, match=r"member\.kick.*not granted") as refused:
         await group.ask(run, "member.kick", {"user_id": "eve"})
     assert refused.value.code == "unauthorized"
     assert group.done("kick_member") == []
@@ -67,10 +67,10 @@ async def test_what_the_runner_has_no_permission_for_is_refused() -> None:
 async def test_what_the_adapter_does_not_declare_is_refused() -> None:
     group = await Group.open(ALLOW)
     run = await group.run()
-    with pytest.raises(Refused, match="edit_message") as refused:
+    with pytest.raises(CallRejected, match="edit_message") as refused:
         await group.ask(run, "message.edit", {"message_id": "1"}, {"text": "x"})
     assert refused.value.code == "not_supported"
-    with pytest.raises(Refused, match="'whisper'"):
+    with pytest.raises(CallRejected, match="'whisper'"):
         await group.ask(run, "platform.call", None, {"action": "whisper"})
 
 
@@ -100,7 +100,7 @@ async def test_what_makes_no_sense_is_refused_with_a_sentence(
 ) -> None:
     group = await Group.open(ALLOW)
     run = await group.run()
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(CallRejected) as refused:
         await group.ask(run, action, target, payload)
     assert sentence in refused.value.message
     assert group.world.platform.calls == []
@@ -109,7 +109,7 @@ async def test_what_makes_no_sense_is_refused_with_a_sentence(
 async def test_another_chat_is_another_action_with_its_own_permission() -> None:
     target, payload = {"chat_type": "group", "chat_id": "8"}, {"text": "psst"}
     everything = await Group.open({"*": "allow"}, "*")
-    with pytest.raises(Refused, match=r"elsewhere/message\.send"):
+    with pytest.raises(CallRejected, match=r"elsewhere/message\.send"):
         await everything.ask(await everything.run(), "message.send", target, payload)
     unallowed = await Group.open({"*": "allow"}, "*", "elsewhere/*")
     assert (await unallowed.ask(await unallowed.run(), "message.send", target, payload))["status"] == "denied"
@@ -129,7 +129,7 @@ async def test_an_action_that_was_never_answered_is_not_repeated() -> None:
     group = await Group.open(ALLOW)
     run = await group.run()
     group.world.platform.lose_answer("kick_member")
-    with pytest.raises(Refused, match="never repeated"):
+    with pytest.raises(CallRejected, match="never repeated"):
         await group.ask(run, "member.kick", {"user_id": "eve"})
     assert len(group.done("kick_member")) == 1
 

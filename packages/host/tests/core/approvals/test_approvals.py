@@ -7,9 +7,9 @@ import pytest
 
 from parlour.core.approvals.deciders import Decider
 from parlour.core.encoding import dumps, loads
-from parlour.core.errors import Refused
+from parlour.core.errors import CallRejected
 from parlour.core.journal import Unit, Update, where
-from parlour.core.model.event import Party
+from parlour.core.model.event import Participant
 from parlour.core.store.tables import APPROVALS, INBOX, RUNS
 from parlour_sdk.protocol.people import User
 from parlour_sdk.protocol.platform_events import FriendRequestReceived
@@ -18,7 +18,7 @@ from ..support import PuppetRun, message
 from .support import ANN, ASK, BOSS, EVE, Group
 
 KICK = ("member.kick", {"user_id": "eve"})
-OPERATOR = Decider(Party("api_key", "k1", "Op"), operator=True)
+OPERATOR = Decider(Participant("api_key", "k1", "Op"), operator=True)
 
 
 async def asked(policy: dict[str, object] | None = None, **agent: object) -> tuple[Group, PuppetRun]:
@@ -126,19 +126,19 @@ async def test_two_who_decide_at_once_are_one_decision() -> None:
         *(decide(approval_id, "approve", OPERATOR) for _ in range(5)), return_exceptions=True
     )
     await group.calm()
-    assert sum(isinstance(each, Refused) for each in outcomes) == 4
+    assert sum(isinstance(each, CallRejected) for each in outcomes) == 4
     assert len(group.done("kick_member")) == 1
 
 
 async def test_who_comes_a_moment_too_late_is_told_who_decided() -> None:
     group, _ = await asked()
     approvals, approval_id = group.world.core.approvals, group.approval()["approval_id"]
-    stranger = asyncio.create_task(approvals.decide(approval_id, "deny", Decider(Party("user", "eve"))))
+    stranger = asyncio.create_task(approvals.decide(approval_id, "deny", Decider(Participant("user", "eve"))))
     first = asyncio.create_task(approvals.decide(approval_id, "approve", OPERATOR))
-    with pytest.raises(Refused, match="you may not decide this"):
+    with pytest.raises(CallRejected, match="you may not decide this"):
         await stranger
-    with pytest.raises(Refused, match="it was decided before by api_key:k1: approved"):
-        await approvals.decide(approval_id, "deny", Decider(Party("user", "boss")))
+    with pytest.raises(CallRejected, match="it was decided before by api_key:k1: approved"):
+        await approvals.decide(approval_id, "deny", Decider(Participant("user", "boss")))
     assert (await first).status == "approved"
 
 
@@ -307,7 +307,7 @@ async def test_a_run_that_waits_hears_of_a_denial() -> None:
 async def test_a_run_that_waited_long_enough_is_told_that_it_is_pending() -> None:
     group = await Group.open({"*": ASK})
     run = await group.run()
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(CallRejected) as refused:
         await group.ask(run, *KICK, wait=60)
     assert refused.value.code == "approval_pending"
     assert refused.value.details == {"approval_id": group.approval()["approval_id"]}
@@ -362,7 +362,7 @@ async def test_a_call_that_was_changed_behind_the_hosts_back_is_not_carried_out(
     row = group.approval()
     changed = Update(APPROVALS, {"call": row["call"].replace("eve", "boss")}, where(approval_id=row["approval_id"]))
     await group.world.journal.commit(Unit("test.tamper", (changed,)))
-    with pytest.raises(Refused, match="not what was asked"):
+    with pytest.raises(CallRejected, match="not what was asked"):
         await group.world.core.approvals.decide(row["approval_id"], "approve", OPERATOR)
     await group.calm()
     assert group.done("kick_member") == []
@@ -420,7 +420,7 @@ async def test_whoever_brought_the_event_has_asked_whomever_the_event_names() ->
     await group.world.journal.commit(Unit("test.brought", (Update(APPROVALS, {"who": dumps(who)}, ()),)))
     group = await group.restart()
     same = replace(OPERATOR, principal="key:k1")
-    with pytest.raises(Refused, match="since you asked for it"):
+    with pytest.raises(CallRejected, match="since you asked for it"):
         await group.world.core.approvals.decide(row["approval_id"], "approve", same)
     other = replace(OPERATOR, principal="key:k2")
     await group.world.core.approvals.decide(row["approval_id"], "approve", other)

@@ -6,11 +6,11 @@ from typing import Any, ClassVar
 import pytest
 
 from parlour.core.approvals.deciders import Decider
-from parlour.core.approvals.service import TRIES
+from parlour.core.approvals.service import MAX_TRIES
 from parlour.core.encoding import loads
-from parlour.core.errors import Refused
+from parlour.core.errors import CallRejected
 from parlour.core.journal import ANY, Delete, GuardFailed, Insert, Receipt, Row, Statement, Unit, where
-from parlour.core.model.event import Party
+from parlour.core.model.event import Participant
 from parlour.core.store import ledger
 from parlour.core.store.tables import APPROVALS, RUN_EVENTS, RUNS
 
@@ -20,7 +20,7 @@ from .support import ANN, ASK, BOSS, Group
 
 KICK = ("member.kick", {"user_id": "eve"})
 THERE = {"bot_id": "bot", "chat_type": "group", "chat_id": "7"}
-OPERATOR = Decider(Party("api_key", "k1", "Op"), operator=True)
+OPERATOR = Decider(Participant("api_key", "k1", "Op"), operator=True)
 POLICY = {"*": ASK, "elsewhere/*": ASK}
 
 
@@ -242,7 +242,7 @@ async def test_a_run_that_goes_on_after_a_restart_does_not_collide_with_what_exp
 async def test_a_run_that_looks_up_how_far_it_came_leaves_a_decision_its_number() -> None:
     group, run = await held(Decisions())
     group.world.journal.broken["run.progress"] = 1
-    with pytest.raises(Refused, match="disk is full"):
+    with pytest.raises(CallRejected, match="disk is full"):
         await run.say("two")
     deciding = asyncio.create_task(decide(group))
     await settle()
@@ -257,7 +257,9 @@ async def test_a_run_that_looks_up_how_far_it_came_leaves_a_decision_its_number(
 async def test_a_number_that_somebody_else_took_does_not_undo_the_decision() -> None:
     journal = Interposing()
     group, run = await over(journal=journal)
-    journal.before = ledger.append(run.run_id, events(group)[-1]["sequence"] + 1, "test.note", {}, 0, source="host")
+    journal.before = ledger.append_event(
+        run.run_id, events(group)[-1]["sequence"] + 1, "test.note", {}, 0, source="host"
+    )
     await decide(group)
     await group.world.rest()
     assert types(group)[-2:] == ["test.note", "approval.decided"]
@@ -282,8 +284,8 @@ async def test_a_decision_that_comes_too_late_brings_nothing_back_of_a_deleted_c
     deciding = asyncio.create_task(decide(group))
     await settle()
     [run] = group.rows(RUNS)
-    await group.world.core.erasing.erase(run["conversation_id"], OPERATOR.party)
-    with pytest.raises(Refused, match="nothing was done"):
+    await group.world.core.conversation_eraser.erase(run["conversation_id"], OPERATOR.participant)
+    with pytest.raises(CallRejected, match="nothing was done"):
         await deciding
     assert group.rows(RUN_EVENTS) == []
 
@@ -323,7 +325,7 @@ async def test_a_question_that_could_not_expire_in_its_moment_does_so_a_little_l
     group, run = await asked(journal=journal)
     run.answer("done")
     await group.world.rest()
-    journal.left = TRIES
+    journal.left = MAX_TRIES
     await until(lambda: group.approval()["status"] == "expired")
     assert journal.left == 0
     await group.world.rest()

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from parlour.core.encoding import loads
-from parlour.core.errors import Refused
+from parlour.core.errors import CallRejected
 from parlour.core.platforms.manifest import ActionDeclaration
 from parlour.core.store.tables import OUTBOX
 
@@ -43,7 +43,7 @@ async def test_an_action_of_the_platforms_own_that_names_another_chat_is_elsewhe
     group = await Group.open(HERE, "*", "elsewhere/*")
     assert await denied(group, await group.run(), "platform.call", None, shout(chat_id="8"))
     unpermitted = await Group.open(HERE, "*")
-    with pytest.raises(Refused, match=r"elsewhere/platform\.call\.shout"):
+    with pytest.raises(CallRejected, match=r"elsewhere/platform\.call\.shout"):
         await unpermitted.ask(await unpermitted.run(), "platform.call", None, shout(chat_id="8"))
     allowed = await Group.open({"elsewhere/platform.call.shout": "allow"}, "elsewhere/platform.call")
     assert (await allowed.ask(await allowed.run(), "platform.call", None, shout(chat_id="8")))["status"] == "done"
@@ -86,7 +86,7 @@ async def test_a_message_that_was_heard_or_said_here_is_this_chats() -> None:
     run = await group.run()
     assert (await group.ask(run, "message.react", {"message_id": said}, {"reaction": "ok"}))["status"] == "done"
     forwarded = {"to_chat_type": "group", "to_chat_id": "7"}
-    with pytest.raises(Refused, match=f"there is no message '{earlier}'"):  # the fake platform keeps only its own
+    with pytest.raises(CallRejected, match=f"there is no message '{earlier}'"):  # the fake platform keeps only its own
         await group.ask(run, "message.forward", {"message_id": earlier}, forwarded)
 
 
@@ -108,7 +108,7 @@ async def test_a_message_of_another_chat_is_not_this_chats_though_the_host_knows
 async def test_a_chain_shows_no_message_of_another_chat(component: dict[str, Any]) -> None:
     group = await account_wide()
     run = await group.run()
-    with pytest.raises(Refused, match=f"message {FOREIGN} is not known in this chat"):
+    with pytest.raises(CallRejected, match=f"message {FOREIGN} is not known in this chat"):
         await group.ask(run, "message.send", None, {"chain": [component, {"type": "Plain", "text": "see"}]})
     assert group.world.platform.calls == []
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from parlour.core.approvals.policy import ApprovalPolicy, granted
+from parlour.core.approvals.policy import ApprovalPolicy, is_granted
 
 POLICY = ApprovalPolicy.decode(
     {
@@ -39,7 +39,7 @@ def test_a_rule_says_who_and_how_long() -> None:
 
 
 def test_a_permission_for_everything_is_none_for_other_chats() -> None:
-    assert granted("message.send", ["*"])
-    assert not granted("elsewhere/message.send", ["*"])
-    assert not granted("elsewhere/message.send", ["message.*"])
-    assert granted("elsewhere/message.send", ["elsewhere/message.*"])
+    assert is_granted("message.send", ["*"])
+    assert not is_granted("elsewhere/message.send", ["*"])
+    assert not is_granted("elsewhere/message.send", ["message.*"])
+    assert is_granted("elsewhere/message.send", ["elsewhere/message.*"])

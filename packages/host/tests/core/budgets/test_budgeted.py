@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from parlour.core.encoding import loads
-from parlour.core.errors import Refused
+from parlour.core.errors import CallRejected
 from parlour.core.model.budget import Budget
 from parlour.core.model.providers import ProviderFailed, Providers
 from parlour.core.models.budget_uses import BudgetUses
@@ -27,7 +27,7 @@ class UnpricedModels(ScriptedModels):
     def parameters(self, model_id: str) -> dict[str, Any]:
         return {}
 
-    def worst_case(self, request: InvokeModel | Embed | Rerank) -> Usage:
+    def max_usage(self, request: InvokeModel | Embed | Rerank) -> Usage:
         return Usage(prompt_tokens=WORST)
 
 
@@ -42,8 +42,8 @@ async def budgeted(*replies: Scripted, **fields: Any) -> tuple[World, ScriptedMo
     return made, models
 
 
-async def refused(made: World, run: Any, action: str = "invoke_llm") -> Refused:
-    with pytest.raises(Refused) as refusal:
+async def refused(made: World, run: Any, action: str = "invoke_llm") -> CallRejected:
+    with pytest.raises(CallRejected) as refusal:
         await asked(made, run, action)
     return refusal.value
 
@@ -218,7 +218,7 @@ async def test_a_stream_that_is_left_costs_what_was_asked_and_what_came() -> Non
 class Lengthy(ScriptedModels):
     """Its answers may have 4,096 tokens, unless the request says less; it does not keep to that."""
 
-    def worst_case(self, request: InvokeModel | Embed | Rerank) -> Usage:
+    def max_usage(self, request: InvokeModel | Embed | Rerank) -> Usage:
         limit = (getattr(request, "extra", None) or {}).get("max_tokens", 4096)
         return Usage(prompt_tokens=300, completion_tokens=limit, cost_micros=300 + 2 * limit)
 
@@ -237,7 +237,7 @@ async def test_an_answer_is_limited_to_what_is_left_of_a_budget(limit: dict[str,
     [request] = models.requests
     assert isinstance(request, InvokeModel)
     assert request.extra is not None
-    reserved = models.worst_case(request)
+    reserved = models.max_usage(request)
     spent = reserved.cost_micros if "cost_micros" in limit else reserved.prompt_tokens + reserved.completion_tokens
     assert 3990 <= (spent or 0) <= 4000
 
@@ -296,7 +296,7 @@ async def test_the_uses_of_a_budget_are_shown_the_most_first() -> None:
     await asked(made, await made.plugins.next_run())
     budget = made.core.budgets.get("b")
     assert budget is not None
-    period, uses = await BudgetUses(made.journal, made.core.days).of(budget)
+    period, uses = await BudgetUses(made.journal, made.core.days).current_uses(budget)
     assert (period, [(use.subject, use.tokens) for use in uses]) == ("2027-01-15", [("user:bob", 50), ("user:ann", 5)])
 
 

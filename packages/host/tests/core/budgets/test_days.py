@@ -17,10 +17,10 @@ class FixedClock:
     ("zone", "day"), [("UTC", "2026-11-15"), ("Asia/Shanghai", "2026-11-16"), ("America/New_York", "2026-11-15")]
 )
 def test_the_same_moment_is_another_day_elsewhere(zone: str, day: str) -> None:
-    assert Days(FixedClock(1_794_780_000_000), zone).current("day") == day
+    assert Days(FixedClock(1_794_780_000_000), zone).current_period("day") == day
 
 
 def test_what_never_begins_anew_is_never_old() -> None:
     days = Days(FixedClock(1_794_780_000_000), "UTC")
-    assert days.current("total") == ALWAYS
-    assert days.current("day") < ALWAYS
+    assert days.current_period("total") == ALWAYS
+    assert days.current_period("day") < ALWAYS

@@ -8,8 +8,8 @@ import pytest
 from parlour.core.config.routes import Route
 from parlour.core.journal import Receipt, Select, Unit
 from parlour.core.model.ports import PluginUnavailable
-from parlour.core.plugin_hooks.commands import SECONDS
-from parlour.core.plugin_hooks.components import Components
+from parlour.core.plugin_hooks.commands import COMMAND_TIMEOUT_SECONDS
+from parlour.core.plugin_hooks.components import ComponentRegistry
 from parlour.core.store.tables import INBOX
 from parlour_sdk.protocol.chain import Image
 
@@ -26,7 +26,7 @@ class CommandStream(PuppetRun):
 
 
 async def opened(**plugins: list[dict[str, Any]]) -> tuple[PlatformWorld, list[CommandStream]]:
-    components = Components()
+    components = ComponentRegistry()
     for name, told in (plugins or {"fun": [PING]}).items():
         components.replace_plugin(f"acme/{name}", "1", told)
     world = await PlatformWorld.open(components=components)
@@ -184,7 +184,7 @@ async def test_an_answer_that_is_durable_as_the_commands_time_ends_is_shown(monk
     async def late(unit: Unit) -> Receipt:
         receipt = await commit(unit)
         if unit.name == "command.answer":
-            await asyncio.sleep(SECONDS)
+            await asyncio.sleep(COMMAND_TIMEOUT_SECONDS)
         return receipt
 
     monkeypatch.setattr(world.journal, "commit", late)

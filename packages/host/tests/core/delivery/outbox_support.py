@@ -3,8 +3,8 @@
 from typing import Any
 
 from parlour.core.delivery.outbox import Outbox
-from parlour.core.journal import Draft, Row, Select, Unit, where
-from parlour.core.model.outbox_row import Outgoing
+from parlour.core.journal import Row, Select, Unit, UnitBuilder, where
+from parlour.core.model.outbox_row import OutboxRow
 from parlour.core.store import outbox_rows
 from parlour.core.store.tables import OUTBOX
 from parlour.testing.memory_handovers import MemoryHandovers
@@ -15,18 +15,18 @@ HOUR = 3_600_000
 
 
 class NobodyListens:
-    def draft(self, draft: Draft, row: Outgoing) -> None:
+    def add_events(self, draft: UnitBuilder, row: OutboxRow) -> None:
         """There is nothing to add."""
 
-    def durable(self, row: Outgoing) -> None:
+    def after_commit(self, row: OutboxRow) -> None:
         """There is nobody to tell."""
 
 
 class NobodyWaits:
-    async def draft(self, draft: Draft, row: Outgoing, code: str) -> list[Outgoing]:
+    async def add_notices(self, draft: UnitBuilder, row: OutboxRow, code: str) -> list[OutboxRow]:
         return []
 
-    def durable(self, notice: Outgoing) -> None:
+    def after_commit(self, notice: OutboxRow) -> None:
         """There is none."""
 
 
@@ -44,7 +44,7 @@ class Post:
             self.handovers,
         )
 
-    async def write(self, name: str, target: str = "chat", **fields: Any) -> Outgoing:
+    async def write(self, name: str, target: str = "chat", **fields: Any) -> OutboxRow:
         """Committed and not yet offered, as after a crash."""
         values: dict[str, Any] = {
             "surface": "platform",
@@ -59,13 +59,13 @@ class Post:
             "created_at": EPOCH,
             "expires_at": EPOCH + HOUR,
         }
-        row = Outgoing(outbox_id=name, target=target, **{**values, **fields})
-        await self.journal.commit(Unit("test.put", (outbox_rows.put(row),)))
+        row = OutboxRow(outbox_id=name, target=target, **{**values, **fields})
+        await self.journal.commit(Unit("test.put", (outbox_rows.insert(row),)))
         return row
 
     async def post(self, name: str, target: str = "chat", **fields: Any) -> None:
-        state = self.outbox.reserve(target)
-        self.outbox.offer(await self.write(name, target, state=state, **fields))
+        state = self.outbox.try_reserve(target)
+        self.outbox.enqueue(await self.write(name, target, state=state, **fields))
 
     def row(self, name: str) -> Row:
         [row] = self.journal.database.read(Select(OUTBOX, where(outbox_id=name)))

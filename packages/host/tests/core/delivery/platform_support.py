@@ -4,13 +4,13 @@ import asyncio
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from parlour.app.core import Core, Ports, build_core
+from parlour.app.core import Core, CorePorts, build_core
 from parlour.core.config.routes import Route
 from parlour.core.journal import Row, Select
 from parlour.core.model.agent import Agent
 from parlour.core.platforms import events as incoming
-from parlour.core.platforms.manifest import AdapterManifest, Limits
-from parlour.core.platforms.port import Adapter, Incoming
+from parlour.core.platforms.manifest import AdapterManifest, PlatformLimits
+from parlour.core.platforms.port import Adapter, IncomingEvent
 from parlour.core.store.tables import OUTBOX
 from parlour.testing import MemoryObjects
 from parlour.testing.fake_platform import FakeCatalogue, FakePlatform, manifest
@@ -23,7 +23,7 @@ BOT = "bot"
 def chat_manifest(*without: str, limit: int = 4000, edits: float = 5, **fields: Any) -> AdapterManifest:
     """What grows there grows by edits."""
     missing = dict.fromkeys(("open_stream", *without), "not in this test")
-    limits = Limits(text=limit, edits_per_second=edits, sends_per_second=fields.pop("sends", 1000))
+    limits = PlatformLimits(text=limit, edits_per_second=edits, sends_per_second=fields.pop("sends", 1000))
     return manifest(without=missing, limits=limits, **fields)
 
 
@@ -36,14 +36,14 @@ class PlatformLink:
         self.public_url = ""
         self._bots = bots
 
-    async def received(self, *events: Incoming, cursor: str | None = None) -> None:
+    async def receive(self, *events: IncomingEvent, cursor: str | None = None) -> None:
         for each in events:
-            await self._bots.core.gateway.ingest(incoming.envelope(each, BOT, "fake"))
+            await self._bots.core.gateway.ingest(incoming.to_envelope(each, BOT, "fake"))
 
     async def cursor(self) -> str | None:
         return None
 
-    def state(self, state: str, error: str = "") -> None:
+    def report_status(self, state: str, error: str = "") -> None:
         self._bots.up.set() if state == "connected" else self._bots.up.clear()
 
     async def content(self, artifact_id: str) -> Any:
@@ -65,22 +65,22 @@ class OneBot:
     def manifest(self, bot_id: str) -> AdapterManifest | None:
         return self._manifest if bot_id == BOT else None
 
-    def connected(self, bot_id: str) -> bool:
+    def is_connected(self, bot_id: str) -> bool:
         return bot_id == BOT and self.up.is_set()
 
-    async def until_connected(self, bot_id: str) -> None:
+    async def wait_connected(self, bot_id: str) -> None:
         await self.up.wait()
 
-    def sending(self, bot_id: str) -> AbstractContextManager[None]:
+    def track_send(self, bot_id: str) -> AbstractContextManager[None]:
         return nullcontext()
 
-    def refused(self, bot_id: str, chat: str, reason: str) -> None:
+    def record_rejected(self, bot_id: str, chat: str, reason: str) -> None:
         self.refusals.append((chat, reason))
 
-    def unanswered(self, bot_id: str, chat: str, reason: str) -> None:
+    def record_unacknowledged(self, bot_id: str, chat: str, reason: str) -> None:
         self.refusals.append((chat, reason))
 
-    def taken(self, bot_id: str, chat: str) -> None:
+    def record_accepted(self, bot_id: str, chat: str) -> None:
         self.refusals.clear()
 
 
@@ -101,7 +101,7 @@ class PlatformWorld:
         self.bots = OneBot(platform, declared)
         self._ports = {"objects": MemoryObjects(LoopClock().now), **ports}
         self.core = build_core(
-            Ports(
+            CorePorts(
                 journal=journal,
                 plugins=self.plugins,
                 clock=LoopClock(),
@@ -122,7 +122,7 @@ class PlatformWorld:
         world.core.registry.replace_plugin(PLUGIN, "1", [discovery])
         await world.core.agents.add(agent or make_agent())
         await world.core.routes.replace(BOT, [Route("*", "agent", {"agent_id": "agent"})])
-        await world.core.take_up()
+        await world.core.recover()
         await world.bots.up.wait()
         vars(asyncio.get_running_loop()).setdefault("worlds", []).append(world)  # its bot is served until the test ends
         return world
@@ -139,7 +139,7 @@ class PlatformWorld:
         world.core.registry.replace_plugin(PLUGIN, "1", [discovery])
         await world.core.load()
         await world.bots.up.wait()
-        await world.core.take_up()
+        await world.core.recover()
         return world
 
     def rows(self, **conditions: Any) -> list[Row]:

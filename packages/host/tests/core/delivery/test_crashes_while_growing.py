@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from parlour.core.delivery.rendering.parts import render
-from parlour.core.delivery.rendering.repeats import MARK
+from parlour.core.delivery.rendering.repeat_notes import DEFAULT_REPEAT_NOTE
 from parlour.core.journal import Select, where
 from parlour.core.store.tables import RUN_EVENTS
 
@@ -55,12 +55,12 @@ def check(world: PlatformWorld) -> None:
         assert all(TEXT.startswith(shown[0]) or each == INTERRUPTED for each in shown[:1])
         return
     assert INTERRUPTED not in shown
-    said = [each.removesuffix(MARK) for each in shown]
+    said = [each.removesuffix(DEFAULT_REPEAT_NOTE) for each in shown]
     assert set(PARTS) <= set(said)
     others = [each for each in shown if each not in PARTS]
     assert len(others) <= 2, "one that was never answered for, and its repetition"
-    assert len([each for each in shown if not each.endswith(MARK)]) == len({*shown} - {*marked(shown)})
+    assert len([each for each in shown if not each.endswith(DEFAULT_REPEAT_NOTE)]) == len({*shown} - {*marked(shown)})
 
 
 def marked(shown: list[str]) -> list[str]:
-    return [each for each in shown if each.endswith(MARK)]
+    return [each for each in shown if each.endswith(DEFAULT_REPEAT_NOTE)]

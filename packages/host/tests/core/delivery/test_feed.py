@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from parlour.core.delivery import feed as feed_module
-from parlour.core.delivery.feed import Feed, Subscription, outgoing_frame
-from parlour.core.model.outbox_row import Outgoing
+from parlour.core.delivery.feed import Feed, FeedSubscription, outgoing_frame
+from parlour.core.model.outbox_row import OutboxRow
 
 
 class HandClock:
@@ -15,7 +15,7 @@ class HandClock:
         return self.time
 
 
-ROW = Outgoing(
+ROW = OutboxRow(
     outbox_id="row",
     surface="webui",
     target="chat",
@@ -35,26 +35,26 @@ ROW = Outgoing(
 def test_numbers_only_grow_also_when_the_clock_stands_still_or_goes_back() -> None:
     clock = HandClock(1_000)
     feed = Feed(clock)
-    numbers = [feed.stamp(), feed.stamp()]
+    numbers = [feed.next_seq(), feed.next_seq()]
     clock.time = 900
-    numbers.append(feed.stamp())
+    numbers.append(feed.next_seq())
     clock.time = 2_000
-    numbers.append(feed.stamp())
+    numbers.append(feed.next_seq())
     assert numbers == [1_000_000, 1_000_001, 1_000_002, 2_000_000]
 
 
 def test_numbers_of_an_earlier_life_are_never_given_again() -> None:
     feed = Feed(HandClock(1_000))
     feed.start_after(5_000_000)
-    assert feed.stamp() == 5_000_001
+    assert feed.next_seq() == 5_000_001
 
 
 def test_every_watcher_of_a_conversation_gets_its_frames_and_no_other_does() -> None:
     feed = Feed(HandClock())
     one, two, elsewhere = feed.subscribe("chat"), feed.subscribe("chat"), feed.subscribe("other")
     feed.run_started("chat", "run")
-    assert one.take() == two.take() != []
-    assert elsewhere.take() == []
+    assert one.drain() == two.drain() != []
+    assert elsewhere.drain() == []
 
 
 def test_a_watcher_that_left_gets_nothing_more() -> None:
@@ -62,55 +62,55 @@ def test_a_watcher_that_left_gets_nothing_more() -> None:
     subscription = feed.subscribe("chat")
     feed.unsubscribe("chat", subscription)
     feed.run_started("chat", "run")
-    assert subscription.take() == []
+    assert subscription.drain() == []
 
 
 def test_an_idle_conversation_keeps_no_memory() -> None:
     feed = Feed(HandClock())
     subscription = feed.subscribe("chat")
     feed.run_started("chat", "run")
-    feed.delta("chat", "run", "hel", feed.stamp())
-    feed.run_ended("chat", "run", "completed", feed.stamp())
+    feed.publish_delta("chat", "run", "hel", feed.next_seq())
+    feed.run_ended("chat", "run", "completed", feed.next_seq())
     feed.unsubscribe("chat", subscription)
-    assert feed.live("chat") is None
-    assert feed.watchers() == {}
+    assert feed.active_run("chat") is None
+    assert feed.subscriber_counts() == {}
 
 
 def test_the_end_of_an_older_run_leaves_the_active_one_alive() -> None:
     feed = Feed(HandClock())
     feed.run_started("chat", "old")
     feed.run_started("chat", "new")
-    feed.run_ended("chat", "old", "failed", feed.stamp())
-    live = feed.live("chat")
+    feed.run_ended("chat", "old", "failed", feed.next_seq())
+    live = feed.active_run("chat")
     assert live is not None
     assert live.run_frame["run_id"] == "new"
 
 
 def test_deltas_join_while_they_wait_and_carry_the_last_number() -> None:
-    subscription = Subscription()
+    subscription = FeedSubscription()
     for seq, text in ((1, "a"), (2, "b"), (3, "c")):
         subscription.put({"type": "delta", "run_id": "run", "content": text, "seq": seq})
-    assert subscription.take() == [{"type": "delta", "run_id": "run", "content": "abc", "seq": 3}]
+    assert subscription.drain() == [{"type": "delta", "run_id": "run", "content": "abc", "seq": 3}]
 
 
 def test_deltas_of_two_runs_do_not_join() -> None:
-    subscription = Subscription()
+    subscription = FeedSubscription()
     subscription.put({"type": "delta", "run_id": "one", "content": "a", "seq": 1})
     subscription.put({"type": "delta", "run_id": "two", "content": "b", "seq": 2})
-    assert [frame["content"] for frame in subscription.take()] == ["a", "b"]
+    assert [frame["content"] for frame in subscription.drain()] == ["a", "b"]
 
 
 def test_a_delta_after_a_message_does_not_join_the_one_before_it() -> None:
-    subscription = Subscription()
+    subscription = FeedSubscription()
     subscription.put({"type": "delta", "run_id": "run", "content": "a", "seq": 1})
     subscription.put({"type": "message", "run_id": "run", "message": {}, "seq": 2})
     subscription.put({"type": "delta", "run_id": "run", "content": "b", "seq": 3})
-    assert [frame["type"] for frame in subscription.take()] == ["delta", "message", "delta"]
+    assert [frame["type"] for frame in subscription.drain()] == ["delta", "message", "delta"]
 
 
 def test_each_frame_wakes_the_reader() -> None:
     woken: list[int] = []
-    subscription = Subscription()
+    subscription = FeedSubscription()
     subscription.on_frame(lambda: woken.append(1))
     subscription.put({"type": "run", "run_id": "run", "status": "running", "seq": 1})
     subscription.put({"type": "run", "run_id": "run", "status": "completed", "seq": 2})
@@ -118,39 +118,41 @@ def test_each_frame_wakes_the_reader() -> None:
 
 
 def test_a_reader_that_falls_behind_by_too_much_text_is_cut_off_and_costs_nothing_more() -> None:
-    subscription = Subscription()
-    text = "x" * (feed_module.QUEUED_CHARACTERS // 4)
+    subscription = FeedSubscription()
+    text = "x" * (feed_module.MAX_QUEUED_CHARACTERS // 4)
     for seq in range(1, 7):
         subscription.put({"type": "delta", "run_id": "run", "content": text, "seq": seq})
     assert subscription.overrun
-    assert subscription.take() == []
+    assert subscription.drain() == []
 
 
 def test_a_reader_that_falls_behind_by_too_many_frames_is_cut_off() -> None:
-    subscription = Subscription()
-    for seq in range(feed_module.QUEUED_FRAMES + 1):
+    subscription = FeedSubscription()
+    for seq in range(feed_module.MAX_QUEUED_FRAMES + 1):
         subscription.put({"type": "run", "run_id": "run", "status": "running", "seq": seq})
     assert subscription.overrun
 
 
 def test_a_reader_that_keeps_up_is_never_cut_off() -> None:
-    subscription = Subscription()
-    text = "x" * (feed_module.QUEUED_CHARACTERS // 2)
+    subscription = FeedSubscription()
+    text = "x" * (feed_module.MAX_QUEUED_CHARACTERS // 2)
     for seq in range(20):
         subscription.put({"type": "delta", "run_id": "run", "content": text, "seq": seq})
-        assert subscription.take()
+        assert subscription.drain()
     assert not subscription.overrun
 
 
 def test_only_the_latest_tool_frames_are_kept_for_who_comes_back() -> None:
     feed = Feed(HandClock())
     feed.run_started("chat", "run")
-    for number in range(feed_module.TOOL_FRAMES + 10):
-        feed.tool("chat", "run", {"tool_call_id": str(number), "tool_name": "look"}, "started", feed.stamp())
-    live = feed.live("chat")
+    for number in range(feed_module.MAX_TOOL_FRAMES + 10):
+        feed.publish_tool_call(
+            "chat", "run", {"tool_call_id": str(number), "tool_name": "look"}, "started", feed.next_seq()
+        )
+    live = feed.active_run("chat")
     assert live is not None
-    shown = [frame["tool_call_id"] for frame in live.missed(live.started)]
-    assert shown == [str(number) for number in range(10, feed_module.TOOL_FRAMES + 10)]
+    shown = [frame["tool_call_id"] for frame in live.frames_after(live.started)]
+    assert shown == [str(number) for number in range(10, feed_module.MAX_TOOL_FRAMES + 10)]
 
 
 def test_a_message_row_is_shown_as_a_message() -> None:

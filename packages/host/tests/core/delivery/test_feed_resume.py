@@ -31,9 +31,9 @@ class Screen:
 
 
 def grow(feed: Feed, text: str, tool: bool = False) -> None:
-    feed.delta("chat", "run", text, feed.stamp())
+    feed.publish_delta("chat", "run", text, feed.next_seq())
     if tool:
-        feed.tool("chat", "run", {"tool_call_id": "1", "tool_name": "look"}, "started", feed.stamp())
+        feed.publish_tool_call("chat", "run", {"tool_call_id": "1", "tool_name": "look"}, "started", feed.next_seq())
 
 
 @given(texts, st.integers(0, 30), st.booleans())
@@ -43,14 +43,14 @@ def test_resuming_at_any_point_yields_exactly_the_missing_text(parts: list[str],
     feed.run_started("chat", "run")
     for part in parts[:cut]:
         grow(feed, part, tools)
-    screen.see(watching.take())
+    screen.see(watching.drain())
     for part in parts[cut:]:
         grow(feed, part, tools)
-    live = feed.live("chat")
+    live = feed.active_run("chat")
     assert live is not None
-    screen.see(live.missed(screen.seq))
+    screen.see(live.frames_after(screen.seq))
     assert screen.text == "".join(parts)
-    assert live.missed(screen.seq) == []
+    assert live.frames_after(screen.seq) == []
 
 
 @given(texts, texts, st.integers(0, 30))
@@ -60,15 +60,15 @@ def test_text_of_a_message_that_is_whole_is_not_told_again(first: list[str], sec
     feed.run_started("chat", "run")
     for part in first:
         grow(feed, part)
-    feed.shown(replace(ROW, feed_seq=feed.stamp()))
+    feed.publish_row(replace(ROW, feed_seq=feed.next_seq()))
     for part in second[:cut]:
         grow(feed, part)
-    screen.see(watching.take())
+    screen.see(watching.drain())
     for part in second[cut:]:
         grow(feed, part)
-    live = feed.live("chat")
+    live = feed.active_run("chat")
     assert live is not None
-    screen.see(live.missed(screen.seq))
+    screen.see(live.frames_after(screen.seq))
     assert screen.text == "".join(second)
 
 
@@ -77,7 +77,7 @@ def test_marks_that_were_forgotten_are_made_up_for_by_the_whole_text(
     monkeypatch: pytest.MonkeyPatch, tools: bool
 ) -> None:
     """Every point of a long stream, with few marks: the text is right, and told whole only to the far behind."""
-    monkeypatch.setattr(feed_module, "MARKS", 8)
+    monkeypatch.setattr(feed_module, "MAX_DELTA_OFFSETS", 8)
     parts = [f"{number}." for number in range(30)]
     replaced = 0
     for cut in range(len(parts) + 1):
@@ -86,12 +86,12 @@ def test_marks_that_were_forgotten_are_made_up_for_by_the_whole_text(
         feed.run_started("chat", "run")
         for part in parts[:cut]:
             grow(feed, part, tools)
-        screen.see(watching.take())
+        screen.see(watching.drain())
         for part in parts[cut:]:
             grow(feed, part, tools)
-        live = feed.live("chat")
+        live = feed.active_run("chat")
         assert live is not None
-        missed = live.missed(screen.seq)
+        missed = live.frames_after(screen.seq)
         replaced += any(frame.get("replace", False) for frame in missed)
         screen.see(missed)
         assert screen.text == "".join(parts), f"cut after {cut}"
@@ -103,9 +103,9 @@ def test_a_newcomer_gets_the_run_and_the_text_so_far() -> None:
     feed.run_started("chat", "run")
     grow(feed, "hel")
     grow(feed, "lo")
-    live = feed.live("chat")
+    live = feed.active_run("chat")
     assert live is not None
-    assert [(frame["type"], frame.get("content")) for frame in live.missed(live.started - 1)] == [
+    assert [(frame["type"], frame.get("content")) for frame in live.frames_after(live.started - 1)] == [
         ("run", None),
         ("delta", "hello"),
     ]

@@ -7,12 +7,12 @@ from functools import partial
 
 import pytest
 
-from parlour.core.delivery.rate_limits import Pace
+from parlour.core.delivery.rate_limits import PlatformRateLimiter
 from parlour.core.delivery.streaming.streams import Streams
-from parlour.core.model.delivery_policy import DEFAULT
-from parlour.core.platforms.connections import NoBots
-from parlour.core.platforms.manifest import Limits
-from parlour.core.store.outbox_rows import OutgoingRows
+from parlour.core.model.delivery_policy import DEFAULT_DELIVERY_POLICY
+from parlour.core.platforms.connections import NullBots
+from parlour.core.platforms.manifest import PlatformLimits
+from parlour.core.store.outbox_rows import OutboxStore
 from parlour.core.texts.languages import Languages
 from parlour.testing.fake_platform import manifest
 from parlour_sdk.protocol.chain import File
@@ -264,7 +264,7 @@ async def test_what_a_model_thinks_is_not_shown_while_it_grows() -> None:
 
 
 async def test_where_the_platform_streams_itself_words_are_handed_on() -> None:
-    world = await PlatformWorld.open(manifest(limits=Limits(edits_per_second=2)))
+    world = await PlatformWorld.open(manifest(limits=PlatformLimits(edits_per_second=2)))
     run = await begun(world, "One")
     for word in (" two", " three", " four"):
         run.send(run.delta(word))
@@ -278,7 +278,7 @@ async def test_where_the_platform_streams_itself_words_are_handed_on() -> None:
 
 
 async def test_a_platform_stream_that_can_not_be_opened_gives_way_to_a_message() -> None:
-    world = await PlatformWorld.open(manifest(limits=Limits(edits_per_second=2)))
+    world = await PlatformWorld.open(manifest(limits=PlatformLimits(edits_per_second=2)))
     world.platform.refuse("open_stream")
     run = await begun(world, "One")
     run.answer("One two")
@@ -287,7 +287,7 @@ async def test_a_platform_stream_that_can_not_be_opened_gives_way_to_a_message()
 
 
 async def test_a_platform_stream_of_a_run_that_breaks_is_told_so() -> None:
-    world = await PlatformWorld.open(manifest(limits=Limits(edits_per_second=2)))
+    world = await PlatformWorld.open(manifest(limits=PlatformLimits(edits_per_second=2)))
     run = await begun(world, "One")
     run.crash()
     await world.rest()
@@ -298,7 +298,7 @@ async def test_a_platform_stream_of_a_run_that_breaks_is_told_so() -> None:
 async def test_a_run_that_goes_on_after_a_restart_finishes_the_bubbles_it_had_begun() -> None:
     world = await PlatformWorld.open()
     run = await begun(world, "One")
-    [row] = await OutgoingRows(world.journal).streaming(run.run_id)
+    [row] = await OutboxStore(world.journal).streaming_rows(run.run_id)
     assert row.message_id == world.platform.shown[0].message_id
     message = {"role": "assistant", "content": "One two"}
     session = world.core.sessions.get(run.run_id)
@@ -322,10 +322,10 @@ async def test_a_host_that_ends_before_a_message_grows_leaves_no_wait_behind(
 
 
 async def end_before_growing(post: Post) -> None:
-    streams = Streams(post.journal, NoBots(), CountedIds(), LoopClock(), Pace(), Languages())
+    streams = Streams(post.journal, NullBots(), CountedIds(), LoopClock(), PlatformRateLimiter(), Languages())
     for name, declared in (("edited", chat_manifest()), ("native", manifest())):
         row = await post.write(name, state="streaming")
-        streams.begin(row, declared, DEFAULT, "", partial(post.outbox.idle, row.target))
+        streams.start(row, declared, DEFAULT_DELIVERY_POLICY, "", partial(post.outbox.wait_idle, row.target))
     tasks = asyncio.all_tasks() - {asyncio.current_task()}
     for task in tasks:
         task.cancel()

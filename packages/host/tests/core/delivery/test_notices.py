@@ -2,7 +2,7 @@
 
 import pytest
 
-from parlour.core.delivery.notices import sentence
+from parlour.core.delivery.notices import notice_text
 
 CODES = [
     "interrupted",
@@ -20,19 +20,19 @@ CODES = [
 
 @pytest.mark.parametrize("code", CODES)
 def test_a_code_of_the_host_has_a_sentence_without_internals(code: str) -> None:
-    told = sentence(code, "Traceback: plugin:acme/puppet")
+    told = notice_text(code, "Traceback: plugin:acme/puppet")
     assert told.endswith(".")
     assert "acme" not in told
     assert "runner." not in told
 
 
 def test_each_code_is_told_apart() -> None:
-    assert len({sentence(code) for code in CODES}) == len(CODES)
+    assert len({notice_text(code) for code in CODES}) == len(CODES)
 
 
 def test_a_runners_own_failure_is_told_in_its_words() -> None:
-    assert sentence("weather.no_station", "There is no station near you.") == "There is no station near you."
+    assert notice_text("weather.no_station", "There is no station near you.") == "There is no station near you."
 
 
 def test_a_failure_without_words_is_still_told() -> None:
-    assert sentence("weather.no_station") == "The agent failed and gave no reason."
+    assert notice_text("weather.no_station") == "The agent failed and gave no reason."

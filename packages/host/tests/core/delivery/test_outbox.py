@@ -6,9 +6,9 @@ from itertools import pairwise
 
 import pytest
 
-from parlour.core.delivery.outbox import ATTEMPTS
+from parlour.core.delivery.outbox import MAX_ATTEMPTS
 from parlour.core.journal import Receipt, Unit
-from parlour.core.model.outbox_row import Outgoing
+from parlour.core.model.outbox_row import OutboxRow
 from parlour.core.model.ports import SendRefused
 
 from ..support import EPOCH, LoopClock, settle
@@ -94,13 +94,13 @@ async def test_without_a_retry_after_the_pauses_grow() -> None:
 
 async def test_tries_are_bounded_and_the_last_reason_is_kept() -> None:
     post = Post()
-    post.surface.prepared.extend(SendRefused("busy") for _ in range(ATTEMPTS + 3))
+    post.surface.prepared.extend(SendRefused("busy") for _ in range(MAX_ATTEMPTS + 3))
     await post.post("a")
     await post.post("b")
     await post.done()
     assert post.state("a") == ("failed", "busy")
-    assert post.row("a")["attempts"] == ATTEMPTS
-    assert post.surface.texts[:ATTEMPTS] == ["a"] * ATTEMPTS
+    assert post.row("a")["attempts"] == MAX_ATTEMPTS
+    assert post.surface.texts[:MAX_ATTEMPTS] == ["a"] * MAX_ATTEMPTS
 
 
 async def test_a_permanent_refusal_fails_at_once_and_the_next_row_goes_on() -> None:
@@ -148,12 +148,12 @@ async def test_only_the_note_that_nobody_waits_for_may_wait(monkeypatch: pytest.
     commit = post.journal.commit
 
     async def committing(unit: Unit) -> Receipt:
-        may_wait.extend([unit.may_wait] if unit.name == "outbox.sent" else [])
+        may_wait.extend([unit.can_batch] if unit.name == "outbox.sent" else [])
         return await commit(unit)
 
     monkeypatch.setattr(post.journal, "commit", committing)
     for row in [await post.write("a"), await post.write("b")]:
-        post.outbox.offer(row)
+        post.outbox.enqueue(row)
     await post.done()
     assert may_wait == [False, True]  # after "a" comes "b"
 
@@ -172,15 +172,15 @@ async def test_an_idle_target_costs_nothing() -> None:
 
 async def test_a_reservation_that_is_given_back_lets_the_next_row_go_at_once() -> None:
     post = Post()
-    assert post.outbox.reserve("chat") == "sending"
-    assert post.outbox.reserve("chat") == "pending"
+    assert post.outbox.try_reserve("chat") == "sending"
+    assert post.outbox.try_reserve("chat") == "pending"
     post.outbox.release("chat")
-    assert post.outbox.reserve("chat") == "sending"
+    assert post.outbox.try_reserve("chat") == "sending"
 
 
 async def test_a_surface_that_reads_back_its_rows_is_not_sent_to() -> None:
-    assert not Post().outbox.sends("webui")
-    assert Post().outbox.sends("platform")
+    assert not Post().outbox.handles("webui")
+    assert Post().outbox.handles("platform")
 
 
 async def test_closing_stops_what_waits_and_leaves_it_owed() -> None:
@@ -222,15 +222,15 @@ async def test_a_row_that_the_host_fails_at_is_given_up_and_the_next_is_sent(
 ) -> None:
     post = Post()
 
-    async def ready(row: Outgoing) -> None:
+    async def ready(row: OutboxRow) -> None:
         if row.outbox_id == "a":
             raise RuntimeError("a bug")
 
-    monkeypatch.setattr(post.surface, "ready", ready)
+    monkeypatch.setattr(post.surface, "wait_until_sendable", ready)
     post.journal.broken["outbox.failed"] = 1
     with caplog.at_level(logging.CRITICAL):
         for name in ("a", "b"):
-            post.outbox.offer(await post.write(name))
+            post.outbox.enqueue(await post.write(name))
         await post.done()
     assert post.state("a") == ("failed", "the Host failed at it; the log says where")
     assert (post.state("b")[0], post.surface.texts) == ("sent", ["b"])

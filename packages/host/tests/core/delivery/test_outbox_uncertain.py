@@ -2,15 +2,15 @@
 
 import pytest
 
-from parlour.core.delivery.outbox import ATTEMPTS
-from parlour.core.model.ports import SendRefused, Sent
+from parlour.core.delivery.outbox import MAX_ATTEMPTS
+from parlour.core.model.ports import SendReceipt, SendRefused
 
 from ..support import PlatformSurface, settle
 from .outbox_support import Post
 
 
 async def test_what_the_platform_finds_is_sent_and_not_repeated() -> None:
-    post = Post(surface=PlatformSurface(finds=Sent("found-1")))
+    post = Post(surface=PlatformSurface(finds=SendReceipt("found-1")))
     post.surface.prepared.append(ConnectionResetError("cut"))
     await post.post("a")
     await post.done()
@@ -45,10 +45,10 @@ async def test_an_action_is_never_repeated() -> None:
     assert post.state("a") == ("failed", "it may or may not have happened and is never repeated")
 
 
-@pytest.mark.parametrize(("idempotent", "tries"), [(True, ATTEMPTS), (False, 2)], ids=["with a key", "once more"])
+@pytest.mark.parametrize(("idempotent", "tries"), [(True, MAX_ATTEMPTS), (False, 2)], ids=["with a key", "once more"])
 async def test_a_platform_that_never_answers_is_given_up_on(idempotent: bool, tries: int) -> None:
     post = Post(surface=PlatformSurface(idempotent=idempotent))
-    post.surface.prepared.extend(ConnectionResetError("cut") for _ in range(ATTEMPTS + 3))
+    post.surface.prepared.extend(ConnectionResetError("cut") for _ in range(MAX_ATTEMPTS + 3))
     await post.post("a")
     await post.done()
     assert len(post.surface.tries) == tries
@@ -95,7 +95,7 @@ async def test_what_was_being_sent_when_the_host_died_is_uncertain() -> None:
     post = Post()
     await post.write("a", state="sending")
     await post.write("b", state="pending")
-    post.handovers.begin("a")
+    post.handovers.record_start("a")
     await post.outbox.recover()
     await post.done()
     assert [(each.outbox_id, each.possibly_repeated) for each in post.surface.tries] == [("a", True), ("b", False)]
@@ -117,8 +117,8 @@ async def test_what_the_host_had_not_handed_over_when_it_died_is_sent_as_if_noth
 async def test_what_the_platform_had_answered_when_the_host_died_is_sent(kind: str) -> None:
     post = Post()
     await post.write("a", state="sending", kind=kind)
-    post.handovers.begin("a")
-    post.handovers.answered("a", "platform-7")
+    post.handovers.record_start("a")
+    post.handovers.record_acknowledgement("a", "platform-7")
     await post.outbox.recover()
     await post.done()
     assert post.surface.tries == post.surface.asked == []
@@ -150,14 +150,14 @@ async def test_what_has_ended_leaves_no_note() -> None:
         await post.post(name)
     await post.done()
     assert [post.state(each)[0] for each in ("a", "b")] == ["failed", "sent"]
-    assert not post.handovers.begun("a")
-    assert not post.handovers.begun("b")
+    assert not post.handovers.was_started("a")
+    assert not post.handovers.was_started("b")
 
 
 async def test_an_action_that_was_being_sent_when_the_host_died_is_not_repeated() -> None:
     post = Post()
     await post.write("a", state="sending", kind="action")
-    post.handovers.begin("a")
+    post.handovers.record_start("a")
     await post.outbox.recover()
     await post.done()
     assert post.surface.tries == []

@@ -4,20 +4,20 @@ import asyncio
 from collections.abc import Iterable
 from typing import Any
 
-from parlour.core.delivery.rendering.repeats import MARK
-from parlour.core.platforms.manifest import Limits
+from parlour.core.delivery.rendering.repeat_notes import DEFAULT_REPEAT_NOTE
+from parlour.core.platforms.manifest import PlatformLimits
 from parlour.testing.fake_platform import manifest
 from parlour_sdk.protocol.people import User
 
 from ..support import PuppetRun, settle
 from .platform_support import PlatformWorld, chat_manifest
 
-GROUP: dict[str, Any] = {"chat_type": "group", "addressed": True}
+GROUP: dict[str, Any] = {"chat_type": "group", "addresses_bot": True}
 
 
 async def limited(**limits: Any) -> PlatformWorld:
     declared = {"sends_per_second": 1000, "edits_per_second": 5, **limits}
-    return await PlatformWorld.open(manifest({"open_stream": "not in this test"}, limits=Limits(**declared)))
+    return await PlatformWorld.open(manifest({"open_stream": "not in this test"}, limits=PlatformLimits(**declared)))
 
 
 def now() -> float:
@@ -199,7 +199,7 @@ async def test_a_message_that_grows_behind_one_that_waits_is_sent_after_it() -> 
 
 
 async def test_native_streams_keep_to_the_accounts_second() -> None:
-    declared = manifest(limits=Limits(sends_per_second=1000, edits_per_second=10, calls_per_second=8))
+    declared = manifest(limits=PlatformLimits(sends_per_second=1000, edits_per_second=10, calls_per_second=8))
     world = await PlatformWorld.open(declared)
     runs = [await started(world, f"chat-{number}", user=User(id=f"user-{number}", nickname="")) for number in range(6)]
     texts = await asyncio.gather(*(talk(run, 5) for run in runs))
@@ -211,7 +211,7 @@ async def test_native_streams_keep_to_the_accounts_second() -> None:
 
 
 async def test_a_native_stream_that_is_told_to_pause_goes_on_where_it_was() -> None:
-    world = await PlatformWorld.open(manifest(limits=Limits(sends_per_second=1000, edits_per_second=5)))
+    world = await PlatformWorld.open(manifest(limits=PlatformLimits(sends_per_second=1000, edits_per_second=5)))
     run = await started(world)
     run.send(run.delta("One"))
     await world.platform.until(lambda: bool(world.platform.streams and world.platform.streams[0].pieces))
@@ -249,4 +249,4 @@ async def test_what_waited_for_its_turn_when_the_host_died_is_not_marked() -> No
     world = await world.restart()
     await world.rest()
     assert world.platform.texts() == ["answer 0", "answer 1", "answer 2"]
-    assert not any(text.endswith(MARK) for text in world.platform.texts())
+    assert not any(text.endswith(DEFAULT_REPEAT_NOTE) for text in world.platform.texts())

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from parlour.core.journal import Select
-from parlour.core.model.delivery_policy import LEAST_MESSAGE_SIZE
+from parlour.core.model.delivery_policy import MIN_MESSAGE_SIZE
 from parlour.core.store.tables import OUTCOMES
 from parlour_sdk.protocol.chain import File, Quote
 from parlour_sdk.protocol.platform_events import PlatformSpecific
@@ -153,7 +153,7 @@ async def test_an_agent_that_was_saved_with_a_tiny_message_size_answers_in_messa
     await answered(world, LONG)
     texts = world.platform.texts()
     assert "".join(texts) == LONG
-    assert 40 < max(len(text) for text in texts) <= LEAST_MESSAGE_SIZE
+    assert 40 < max(len(text) for text in texts) <= MIN_MESSAGE_SIZE
 
 
 async def test_an_event_without_a_chat_is_answered_where_the_policy_says() -> None:

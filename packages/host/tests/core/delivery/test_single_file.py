@@ -4,16 +4,16 @@ import asyncio
 
 import pytest
 
-from parlour.core.delivery.send_serializer import AT_ONCE_SECONDS, CROWD, SingleFile
-from parlour.core.model.outbox_row import Outgoing
-from parlour.core.model.ports import Sent
+from parlour.core.delivery.send_serializer import FAST_RESPONSE_SECONDS, PARALLEL_THRESHOLD, SendSerializer
+from parlour.core.model.outbox_row import OutboxRow
+from parlour.core.model.ports import SendReceipt
 
 from ..support import PlatformSurface, settle, until
 from .outbox_support import Post
 from .platform_support import PlatformWorld, chat_manifest
 
-QUICK = AT_ONCE_SECONDS / 5
-SLOW = AT_ONCE_SECONDS * 5
+QUICK = FAST_RESPONSE_SECONDS / 5
+SLOW = FAST_RESPONSE_SECONDS * 5
 
 
 class Watched(PlatformSurface):
@@ -27,10 +27,10 @@ class Watched(PlatformSurface):
         self.under_way = 0
         self.most = 0
 
-    async def turn(self, outgoing: Outgoing) -> None:
+    async def acquire(self, outgoing: OutboxRow) -> None:
         await self.turns.wait()
 
-    async def send(self, outgoing: Outgoing) -> Sent:
+    async def send(self, outgoing: OutboxRow) -> SendReceipt:
         self.under_way += 1
         self.most = max(self.most, self.under_way)
         try:
@@ -96,15 +96,15 @@ async def test_a_message_that_is_never_answered_holds_up_the_others_for_a_moment
     begun = asyncio.get_running_loop().time()
     await office.post("next", "another chat")
     await until(lambda: office.row("next")["state"] == "sent")
-    assert asyncio.get_running_loop().time() - begun < AT_ONCE_SECONDS + 2 * QUICK
+    assert asyncio.get_running_loop().time() - begun < FAST_RESPONSE_SECONDS + 2 * QUICK
     await office.outbox.close()
 
 
 async def test_a_crowd_goes_together() -> None:
     office = Office(takes=QUICK)
-    await office.write_to(1 + CROWD)
+    await office.write_to(1 + PARALLEL_THRESHOLD)
     await office.done()
-    assert office.platform.most == 1 + CROWD
+    assert office.platform.most == 1 + PARALLEL_THRESHOLD
 
 
 async def test_after_a_kill_only_the_one_that_was_handed_over_may_be_repeated() -> None:
@@ -128,7 +128,7 @@ async def test_what_waits_for_its_turn_has_not_left() -> None:
     office.platform.turns.clear()
     await office.post("a")
     await settle()
-    assert not office.handovers.begun("a")
+    assert not office.handovers.was_started("a")
     office.platform.turns.set()
     await office.done()
     assert office.state("a")[0] == "sent"
@@ -142,15 +142,15 @@ async def test_what_waits_when_the_host_closes_is_left_to_the_next_life() -> Non
     await office.outbox.close()
     assert [each.outbox_id for each in office.platform.tries] == ["first"]
     assert office.state("first")[0] == "sent"
-    assert not office.handovers.begun("second")
+    assert not office.handovers.was_started("second")
 
 
 async def test_who_gives_up_while_waiting_is_passed_over() -> None:
-    line, gone = SingleFile(), asyncio.Event()
+    line, gone = SendSerializer(), asyncio.Event()
     order: list[str] = []
 
     async def go(name: str) -> None:
-        async with line.turn("account"):
+        async with line.slot("account"):
             order.append(name)
             await gone.wait()
 

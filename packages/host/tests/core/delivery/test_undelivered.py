@@ -2,15 +2,15 @@
 
 import asyncio
 
-from parlour.core.delivery.notices import sentence
-from parlour.core.delivery.rendering.repeats import MARK
+from parlour.core.delivery.notices import notice_text
+from parlour.core.delivery.rendering.repeat_notes import DEFAULT_REPEAT_NOTE
 from parlour.core.journal import Select
 from parlour.core.store.tables import TRAIL, TRANSCRIPT
 
 from .platform_support import PlatformWorld
 
-UNKNOWN = sentence("delivery.unknown")
-REFUSED = sentence("delivery.refused")
+UNKNOWN = notice_text("delivery.unknown")
+REFUSED = notice_text("delivery.refused")
 
 
 async def answered(world: PlatformWorld, answer: str, chat_id: str = "1", chat_type: str = "private") -> None:
@@ -29,7 +29,7 @@ async def never_answered(world: PlatformWorld, answer: str, chat_type: str = "pr
 async def test_whoever_may_have_missed_an_answer_is_told() -> None:
     world = await PlatformWorld.open()
     await never_answered(world, "well?")
-    assert world.platform.texts() == ["well?", f"well?{MARK}", UNKNOWN]
+    assert world.platform.texts() == ["well?", f"well?{DEFAULT_REPEAT_NOTE}", UNKNOWN]
     assert [(row["kind"], row["state"]) for row in world.rows()] == [("message", "failed"), ("notice", "sent")]
     assert "never answered" in world.rows()[0]["reason"]
     said = world.journal.database.read(Select(TRANSCRIPT, order=("seq",)))
@@ -39,7 +39,11 @@ async def test_whoever_may_have_missed_an_answer_is_told() -> None:
 async def test_in_a_chinese_workspace_what_is_repeated_is_marked_in_chinese() -> None:
     world = await PlatformWorld.open(language="zh-Hans")
     await never_answered(world, "well?")
-    assert world.platform.texts() == ["well?", "well?\n（可能重复）", sentence("delivery.unknown", language="zh-Hans")]
+    assert world.platform.texts() == [
+        "well?",
+        "well?\n（可能重复）",
+        notice_text("delivery.unknown", language="zh-Hans"),
+    ]
 
 
 async def test_whoever_may_have_missed_an_answer_through_two_crashes_is_told() -> None:
@@ -72,7 +76,7 @@ async def test_a_notice_that_is_lost_too_is_sent_once_more_and_not_followed_by_a
     world.platform.lose_answer()
     world.platform.lose_answer()
     await never_answered(world, "well?")
-    assert world.platform.texts()[2:] == [UNKNOWN, f"{UNKNOWN}{MARK}"]
+    assert world.platform.texts()[2:] == [UNKNOWN, f"{UNKNOWN}{DEFAULT_REPEAT_NOTE}"]
     assert world.states() == ["failed", "failed"]
 
 

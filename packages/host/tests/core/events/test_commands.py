@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from parlour.core.journal import StorageFailed
-from parlour.core.observability.explain.explanations import Trails
+from parlour.core.observability.explain.explanations import Explanations
 from parlour.core.store.tables import CONVERSATIONS, EVENTS, INBOX, OUTBOX, OUTCOMES, TRANSCRIPT
 
 from ..support import World, make_agent, until
@@ -37,7 +37,7 @@ async def test_new_is_recorded_and_answered_with_a_word_and_owes_nothing() -> No
     assert outcome["outcome"] == "control"
     [word] = world.rows(OUTBOX)
     assert (word["conversation_id"], word["state"]) == (said.conversation_id, "sent")
-    trail = await Trails(world.journal, world.clock).of(event)
+    trail = await Explanations(world.journal, world.clock).explain(event)
     assert "an instruction to the Host" in trail.steps[-1].text
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from parlour.core.config.routes import Route
-from parlour.core.ingest.gateway import Closed
+from parlour.core.ingest.gateway import HostStopping
 from parlour.core.journal import Receipt, Row, Select, StorageFailed, Unit
 from parlour.core.model.event import EventEnvelope
 from parlour.core.runs import context
@@ -158,14 +158,14 @@ async def test_what_its_runner_is_told_is_put_together_while_the_disk_is_waited_
 ) -> None:
     world = await World.open()
     done: list[str] = []
-    build = context.build
+    build = context.build_request
 
     def building(*arguments: Any) -> dict[str, Any]:
         done.append("put together")
         return build(*arguments)
 
     slow_disk(world, monkeypatch, done)
-    monkeypatch.setattr(context, "build", building)
+    monkeypatch.setattr(context, "build_request", building)
     accepted = await world.say("hi")
     await until(lambda: world.plugins.runs)
     [run] = world.plugins.runs
@@ -179,8 +179,8 @@ async def test_a_run_that_was_put_together_for_nothing_is_not_begun(monkeypatch:
     world = await World.open()
 
     async def failing(unit: Unit) -> Receipt:
-        assert unit.foreseen is not None
-        unit.foreseen(copy.deepcopy(world.journal.database).commit(unit))
+        assert unit.on_prepared is not None
+        unit.on_prepared(copy.deepcopy(world.journal.database).commit(unit))
         for _ in range(10):
             await asyncio.sleep(0)
         raise StorageFailed("storage_full", "the disk is full")
@@ -240,8 +240,8 @@ async def test_a_refused_duplicate_opens_no_conversation() -> None:
 
 async def test_a_host_that_stops_takes_nothing_new() -> None:
     world = await World.open()
-    world.core.gateway.close()
-    with pytest.raises(Closed) as closed:
+    world.core.gateway.stop_accepting()
+    with pytest.raises(HostStopping) as closed:
         await world.say("hi")
     assert closed.value.code == "stopping"
     assert world.rows(EVENTS) == []

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from parlour.core.encoding import loads
-from parlour.core.ingest.gateway import Accepted
+from parlour.core.ingest.gateway import IngestResult
 from parlour.core.journal import Unit
 from parlour.core.model.providers import ProviderFailed
-from parlour.core.store.artifacts import Description, Place
-from parlour.core.store.event_attachments import FILES_OF_AN_EVENT
+from parlour.core.store.artifacts import ArtifactInfo, ArtifactScope
+from parlour.core.store.event_attachments import MAX_FILES_PER_EVENT
 from parlour.core.store.tables import ARTIFACTS, EVENTS, TRANSCRIPT
 from parlour_sdk.protocol.context import AgentRunContext
 from parlour_sdk.protocol.limits import TRANSCRIPT_TEXT_BYTES
@@ -29,7 +29,7 @@ def picture(content: bytes = PNG, **fields: Any) -> dict[str, Any]:
     return {"type": "image", "name": "cat.png", "content_base64": encoded(content), **fields}
 
 
-async def say(world: World, *contents: Any, **fields: Any) -> Accepted:
+async def say(world: World, *contents: Any, **fields: Any) -> IngestResult:
     said = {"contents": list(contents), **fields.pop("input", {})}
     return await world.say("", input=said, **fields)
 
@@ -41,10 +41,10 @@ async def told(*contents: Any, discovery: dict[str, Any] = SEEING, **fields: Any
 
 
 async def upload(world: World, content: bytes = PNG, owner: str = "key:1") -> str:
-    incoming = await world.core.artifacts.begin()
+    incoming = await world.core.artifacts.start_upload()
     await incoming.write(content)
-    described = Description(name="cat.png", source="upload", expires_at=world.clock.now() + 86_400_000)
-    artifact = await world.core.artifacts.made(incoming, described, Place(), owner)
+    described = ArtifactInfo(name="cat.png", source="upload", expires_at=world.clock.now() + 86_400_000)
+    artifact = await world.core.artifacts.finish_upload(incoming, described, ArtifactScope(), owner)
     await world.journal.commit(Unit("test", (artifact.insert(),)))
     return artifact.artifact_id
 
@@ -120,7 +120,7 @@ async def test_a_steering_message_is_told_in_words_too() -> None:
     [
         ([picture(content_base64="no base64!")], "input.contents.0.content_base64"),
         ([{"type": "text", "text": "x"}, {"type": "file", "artifact_id": "nobody's"}], "input.contents.1.artifact_id"),
-        ([picture(b"%d" % number) for number in range(FILES_OF_AN_EVENT + 1)], "at most 50 files"),
+        ([picture(b"%d" % number) for number in range(MAX_FILES_PER_EVENT + 1)], "at most 50 files"),
     ],
     ids=["not base64", "unknown", "too many"],
 )

@@ -5,17 +5,17 @@ from typing import Any
 
 import pytest
 
-from parlour.core.errors import Refused
+from parlour.core.errors import CallRejected
 from parlour.core.store.tables import CONVERSATIONS, TRANSCRIPT
 from parlour_sdk.protocol.manifest import PluginPermissions
 
 from ..support import PLUGIN, World, make_agent, message
 
-KEY = message().conversation
+KEY = message().conversation_key
 
 
 async def renewed(world: World) -> str:
-    return await world.core.conversations.renew(KEY, world.ids, world.clock)
+    return await world.core.conversations.start_new(KEY, world.ids, world.clock)
 
 
 async def said(world: World, text: str, **fields: Any) -> str:
@@ -120,5 +120,5 @@ async def test_a_plugin_that_may_manage_messages_begins_a_chat_anew() -> None:
     answer = await world.core.gate.call(PLUGIN, "start_conversation", request)
 
     assert await said(world, "after") == answer["conversation_id"] != old
-    with pytest.raises(Refused, match="no conversation"):
+    with pytest.raises(CallRejected, match="no conversation"):
         await world.core.gate.call(PLUGIN, "start_conversation", {**request, "conversation_id": "none"})

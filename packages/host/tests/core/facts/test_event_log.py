@@ -4,16 +4,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parlour.core.journal import Select, Unit
-from parlour.core.model.event import EventContext, EventEnvelope, Party
+from parlour.core.model.event import EventContext, EventEnvelope, Participant
 from parlour.core.store import event_log
-from parlour.core.store.event_log import SUMMARY_CHARACTERS
+from parlour.core.store.event_log import MAX_SUMMARY_CHARACTERS
 from parlour.core.store.tables import EVENTS
 from parlour.testing import MemoryDatabase
 
 words = st.text(max_size=6)
 objects = st.dictionaries(words, st.none() | st.integers() | words | st.lists(words, max_size=2), max_size=3)
-parties = st.builds(Party, words, words, words, objects)
-subjects = st.builds(Party, words, words, st.just(""), objects)
+parties = st.builds(Participant, words, words, words, objects)
+subjects = st.builds(Participant, words, words, st.just(""), objects)
 envelopes = st.builds(
     EventEnvelope,
     event_id=words,
@@ -42,16 +42,16 @@ def test_an_event_is_read_back_as_it_was_recorded(envelope: EventEnvelope) -> No
     database = MemoryDatabase()
     database.commit(Unit("append", (event_log.append(envelope, "conversation", 1234),)))
     [row] = database.read(Select(EVENTS))
-    restored = event_log.restore(row)
+    restored = event_log.from_row(row)
     assert restored.envelope == envelope
     assert (restored.seq, restored.conversation_id, restored.created_at) == (1, "conversation", 1234)
 
 
 def test_the_summary_is_bounded_and_the_event_is_whole() -> None:
-    text = "x" * (SUMMARY_CHARACTERS * 2)
+    text = "x" * (MAX_SUMMARY_CHARACTERS * 2)
     envelope = EventEnvelope("e", "message.received", "api", "", EventContext("e"), "api", input={"text": text})
     database = MemoryDatabase()
     database.commit(Unit("append", (event_log.append(envelope, "", 0),)))
     [row] = database.read(Select(EVENTS))
-    assert len(row["input_summary"]) == SUMMARY_CHARACTERS
-    assert event_log.restore(row).envelope.text == text
+    assert len(row["input_summary"]) == MAX_SUMMARY_CHARACTERS
+    assert event_log.from_row(row).envelope.text == text

@@ -7,11 +7,11 @@ import pytest
 
 from parlour.core.journal import GuardFailed, Row, Select, Unit, Update, where
 from parlour.core.store import ledger
-from parlour.core.store.ledger import ACTIVE, Ledger, NewRun, Status
+from parlour.core.store.ledger import ACTIVE_STATUSES, Ledger, NewRun, RunStatus
 from parlour.core.store.tables import RUN_EVENTS, RUNS
 from parlour.testing import MemoryJournal
 
-STATUSES = get_args(Status)
+STATUSES = get_args(RunStatus)
 TABLE = {
     "created": {"queued", "running", "cancelled", "failed"},
     "queued": {"claimed", "cancelled", "timeout"},
@@ -44,23 +44,23 @@ RUN = NewRun(
 async def opened(status: str = "running") -> MemoryJournal:
     journal = MemoryJournal()
     prepare = Update(RUNS, {"status": status}, where(run_id="run"))
-    await journal.commit(Unit("open", (ledger.open_run(RUN), prepare)))
+    await journal.commit(Unit("open", (ledger.insert_run(RUN), prepare)))
     return journal
 
 
 async def row(journal: MemoryJournal) -> Row:
-    found = await Ledger(journal).run("run")
+    found = await Ledger(journal).get_run("run")
     assert found is not None
     return found
 
 
-def end(status: Status) -> Unit:
+def end(status: RunStatus) -> Unit:
     end = ledger.RunEnd(status, "because", "a sentence", {"prompt_tokens": 1}, cancel_requested_at=7)
     return Unit("end", (ledger.end_run("run", end, 2000),))
 
 
 @pytest.mark.parametrize(("source", "target"), list(product(STATUSES, STATUSES)), ids=lambda status: status)
-async def test_a_transition_happens_exactly_if_the_table_has_it(source: str, target: Status) -> None:
+async def test_a_transition_happens_exactly_if_the_table_has_it(source: str, target: RunStatus) -> None:
     journal = await opened(source)
     before = await row(journal)
     if target in TABLE.get(source, set()):
@@ -76,7 +76,9 @@ async def test_a_transition_happens_exactly_if_the_table_has_it(source: str, tar
 @pytest.mark.parametrize("status", STATUSES)
 async def test_only_a_running_run_may_write(status: str) -> None:
     journal = await opened(status)
-    write = Unit("write", (ledger.touch("run", 3000), ledger.append("run", 1, "mood.changed", {}, 3000)))
+    write = Unit(
+        "write", (ledger.update_progress("run", 3000), ledger.append_event("run", 1, "mood.changed", {}, 3000))
+    )
     if status == "running":
         await journal.commit(write)
         assert await Ledger(journal).last_sequence("run") == 1
@@ -87,26 +89,26 @@ async def test_only_a_running_run_may_write(status: str) -> None:
 
 
 def test_a_status_that_nothing_leads_out_of_is_not_active() -> None:
-    assert set(ACTIVE) == set(TABLE)
+    assert set(ACTIVE_STATUSES) == set(TABLE)
 
 
 async def test_what_was_shown_or_done_stays_so() -> None:
     journal = await opened()
-    await journal.commit(Unit("show", (ledger.touch("run", 1, shown=True),)))
-    await journal.commit(Unit("act", (ledger.touch("run", 2, effects=True),)))
-    await journal.commit(Unit("go on", (ledger.touch("run", 3),)))
+    await journal.commit(Unit("show", (ledger.update_progress("run", 1, shown=True),)))
+    await journal.commit(Unit("act", (ledger.update_progress("run", 2, effects=True),)))
+    await journal.commit(Unit("go on", (ledger.update_progress("run", 3),)))
     now = await row(journal)
     assert (now["shown"], now["effects"], now["updated_at"]) == (1, 1, 3)
 
 
 async def test_a_number_of_a_run_is_given_once() -> None:
     journal = await opened()
-    await journal.commit(Unit("one", (ledger.append("run", 1, "a", {}, 1),)))
+    await journal.commit(Unit("one", (ledger.append_event("run", 1, "a", {}, 1),)))
     with pytest.raises(GuardFailed):
-        await journal.commit(Unit("again", (ledger.append("run", 1, "b", {}, 1),)))
+        await journal.commit(Unit("again", (ledger.append_event("run", 1, "b", {}, 1),)))
     assert [each["type"] for each in await journal.read(Select(RUN_EVENTS))] == ["a"]
 
 
 async def test_a_run_that_does_not_exist_is_none() -> None:
-    assert await Ledger(MemoryJournal()).run("nobody") is None
+    assert await Ledger(MemoryJournal()).get_run("nobody") is None
     assert await Ledger(MemoryJournal()).last_sequence("nobody") == 0

@@ -4,7 +4,7 @@ import zlib
 
 import pytest
 
-from parlour.core.store.media_types import BINARY, HEAD_BYTES, decide, is_shown
+from parlour.core.store.media_types import BINARY, HEAD_BYTES, detect_media_type, is_safe_inline
 
 PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"
 ZIP = b"PK\x03\x04\x14\x00\x00\x00"
@@ -42,7 +42,7 @@ BY_CONTENT = {
 
 @pytest.mark.parametrize(("content", "mime_type"), BY_CONTENT.items(), ids=lambda value: repr(value)[:30])
 def test_content_tells_what_it_is(content: bytes, mime_type: str) -> None:
-    assert decide(content) == mime_type
+    assert detect_media_type(content) == mime_type
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_content_tells_what_it_is(content: bytes, mime_type: str) -> None:
     ],
 )
 def test_a_lie_is_corrected(content: bytes, declared: str, mime_type: str) -> None:
-    assert decide(content, declared) == mime_type
+    assert detect_media_type(content, declared) == mime_type
 
 
 @pytest.mark.parametrize(
@@ -76,20 +76,20 @@ def test_a_lie_is_corrected(content: bytes, declared: str, mime_type: str) -> No
     ],
 )
 def test_what_content_can_not_tell_is_believed(content: bytes, declared: str, mime_type: str) -> None:
-    assert decide(content, declared) == mime_type
+    assert detect_media_type(content, declared) == mime_type
 
 
 def test_a_character_cut_by_the_end_of_the_look_is_still_text() -> None:
     content = ("x" * (HEAD_BYTES - 1) + "é").encode()
-    assert decide(content[:HEAD_BYTES]) == "text/plain"
-    assert decide(b"\xc3" + b"x" * (HEAD_BYTES - 1)) == BINARY
+    assert detect_media_type(content[:HEAD_BYTES]) == "text/plain"
+    assert detect_media_type(b"\xc3" + b"x" * (HEAD_BYTES - 1)) == BINARY
 
 
 @pytest.mark.parametrize("mime_type", ["text/html", "image/svg+xml", "application/xml", "text/javascript", BINARY])
 def test_what_may_hold_a_script_is_not_opened_in_place(mime_type: str) -> None:
-    assert not is_shown(mime_type)
+    assert not is_safe_inline(mime_type)
 
 
 @pytest.mark.parametrize("mime_type", ["image/png", "text/plain", "audio/ogg", "video/mp4"])
 def test_pictures_sound_film_and_plain_text_are_opened_in_place(mime_type: str) -> None:
-    assert is_shown(mime_type)
+    assert is_safe_inline(mime_type)

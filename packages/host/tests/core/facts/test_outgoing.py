@@ -3,17 +3,17 @@
 import pytest
 
 from parlour.core.journal import Unit
-from parlour.core.model.outbox_row import Outgoing
+from parlour.core.model.outbox_row import OutboxRow
 from parlour.core.store import outbox_rows
-from parlour.core.store.outbox_rows import OutgoingRows
+from parlour.core.store.outbox_rows import OutboxStore
 from parlour.testing import MemoryJournal
 
 ADDRESS = {"chat_type": "private", "chat_id": "7", "account": "10001"}
 
 
-def row(outbox_id: str, address: dict[str, str], bot_id: str = "bot", target: str = "conversation") -> Outgoing:
+def row(outbox_id: str, address: dict[str, str], bot_id: str = "bot", target: str = "conversation") -> OutboxRow:
     message = {"content": "hello"}
-    return Outgoing(outbox_id, "platform", target, "", bot_id, "", "message", "sending", message, address, 0, 0, 0)
+    return OutboxRow(outbox_id, "platform", target, "", bot_id, "", "message", "sending", message, address, 0, 0, 0)
 
 
 @pytest.mark.parametrize(
@@ -29,9 +29,9 @@ def row(outbox_id: str, address: dict[str, str], bot_id: str = "bot", target: st
     ],
 )
 async def test_an_id_of_the_platform_is_known_of_all_that_was_sent_to_a_chat_and_of_nothing_else(
-    other: Outgoing, known: bool
+    other: OutboxRow, known: bool
 ) -> None:
     journal, sent = MemoryJournal(), row("a", ADDRESS)
-    changed = outbox_rows.change(sent, "sending", "sent", 1, message_id="500")
-    await journal.commit(Unit("test", (outbox_rows.put(sent), changed)))
-    assert await OutgoingRows(journal).holds(other, "500") == known
+    changed = outbox_rows.transition(sent, "sending", "sent", 1, message_id="500")
+    await journal.commit(Unit("test", (outbox_rows.insert(sent), changed)))
+    assert await OutboxStore(journal).is_known_message(other, "500") == known

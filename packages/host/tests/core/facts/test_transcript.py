@@ -1,7 +1,7 @@
 """The conversation as its people saw it."""
 
 from parlour.core.store.tables import CONVERSATIONS, EVENTS, TRANSCRIPT
-from parlour.core.store.transcript import ITEM_BYTES
+from parlour.core.store.transcript import MAX_ITEM_BYTES
 
 from ..support import World
 
@@ -21,10 +21,10 @@ async def test_items_are_numbered_per_conversation_without_a_gap() -> None:
 
 async def test_an_item_is_bounded_and_never_cuts_a_character_in_half() -> None:
     world = await World.open(echo=True)
-    text = "x" + "é" * ITEM_BYTES
+    text = "x" + "é" * MAX_ITEM_BYTES
     await world.say(text)
     await world.rest()
     item = world.rows(TRANSCRIPT, role="user")[0]
     assert text.startswith(item["content"])
-    assert ITEM_BYTES - 2 < len(item["content"].encode()) <= ITEM_BYTES
+    assert MAX_ITEM_BYTES - 2 < len(item["content"].encode()) <= MAX_ITEM_BYTES
     assert text in world.rows(EVENTS)[0]["body"]

@@ -6,7 +6,7 @@ from typing import Any
 
 from parlour.core.config.routes import Route
 from parlour.core.model.ports import PluginUnavailable
-from parlour.core.plugin_hooks.components import Components
+from parlour.core.plugin_hooks.components import ComponentRegistry
 from parlour_sdk.protocol.manifest import PluginPermissions
 
 from ..support import BreakableJournal, CountedIds, PlatformSurface, PuppetPlugins, World, make_agent
@@ -68,7 +68,7 @@ def granted(plugin_id: str) -> PluginPermissions:
     return PluginPermissions(events=["message.*"] if plugin_id == "acme/curbed" else ["*"])
 
 
-async def opened(components: Components, *routes: Route, journal: BreakableJournal | None = None) -> World:
+async def opened(components: ComponentRegistry, *routes: Route, journal: BreakableJournal | None = None) -> World:
     world = World(
         journal or BreakableJournal(),
         ListeningPlugins(),
@@ -81,7 +81,7 @@ async def opened(components: Components, *routes: Route, journal: BreakableJourn
     if world.core.agents.get("agent") is None:
         await world.core.agents.add(make_agent(event_types=("*",)))
         await world.core.routes.replace("bot", list(routes))
-    await world.core.take_up()
+    await world.core.recover()
     return world
 
 

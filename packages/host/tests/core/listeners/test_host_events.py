@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from parlour.core.config.routes import Route
-from parlour.core.model.ports import PluginLost
-from parlour.core.plugin_hooks.components import Components
-from parlour.core.store.tables import EVENTS, LISTENING, OUTCOMES
+from parlour.core.model.ports import PluginDisconnected
+from parlour.core.plugin_hooks.components import ComponentRegistry
+from parlour.core.store.tables import EVENTS, LISTENER_DELIVERIES, OUTCOMES
 from parlour_sdk.protocol.platform_events import ApprovalDecided, CommandSent, MessageResponded
 
 from ..approvals.support import ASK, BOSS, Group
@@ -19,13 +19,13 @@ PROMPT = {"name": "prompt", "label": {"en_US": "Prompt"}, "type": "prompt-editor
 TO_AGENT = Route("*", "agent", {"agent_id": "agent"})
 
 
-def who_listens(event: str, observe: bool = False) -> Components:
-    components = Components()
+def who_listens(event: str, observe: bool = False) -> ComponentRegistry:
+    components = ComponentRegistry()
     components.replace_plugin("acme/ear", "1", [listener(event, observe=observe)])
     return components
 
 
-async def answering(components: Components) -> tuple[World, list[dict[str, Any]]]:
+async def answering(components: ComponentRegistry) -> tuple[World, list[dict[str, Any]]]:
     world = await opened(components, TO_AGENT)
     world.core.registry.replace_plugin(PLUGIN, "1", [DISCOVERY])
     heard: list[dict[str, Any]] = []
@@ -37,7 +37,7 @@ async def test_a_reply_that_went_out_is_told() -> None:
     world, heard = await answering(who_listens("message.responded"))
     await world.say("hi", surface="platform", data={"chat_type": "group", "chat_id": "7"})
     await world.rest()
-    await until(lambda: bool(heard) and not world.rows(LISTENING))
+    await until(lambda: bool(heard) and not world.rows(LISTENER_DELIVERIES))
     [event] = [MessageResponded.model_validate(each) for each in heard]
     assert (event.chat_type, event.chat_id, event.run_id) == ("group", "7", world.plugins.runs[0].run_id)
     assert [each.text for each in event.message_chain] == ["hi"]  # type: ignore[union-attr]
@@ -47,7 +47,7 @@ async def test_a_reply_in_the_web_chat_is_told_too() -> None:
     world, heard = await answering(who_listens("message.*"))
     await world.say("hi")
     await world.rest()
-    await until(lambda: bool(heard) and not world.rows(LISTENING))
+    await until(lambda: bool(heard) and not world.rows(LISTENER_DELIVERIES))
     assert [each["type"] for each in heard] == ["message.responded"]
 
 
@@ -63,14 +63,14 @@ async def test_where_nobody_listens_no_event_is_kept() -> None:
 async def test_a_command_to_the_host_is_told() -> None:
     world, heard = await answering(who_listens("command.sent"))
     await world.say("/new", surface="platform")
-    await until(lambda: bool(heard) and not world.rows(LISTENING))
+    await until(lambda: bool(heard) and not world.rows(LISTENER_DELIVERIES))
     [event] = [CommandSent.model_validate(each) for each in heard]
     assert (event.command, event.arguments, event.user.id) == ("new", [], "ann")
 
 
 async def test_a_plugin_that_dies_over_it_is_told_again() -> None:
     world, heard = await answering(who_listens("message.responded"))
-    trouble = [PluginLost("it crashed")]
+    trouble = [PluginDisconnected("it crashed")]
 
     def hear(data: dict[str, Any]) -> Any:
         return trouble.pop() if trouble else heard.append(data["event"])
@@ -78,7 +78,7 @@ async def test_a_plugin_that_dies_over_it_is_told_again() -> None:
     listening(world).hear["acme/ear"] = hear
     await world.say("hi", surface="platform")
     await world.rest()
-    await until(lambda: bool(heard) and not world.rows(LISTENING))
+    await until(lambda: bool(heard) and not world.rows(LISTENER_DELIVERIES))
     assert len(listening(world).heard) == 2
 
 
@@ -93,7 +93,7 @@ async def test_what_listeners_are_about_to_handle_is_not_told_twice() -> None:
     await until(lambda: "acme/ear" in plugins.who())
     slow.set()
     await world.rest()
-    await until(lambda: not world.rows(LISTENING))
+    await until(lambda: not world.rows(LISTENER_DELIVERIES))
     assert sorted(event for plugin_id, event, _ in plugins.heard if plugin_id == "acme/ear") == [
         "c1",
         "command:2",
@@ -102,15 +102,15 @@ async def test_what_listeners_are_about_to_handle_is_not_told_twice() -> None:
 
 
 async def test_a_plugin_that_looks_on_and_dies_over_what_it_handles_is_told_soon_again() -> None:
-    components = Components()
+    components = ComponentRegistry()
     components.replace_plugin("acme/ear", "1", [listener("*", observe=True), listener("message.received")])
     world = await opened(components, Route("*", "plugin", {"plugins": []}))
-    trouble = [PluginLost("it crashed")]
+    trouble = [PluginDisconnected("it crashed")]
     listening(world).hear["acme/ear"] = lambda data: trouble.pop() if trouble else None
     await world.say("one", surface="platform", event_id="e1")
     await world.rest()
     begun = asyncio.get_running_loop().time()
-    await until(lambda: not world.rows(LISTENING))
+    await until(lambda: not world.rows(LISTENER_DELIVERIES))
     assert listening(world).heard == [("acme/ear", "e1", False)] * 2
     assert asyncio.get_running_loop().time() - begun < 30
 
@@ -136,7 +136,7 @@ PROMPTED = {**DISCOVERY, "manifest": {**DISCOVERY["manifest"], "config_schema": 
 
 async def prompted(answers: dict[str, Any], prompt: Any = "You are kind.") -> Any:
     """What a run is configured with after these plugins were asked, in this order."""
-    components = Components()
+    components = ComponentRegistry()
     for priority, plugin_id in enumerate(reversed(answers)):
         components.replace_plugin(plugin_id, "1", [listener("prompt.preparing", priority)])
     world = await opened(components)
@@ -151,7 +151,7 @@ async def prompted(answers: dict[str, Any], prompt: Any = "You are kind.") -> An
 
 
 async def test_nobody_is_asked_about_a_prompt_before_its_run_is_durable(monkeypatch: pytest.MonkeyPatch) -> None:
-    components, done = Components(), list[str]()
+    components, done = ComponentRegistry(), list[str]()
     components.replace_plugin("acme/ear", "1", [listener("prompt.preparing")])
     world = await opened(components)
     world.core.registry.replace_plugin(PLUGIN, "1", [PROMPTED])
@@ -163,7 +163,7 @@ async def test_nobody_is_asked_about_a_prompt_before_its_run_is_durable(monkeypa
 
 
 async def test_a_run_whose_prompt_is_being_prepared_can_be_stopped() -> None:
-    components, going_on = Components(), asyncio.Event()
+    components, going_on = ComponentRegistry(), asyncio.Event()
     components.replace_plugin("acme/ear", "1", [listener("prompt.preparing")])
     world = await opened(components)
     world.core.registry.replace_plugin(PLUGIN, "1", [PROMPTED])
@@ -198,7 +198,7 @@ async def test_what_is_not_the_systems_to_say_makes_messages_of_a_prompt() -> No
 
 
 async def test_who_fails_or_takes_too_long_adds_nothing_and_stops_nobody() -> None:
-    answers = {"acme/a": PluginLost("it crashed"), "acme/b": asyncio.Event(), "acme/c": ADDED}
+    answers = {"acme/a": PluginDisconnected("it crashed"), "acme/b": asyncio.Event(), "acme/c": ADDED}
     assert await prompted(answers) == "You are kind.\n\nBe brief."
 
 

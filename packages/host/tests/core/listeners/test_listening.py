@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from parlour.core.config.routes import Route
-from parlour.core.model.ports import PluginLost, PluginRefused
-from parlour.core.plugin_hooks.components import Components
-from parlour.core.store.tables import INBOX, LISTENING, OUTCOMES, TRAIL
+from parlour.core.model.ports import PluginCallFailed, PluginDisconnected
+from parlour.core.plugin_hooks.components import ComponentRegistry
+from parlour.core.store.tables import INBOX, LISTENER_DELIVERIES, OUTCOMES, TRAIL
 
 from ..support import DISCOVERY, PLUGIN, World, until
 from .listening_support import listener, listening, opened
@@ -17,8 +17,8 @@ TO_PLUGINS = Route("*", "plugin", {"plugins": []})
 TO_AGENT = Route("*", "agent", {"agent_id": "agent"})
 
 
-def three() -> Components:
-    components = Components()
+def three() -> ComponentRegistry:
+    components = ComponentRegistry()
     components.replace_plugin("acme/low", "1", [listener(priority=1)])
     components.replace_plugin("acme/high", "1", [listener(priority=9)])
     components.replace_plugin("acme/seer", "1", [listener(observe=True, priority=99)])
@@ -47,7 +47,7 @@ async def test_listeners_hear_an_event_by_priority_and_observers_last() -> None:
     seq = await said(world, event_id="e1")
     assert listening(world).heard == [("acme/high", "e1", False), ("acme/low", "e1", False), ("acme/seer", "e1", False)]
     assert outcome(world, seq)[0] == "handled"
-    assert world.rows(LISTENING) == world.rows(INBOX) == []
+    assert world.rows(LISTENER_DELIVERIES) == world.rows(INBOX) == []
 
 
 async def test_who_stops_an_event_leaves_the_rest_only_to_look_on() -> None:
@@ -81,13 +81,13 @@ async def test_a_route_can_name_the_plugins() -> None:
     ("plugins", "told"), [(["acme/gone", "acme/away"], "of acme/gone, acme/away none"), ([], "no plugin")]
 )
 async def test_a_route_whose_plugins_do_not_listen_is_told_on_the_trail(plugins: list[str], told: str) -> None:
-    world = await opened(Components(), Route("*", "plugin", {"plugins": plugins}))
+    world = await opened(ComponentRegistry(), Route("*", "plugin", {"plugins": plugins}))
     unheard = await said(world)
     assert outcome(world, unheard) == ("dropped", f"route '*', and {told} listens to it")
 
 
 async def test_an_event_that_no_route_takes_goes_to_all_who_listen_to_its_type() -> None:
-    components = Components()
+    components = ComponentRegistry()
     components.replace_plugin("acme/groups", "1", [listener("group.*")])
     components.replace_plugin("acme/recalls", "1", [listener("message.recalled")])
     world = await opened(components)
@@ -101,13 +101,13 @@ async def test_an_event_that_no_route_takes_goes_to_all_who_listen_to_its_type()
 
 
 async def test_a_plugin_hears_only_what_the_operator_lets_it_hear() -> None:
-    components = Components()
+    components = ComponentRegistry()
     components.replace_plugin("acme/curbed", "1", [listener(), listener(observe=True)])
     world = await opened(components, Route("message.*", "drop"))
     all_hear(world, "acme/curbed")
     await said(world, event_id="e1")
     untold = await said(world, event_id="e2", event_type="friend.added")
-    await until(lambda: not world.rows(LISTENING))
+    await until(lambda: not world.rows(LISTENER_DELIVERIES))
     assert listening(world).heard == [("acme/curbed", "e1", True)]
     assert outcome(world, untold)[0] == "dropped"
 
@@ -118,7 +118,7 @@ async def test_observers_see_what_an_agent_answers_and_do_not_delay_it() -> None
     listening(world).hear["acme/seer"] = lambda data: None
     seq = await said(world, event_id="e1")
     assert outcome(world, seq)[0] == "answered"
-    await until(lambda: not world.rows(LISTENING))
+    await until(lambda: not world.rows(LISTENER_DELIVERIES))
     assert [each for each in listening(world).heard if each[1] == "e1"] == [("acme/seer", "e1", True)]
 
 
@@ -127,7 +127,7 @@ async def test_observers_that_a_route_to_plugins_does_not_name_hear_of_it_at_onc
     all_hear(world)
     begun = asyncio.get_running_loop().time()
     await said(world, event_id="e1")
-    await until(lambda: not world.rows(LISTENING))
+    await until(lambda: not world.rows(LISTENER_DELIVERIES))
     assert sorted(listening(world).heard) == [("acme/low", "e1", False), ("acme/seer", "e1", True)]
     assert asyncio.get_running_loop().time() - begun < 1
 
@@ -135,7 +135,7 @@ async def test_observers_that_a_route_to_plugins_does_not_name_hear_of_it_at_onc
 async def test_a_failing_listener_harms_no_other_and_is_told_on_the_trail() -> None:
     world = await opened(three(), TO_PLUGINS)
     all_hear(world)
-    listening(world).hear["acme/high"] = lambda data: PluginRefused("deadline_exceeded", "it took longer than 30 s")
+    listening(world).hear["acme/high"] = lambda data: PluginCallFailed("deadline_exceeded", "it took longer than 30 s")
     listening(world).hear["acme/low"] = lambda data: {"handled": True, "failed": ["l.meddle"]}
     seq = await said(world)
     assert listening(world).who() == ["acme/high", "acme/low", "acme/seer"]
@@ -149,10 +149,10 @@ async def test_a_plugin_that_was_away_hears_of_everything_in_order_when_it_is_ba
     all_hear(world, "acme/low", "acme/seer")
     for number in range(3):
         await said(world, event_id=f"e{number}")
-    assert [row["plugin_id"] for row in world.rows(LISTENING)] == ["acme/high"] * 3
+    assert [row["plugin_id"] for row in world.rows(LISTENER_DELIVERIES)] == ["acme/high"] * 3
     await asyncio.sleep(100)
     all_hear(world)
-    await until(lambda: not world.rows(LISTENING))
+    await until(lambda: not world.rows(LISTENER_DELIVERIES))
     high = [event_id for plugin_id, event_id, _ in listening(world).heard if plugin_id == "acme/high"]
     assert high == ["e0", "e1", "e2"]
 
@@ -162,18 +162,18 @@ async def test_a_plugin_that_never_comes_back_is_given_up_after_an_hour_and_the_
     all_hear(world, "acme/low", "acme/seer")
     seq = await said(world)
     await asyncio.sleep(3700)
-    assert world.rows(LISTENING) == []
+    assert world.rows(LISTENER_DELIVERIES) == []
     assert any("acme/high listens to such events" in row["data"] for row in world.rows(TRAIL, event_seq=seq))
 
 
 async def test_an_event_that_a_plugin_dies_of_is_told_to_it_three_times_and_no_more() -> None:
     world = await opened(three(), TO_PLUGINS)
     all_hear(world)
-    listening(world).hear["acme/high"] = lambda data: PluginLost("its process is gone")
+    listening(world).hear["acme/high"] = lambda data: PluginDisconnected("its process is gone")
     await said(world)
     await asyncio.sleep(1000)
     assert listening(world).who().count("acme/high") == 3
-    assert world.rows(LISTENING) == []
+    assert world.rows(LISTENER_DELIVERIES) == []
 
 
 async def test_a_crash_of_the_host_repeats_what_was_not_recorded_as_heard() -> None:
@@ -187,7 +187,7 @@ async def test_a_crash_of_the_host_repeats_what_was_not_recorded_as_heard() -> N
     all_hear(again)
     await again.rest()
     assert listening(again).who() == ["acme/high", "acme/low", "acme/seer"]
-    assert again.rows(INBOX) == again.rows(LISTENING) == []
+    assert again.rows(INBOX) == again.rows(LISTENER_DELIVERIES) == []
 
 
 async def died_over_it(world: World) -> World:
@@ -215,7 +215,7 @@ async def test_an_observer_that_was_owed_hears_of_it_after_a_restart() -> None:
     world.die()
     again = await opened(three(), journal=type(world.journal)(world.journal.database))
     listening(again).hear["acme/seer"] = lambda data: None
-    await until(lambda: not again.rows(LISTENING))
+    await until(lambda: not again.rows(LISTENER_DELIVERIES))
     assert listening(again).heard == [("acme/seer", "e1", True)]
 
 
@@ -224,7 +224,7 @@ async def test_observers_see_what_people_say_to_the_host_itself() -> None:
     listening(world).hear["acme/seer"] = lambda data: None
     accepted = await world.say("/new", surface="platform", event_id="e1")
     assert outcome(world, accepted.seq)[0] == "control"
-    await until(lambda: not world.rows(LISTENING))
+    await until(lambda: not world.rows(LISTENER_DELIVERIES))
     assert [each for each in listening(world).heard if each[1] == "e1"] == [("acme/seer", "e1", True)]
 
 
@@ -233,7 +233,7 @@ async def test_a_redelivery_is_not_heard_twice() -> None:
     listening(world).hear["acme/seer"] = lambda data: None
     for _ in range(3):
         await said(world, event_id="e1")
-    await until(lambda: not world.rows(LISTENING))
+    await until(lambda: not world.rows(LISTENER_DELIVERIES))
     assert len(listening(world).heard) == 1
 
 

@@ -3,8 +3,8 @@
 import asyncio
 
 from parlour.core.config.routes import Route
-from parlour.core.plugin_hooks.components import Components
-from parlour.core.store.tables import LISTENING, OUTCOMES, TRAIL
+from parlour.core.plugin_hooks.components import ComponentRegistry
+from parlour.core.store.tables import LISTENER_DELIVERIES, OUTCOMES, TRAIL
 
 from ..support import DISCOVERY, PLUGIN, World, until
 from .listening_support import listener, listening, opened
@@ -14,13 +14,13 @@ TO_AGENT = Route("*", "agent", {"agent_id": "agent"})
 LATE = "acme/late"
 
 
-def recalling(told: list[object]) -> Components:
-    components = Components()
-    components.recall(LATE, "1", told)
+def recalling(told: list[object]) -> ComponentRegistry:
+    components = ComponentRegistry()
+    components.restore_listeners(LATE, "1", told)
     return components
 
 
-def comes_up(world: World, components: Components, *told: object) -> None:
+def comes_up(world: World, components: ComponentRegistry, *told: object) -> None:
     listening(world).hear[LATE] = lambda data: None
     components.replace_plugin(LATE, "2", list(told))
 
@@ -38,7 +38,7 @@ async def test_what_it_handles_is_told_when_it_comes_up() -> None:
     [note] = world.rows(TRAIL, event_seq=seq, step="listeners")
     assert "acme/late could not be told: plugin acme/late has not come up" in note["data"]
     comes_up(world, components, listener())
-    await until(lambda: not world.rows(LISTENING))
+    await until(lambda: not world.rows(LISTENER_DELIVERIES))
     assert listening(world).heard == [(LATE, "e1", False)]
 
 
@@ -52,7 +52,7 @@ async def test_what_it_looks_on_at_is_told_and_holds_up_nobody() -> None:
     assert outcome["outcome"] == "answered"
     assert asyncio.get_running_loop().time() - begun < 1
     comes_up(world, components, listener(observe=True))
-    await until(lambda: not world.rows(LISTENING))
+    await until(lambda: not world.rows(LISTENER_DELIVERIES))
     assert listening(world).heard[0] == (LATE, "e1", True)
 
 
@@ -61,7 +61,7 @@ async def test_what_it_does_not_listen_to_any_more_is_owed_no_longer() -> None:
     world = await opened(components, TO_PLUGINS)
     await said(world, "e1")
     comes_up(world, components)
-    await until(lambda: not world.rows(LISTENING))
+    await until(lambda: not world.rows(LISTENER_DELIVERIES))
     assert listening(world).heard == []
 
 
@@ -70,17 +70,17 @@ async def test_one_that_was_removed_is_owed_nothing() -> None:
     world = await opened(components, TO_PLUGINS)
     components.remove_plugin(LATE)
     await said(world, "e1")
-    assert world.rows(LISTENING) == []
+    assert world.rows(LISTENER_DELIVERIES) == []
 
 
 def test_what_is_kept_is_what_is_recalled() -> None:
-    before, after = Components(), Components()
+    before, after = ComponentRegistry(), ComponentRegistry()
     tool = {"kind": "Tool", "name": "clock", "spec": {}}
     before.replace_plugin(LATE, "1", [tool, listener("message.*", 5), listener("group.*", observe=True)])
-    after.recall(LATE, "1", before.listening(LATE))
+    after.restore_listeners(LATE, "1", before.listener_snapshot(LATE))
     assert after.listeners() == before.listeners()
     assert after.tools() == []
-    assert not after.knows(LATE)
+    assert not after.has_reported(LATE)
 
 
 def test_what_can_not_be_read_is_not_recalled() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from parlour.core.model.event import RecordedEvent
 from parlour.core.platforms import events
-from parlour.core.platforms.port import Incoming
+from parlour.core.platforms.port import IncomingEvent
 from parlour.core.plugin_hooks import payloads
 from parlour.core.store import event_log
 from parlour_sdk.protocol.platform_events import EVENTS, HostEvent, PlatformEvent, event_class
@@ -55,10 +55,10 @@ def parsed(told: dict[str, Any]) -> PlatformEvent:
 @pytest.mark.parametrize("event_type", OWN)
 def test_an_event_is_told_as_it_was_decoded_also_after_it_was_kept(event_type: str) -> None:
     event = parsed({"type": event_type, "event_id": "e", "timestamp": 5, **OWN[event_type]})
-    envelope = events.envelope(Incoming(event, account="acc", role="admin"), "bot", "fake")
+    envelope = events.to_envelope(IncomingEvent(event, account="acc", role="admin"), "bot", "fake")
     insert = event_log.append(envelope, "conversation", EPOCH)
-    kept = event_log.restore({**insert.values, "seq": 1})
-    told = parsed(payloads.event(kept))
+    kept = event_log.from_row({**insert.values, "seq": 1})
+    told = parsed(payloads.event_payload(kept))
     expected = event.model_copy(update={"bot_id": "bot", "adapter_name": "fake"})
     own = type(event).model_fields
     if event_type.startswith("platform."):
@@ -67,7 +67,7 @@ def test_an_event_is_told_as_it_was_decoded_also_after_it_was_kept(event_type: s
 
 
 def test_a_message_from_the_web_chat_has_what_messages_have() -> None:
-    told = parsed(payloads.event(recorded(text="hi", event_id="e")))
+    told = parsed(payloads.event_payload(recorded(text="hi", event_id="e")))
     assert told.model_dump()["message_chain"] == [{"type": "Plain", "text": "hi"}]
     assert told.timestamp == EPOCH
 
@@ -76,7 +76,7 @@ def test_a_message_from_the_web_chat_has_what_messages_have() -> None:
 def test_what_the_host_itself_tells_has_its_data(event_type: str) -> None:
     event = message(event_type=event_type, data={"x": 1}, surface="platform")
     subject = type(event.subject)("schedule", "s")
-    told = payloads.event(RecordedEvent(1, "c", EPOCH, type(event)(**{**_fields(event), "subject": subject})))
+    told = payloads.event_payload(RecordedEvent(1, "c", EPOCH, type(event)(**{**_fields(event), "subject": subject})))
     assert parsed(told).model_dump()["data"] == {"x": 1}
 
 

@@ -4,20 +4,20 @@ from collections.abc import Callable
 from typing import Any
 
 from parlour.core.config.routes import Route
-from parlour.core.model.ports import PluginLost, PluginRefused, PluginUnavailable
-from parlour.core.plugin_hooks.components import Components
-from parlour.core.store.tables import LISTENING, OUTCOMES, TRAIL
+from parlour.core.model.ports import PluginCallFailed, PluginDisconnected, PluginUnavailable
+from parlour.core.plugin_hooks.components import ComponentRegistry
+from parlour.core.store.tables import LISTENER_DELIVERIES, OUTCOMES, TRAIL
 
 from ..support import World, until
 from .listening_support import listener, listening, looking_on, named, opened
 
 TO_PLUGINS = Route("*", "plugin", {"plugins": []})
 TO_AGENT = Route("*", "agent", {"agent_id": "agent"})
-LATE = PluginRefused("deadline_exceeded", "it took longer than 30 s")
+LATE = PluginCallFailed("deadline_exceeded", "it took longer than 30 s")
 
 
 async def gathered(route: Route = TO_PLUGINS, **plugins: list[dict[str, Any]]) -> World:
-    components = Components()
+    components = ComponentRegistry()
     for name, told in plugins.items():
         components.replace_plugin(f"acme/{name}", "1", told)
     return await opened(components, route)
@@ -46,7 +46,7 @@ async def test_handlers_of_several_plugins_take_turns_by_priority() -> None:
     called = hearing(world)
     await said(world)
     assert called == ["a10", "b5", "a1"]
-    assert world.rows(LISTENING) == []
+    assert world.rows(LISTENER_DELIVERIES) == []
 
 
 async def test_equals_of_a_plugin_come_as_they_are_declared() -> None:
@@ -102,7 +102,7 @@ async def test_what_a_handler_notes_down_the_next_one_reads_whichever_plugin_it_
 
 
 async def all_heard(world: World) -> None:
-    await until(lambda: not world.rows(LISTENING))
+    await until(lambda: not world.rows(LISTENER_DELIVERIES))
 
 
 async def test_who_looks_on_and_hangs_takes_the_event_from_no_other_either() -> None:
@@ -116,7 +116,7 @@ async def test_who_looks_on_and_hangs_takes_the_event_from_no_other_either() -> 
 
 async def test_a_handler_over_which_its_plugin_dies_is_given_up_alone() -> None:
     world = await gathered(la=named(a10=10, a1=1), lb=named(b5=5))
-    called = hearing(world, a10=lambda data: PluginLost("its process is gone"))
+    called = hearing(world, a10=lambda data: PluginDisconnected("its process is gone"))
     seq = await said(world)
     await all_heard(world)
     assert called == ["a10", "b5", "a10", "a10", "a1"]
@@ -150,10 +150,10 @@ async def test_a_plugin_that_has_not_told_its_handlers_yet_is_waited_for() -> No
     world = await gathered(TO_AGENT, la=looking_on("seer"))
     await world.say("hi", surface="platform", event_id="e1")
     world.die()
-    components = Components()
+    components = ComponentRegistry()
     again = await opened(components, journal=type(world.journal)(world.journal.database))
     called = hearing(again)
-    await until(lambda: any(row["attempts"] for row in again.rows(LISTENING)))
+    await until(lambda: any(row["attempts"] for row in again.rows(LISTENER_DELIVERIES)))
     components.replace_plugin("acme/la", "1", looking_on("seer", "second"))
     await all_heard(again)
     assert called == ["seer", "second"]

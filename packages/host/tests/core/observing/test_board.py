@@ -5,7 +5,15 @@ from typing import Any
 import pytest
 
 from parlour.core.journal import Delete, Insert, Statement, Unit, Update, where
-from parlour.core.observability.live_feed import KEPT, KEPT_MILLISECONDS, QUEUED, Board, Frame, State, Watcher
+from parlour.core.observability.live_feed import (
+    MAX_KEPT_FRAMES,
+    MAX_QUEUED_FRAMES,
+    RECONNECT_WINDOW_MILLISECONDS,
+    ComponentState,
+    Frame,
+    LiveFeed,
+    LiveSubscriber,
+)
 from parlour.core.store.tables import APPROVALS, META, SCHEDULES
 
 from ..support import EPOCH
@@ -20,25 +28,25 @@ class Clock:
 
 
 @pytest.fixture
-def board() -> Board:
-    return Board(Clock())
+def board() -> LiveFeed:
+    return LiveFeed(Clock())
 
 
-def happen(board: Board, *names: str) -> None:
+def happen(board: LiveFeed, *names: str) -> None:
     for name in names:
-        board.look(Unit("test", (Delete(SCHEDULES, where(schedule_id=name)),)))
+        board.on_commit(Unit("test", (Delete(SCHEDULES, where(schedule_id=name)),)))
 
 
-async def seen(watcher: Watcher) -> list[Frame]:
-    return await watcher.take()
+async def seen(watcher: LiveSubscriber) -> list[Frame]:
+    return await watcher.receive()
 
 
 def ids(frames: list[Frame]) -> list[str]:
     return [frame.get("id", frame["type"]) for frame in frames]
 
 
-async def test_a_watcher_sees_what_happens_in_order(board: Board) -> None:
-    with board.watching() as watcher:
+async def test_a_watcher_sees_what_happens_in_order(board: LiveFeed) -> None:
+    with board.subscribe() as watcher:
         happen(board, "a", "b")
         frames = await seen(watcher)
 
@@ -46,67 +54,67 @@ async def test_a_watcher_sees_what_happens_in_order(board: Board) -> None:
     assert frames[0]["seq"] < frames[1]["seq"] < frames[2]["seq"]
 
 
-async def test_whoever_comes_back_gets_what_happened_meanwhile_and_nothing_twice(board: Board) -> None:
-    with board.watching() as watcher:
+async def test_whoever_comes_back_gets_what_happened_meanwhile_and_nothing_twice(board: LiveFeed) -> None:
+    with board.subscribe() as watcher:
         happen(board, "a", "b")
         last = (await seen(watcher))[1]["seq"]
     happen(board, "c")
 
-    with board.watching(last) as watcher:
+    with board.subscribe(last) as watcher:
         happen(board, "d")
         assert ids(await seen(watcher)) == ["connected", "b", "c", "d"]
 
 
 async def test_nothing_is_kept_once_nobody_is_expected_back() -> None:
     clock = Clock()
-    board = Board(clock)
-    with board.watching() as watcher:
+    board = LiveFeed(clock)
+    with board.subscribe() as watcher:
         last = (await seen(watcher))[-1]["seq"]
-    clock.moment += KEPT_MILLISECONDS
+    clock.moment += RECONNECT_WINDOW_MILLISECONDS
     happen(board, "a")
 
-    with board.watching(last) as watcher:
+    with board.subscribe(last) as watcher:
         assert ids(await seen(watcher)) == ["connected", "missed"]
 
 
-async def test_whoever_missed_more_than_is_kept_is_told_so(board: Board) -> None:
-    with board.watching() as watcher:
+async def test_whoever_missed_more_than_is_kept_is_told_so(board: LiveFeed) -> None:
+    with board.subscribe() as watcher:
         last = (await seen(watcher))[-1]["seq"]
-    happen(board, *(str(number) for number in range(KEPT + 1)))
+    happen(board, *(str(number) for number in range(MAX_KEPT_FRAMES + 1)))
 
-    with board.watching(last) as watcher:
+    with board.subscribe(last) as watcher:
         assert ids(await seen(watcher)) == ["connected", "missed"]
 
 
 @pytest.mark.parametrize("went", [-3_600_000, 3_600_000])
 async def test_a_number_of_an_earlier_life_is_known_as_such_whichever_way_the_clock_went(went: int) -> None:
-    with Board(Clock()).watching() as watcher:
+    with LiveFeed(Clock()).subscribe() as watcher:
         last = (await seen(watcher))[-1]["seq"]
 
-    with Board(Clock(EPOCH + went)).watching(last) as watcher:
+    with LiveFeed(Clock(EPOCH + went)).subscribe(last) as watcher:
         assert ids(await seen(watcher)) == ["connected", "missed"]
 
 
-async def test_a_watcher_that_falls_behind_is_told_so_and_harms_nobody(board: Board) -> None:
-    with board.watching() as slow, board.watching() as quick:
-        for number in range(QUEUED + 5):
+async def test_a_watcher_that_falls_behind_is_told_so_and_harms_nobody(board: LiveFeed) -> None:
+    with board.subscribe() as slow, board.subscribe() as quick:
+        for number in range(MAX_QUEUED_FRAMES + 5):
             happen(board, str(number))
             await seen(quick)
         frames = await seen(slow)
 
     assert frames[0]["type"] == "missed"
-    assert len(frames) < QUEUED
+    assert len(frames) < MAX_QUEUED_FRAMES
 
 
-async def test_how_things_are_comes_first_and_then_what_changes(board: Board) -> None:
+async def test_how_things_are_comes_first_and_then_what_changes(board: LiveFeed) -> None:
     states = {"one": "starting", "two": "ready"}
-    board._states = lambda: [State("plugin", name, state) for name, state in states.items()]
-    with board.watching() as watcher:
+    board._states = lambda: [ComponentState("plugin", name, state) for name, state in states.items()]
+    with board.subscribe() as watcher:
         first = await seen(watcher)
         states |= {"one": "ready"}
         del states["two"]
-        board._tell_states()
-        board._tell_states()
+        board._publish_states()
+        board._publish_states()
         later = await seen(watcher)
 
     assert [(each.get("id"), each.get("state")) for each in first[1:]] == [("one", "starting"), ("two", "ready")]
@@ -130,9 +138,9 @@ async def test_how_things_are_comes_first_and_then_what_changes(board: Board) ->
         ),
     ],
 )
-async def test_approvals_and_settings_are_told(board: Board, statement: Statement, told: dict[str, Any]) -> None:
-    with board.watching() as watcher:
-        board.look(Unit("test", (statement, Insert(META, {"name": "other", "value": ""}))))
+async def test_approvals_and_settings_are_told(board: LiveFeed, statement: Statement, told: dict[str, Any]) -> None:
+    with board.subscribe() as watcher:
+        board.on_commit(Unit("test", (statement, Insert(META, {"name": "other", "value": ""}))))
         frames = await seen(watcher)
 
     assert [{name: value for name, value in frame.items() if name != "seq"} for frame in frames[1:]] == [told]

@@ -4,13 +4,13 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from parlour.core.config.bots import BotBook, PlatformCursors
+from parlour.core.config.bots import BotRepository, PlatformCursors
 from parlour.core.platforms.api import PlatformApi
 from parlour.core.platforms.manifest import AdapterManifest
-from parlour.core.platforms.port import Adapter, Incoming, Link
-from parlour.core.plugin_hooks.replies import Replies
+from parlour.core.platforms.port import Adapter, HostLink, IncomingEvent
+from parlour.core.plugin_hooks.replies import PluginReplies
 from parlour.platforms._host.bots import Bots
-from parlour.platforms._host.link import Doors
+from parlour.platforms._host.link import CoreAccess
 from parlour_sdk.protocol.chain import MessageChain, Plain
 from parlour_sdk.protocol.people import ChatType, User
 from parlour_sdk.protocol.platform_api import MessageResult
@@ -70,7 +70,7 @@ class FakeApi(PlatformApi):
 
 
 class FakeAdapter:
-    def __init__(self, link: Link, serve: Callable[[Link], Any]) -> None:
+    def __init__(self, link: HostLink, serve: Callable[[HostLink], Any]) -> None:
         self.link = link
         self.sent: list[Any] = []
         self._serve = serve
@@ -82,25 +82,25 @@ class FakeAdapter:
         return FakeApi(account, self.sent)
 
 
-async def connect(link: Link) -> None:
+async def connect(link: HostLink) -> None:
     """As an adapter whose platform is always there."""
-    link.state("connected")
+    link.report_status("connected")
     await asyncio.Event().wait()
 
 
 class FakeCatalogue:
     def __init__(self) -> None:
         self.made: list[FakeAdapter] = []
-        self.behaviour: dict[str, Callable[[Link], Any]] = {}
+        self.behaviour: dict[str, Callable[[HostLink], Any]] = {}
         """By bot id."""
 
     def manifests(self) -> Mapping[str, AdapterManifest]:
         return {"fake": MANIFEST}
 
-    def problems(self, name: str, config: Mapping[str, Any]) -> list[tuple[str, str]]:
+    def config_problems(self, name: str, config: Mapping[str, Any]) -> list[tuple[str, str]]:
         return []
 
-    def create(self, name: str, link: Link) -> Adapter:
+    def create(self, name: str, link: HostLink) -> Adapter:
         self.made.append(FakeAdapter(link, self.behaviour.get(link.bot_id, connect)))
         return self.made[-1]
 
@@ -111,14 +111,14 @@ class Company:
     def __init__(self, world: World) -> None:
         self.world = world
         self.catalogue = FakeCatalogue()
-        self.book = BotBook(world.journal, world.clock)
+        self.book = BotRepository(world.journal, world.clock)
         self.bots = Bots(self.catalogue, Box(), world.clock)
         cursors = PlatformCursors(world.journal, world.clock)
-        doors = Doors(world.core.gateway, cursors, world.core.artifacts, world.core.names)
-        self.bots.serve(self.book, Replies(world.journal), doors)
+        doors = CoreAccess(world.core.gateway, cursors, world.core.artifacts, world.core.names)
+        self.bots.serve(self.book, PluginReplies(world.journal), doors)
 
 
-def said(text: str, event_id: str, chat_id: str = "ann", **incoming: Any) -> Incoming:
+def said(text: str, event_id: str, chat_id: str = "ann", **incoming: Any) -> IncomingEvent:
     event = MessageReceived(
         event_id=event_id,
         timestamp=1,
@@ -128,4 +128,4 @@ def said(text: str, event_id: str, chat_id: str = "ann", **incoming: Any) -> Inc
         chat_type="private",
         chat_id=chat_id,
     )
-    return Incoming(event, **incoming)
+    return IncomingEvent(event, **incoming)

@@ -7,17 +7,17 @@ from itertools import pairwise
 
 import pytest
 
-from parlour.core.config.bots import Bot, BotBook
+from parlour.core.config.bots import Bot, BotRepository
 from parlour.core.config.routes import Route
 from parlour.core.journal import StorageFailed
-from parlour.core.model.providers import Asking, ProviderFailed
-from parlour.core.platforms.port import AdapterStopped, Link
+from parlour.core.model.providers import CallContext, ProviderFailed
+from parlour.core.platforms.port import AdapterStopped, HostLink
 from parlour.core.store.tables import BOT_CURSORS, BOTS, EVENTS, OUTCOMES, ROUTES, TRAIL
 
 from ..support import World, until
 from .bot_support import Company, connect, said
 
-ASKING = Asking("acme/plugin")
+ASKING = CallContext("acme/plugin")
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ async def test_a_changed_configuration_connects_anew_and_a_changed_name_does_not
 async def test_an_adapter_that_crashes_is_started_again_and_harms_no_other_bot(company: Company) -> None:
     tries: list[float] = []
 
-    async def crash(link: Link) -> None:
+    async def crash(link: HostLink) -> None:
         tries.append(asyncio.get_running_loop().time())
         raise ValueError("with a token in its text")
 
@@ -89,7 +89,7 @@ async def test_an_adapter_that_crashes_is_started_again_and_harms_no_other_bot(c
 
 
 async def test_an_adapter_that_ends_by_itself_is_started_again(company: Company) -> None:
-    async def end_once(link: Link) -> None:
+    async def end_once(link: HostLink) -> None:
         if len(company.catalogue.made) > 1:
             await connect(link)
 
@@ -100,7 +100,7 @@ async def test_an_adapter_that_ends_by_itself_is_started_again(company: Company)
 
 
 async def test_what_only_a_person_can_mend_is_not_tried_again_until_the_bot_is_saved(company: Company) -> None:
-    async def refuse(link: Link) -> None:
+    async def refuse(link: HostLink) -> None:
         raise AdapterStopped("the platform does not know this token; enter another one")
 
     company.catalogue.behaviour["bot"] = refuse
@@ -127,12 +127,12 @@ async def test_since_tells_when_the_state_began(company: Company) -> None:
     since = company.bots.status("bot").since
     await asyncio.sleep(10)
     link = company.catalogue.made[0].link
-    link.state("connected", "account 1 was claimed twice")
+    link.report_status("connected", "account 1 was claimed twice")
     assert (company.bots.status("bot").since, company.bots.status("bot").last_error) == (
         since,
         "account 1 was claimed twice",
     )
-    link.state("connecting")
+    link.report_status("connecting")
     assert company.bots.status("bot").since >= since + 10_000
 
 
@@ -142,7 +142,7 @@ async def test_what_a_stopped_adapter_still_says_is_not_believed(company: Compan
     link = company.catalogue.made[0].link
     await company.book.remove("bot")
     await company.bots.apply("bot")
-    link.state("connected")
+    link.report_status("connected")
     assert company.bots.status("bot").state == "stopped"
 
 
@@ -151,7 +151,7 @@ async def test_events_of_several_chats_keep_their_order_and_take_the_cursor_alon
     await connected(company)
     link = company.catalogue.made[0].link
     heard = [said(f"{number}", f"e{number}", chat_id=f"c{number % 2}") for number in range(6)]
-    await link.received(*heard, cursor="7")
+    await link.receive(*heard, cursor="7")
     events = company.world.rows(EVENTS)
     for chat in ("c0", "c1"):
         own = [event["event_id"] for event in events if f"private:{chat}" in event["body"]]
@@ -167,7 +167,7 @@ async def test_a_cursor_is_not_kept_when_its_event_is_not(company: Company) -> N
     link = company.catalogue.made[0].link
     company.world.journal.broken["event.accept"] = 1
     with pytest.raises(StorageFailed):
-        await link.received(said("hi", "e1"), cursor="1")
+        await link.receive(said("hi", "e1"), cursor="1")
     assert company.world.rows(BOT_CURSORS) == company.world.rows(EVENTS) == []
 
 
@@ -175,12 +175,12 @@ async def test_a_redelivery_moves_the_cursor_and_a_silent_poll_too(company: Comp
     await added(company)
     await connected(company)
     link = company.catalogue.made[0].link
-    await link.received(said("hi", "e1"), cursor="1")
-    await link.received(said("hi", "e1"), cursor="2")
+    await link.receive(said("hi", "e1"), cursor="1")
+    await link.receive(said("hi", "e1"), cursor="2")
     assert await link.cursor() == "2"
     assert len(company.world.rows(EVENTS)) == 1
     assert "duplicate" in [row["step"] for row in company.world.rows(TRAIL)]
-    await link.received(cursor="3")
+    await link.receive(cursor="3")
     assert await link.cursor() == "3"
 
 
@@ -191,7 +191,7 @@ async def test_a_message_whose_files_can_not_be_taken_comes_in_without_them(comp
     image = {"type": "Image", "base64": "no base64 at all!"}
     fields = heard.event.model_dump()
     broken = type(heard.event).model_validate({**fields, "message_chain": [*fields["message_chain"], image]})
-    await company.catalogue.made[0].link.received(type(heard)(broken))
+    await company.catalogue.made[0].link.receive(type(heard)(broken))
     [event] = company.world.rows(EVENTS)
     assert event["input_summary"] == "look"
     assert "files_left_out" in event["body"]
@@ -200,8 +200,8 @@ async def test_a_message_whose_files_can_not_be_taken_comes_in_without_them(comp
 async def test_a_host_that_stops_still_keeps_what_a_platform_tells(company: Company) -> None:
     await added(company)
     await connected(company)
-    company.world.core.gateway.close()
-    await company.catalogue.made[0].link.received(said("last words", "e1"))
+    company.world.core.gateway.stop_accepting()
+    await company.catalogue.made[0].link.receive(said("last words", "e1"))
     assert len(company.world.rows(EVENTS)) == 1
 
 
@@ -220,16 +220,16 @@ async def test_what_a_bot_heard_as_it_was_stopped_is_answered_all_the_same(compa
     await until(lambda: len(company.world.rows(OUTCOMES)) == len(heard))
 
 
-async def say_and_stay(event_id: str, link: Link) -> None:
-    link.state("connected")
-    await link.received(said("hi", event_id, chat_id=event_id))
+async def say_and_stay(event_id: str, link: HostLink) -> None:
+    link.report_status("connected")
+    await link.receive(said("hi", event_id, chat_id=event_id))
     await asyncio.Event().wait()
 
 
 async def test_a_removed_bot_leaves_no_routes_no_cursor_and_no_row(company: Company) -> None:
     await added(company)
     await connected(company)
-    await company.catalogue.made[0].link.received(cursor="1")
+    await company.catalogue.made[0].link.receive(cursor="1")
     await company.world.core.routes.replace("bot", [Route("*", "drop")])
     await company.book.remove("bot")
     await company.bots.apply("bot")
@@ -241,22 +241,22 @@ async def test_a_removed_bot_leaves_no_routes_no_cursor_and_no_row(company: Comp
 async def test_who_waits_for_a_bot_does_not_wait_for_one_that_is_gone(company: Company) -> None:
     company.catalogue.behaviour["bot"] = never_connect
     await added(company)
-    waiting = asyncio.create_task(company.bots.until_connected("bot"))
+    waiting = asyncio.create_task(company.bots.wait_connected("bot"))
     await asyncio.sleep(1)
     assert not waiting.done()
     await company.book.remove("bot")
     await company.bots.apply("bot")
     await waiting
-    await company.bots.until_connected("bot")
+    await company.bots.wait_connected("bot")
 
 
-async def never_connect(link: Link) -> None:
+async def never_connect(link: HostLink) -> None:
     await asyncio.Event().wait()
 
 
 async def test_bots_are_read_back_as_they_were_written(company: Company) -> None:
     bot = await added(company, enabled=False)
-    book = BotBook(company.world.journal, company.world.clock)
+    book = BotRepository(company.world.journal, company.world.clock)
     await book.load()
     assert book.all() == [bot]
     assert "hush" in str(company.world.rows(BOTS)), "this box seals visibly"
@@ -291,7 +291,7 @@ async def test_a_reply_goes_to_the_chat_account_and_thread_of_its_event(company:
     await added(company)
     await connected(company)
     heard = said("hi", "e1", chat_id="c", account="acc", thread_id="t")
-    await company.catalogue.made[0].link.received(heard)
+    await company.catalogue.made[0].link.receive(heard)
     chain = [{"type": "Plain", "text": "yes"}]
     await call(company, "reply_message", event_id="e1", chain=chain, quote=True, idempotency_key=None)
     [(account, kind, target, components, thread)] = company.catalogue.made[0].sent
@@ -332,7 +332,7 @@ async def test_what_a_plugin_may_not_or_can_not_do_is_refused_in_words(
 
 
 async def test_a_bot_that_does_not_run_says_why_to_a_plugin(company: Company) -> None:
-    async def refuse(link: Link) -> None:
+    async def refuse(link: HostLink) -> None:
         raise AdapterStopped("the token is wrong")
 
     company.catalogue.behaviour["bot"] = refuse

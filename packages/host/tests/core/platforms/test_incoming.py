@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from parlour.core.platforms.events import envelope
-from parlour.core.platforms.port import Incoming
+from parlour.core.platforms.events import to_envelope
+from parlour.core.platforms.port import IncomingEvent
 from parlour.testing.platform_surface import EVENTS as NAMES
 from parlour_sdk.protocol.chain import (
     At,
@@ -77,9 +77,9 @@ EXPECTED = {
 }
 
 
-def example(name: str) -> Incoming:
+def example(name: str) -> IncomingEvent:
     entity = EVENTS[name]
-    return Incoming(entity(**{field: FIELDS[field] for field in entity.model_fields if field in FIELDS}))
+    return IncomingEvent(entity(**{field: FIELDS[field] for field in entity.model_fields if field in FIELDS}))
 
 
 def test_every_common_event_is_expected() -> None:
@@ -88,7 +88,7 @@ def test_every_common_event_is_expected() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_chat_actor_and_subject_follow_the_event(name: str) -> None:
-    told = envelope(example(name), "bot", "fake")
+    told = to_envelope(example(name), "bot", "fake")
     assert (told.chat, told.actor.id, told.subject.type, told.subject.id) == EXPECTED[name]
     assert (told.event_type, told.event_id, told.event_time, told.surface) == (name, "e1", 5, "platform")
     assert (told.source, told.bot_id) == ("fake", "bot")
@@ -96,7 +96,7 @@ def test_chat_actor_and_subject_follow_the_event(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_only_a_message_says_something_and_all_of_it_is_json(name: str) -> None:
-    told = envelope(example(name), "bot", "fake")
+    told = to_envelope(example(name), "bot", "fake")
     assert bool(told.input) == (name == "message.received")
     assert json.loads(json.dumps(told.data)) == told.data
     assert told.data["chat_id"] in ("g1", "ann")
@@ -106,7 +106,7 @@ def message(chain: MessageChain, **options: Any) -> Any:
     event = MessageReceived(
         event_id="e1", timestamp=5, message_id="m1", message_chain=chain, sender=ANN, chat_type="private", chat_id="ann"
     )
-    told = envelope(Incoming(event, **options), "bot", "fake")
+    told = to_envelope(IncomingEvent(event, **options), "bot", "fake")
     AgentInput.model_validate(told.input)
     return told
 
@@ -127,7 +127,7 @@ def test_the_bots_own_mention_is_no_text_and_others_are_named() -> None:
     assert told.data["mentions_bot"]
     assert told.input["contents"][0] == {"type": "mention", "user_id": "me"}
     assert not message(chain[1:], self_id="me").data["mentions_bot"]
-    assert message(chain[1:], self_id="me", addressed=True).data["mentions_bot"]
+    assert message(chain[1:], self_id="me", addresses_bot=True).data["mentions_bot"]
 
 
 def test_a_role_is_told_of_the_actor() -> None:
@@ -140,7 +140,7 @@ def test_another_bot_is_told_as_one() -> None:
         event_id="e", timestamp=1, message_id="m", message_chain=[Plain(text="x")], sender=User(id="r2", is_bot=True),
         chat_type="private", chat_id="r2",
     )  # fmt: skip
-    assert envelope(Incoming(event), "bot", "fake").actor.data == {"is_bot": True}
+    assert to_envelope(IncomingEvent(event), "bot", "fake").actor.data == {"is_bot": True}
 
 
 def test_media_are_elements_in_their_order() -> None:
@@ -178,9 +178,9 @@ def specific(**data: Any) -> PlatformSpecific:
 
 
 def test_what_only_one_platform_has_keeps_its_fields_and_may_name_its_chat() -> None:
-    told = envelope(Incoming(specific(chat_type="group", chat_id="g1", who="ann")), "bot", "fake")
+    told = to_envelope(IncomingEvent(specific(chat_type="group", chat_id="g1", who="ann")), "bot", "fake")
     assert (told.chat, told.data["who"], told.data["action"]) == ("group:g1", "ann", "poke")
-    assert envelope(Incoming(specific(chat_type="moon", chat_id=7)), "bot", "fake").chat == ""
+    assert to_envelope(IncomingEvent(specific(chat_type="moon", chat_id=7)), "bot", "fake").chat == ""
 
 
 @pytest.mark.parametrize(
@@ -197,6 +197,6 @@ def test_what_only_one_platform_has_keeps_its_fields_and_may_name_its_chat() -> 
 def test_what_only_one_platform_has_may_name_who_did_it_and_to_whom(
     data: dict[str, Any], actor: tuple[str, str], subject: tuple[str, str]
 ) -> None:
-    told = envelope(Incoming(specific(**data)), "bot", "fake")
+    told = to_envelope(IncomingEvent(specific(**data)), "bot", "fake")
     assert (told.actor.type, told.actor.id) == actor
     assert (told.subject.type, told.subject.id) == subject

@@ -6,8 +6,8 @@ import pytest
 
 from parlour.core.config.bots import Bot
 from parlour.core.journal import Insert, Select, Unit
-from parlour.core.platforms.names import KEPT_MILLISECONDS
-from parlour.core.store.retention import Retention, Terms
+from parlour.core.platforms.names import NAME_TTL_MILLISECONDS
+from parlour.core.store.retention import Retention, RetentionPeriods
 from parlour.core.store.tables import NAMES
 from parlour_sdk.protocol.people import Group, GroupMember, User
 from parlour_sdk.protocol.platform_events import MemberJoined
@@ -15,7 +15,7 @@ from parlour_sdk.protocol.platform_events import MemberJoined
 from ..delivery.platform_support import BOT, PlatformWorld
 from ..support import LoopClock, make_agent
 
-EXPIRY_SECONDS = KEPT_MILLISECONDS / 1000 + 1
+EXPIRY_SECONDS = NAME_TTL_MILLISECONDS / 1000 + 1
 
 
 async def opened() -> PlatformWorld:
@@ -51,12 +51,12 @@ async def test_a_name_is_asked_for_once_until_it_expires() -> None:
 async def test_names_that_expired_are_swept() -> None:
     world = await opened()
     await joined(world, 1)
-    retention = Retention(world.journal, world.core.artifacts, LoopClock(), Terms(events=0))
+    retention = Retention(world.journal, world.core.artifacts, LoopClock(), RetentionPeriods(events=0))
     assert len(world.journal.database.read(Select(NAMES))) == 2
-    await retention.once()
+    await retention.run_once()
     assert len(world.journal.database.read(Select(NAMES))) == 2
     await asyncio.sleep(EXPIRY_SECONDS)
-    await retention.once()
+    await retention.run_once()
     assert world.journal.database.read(Select(NAMES)) == []
 
 

@@ -6,10 +6,10 @@ import pytest
 
 from parlour.core.config.routes import Route
 from parlour.core.encoding import dumps
-from parlour.core.errors import Refused
+from parlour.core.errors import CallRejected
 from parlour.core.model.providers import ProviderFailed
-from parlour.core.plugin_hooks.replies import Replies
-from parlour.core.webhooks.attempt import Answer, Request
+from parlour.core.plugin_hooks.replies import PluginReplies
+from parlour.core.webhooks.client import WebhookHttpRequest, WebhookHttpResponse
 from parlour_sdk.protocol.actions import ACTION_NAMES
 from parlour_sdk.protocol.people import User
 from parlour_sdk.protocol.platform_events import FriendRequestReceived
@@ -63,7 +63,7 @@ async def opened(*elsewhere: str) -> PlatformWorld:
 
 
 async def running(world: PlatformWorld) -> PuppetRun:
-    await world.platform.say("hello", HERE, chat_type="group", addressed=True)
+    await world.platform.say("hello", HERE, chat_type="group", addresses_bot=True)
     return await world.plugins.next_run()
 
 
@@ -82,7 +82,7 @@ async def test_a_run_can_name_no_other_target_without_a_permission_for_elsewhere
     world = await opened()
     run = await running(world)
     for target in WAYS.values():
-        with pytest.raises(Refused):
+        with pytest.raises(CallRejected):
             await asked(world, run, action, target=target, payload=PAYLOADS[action])
     assert done(world) == []
     run.answer("done")
@@ -108,7 +108,7 @@ async def test_what_is_granted_elsewhere_by_name_is_done_and_nothing_beside_it()
     assert told["status"] == "done"
     assert world.platform.texts("there") == ["psst"]
     for action in ("message.delete", "message.edit", "message.react"):
-        with pytest.raises(Refused):
+        with pytest.raises(CallRejected):
             await asked(world, run, action, target=there, payload=PAYLOADS[action])
     run.answer("done")
     await world.rest()
@@ -119,7 +119,7 @@ async def test_a_request_that_is_not_the_events_own_is_elsewhere() -> None:
     request = FriendRequestReceived(event_id="f", timestamp=1, request_id="own", user=User(id="ann", nickname="Ann"))
     await world.platform.happen(request)
     run = await world.plugins.next_run()
-    with pytest.raises(Refused):
+    with pytest.raises(CallRejected):
         await asked(world, run, "friend_request.answer", payload={"request_id": "another", "approve": True})
     assert (await asked(world, run, "friend_request.answer", payload={"approve": True}))["status"] == "done"
     assert done(world) == ["answer_friend_request"]
@@ -132,9 +132,9 @@ async def test_a_run_can_not_call_the_platform_beside_its_actions() -> None:
     run = await running(world)
     chain = [{"type": "Plain", "text": "psst"}]
     request = {"run_id": run.run_id, "call_id": "call", "bot_id": BOT, "target_type": "group", "target_id": "there"}
-    with pytest.raises(Refused):
+    with pytest.raises(CallRejected):
         await world.core.gate.call(PLUGIN, "send_message", {**request, "chain": chain})
-    with pytest.raises(Refused):
+    with pytest.raises(CallRejected):
         await world.core.gate.call(PLUGIN, "send_message", {**request, "run_id": None, "chain": chain})
     assert done(world) == []
     run.answer("done")
@@ -148,21 +148,21 @@ async def test_what_an_api_key_says_of_its_event_names_nobody_on_a_platform(acti
     event = message("hi", surface="api", bot_id=BOT, agent_id="agent", data=data, principal="key:1")
     await world.core.gateway.ingest(event)
     run = await world.plugins.next_run()
-    with pytest.raises(Refused):
+    with pytest.raises(CallRejected):
         await asked(world, run, action, payload=PAYLOADS[action])
     run.answer("only to the key")
     await world.rest()
     assert done(world) == []
     with pytest.raises(ProviderFailed):
-        await Replies(world.journal).to(BOT, event.event_id, [], False, None)
+        await PluginReplies(world.journal).prepare(BOT, event.event_id, [], False, None)
 
 
 class Hook:
     def __init__(self, *actions: dict[str, Any]) -> None:
         self._body = dumps({"actions": actions}).encode()
 
-    async def send(self, request: Request) -> Answer:
-        return Answer(200, self._body)
+    async def send(self, request: WebhookHttpRequest) -> WebhookHttpResponse:
+        return WebhookHttpResponse(200, self._body)
 
 
 THERE = {"target_type": "group", "target_id": "there"}

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from parlour.core.platforms.manifest import ActionDeclaration
-from parlour.core.platforms.parameters import problem
+from parlour.core.platforms.parameters import find_problem
 from parlour.testing.fake_platform import manifest
 
 SCHEMA = {
@@ -44,4 +44,4 @@ DECLARED = manifest(
     ],
 )
 def test_what_is_wrong_is_said(action: str, params: dict[str, Any], told: str) -> None:
-    assert problem(DECLARED, action, params) == told
+    assert find_problem(DECLARED, action, params) == told

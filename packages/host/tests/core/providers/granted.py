@@ -4,7 +4,7 @@ from typing import Any
 
 from parlour.core.model.providers import Providers
 from parlour.core.model.resource_policy import ResourcePolicy
-from parlour.core.runs.session import Ending
+from parlour.core.runs.session import RunTermination
 
 from ..access.requests import discovery, plugin_permissions
 from ..support import PuppetRun, World, make_agent
@@ -30,4 +30,4 @@ async def running(made: World) -> PuppetRun:
 
 
 async def cancel(made: World, run: PuppetRun) -> None:
-    await made.core.control.cancel(run.run_id, Ending("cancelled", "cancelled"))
+    await made.core.control.cancel(run.run_id, RunTermination("cancelled", "cancelled"))

@@ -4,7 +4,7 @@ import base64
 
 import pytest
 
-from parlour.core.errors import Refused
+from parlour.core.errors import CallRejected
 from parlour.core.model.providers import Providers
 from parlour.testing.scripted import ScriptedFiles, ScriptedKnowledge, ScriptedPlatforms, ScriptedSkills
 from parlour_sdk.protocol.manifest import PluginPermissions
@@ -66,7 +66,7 @@ async def test_a_file_is_read_in_pieces() -> None:
 )
 async def test_what_does_not_exist_was_not_granted_either(action: str, named: dict[str, str]) -> None:
     made, run = await opened()
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(CallRejected) as refused:
         await made.call(run, action, **named)
     assert refused.value.code == "unauthorized"
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from parlour.core.errors import Refused
+from parlour.core.errors import CallRejected
 from parlour.core.model.providers import ProviderFailed, Providers
 from parlour.core.store.tables import CALLS, RUNS
 from parlour.testing.scripted import Hang, Reply, ScriptedModels, ScriptedTools, Tool
@@ -150,7 +150,9 @@ async def test_an_act_that_had_begun_when_the_host_died_is_not_repeated() -> Non
     await until(lambda: shop.tools.requests)
     again = await shop.restarted()
     assert acting.cancelled()
-    with pytest.raises(Refused, match=r"call 1 \(call_tool\) had begun .* not known, so it is not repeated") as refused:
+    with pytest.raises(
+        CallRejected, match=r"call 1 \(call_tool\) had begun .* not known, so it is not repeated"
+    ) as refused:
         await shop.tool(again, 1, "slow")
     assert (refused.value.code, len(shop.tools.requests)) == ("runtime_error", 1)
 
@@ -176,7 +178,7 @@ async def test_a_run_that_asks_something_else_is_stopped_and_says_so(other: tupl
     await shop.call(run, 1, "invoke_llm", **ASK)
     again = await shop.restarted()
     action, arguments = other
-    with pytest.raises(Refused, match="a repeated run makes the same calls: call 1 is"):
+    with pytest.raises(CallRejected, match="a repeated run makes the same calls: call 1 is"):
         await shop.call(again, 1, action, **(arguments or {"scope": "conversation", "key": "k"}))
     await shop.world.rest()
     row = shop.world.rows(RUNS, run_id=again.run_id)[0]
@@ -188,11 +190,11 @@ async def test_a_run_that_asks_something_else_is_stopped_and_says_so(other: tupl
 async def test_an_error_that_the_run_went_on_from_is_given_again() -> None:
     shop = Workshop(BUSY, "second")
     run = await shop.open()
-    with pytest.raises(Refused):
+    with pytest.raises(CallRejected):
         await shop.call(run, 1, "invoke_llm", **ASK)
     await shop.call(run, 2, "invoke_llm", **ASK)
     again = await shop.restarted()
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(CallRejected) as refused:
         await shop.call(again, 1, "invoke_llm", **ASK)
     assert (refused.value.code, refused.value.retryable) == ("rate_limited", True)
     assert (await shop.call(again, 2, "invoke_llm", **ASK))["message"]["content"] == "second"
@@ -202,7 +204,7 @@ async def test_an_error_that_the_run_went_on_from_is_given_again() -> None:
 async def test_an_error_that_the_run_ended_on_is_asked_again() -> None:
     shop = Workshop(BUSY, "second")
     run = await shop.open()
-    with pytest.raises(Refused):
+    with pytest.raises(CallRejected):
         await shop.call(run, 1, "invoke_llm", **ASK)
     run.send(run.failed("puppet.busy", retryable=True))
     again = await shop.world.plugins.next_run()
@@ -212,13 +214,13 @@ async def test_an_error_that_the_run_ended_on_is_asked_again() -> None:
 async def test_a_stream_that_broke_is_replayed_with_its_break() -> None:
     shop = Workshop(Reply("one two", then=BUSY), "next")
     run = await shop.open()
-    with pytest.raises(Refused):
+    with pytest.raises(CallRejected):
         await shop.stream(run, 1)
     await shop.call(run, 2, "invoke_llm", **ASK)
     again = await shop.restarted()
     parts = shop.world.stream(again, "invoke_llm_stream", call_id=f"{again.run_id}:1", **ASK)
     assert [(await anext(parts))["chunk"]["content"] for _ in range(2)] == ["one ", "two "]
-    with pytest.raises(Refused, match="it is busy"):
+    with pytest.raises(CallRejected, match="it is busy"):
         await anext(parts)
 
 
@@ -236,7 +238,7 @@ async def test_an_answer_that_could_not_be_kept_is_not_given() -> None:
     shop = Workshop("first")
     run = await shop.open()
     shop.world.journal.broken["call.keep"] = 1
-    with pytest.raises(Refused, match="the disk is full"):
+    with pytest.raises(CallRejected, match="the disk is full"):
         await shop.call(run, 1, "invoke_llm", **ASK)
 
 
@@ -244,7 +246,7 @@ async def test_a_tool_does_not_act_when_its_beginning_could_not_be_kept() -> Non
     shop = Workshop()
     run = await shop.open()
     shop.world.journal.broken["call.begin"] = 1
-    with pytest.raises(Refused, match="the disk is full"):
+    with pytest.raises(CallRejected, match="the disk is full"):
         await shop.tool(run, 1, "lamp")
     assert shop.tools.requests == []
 
@@ -262,7 +264,7 @@ async def test_an_act_that_is_under_way_is_not_begun_again() -> None:
     run = await shop.open()
     acting = asyncio.ensure_future(shop.tool(run, 1, "slow"))
     await until(lambda: shop.tools.requests)
-    with pytest.raises(Refused, match="call 1 of this run is already under way"):
+    with pytest.raises(CallRejected, match="call 1 of this run is already under way"):
         await shop.tool(run, 1, "slow")
     shop.release.set()
     assert await acting == "done"
@@ -272,7 +274,7 @@ async def test_an_act_that_is_under_way_is_not_begun_again() -> None:
 async def test_a_call_without_a_number_is_refused_with_what_is_accepted(call_id: str) -> None:
     shop = Workshop("first")
     run = await shop.open()
-    with pytest.raises(Refused, match="call_id: the calls of this agent are journaled") as refused:
+    with pytest.raises(CallRejected, match="call_id: the calls of this agent are journaled") as refused:
         await shop.world.call(run, "invoke_llm", call_id=call_id, **ASK)
     assert (refused.value.code, shop.models.requests) == ("invalid_argument", [])
 
@@ -326,10 +328,10 @@ async def test_a_failed_run_that_is_retried_by_hand_gets_its_answers_and_a_compl
 async def test_an_act_that_failed_is_not_repeated_even_if_the_run_ended_on_it() -> None:
     shop = Workshop()
     run = await shop.open()
-    with pytest.raises(Refused):
+    with pytest.raises(CallRejected):
         await shop.tool(run, 1, "broken")
     again = await shop.restarted()
-    with pytest.raises(Refused, match="it is busy"):
+    with pytest.raises(CallRejected, match="it is busy"):
         await shop.tool(again, 1, "broken")
     assert len(shop.tools.requests) == 1
 
@@ -340,6 +342,6 @@ async def test_a_call_of_a_run_that_is_cancelled_meanwhile_is_told_so() -> None:
     asked = asyncio.ensure_future(shop.call(run, 1, "invoke_llm", **ASK))
     await until(lambda: shop.models.requests)
     await cancel(shop.world, run)
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(CallRejected) as refused:
         await asked
     assert (refused.value.code, shop.world.rows(CALLS)) == ("cancelled", [])

@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from parlour.core.encoding import loads
-from parlour.core.errors import Refused
-from parlour.core.model.event import Party
+from parlour.core.errors import CallRejected
+from parlour.core.model.event import Participant
 from parlour.core.model.providers import Providers
 from parlour.core.runs import model_call_log
 from parlour.core.runs.model_call_log import FLUSH_SECONDS
@@ -16,7 +16,7 @@ from parlour.testing.scripted import Hang, ScriptedModels
 from ..support import World, until
 from .granted import ASK, running, world
 
-PERSON = Party("user", "ann")
+PERSON = Participant("user", "ann")
 
 
 def conversation_of(made: World, run_id: str) -> str:
@@ -42,7 +42,7 @@ async def test_a_record_that_waits_is_not_written_after_its_conversation_was_del
     await made.call(run, "invoke_llm", **ASK)
     run.answer("hello")
     await made.rest()
-    await made.core.erasing.erase(conversation_of(made, run.run_id), PERSON)
+    await made.core.conversation_eraser.erase(conversation_of(made, run.run_id), PERSON)
     await asyncio.sleep(2 * FLUSH_SECONDS)
     assert made.rows(MODEL_CALLS) == []
 
@@ -53,8 +53,8 @@ async def test_a_call_that_the_deletion_cut_off_is_not_written() -> None:
     run = await running(made)
     asked = asyncio.ensure_future(made.call(run, "invoke_llm", **ASK))
     await until(lambda: models.askings)
-    await made.core.erasing.erase(conversation_of(made, run.run_id), PERSON)
-    with pytest.raises(Refused):
+    await made.core.conversation_eraser.erase(conversation_of(made, run.run_id), PERSON)
+    with pytest.raises(CallRejected):
         await asked
     await asyncio.sleep(2 * FLUSH_SECONDS)
     assert made.rows(MODEL_CALLS) == []

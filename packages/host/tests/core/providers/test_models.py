@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from parlour.core.actions.usage_recording import MOMENT_SECONDS
+from parlour.core.actions.usage_recording import USAGE_WRITE_DELAY_SECONDS
 from parlour.core.encoding import loads
-from parlour.core.errors import Refused
+from parlour.core.errors import CallRejected
 from parlour.core.model.providers import ProviderFailed, Providers
 from parlour.core.store.tables import RUN_EVENTS, RUNS
 from parlour.testing.scripted import Hang, Reply, ScriptedModels
@@ -73,7 +73,7 @@ async def test_the_ledger_counts_every_call_and_its_tokens() -> None:
     await made.call(run, "invoke_llm", **ASK)
     async for _ in made.stream(run, "invoke_llm_stream", **ASK):
         pass
-    with pytest.raises(Refused):
+    with pytest.raises(CallRejected):
         await made.call(run, "invoke_llm", **ASK)
     await made.call(run, "invoke_embedding", model_id="embedding-model", texts=["a"])
     run.answer("done")
@@ -113,7 +113,7 @@ async def test_nothing_that_was_said_is_in_the_telemetry() -> None:
 async def test_a_providers_failure_reaches_the_run_with_its_code() -> None:
     made = await world(Providers(models=ScriptedModels(BUSY)))
     run = await running(made)
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(CallRejected) as refused:
         await made.call(run, "invoke_llm", **ASK)
     assert (refused.value.code, refused.value.retryable) == ("rate_limited", True)
 
@@ -123,7 +123,7 @@ async def test_a_stream_that_breaks_gives_what_came_and_then_the_error() -> None
     run = await running(made)
     stream = made.stream(run, "invoke_llm_stream", **ASK)
     assert [(await anext(stream))["chunk"]["content"] for _ in range(2)] == ["one ", "two "]
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(CallRejected) as refused:
         await anext(stream)
     assert refused.value.code == "rate_limited"
 
@@ -151,7 +151,7 @@ async def test_a_model_that_hangs_is_let_go_when_the_run_ends(action: str, endin
     await until(lambda: models.requests)
     if ending == "cancel":
         await cancel(made, run)
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(CallRejected) as refused:
         await asked
     assert (refused.value.code, models.abandoned) == (code, 1)
     await made.rest()
@@ -168,7 +168,7 @@ async def test_a_stream_that_hangs_in_the_middle_is_let_go_when_the_run_is_cance
     waiting = asyncio.ensure_future(anext(stream))
     await settle()
     await cancel(made, run)
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(CallRejected) as refused:
         await waiting
     assert (refused.value.code, models.abandoned) == ("cancelled", 1)
 
@@ -200,7 +200,7 @@ async def test_what_a_model_has_used_is_known_also_of_a_run_that_died_with_its_h
     made = await world(Providers(models=models))
     run = await running(made)
     await made.call(run, "invoke_llm", **ASK)
-    await asyncio.sleep(2 * MOMENT_SECONDS)
+    await asyncio.sleep(2 * USAGE_WRITE_DELAY_SECONDS)
     assert usage_of(made, run.run_id) == {
         "model_calls": 1,
         "prompt_tokens": 7,
@@ -221,7 +221,7 @@ async def test_what_a_model_has_used_is_written_with_what_its_run_writes_next(la
     run.send(run.completed("hello"), *([run.finished()] if last else []))
     await settle()
     assert usage_of(made, run.run_id)["cost_micros"] == 4
-    await asyncio.sleep(2 * MOMENT_SECONDS)
+    await asyncio.sleep(2 * USAGE_WRITE_DELAY_SECONDS)
     assert "run.metered" not in made.journal.units
     assert called(made, run.run_id) == [("model", "answered")]
 
@@ -231,7 +231,7 @@ async def test_a_database_in_trouble_does_not_take_the_answer_away() -> None:
     run = await running(made)
     made.journal.broken["run.metered"] = 1
     assert (await made.call(run, "invoke_llm", **ASK))["message"]["content"] == "hello"
-    await asyncio.sleep(2 * MOMENT_SECONDS)
+    await asyncio.sleep(2 * USAGE_WRITE_DELAY_SECONDS)
     assert made.journal.broken["run.metered"] == 0
     run.answer("done")
     await made.rest()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from parlour.core.encoding import loads
-from parlour.core.errors import Refused
+from parlour.core.errors import CallRejected
 from parlour.core.model.providers import ProviderFailed, Providers
 from parlour.core.store.tables import ARTIFACTS, RUNS
 from parlour.testing.scripted import ScriptedTools, Tool
@@ -75,7 +75,7 @@ async def test_a_tool_is_called_with_its_parameters_and_answers() -> None:
 @pytest.mark.parametrize(("tool", "effects"), [("clock", 0), ("lamp", 1), ("broken", 1)])
 async def test_only_a_tool_that_acts_is_an_effect_and_is_one_before_it_acts(tool: str, effects: int) -> None:
     made, _, run = await opened()
-    with pytest.raises(Refused) if tool == "broken" else nullcontext():
+    with pytest.raises(CallRejected) if tool == "broken" else nullcontext():
         await made.call(run, "call_tool", tool_name=tool, parameters={"state": "on"})
     assert ledger_row(made, run.run_id)["effects"] == effects
 
@@ -83,14 +83,14 @@ async def test_only_a_tool_that_acts_is_an_effect_and_is_one_before_it_acts(tool
 async def test_a_tools_own_failure_is_an_outcome_and_a_failed_call_an_error() -> None:
     made, _, run = await opened()
     assert (await made.call(run, "call_tool", tool_name="sad"))["is_error"] is True
-    with pytest.raises(Refused, match="the tool's server is gone"):
+    with pytest.raises(CallRejected, match="the tool's server is gone"):
         await made.call(run, "call_tool", tool_name="broken")
 
 
 async def test_the_ledger_counts_the_calls_and_tells_how_each_went() -> None:
     made, _, run = await opened()
     await made.call(run, "call_tool", tool_name="clock")
-    with pytest.raises(Refused):
+    with pytest.raises(CallRejected):
         await made.call(run, "call_tool", tool_name="broken", parameters={"password": "hidden"})
     run.answer("done")
     await made.rest()
@@ -109,7 +109,7 @@ async def test_a_tool_that_hangs_is_let_go_when_the_run_is_cancelled() -> None:
     asked = asyncio.ensure_future(made.call(run, "call_tool", tool_name="stuck"))
     await until(lambda: tools.requests)
     await cancel(made, run)
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(CallRejected) as refused:
         await asked
     assert refused.value.code == "cancelled"
 

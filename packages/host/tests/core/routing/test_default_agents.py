@@ -7,24 +7,24 @@ from typing import Any
 import pytest
 
 from parlour.core.config.bots import Bot
-from parlour.core.config.default_agents import DefaultAgent, DefaultAgentBook, NamedGone, PlaceTaken
+from parlour.core.config.default_agents import DefaultAgent, DefaultAgentRepository, ScopeTaken, TargetMissing
 from parlour.core.config.routes import Route
 from parlour.core.journal import Row, Select
-from parlour.core.model.default_scope import Place
-from parlour.core.model.event import EventEnvelope, Party
-from parlour.core.plugin_hooks.components import Components
-from parlour.core.routing.router import Bound, Decision, Dropped, Hooked, Listened, Misconfigured
+from parlour.core.model.default_scope import DefaultScope
+from parlour.core.model.event import EventEnvelope, Participant
+from parlour.core.plugin_hooks.components import ComponentRegistry
+from parlour.core.routing.router import Drop, Misconfigured, RouteDecision, ToAgent, ToListeners, ToWebhook
 from parlour.core.store.tables import DEFAULT_AGENTS, OUTCOMES, RUNS
 
 from ..listeners.listening_support import granted, listener
 from ..support import BreakableJournal, World, make_agent, message
 
 PLACES = {
-    "thread": Place("thread", bot_id="bot", chat="10001/group:5", thread_id="t"),
-    "conversation": Place("conversation", bot_id="bot", chat="10001/group:5"),
-    "channel": Place("channel", platform="qq", chat="group:5"),
-    "actor": Place("actor", platform="qq", actor_id="ann"),
-    "workspace": Place("workspace"),
+    "thread": DefaultScope("thread", bot_id="bot", chat="10001/group:5", thread_id="t"),
+    "conversation": DefaultScope("conversation", bot_id="bot", chat="10001/group:5"),
+    "channel": DefaultScope("channel", platform="qq", chat="group:5"),
+    "actor": DefaultScope("actor", platform="qq", actor_id="ann"),
+    "workspace": DefaultScope("workspace"),
 }
 ORDER = ("thread", "conversation", "channel", "actor", "bot", "workspace")
 TO_BOT = Route("*", "agent", {"agent_id": "bot"})
@@ -50,8 +50,8 @@ async def opened(*scopes: str, routes: tuple[Route, ...] = (), **ports: Any) -> 
     return world
 
 
-def served(decision: Decision) -> str:
-    assert isinstance(decision, Bound), decision
+def served(decision: RouteDecision) -> str:
+    assert isinstance(decision, ToAgent), decision
     return decision.binding.agent.agent_id
 
 
@@ -60,7 +60,7 @@ async def test_the_more_specific_scope_wins(nearer: str, farther: str) -> None:
     world = await opened(farther, nearer)
     decision = world.core.router.decide(said())
     assert served(decision) == nearer
-    assert isinstance(decision, Bound)
+    assert isinstance(decision, ToAgent)
     assert decision.binding.scope == nearer
 
 
@@ -83,15 +83,15 @@ async def test_a_scope_that_alone_names_an_agent_is_enough(scope: str) -> None:
         ("channel", {"source": "telegram"}),
         ("channel", {"data": {"chat_id": "6"}}),
         ("actor", {"source": "telegram"}),
-        ("actor", {"actor": Party("user", "bob")}),
-        ("actor", {"actor": Party()}),
+        ("actor", {"actor": Participant("user", "bob")}),
+        ("actor", {"actor": Participant()}),
     ],
 )
 async def test_a_default_agent_serves_nowhere_else(scope: str, elsewhere: dict[str, Any]) -> None:
     world = await opened(scope)
     event = said()
     event = replace(event, **{**elsewhere, "data": {**event.data, **elsewhere.get("data", {})}})
-    assert isinstance(world.core.router.decide(event), Listened)
+    assert isinstance(world.core.router.decide(event), ToListeners)
 
 
 @pytest.mark.parametrize("elsewhere", [{"bot_id": "other"}, {"data": {"account": "10002"}}])
@@ -111,9 +111,9 @@ async def test_a_conversations_default_serves_all_its_threads() -> None:
 @pytest.mark.parametrize(
     ("route", "kind"),
     [
-        (Route("*", "drop"), Dropped),
-        (Route("*", "webhook", {"url": "https://example.org"}), Hooked),
-        (Route("*", "plugin", {"plugins": ["acme/one"]}), Listened),
+        (Route("*", "drop"), Drop),
+        (Route("*", "webhook", {"url": "https://example.org"}), ToWebhook),
+        (Route("*", "plugin", {"plugins": ["acme/one"]}), ToListeners),
     ],
 )
 async def test_a_route_that_asks_no_agent_does_what_it_says(route: Route, kind: type) -> None:
@@ -126,19 +126,19 @@ async def test_whom_the_caller_named_serves_whatever_the_defaults_are() -> None:
     event = replace(message(), agent_id="elsewhere", data={"chat_type": "group", "chat_id": "5"})
     decision = world.core.router.decide(event)
     assert served(decision) == "elsewhere"
-    assert isinstance(decision, Bound)
+    assert isinstance(decision, ToAgent)
     assert decision.binding.scope == ""
 
 
 async def test_why_tells_whose_default_it_is_and_what_it_goes_before() -> None:
     world = await opened("bot", "conversation", "workspace")
     decision = world.core.router.decide(said())
-    assert isinstance(decision, Bound)
+    assert isinstance(decision, ToAgent)
     assert decision.binding.reason == ("the default agent of conversation 10001/group:5, which goes before route '*'")
     await world.core.routes.replace("bot", [])
     await world.core.default_agents.remove("default-conversation")
     decision = world.core.router.decide(said())
-    assert isinstance(decision, Bound)
+    assert isinstance(decision, ToAgent)
     assert decision.binding.reason == "the default agent of the workspace, since no route takes message.received"
 
 
@@ -147,7 +147,7 @@ async def test_what_no_route_takes_is_left_alone_unless_it_addresses_the_bot(sco
     world = await opened(scope)
     event = replace(said(), data={"chat_type": "group", "chat_id": "5", "account": "10001"})
     decision = world.core.router.decide(event)
-    assert isinstance(decision, Listened)
+    assert isinstance(decision, ToListeners)
     assert decision.reason.startswith("no route takes message.received; the default agent of ")
     assert decision.reason.endswith(" leaves it: the bot is not addressed")
 
@@ -155,8 +155,8 @@ async def test_what_no_route_takes_is_left_alone_unless_it_addresses_the_bot(sco
 @pytest.mark.parametrize("scope", PLACES)
 async def test_what_a_bot_writes_is_never_taken_without_a_route_that_names_it(scope: str) -> None:
     world = await opened(scope)
-    decision = world.core.router.decide(replace(said(), actor=Party("user", "ann", "", {"is_bot": True})))
-    assert isinstance(decision, Listened)
+    decision = world.core.router.decide(replace(said(), actor=Participant("user", "ann", "", {"is_bot": True})))
+    assert isinstance(decision, ToListeners)
     assert decision.reason.endswith("leaves it: a bot wrote it")
 
 
@@ -164,7 +164,7 @@ async def test_what_else_happens_unrouted_is_taken_only_by_an_agent_that_takes_i
     world = await opened("workspace")
     joined = replace(said(), event_type="group.member_joined")
     decision = world.core.router.decide(joined)
-    assert isinstance(decision, Listened)
+    assert isinstance(decision, ToListeners)
     assert decision.reason.endswith("leaves it: it does not take group.member_joined")
     await world.core.agents.replace(make_agent("workspace", event_types=("message.received", "group.member_joined")))
     assert served(world.core.router.decide(joined)) == "workspace"
@@ -177,13 +177,13 @@ async def test_what_is_asked_over_the_api_addresses_the_bot_but_is_in_none_of_it
 
 
 async def test_plugins_that_listen_hear_what_no_route_takes_before_any_default_agent() -> None:
-    components = Components()
+    components = ComponentRegistry()
     world = await opened("conversation", "workspace", components=components, plugin_grants=granted)
     components.replace_plugin("acme/ear", "1", [listener("message.*", observe=True)])
     assert served(world.core.router.decide(said())) == "conversation"
     components.replace_plugin("acme/ear", "1", [listener("message.*")])
     decision = world.core.router.decide(said())
-    assert isinstance(decision, Listened)
+    assert isinstance(decision, ToListeners)
     assert decision.reason.endswith("leaves it: plugins listen to it")
     await world.core.routes.replace("bot", [TO_BOT])
     assert served(world.core.router.decide(said())) == "conversation"
@@ -235,10 +235,10 @@ async def test_what_is_set_replaced_and_removed_stays_so_after_a_restart() -> No
     channel = next(each for each in book.all() if each.place.scope == "channel")
     await book.replace(channel, replace(channel, agent_id="elsewhere", updated_at=7))
     await book.remove("default-workspace")
-    again = DefaultAgentBook(world.journal)
+    again = DefaultAgentRepository(world.journal)
     await again.load()
     assert again.all() == book.all()
-    assert [each.agent_id for each in again.at(channel.place)] == ["elsewhere"]
+    assert [each.agent_id for each in again.for_scope(channel.place)] == ["elsewhere"]
     assert again.get("default-workspace") is None
 
 
@@ -246,18 +246,18 @@ async def test_one_place_is_not_given_twice_and_nothing_is_given_to_who_is_gone(
     world = await opened("conversation", "actor")
     book, place = world.core.default_agents, PLACES["conversation"]
     listed = book.all()
-    with pytest.raises(PlaceTaken):
+    with pytest.raises(ScopeTaken):
         await book.add(DefaultAgent("second", place, "elsewhere"))
     gone = [
         (DefaultAgent("third", PLACES["channel"], "ghost"), "agent_id"),
-        (DefaultAgent("fourth", Place("conversation", bot_id="ghost", chat="group:5"), "actor"), "bot_id"),
+        (DefaultAgent("fourth", DefaultScope("conversation", bot_id="ghost", chat="group:5"), "actor"), "bot_id"),
     ]
     for default, field in gone:
-        with pytest.raises(NamedGone) as refused:
+        with pytest.raises(TargetMissing) as refused:
             await book.add(default)
         assert refused.value.field == field
-    stale = replace(book.at(place)[0], agent_id="thread")
-    with pytest.raises(PlaceTaken):
+    stale = replace(book.for_scope(place)[0], agent_id="thread")
+    with pytest.raises(ScopeTaken):
         await book.replace(stale, replace(stale, agent_id="elsewhere"))
     assert book.all() == listed
     assert len(world.rows(DEFAULT_AGENTS)) == 2

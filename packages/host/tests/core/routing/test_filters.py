@@ -10,16 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parlour.core.config.routes import Route
-from parlour.core.model.event import EventEnvelope, Party
-from parlour.core.model.regex_budget import Regexes
+from parlour.core.model.event import EventEnvelope, Participant
+from parlour.core.model.regex_budget import RegexMatcher
 from parlour.core.routing import filters
-from parlour.core.routing.windows import DAYS, within
+from parlour.core.routing.time_windows import DAYS, is_within
 
 from ..support import EPOCH, World, make_agent, message
 
 
 def unmet(wanted: dict[str, Any], event: EventEnvelope, now: int = EPOCH) -> Any:
-    return filters.unmet(wanted, event, now, Regexes())
+    return filters.first_mismatch(wanted, event, now, RegexMatcher())
 
 
 def holds(name: str, value: Any, text: str = "hello", **fields: Any) -> bool:
@@ -75,7 +75,7 @@ def test_a_filter_holds_for_what_it_names(name: str, value: Any, fields: dict[st
 @pytest.mark.parametrize(("role", "expected"), [("admin", True), ("owner", True), ("member", False), ("", False)])
 def test_a_role_is_the_senders(role: str, expected: bool) -> None:
     event = message(surface="platform")
-    named = type(event)(**{**_fields(event), "actor": Party("user", "ann", "", {"role": role} if role else {})})
+    named = type(event)(**{**_fields(event), "actor": Participant("user", "ann", "", {"role": role} if role else {})})
     assert (not unmet({"roles": ["owner", "admin"]}, named)) == expected
 
 
@@ -106,7 +106,8 @@ async def test_half_of_what_a_route_leaves_to_the_next_is_half_of_it() -> None:
     half = Route("*", "drop", filters={"probability": 0.5})
     await world.core.routes.replace("bot", [half, half, Route("*", "drop")])
     taken = Counter(
-        len(world.core.router.tried(message(surface="platform", event_id=f"event {number}"))) for number in range(2000)
+        len(world.core.router.evaluate(message(surface="platform", event_id=f"event {number}")))
+        for number in range(2000)
     )
     assert 900 < taken[1] < 1100
     assert 420 < taken[2] < 580
@@ -139,7 +140,7 @@ def test_a_window_is_the_minutes_from_its_beginning_on_the_days_it_begins(
         if first <= passed < first + length and (not days or DAYS[day.weekday()] in days):
             covered.append(day)
     window = {"from": begin, "to": end, "days": days, "timezone": zone}
-    assert within(window, at) == bool(covered)
+    assert is_within(window, at) == bool(covered)
 
 
 def _minutes(written: str) -> int:
@@ -151,7 +152,7 @@ def test_a_window_over_midnight_belongs_to_the_day_it_begins_on() -> None:
     moments = {"2026-11-16T23:00": True, "2026-11-17T05:59": True, "2026-11-17T06:00": False, "2026-11-17T23:00": False}
     for written, expected in moments.items():
         at = datetime.fromisoformat(written).replace(tzinfo=ZoneInfo("Asia/Shanghai"))
-        assert within(window, int(at.timestamp() * 1000)) == expected, written
+        assert is_within(window, int(at.timestamp() * 1000)) == expected, written
 
 
 def test_an_event_without_a_time_happened_now() -> None:

@@ -7,8 +7,8 @@ import pytest
 
 from parlour.core.config.routes import Route
 from parlour.core.model import regex_budget
-from parlour.core.model.regex_budget import EVENT_SECONDS, EVENTS, Regexes
-from parlour.core.routing.router import Tried
+from parlour.core.model.regex_budget import EVENT_BUDGET_SECONDS, MAX_CACHED_EVENTS, RegexMatcher
+from parlour.core.routing.router import RouteAttempt
 
 from ..support import World, make_agent, message
 
@@ -27,20 +27,20 @@ async def many(*patterns: str) -> World:
     return world
 
 
-def codes(tried: list[Tried]) -> list[str]:
+def codes(tried: list[RouteAttempt]) -> list[str]:
     return [each.reason.code if each.reason else "takes" for each in tried]
 
 
 def test_one_that_takes_for_ever_is_cut_off_and_said_so() -> None:
-    found = Regexes().unmet(r"^(a|a)*$", said())
+    found = RegexMatcher().mismatch(r"^(a|a)*$", said())
     assert found == "text_regex: it took longer than 0.01 s; write it more simply"
 
 
 async def test_two_hundred_slow_ones_cost_an_event_no_more_than_its_budget() -> None:
     world = await many(*(SLOW.format(number) for number in range(200)))
     begun = thread_time()
-    tried = world.core.router.tried(said())
-    assert thread_time() - begun < EVENT_SECONDS * 1.5
+    tried = world.core.router.evaluate(said())
+    assert thread_time() - begun < EVENT_BUDGET_SECONDS * 1.5
     assert codes(tried)[0] == "slow_regex"
     assert codes(tried)[-1] == "spent_regex"
     assert "since others took most of the 0.02 s" in str(tried[-1].reason)
@@ -49,44 +49,44 @@ async def test_two_hundred_slow_ones_cost_an_event_no_more_than_its_budget() -> 
 async def test_to_route_an_event_again_costs_nothing_and_finds_the_same() -> None:
     world = await many(*(SLOW.format(number) for number in range(200)))
     event = said()
-    first = world.core.router.tried(event)
+    first = world.core.router.evaluate(event)
     begun = thread_time()
-    assert [world.core.router.tried(event) for _ in range(3)] == [first] * 3
-    assert thread_time() - begun < EVENT_SECONDS / 2
+    assert [world.core.router.evaluate(event) for _ in range(3)] == [first] * 3
+    assert thread_time() - begun < EVENT_BUDGET_SECONDS / 2
 
 
 async def test_a_quick_one_is_found_behind_some_slow_ones() -> None:
     world = await many(SLOW.format(1), SLOW.format(2), "!$")
-    assert codes(world.core.router.tried(said())) == ["slow_regex", "slow_regex", "takes"]
+    assert codes(world.core.router.evaluate(said())) == ["slow_regex", "slow_regex", "takes"]
 
 
 async def test_every_event_has_a_budget_of_its_own() -> None:
     world = await many(*(SLOW.format(number) for number in range(20)), "^hello")
-    world.core.router.tried(said(event_id="e1"))
-    assert codes(world.core.router.tried(said("hello", event_id="e2")))[-1] == "takes"
-    assert codes(world.core.router.tried(said("hello", event_id="e1")))[-1] == "takes"
+    world.core.router.evaluate(said(event_id="e1"))
+    assert codes(world.core.router.evaluate(said("hello", event_id="e2")))[-1] == "takes"
+    assert codes(world.core.router.evaluate(said("hello", event_id="e1")))[-1] == "takes"
 
 
 async def test_an_example_is_tried_anew_each_time() -> None:
     world = await many()
     slow = [Route("*", "drop", filters={"text_regex": SLOW.format(number)}) for number in range(20)]
-    world.core.router.tried(said(), slow)
-    assert codes(world.core.router.tried(said(), [Route("*", "drop", filters={"text_regex": "!$"})])) == ["takes"]
+    world.core.router.evaluate(said(), slow)
+    assert codes(world.core.router.evaluate(said(), [Route("*", "drop", filters={"text_regex": "!$"})])) == ["takes"]
 
 
 def test_only_so_many_events_are_remembered() -> None:
-    tried = Regexes()
-    for number in range(EVENTS + 5):
-        tried.unmet("x", said("x", event_id=f"e{number}"))
-    assert len(tried._tried) == EVENTS
+    tried = RegexMatcher()
+    for number in range(MAX_CACHED_EVENTS + 5):
+        tried.mismatch("x", said("x", event_id=f"e{number}"))
+    assert len(tried._budgets) == MAX_CACHED_EVENTS
 
 
 async def test_the_expressions_of_routes_are_made_before_an_event_needs_them() -> None:
     patterns = [f"word{number}" for number in range(300)]
     world = await many(*patterns)
-    missed = regex_budget.compiled.cache_info().misses
-    world.core.router.tried(said("hello"))
-    assert regex_budget.compiled.cache_info().misses == missed
+    missed = regex_budget.compile_pattern.cache_info().misses
+    world.core.router.evaluate(said("hello"))
+    assert regex_budget.compile_pattern.cache_info().misses == missed
 
 
 @pytest.mark.parametrize(
@@ -107,6 +107,6 @@ async def test_the_expressions_of_routes_are_made_before_an_event_needs_them() -
     ],
 )
 def test_an_expression_that_would_cost_too_much_is_refused_before_it_is_compiled(pattern: str, problem: str) -> None:
-    told = regex_budget.problem(pattern)
+    told = regex_budget.pattern_problem(pattern)
     assert problem in told
     assert bool(told) == bool(problem)

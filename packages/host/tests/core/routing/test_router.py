@@ -8,15 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parlour.core.config.default_routes import first_routes
-from parlour.core.config.routes import Route, RouteBook
-from parlour.core.model.event import Party
-from parlour.core.routing.router import Bound, Decision, Dropped, Hooked, Listened, Misconfigured
+from parlour.core.config.routes import Route, RouteRepository
+from parlour.core.model.event import Participant
+from parlour.core.routing.router import Drop, Misconfigured, RouteDecision, ToAgent, ToListeners, ToWebhook
 from parlour.testing import MemoryJournal
 
 from ..support import CountedIds, World, make_agent, message
 
 
-async def decide(*routes: Route, event_type: str = "message.received", **agent: Any) -> Decision:
+async def decide(*routes: Route, event_type: str = "message.received", **agent: Any) -> RouteDecision:
     world = await World.open(make_agent("a", **agent))
     await world.core.agents.add(make_agent("b", event_types=("*",)))
     await world.core.routes.replace("bot", list(routes))
@@ -27,8 +27,8 @@ def to(agent: str, pattern: str = "message.received", **fields: Any) -> Route:
     return Route(pattern, "agent", {"agent_id": agent}, **fields)
 
 
-def chosen(decision: Decision) -> str:
-    assert isinstance(decision, Bound), decision
+def chosen(decision: RouteDecision) -> str:
+    assert isinstance(decision, ToAgent), decision
     return decision.binding.agent.agent_id
 
 
@@ -49,7 +49,7 @@ async def test_of_equals_the_first_in_the_list_wins() -> None:
 
 async def test_a_route_that_drops_ends_the_search() -> None:
     decision = await decide(Route("message.*", "drop", priority=5), to("a"))
-    assert decision == Dropped("route 'message.*' drops it")
+    assert decision == Drop("route 'message.*' drops it")
 
 
 @pytest.mark.parametrize("pattern", ["message.*", "message.deleted", "message.recalled", "*"])
@@ -69,7 +69,7 @@ async def test_a_disabled_route_is_passed_over() -> None:
 
 
 async def test_an_event_that_no_route_takes_goes_to_whoever_listens() -> None:
-    assert await decide(to("a"), event_type="group.joined") == Listened((), "no route takes group.joined")
+    assert await decide(to("a"), event_type="group.joined") == ToListeners((), "no route takes group.joined")
 
 
 @pytest.mark.parametrize(
@@ -122,26 +122,26 @@ async def test_an_agent_that_the_caller_named_needs_no_route() -> None:
 async def test_a_bots_routes_are_its_own() -> None:
     world = await World.open()
     event = message(surface="platform", bot_id="stranger")
-    assert world.core.router.decide(event) == Listened((), "no route takes message.received")
+    assert world.core.router.decide(event) == ToListeners((), "no route takes message.received")
 
 
 async def test_routes_are_read_back_as_they_were_written_in_their_order() -> None:
     journal = MemoryJournal()
     routes = [to("a", priority=3, description="x"), Route("*", "drop", enabled=False), to("b")]
-    named = await RouteBook(journal, CountedIds()).replace("bot", routes)
-    book = RouteBook(journal, CountedIds())
+    named = await RouteRepository(journal, CountedIds()).replace("bot", routes)
+    book = RouteRepository(journal, CountedIds())
     await book.load()
-    assert book.listed("bot") == named
-    assert book.of("bot") == [named[0], named[2], named[1]]
+    assert book.in_user_order("bot") == named
+    assert book.in_match_order("bot") == [named[0], named[2], named[1]]
 
 
 async def test_replacing_routes_leaves_other_bots_alone() -> None:
-    book = RouteBook(MemoryJournal(), CountedIds())
+    book = RouteRepository(MemoryJournal(), CountedIds())
     await book.replace("one", [to("a")])
     [kept] = await book.replace("two", [to("b")])
     await book.replace("one", [])
-    assert book.of("one") == []
-    assert book.of("two") == [kept]
+    assert book.in_match_order("one") == []
+    assert book.in_match_order("two") == [kept]
 
 
 def _kind(pattern: str) -> int:
@@ -151,10 +151,10 @@ def _kind(pattern: str) -> int:
 @settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(["*", "message.*", "message.received"]), st.integers(-2, 2)), max_size=12))
 def test_routes_are_tried_by_priority_then_pattern_then_the_lists_own_order(listed: list[tuple[str, int]]) -> None:
-    book = RouteBook(MemoryJournal(), CountedIds())
-    book.written("bot", book.named(Route(pattern, "drop", priority=number) for pattern, number in listed))
-    places = {route.route_id: place for place, route in enumerate(book.listed("bot"))}
-    keys = [(-each.priority, -_kind(each.event_type), places[each.route_id]) for each in book.of("bot")]
+    book = RouteRepository(MemoryJournal(), CountedIds())
+    book.cache("bot", book.with_ids(Route(pattern, "drop", priority=number) for pattern, number in listed))
+    places = {route.route_id: place for place, route in enumerate(book.in_user_order("bot"))}
+    keys = [(-each.priority, -_kind(each.event_type), places[each.route_id]) for each in book.in_match_order("bot")]
     assert keys == sorted(keys)
     assert len(keys) == len(listed)
 
@@ -162,7 +162,7 @@ def test_routes_are_tried_by_priority_then_pattern_then_the_lists_own_order(list
 async def test_filters_that_do_not_hold_let_the_next_route_have_it_and_are_told() -> None:
     decision = await decide(to("a", filters={"chat_type": "group"}, description="groups"), to("b", "message.*"))
     assert chosen(decision) == "b"
-    assert isinstance(decision, Bound)
+    assert isinstance(decision, ToAgent)
     assert decision.binding.reason == (
         "route 'message.*', after route 'message.received' (groups): chat_type: it has no chat"
     )
@@ -171,7 +171,7 @@ async def test_filters_that_do_not_hold_let_the_next_route_have_it_and_are_told(
 async def test_of_many_routes_that_did_not_take_it_only_some_are_kept_with_the_event() -> None:
     commands = [to("a", filters={"text_prefix": f"/{number}"}, description=f"{number}") for number in range(400)]
     decision = await decide(*commands, to("b", "message.*"))
-    assert isinstance(decision, Bound)
+    assert isinstance(decision, ToAgent)
     assert decision.binding.reason.endswith("; 390 more that did not take it; a dry run tells why")
     assert len(decision.binding.reason) < 1000
 
@@ -179,9 +179,9 @@ async def test_of_many_routes_that_did_not_take_it_only_some_are_kept_with_the_e
 async def test_what_a_bot_writes_is_taken_only_by_a_route_that_names_that_bot() -> None:
     world = await World.open(make_agent("a"))
     await world.core.routes.replace("bot", [to("a")])
-    event = replace(message(surface="platform"), actor=Party("user", "other-bot", "", {"is_bot": True}))
+    event = replace(message(surface="platform"), actor=Participant("user", "other-bot", "", {"is_bot": True}))
     decision = world.core.router.decide(event)
-    assert isinstance(decision, Listened)
+    assert isinstance(decision, ToListeners)
     assert "no route takes message.received by a bot" in decision.reason
     await world.core.routes.replace("bot", [to("a", filters={"users": ["other-bot"]})])
     assert chosen(world.core.router.decide(event)) == "a"
@@ -190,9 +190,11 @@ async def test_what_a_bot_writes_is_taken_only_by_a_route_that_names_that_bot() 
 async def test_a_route_to_plugins_or_to_an_address_is_decided_as_such() -> None:
     config = {"url": "https://example.org"}
     hooked = await decide(Route("message.*", "webhook", config))
-    assert isinstance(hooked, Hooked)
+    assert isinstance(hooked, ToWebhook)
     assert hooked.route.handler_config == config
-    assert await decide(Route("*", "plugin", {"plugins": ["acme/one"]})) == Listened(("acme/one",), "route '*'", True)
+    assert await decide(Route("*", "plugin", {"plugins": ["acme/one"]})) == ToListeners(
+        ("acme/one",), "route '*'", True
+    )
 
 
 def test_a_new_bot_is_answered_for_by_the_oldest_agent_that_is_enabled_and_takes_messages() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from parlour.core.encoding import loads
-from parlour.core.store.artifact_service import Sizes
+from parlour.core.store.artifact_service import ArtifactLimits
 from parlour.core.store.tables import ARTIFACTS, RUN_EVENTS, RUNS, TRANSCRIPT
 from parlour_sdk.protocol.limits import ARTIFACT_CONTENT_BYTES, MESSAGE_TEXT_BYTES, RESULT_BYTES, TRANSCRIPT_TEXT_BYTES
 
@@ -209,7 +209,7 @@ async def test_a_message_longer_than_a_transcript_item_is_sent_whole_and_kept_be
 
 
 async def test_without_room_in_the_quota_a_long_answer_is_still_shown() -> None:
-    world, run = await active(sizes=Sizes(quota_bytes=1024))
+    world, run = await active(sizes=ArtifactLimits(quota_bytes=1024))
     run.send(created(run, b"x" * 2000), message(run, "x" * (MESSAGE_TEXT_BYTES + 1)), run.finished())
     await world.rest()
     assert world.surface.texts == ["x" * MESSAGE_TEXT_BYTES]

@@ -9,16 +9,16 @@ from hypothesis import strategies as st
 
 from parlour.core.access import grants
 from parlour.core.model.agent import Binding
-from parlour.core.model.event import Party, RecordedEvent
+from parlour.core.model.event import Participant, RecordedEvent
 from parlour.core.model.providers import Providers
-from parlour.core.runs.context import Opening, build
-from parlour.core.runs.runner_registry import Registry
+from parlour.core.runs.context import ContextInputs, build_request
+from parlour.core.runs.runner_registry import RunnerRegistry
 from parlour_sdk.protocol.context import AgentRunContext, AgentRunRequest
 from parlour_sdk.protocol.steering import SteeringPullResult
 
 from ..support import DISCOVERY, EPOCH, PLUGIN, RUNNER, World, make_agent, message, recorded
 
-OPENING = Opening(
+OPENING = ContextInputs(
     run_id="run", attempt=1, transcript_seq=3, deadline_at=EPOCH + 300_000, state={"conversation": {"seen": 1}}
 )
 FORM = [
@@ -27,14 +27,14 @@ FORM = [
 ]
 
 
-def request(event: RecordedEvent, opening: Opening = OPENING, **agent: Any) -> dict[str, Any]:
-    registry = Registry()
+def request(event: RecordedEvent, opening: ContextInputs = OPENING, **agent: Any) -> dict[str, Any]:
+    registry = RunnerRegistry()
     manifest = {**DISCOVERY["manifest"], "config_schema": FORM}
     assert registry.replace_plugin(PLUGIN, "1", [{**DISCOVERY, "manifest": manifest}]) == []
     descriptor = registry.get(RUNNER)
     assert descriptor is not None
     binding = Binding(make_agent(**agent), event.envelope.bot_id)
-    return build(
+    return build_request(
         event,
         binding,
         descriptor,
@@ -51,7 +51,9 @@ def context(event: RecordedEvent, **agent: Any) -> AgentRunContext:
 
 
 json_objects = st.dictionaries(st.text(max_size=5), st.integers() | st.text(max_size=5) | st.none(), max_size=3)
-parties = st.builds(Party, st.sampled_from(["", "user", "bot"]), st.text(max_size=4), st.text(max_size=4), json_objects)
+parties = st.builds(
+    Participant, st.sampled_from(["", "user", "bot"]), st.text(max_size=4), st.text(max_size=4), json_objects
+)
 
 
 @given(
@@ -64,7 +66,13 @@ parties = st.builds(Party, st.sampled_from(["", "user", "bot"]), st.text(max_siz
     event_time=st.integers(0, 2**50),
 )
 def test_whatever_the_event_the_context_is_valid_and_survives_the_wire(
-    actor: Party, subject: Party, surface: str, thread: str, text: str, data: dict[str, Any], event_time: int
+    actor: Participant,
+    subject: Participant,
+    surface: str,
+    thread: str,
+    text: str,
+    data: dict[str, Any],
+    event_time: int,
 ) -> None:
     envelope = replace(
         message(text, surface=surface, thread_id=thread, subject=subject, data=data, event_time=event_time), actor=actor
@@ -122,7 +130,7 @@ def test_absent_parties_are_absent() -> None:
 
 def test_a_run_without_a_deadline_has_none() -> None:
     event = recorded()
-    endless = Opening(run_id="run", attempt=1, transcript_seq=1, deadline_at=0, state={})
+    endless = ContextInputs(run_id="run", attempt=1, transcript_seq=1, deadline_at=0, state={})
     assert AgentRunRequest.model_validate(request(event, endless)).context.runtime.deadline_at is None
 
 

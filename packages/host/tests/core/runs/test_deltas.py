@@ -3,59 +3,59 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parlour.core.runs.deltas import WINDOW_CHARACTERS, Deltas
+from parlour.core.runs.delta_buffer import FLUSH_CHARACTERS, DeltaBuffer
 from parlour_sdk.protocol.limits import MESSAGE_TEXT_BYTES
 
 
 @given(st.lists(st.tuples(st.text(max_size=5), st.sampled_from(["", "show", "write"])), max_size=30))
 def test_screen_ledger_and_message_get_the_same_text_whenever_each_takes_it(steps: list[tuple[str, str]]) -> None:
-    deltas = Deltas()
+    deltas = DeltaBuffer()
     shown, written, whole = "", "", ""
     for number, (text, then) in enumerate(steps, 1):
         deltas.add(text, number)
         whole += text
         if then == "show":
-            shown += deltas.take_unshown()
+            shown += deltas.drain_unpublished()
         elif then == "write":
-            written += deltas.take_unwritten()[0]
-    shown += deltas.take_unshown()
-    if deltas.unwritten:
-        written += deltas.take_unwritten()[0]
-    assert shown == written == whole == deltas.leftover()
+            written += deltas.drain_unwritten()[0]
+    shown += deltas.drain_unpublished()
+    if deltas.has_unwritten:
+        written += deltas.drain_unwritten()[0]
+    assert shown == written == whole == deltas.incomplete_text()
 
 
 def test_what_is_written_names_the_runners_first_and_last_number() -> None:
-    deltas = Deltas()
+    deltas = DeltaBuffer()
     deltas.add("a", 3)
     deltas.add("b", 4)
-    assert deltas.take_unwritten() == ("ab", 3, 4)
+    assert deltas.drain_unwritten() == ("ab", 3, 4)
     deltas.add("c", 9)
-    assert deltas.take_unwritten() == ("c", 9, 9)
+    assert deltas.drain_unwritten() == ("c", 9, 9)
 
 
 def test_a_full_window_is_due() -> None:
-    deltas = Deltas()
-    deltas.add("x" * (WINDOW_CHARACTERS - 1), 1)
-    assert not deltas.due
+    deltas = DeltaBuffer()
+    deltas.add("x" * (FLUSH_CHARACTERS - 1), 1)
+    assert not deltas.is_full
     deltas.add("x", 2)
-    assert deltas.due
-    deltas.take_unwritten()
-    assert not deltas.due
+    assert deltas.is_full
+    deltas.drain_unwritten()
+    assert not deltas.is_full
 
 
 def test_the_text_kept_for_a_message_is_bounded_however_long_a_runner_streams() -> None:
-    deltas = Deltas()
+    deltas = DeltaBuffer()
     piece = "x" * 10_000
     for number in range(1, 200):
         deltas.add(piece, number)
-        deltas.take_unshown()
-        deltas.take_unwritten()
-    assert len(deltas.leftover()) < MESSAGE_TEXT_BYTES + len(piece)
+        deltas.drain_unpublished()
+        deltas.drain_unwritten()
+    assert len(deltas.incomplete_text()) < MESSAGE_TEXT_BYTES + len(piece)
 
 
 def test_a_completed_message_leaves_nothing_over() -> None:
-    deltas = Deltas()
+    deltas = DeltaBuffer()
     deltas.add("a", 1)
     deltas.message_completed()
     deltas.add("b", 2)
-    assert deltas.leftover() == "b"
+    assert deltas.incomplete_text() == "b"

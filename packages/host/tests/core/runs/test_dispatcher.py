@@ -8,7 +8,7 @@ import pytest
 
 from parlour.core.config.routes import Route
 from parlour.core.encoding import loads
-from parlour.core.runs.queue import FAULTS
+from parlour.core.runs.lanes import MAX_FAILURES
 from parlour.core.store.tables import INBOX, OUTBOX, OUTCOMES, RUNS, TRANSCRIPT
 
 from ..support import DISCOVERY, PLUGIN, World, make_agent, settle
@@ -54,7 +54,7 @@ async def test_a_runner_that_is_not_there_is_told_to_the_sender() -> None:
 async def test_an_event_waits_for_a_plugin_that_is_about_to_come() -> None:
     world = await World.open(echo=True)
     world.core.registry.remove_plugin(PLUGIN)
-    with world.core.registry.expecting([PLUGIN]):
+    with world.core.registry.mark_starting([PLUGIN]):
         await world.say("patience")
         await world.say("patience too", chat="another")
         await settle()
@@ -67,7 +67,7 @@ async def test_an_event_waits_for_a_plugin_that_is_about_to_come() -> None:
 async def test_an_event_whose_plugin_did_not_come_is_told_to_the_sender() -> None:
     world = await World.open()
     world.core.registry.remove_plugin(PLUGIN)
-    with world.core.registry.expecting([PLUGIN]):
+    with world.core.registry.mark_starting([PLUGIN]):
         await world.say("hi")
         await settle()
         assert world.rows(OUTCOMES) == []
@@ -79,7 +79,7 @@ async def test_an_event_whose_plugin_did_not_come_is_told_to_the_sender() -> Non
 async def test_an_event_that_waits_for_its_plugin_when_the_host_stops_stays_owed() -> None:
     world = await World.open(echo=True)
     world.core.registry.remove_plugin(PLUGIN)
-    with world.core.registry.expecting([PLUGIN]):
+    with world.core.registry.mark_starting([PLUGIN]):
         await world.say("hi")
         await settle()
         world.core.lanes.close()
@@ -140,14 +140,14 @@ async def test_an_event_at_which_the_host_itself_fails_is_told_and_the_next_is_a
     run = await world.plugins.next_run()
     for actor in ("bob", "cid"):
         await world.say(f"from {actor}", surface="platform", actor=actor)
-    faults = iter(range(FAULTS + 1))
+    faults = iter(range(MAX_FAILURES + 1))
 
     def expects(runner_id: str) -> bool:
         for _ in faults:
             raise RuntimeError("a bug")
         return False
 
-    monkeypatch.setattr(world.core.registry, "expects", expects)
+    monkeypatch.setattr(world.core.registry, "is_starting", expects)
     with caplog.at_level(logging.CRITICAL):
         run.answer("one")
         (await world.plugins.next_run()).answer("three")

@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 
 from parlour.core.journal import StorageFailed
-from parlour.core.runs.queue import FAULTS, TRIAL_SECONDS, Lanes
-from parlour.core.runs.queue_result import Turn
-from parlour.core.runs.session import Entry
-from parlour.core.runs.slots import Slots
-from parlour.core.store.inbox import Tries
+from parlour.core.runs.lane_result import LaneResult
+from parlour.core.runs.lanes import MAX_FAILURES, TRIAL_SECONDS, Lanes
+from parlour.core.runs.session import QueuedEvent
+from parlour.core.runs.slots import RunSlotPool
+from parlour.core.store.inbox import AttemptCounts
 
 from ..support import entry, settle, until
 
@@ -27,49 +27,49 @@ class Work:
         self.done: list[int] = []
         self.claimed: list[int] = []
         self.takes_claims = False
-        self.owed: list[Entry] = []
-        self.turns: dict[int, list[Callable[[], Turn]]] = {}
+        self.owed: list[QueuedEvent] = []
+        self.turns: dict[int, list[Callable[[], LaneResult]]] = {}
         self.while_reopening: Callable[[], Awaitable[None]] | None = None
         self._gates: dict[int, asyncio.Event] = {}
         self.given_up: list[int] = []
-        self.lanes = Lanes(self._handle, self._claim, self._reopen, self._give_up, Slots(slots, 8))
+        self.lanes = Lanes(self._handle, self._claim, self._reopen, self._give_up, RunSlotPool(slots, 8))
         if open_at_once:
             self.lanes.open([])
 
-    def offer(self, *entries: Entry) -> None:
+    def offer(self, *entries: QueuedEvent) -> None:
         for each in entries:
-            self.lanes.offer(each)
+            self.lanes.enqueue(each)
 
     def finish(self, seq: int) -> None:
         self._gates.setdefault(seq, asyncio.Event()).set()
 
-    async def _handle(self, each: Entry) -> Turn:
+    async def _handle(self, each: QueuedEvent) -> LaneResult:
         self.begun.append(each.seq)
         gate = self._gates.setdefault(each.seq, asyncio.Event())
         await gate.wait()
         gate.clear()
         self.done.append(each.seq)
         turns = self.turns.get(each.seq)
-        return turns.pop(0)() if turns else Turn()
+        return turns.pop(0)() if turns else LaneResult()
 
-    async def _claim(self, each: Entry) -> bool:
+    async def _claim(self, each: QueuedEvent) -> bool:
         await asyncio.sleep(0)
         if self.takes_claims:
             self.claimed.append(each.seq)
         return self.takes_claims
 
-    async def _reopen(self, name: str) -> list[Entry]:
+    async def _reopen(self, name: str) -> list[QueuedEvent]:
         found = [each for each in self.owed if each.lane == name]
         if self.while_reopening is not None:
             await self.while_reopening()
         return found
 
-    async def _give_up(self, each: Entry) -> None:
+    async def _give_up(self, each: QueuedEvent) -> None:
         self.given_up.append(each.seq)
 
 
-def failing(error: Exception) -> Callable[[], Turn]:
-    def turn() -> Turn:
+def failing(error: Exception) -> Callable[[], LaneResult]:
+    def turn() -> LaneResult:
         raise error
 
     return turn
@@ -115,7 +115,7 @@ async def test_a_lane_waits_for_a_slot_and_holds_up_no_lane_that_has_one() -> No
 async def test_what_goes_back_is_handled_before_what_came_later() -> None:
     work = Work()
     again = entry(1)
-    work.turns[1] = [lambda: Turn([again]), Turn]
+    work.turns[1] = [lambda: LaneResult([again]), LaneResult]
     work.offer(entry(1), entry(2))
     await settle()
     work.finish(1)
@@ -210,23 +210,23 @@ async def test_an_event_whose_handling_keeps_failing_is_given_up_and_those_behin
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     work = Work()
-    work.turns[1] = [failing(RuntimeError("a bug")) for _ in range(FAULTS + 5)]
+    work.turns[1] = [failing(RuntimeError("a bug")) for _ in range(MAX_FAILURES + 5)]
     work.owed = [entry(1), entry(2)]
     work.offer(entry(1), entry(2))
     work.finish(2)
     with caplog.at_level(logging.CRITICAL):
-        for _ in range(FAULTS + 2):
+        for _ in range(MAX_FAILURES + 2):
             work.finish(1)
             await asyncio.sleep(2)
-    assert work.begun == [1] * (FAULTS + 1) + [2]
+    assert work.begun == [1] * (MAX_FAILURES + 1) + [2]
     assert (work.given_up, len(work.lanes)) == ([1], 0)
 
 
 async def test_faults_of_several_events_are_not_added_up(caplog: pytest.LogCaptureFixture) -> None:
     work = Work()
-    work.owed = [entry(seq) for seq in range(1, FAULTS + 3)]
+    work.owed = [entry(seq) for seq in range(1, MAX_FAILURES + 3)]
     for each in work.owed:
-        work.turns[each.seq] = [failing(RuntimeError("a bug")), Turn]
+        work.turns[each.seq] = [failing(RuntimeError("a bug")), LaneResult]
         work.offer(each)
     with caplog.at_level(logging.CRITICAL):
         for each in list(work.owed):
@@ -235,7 +235,7 @@ async def test_faults_of_several_events_are_not_added_up(caplog: pytest.LogCaptu
             work.finish(each.seq)
             await settle()
             work.owed.remove(each)
-    assert work.done == [each for seq in range(1, FAULTS + 3) for each in (seq, seq)]
+    assert work.done == [each for seq in range(1, MAX_FAILURES + 3) for each in (seq, seq)]
     assert work.given_up == []
 
 
@@ -262,9 +262,9 @@ async def test_what_was_taken_up_as_owed_and_told_as_new_is_handled_once() -> No
     assert work.done == [1]
 
 
-def suspect(seq: int, lane: str) -> Entry:
+def suspect(seq: int, lane: str) -> QueuedEvent:
     """An event that was in flight at three deaths of the Host."""
-    return replace(entry(seq, lane), tries=Tries(deaths=3))
+    return replace(entry(seq, lane), tries=AttemptCounts(crashes=3))
 
 
 async def test_suspects_are_tried_one_at_a_time_before_everything_else() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from parlour.core.encoding import loads
 from parlour.core.journal import Receipt, Unit
-from parlour.core.runs.deltas import WINDOW_SECONDS
+from parlour.core.runs.delta_buffer import FLUSH_INTERVAL_SECONDS
 from parlour.core.runs.recorder import Recorder
 from parlour.core.store.tables import OUTBOX, OUTCOMES, RUN_EVENTS, RUNS, STATE, TRANSCRIPT
 from parlour_sdk.protocol.limits import MESSAGE_TEXT_BYTES
@@ -43,9 +43,9 @@ async def test_a_watcher_sees_the_text_grow_then_the_message_with_numbers_that_o
     for batch in [[each] for each in results] if apart else [results]:
         run.send(*batch)
         await settle()
-        frames += watching.take()
+        frames += watching.drain()
     await world.rest()
-    frames += watching.take()
+    frames += watching.drain()
     numbers = [frame["seq"] for frame in frames]
     assert numbers == sorted(set(numbers))
     assert "".join(frame["content"] for frame in frames if frame["type"] == "delta") == "hello"
@@ -64,7 +64,7 @@ async def test_each_completed_message_is_delivered_and_recorded_on_its_own() -> 
 async def test_a_run_that_tells_without_end_is_ended_before_it_fills_the_disk(
     type: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("parlour.core.runs.recorder.MOST_CHARACTERS", 10_000)
+    monkeypatch.setattr("parlour.core.runs.recorder.MAX_OUTPUT_CHARACTERS", 10_000)
     world, run = await active()
     words = "x" * 200
     told: dict[str, Any] = {
@@ -75,7 +75,7 @@ async def test_a_run_that_tells_without_end_is_ended_before_it_fills_the_disk(
     }
     while not world.rows(OUTCOMES):
         run.send(run.result(type, told[type]))
-        await asyncio.sleep(WINDOW_SECONDS)
+        await asyncio.sleep(FLUSH_INTERVAL_SECONDS)
     [row] = world.rows(RUNS)
     assert (row["status"], row["status_reason"]) == ("failed", "runner.error")
     assert "more than 128 MiB of results" in row["error"]
@@ -199,7 +199,7 @@ async def test_a_ledger_replay_yields_the_text_that_was_streamed() -> None:
     world, run = await active()
     for word in ("one ", "two ", "three"):
         run.send(run.delta(word))
-        await asyncio.sleep(WINDOW_SECONDS * 0.7)
+        await asyncio.sleep(FLUSH_INTERVAL_SECONDS * 0.7)
     run.send(run.completed("one two three"), run.finished())
     await world.rest()
     rows = [row for row in world.rows(RUN_EVENTS) if row["type"] == "message.delta"]
@@ -310,7 +310,7 @@ async def test_nothing_is_shown_that_is_not_durable() -> None:
     world.journal.broken["run.progress"] = 1
     run.send(run.completed("hello"))
     await settle()
-    assert [frame for frame in watching.take() if frame["type"] == "message"] == []
+    assert [frame for frame in watching.drain() if frame["type"] == "message"] == []
     world.plugins.echo = True
     await world.rest()
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from parlour.core.errors import Refused
+from parlour.core.errors import CallRejected
 from parlour.core.journal import Row, StorageFailed
 from parlour.core.reruns import reruns
-from parlour.core.reruns.reruns import Wish
+from parlour.core.reruns.reruns import RerunOptions
 from parlour.core.store.tables import CALLS, INBOX, OUTBOX, OUTCOMES, RUNS, STATE, TRANSCRIPT
 from parlour_sdk.protocol.manifest import PluginPermissions
 
@@ -24,8 +24,8 @@ async def answered(**agent: Any) -> tuple[World, Row]:
     return world, world.rows(RUNS)[0]
 
 
-async def begun(world: World, original: Row, wish: Wish = Wish()) -> PuppetRun:  # noqa: B008
-    await world.core.reruns.begin(original, wish)
+async def begun(world: World, original: Row, wish: RerunOptions = RerunOptions()) -> PuppetRun:  # noqa: B008
+    await world.core.reruns.start(original, wish)
     return await world.plugins.next_run()
 
 
@@ -67,7 +67,7 @@ async def test_a_rerun_is_no_attempt_of_its_event_and_can_not_be_retried() -> No
     await world.core.reruns.join()
     rerun = world.rows(RUNS, rerun_of=original["run_id"])[0]
     asked = {"call_id": "c:1", "target_run_id": rerun["run_id"]}
-    with pytest.raises(Refused, match="nothing to retry"):
+    with pytest.raises(CallRejected, match="nothing to retry"):
         await world.core.gate.call(PLUGIN, "run_retry", asked)
 
 
@@ -86,12 +86,12 @@ async def test_one_that_can_not_be_opened_leaves_nothing_behind(monkeypatch: pyt
     world, original = await answered()
     world.journal.broken["rerun.open"] = 1
     with pytest.raises(StorageFailed):
-        await world.core.reruns.begin(original, Wish())
+        await world.core.reruns.start(original, RerunOptions())
     assert world.core.sessions.all() == []
-    monkeypatch.setattr(reruns, "AT_ONCE", 1)
+    monkeypatch.setattr(reruns, "MAX_CONCURRENT_RERUNS", 1)
     run = await begun(world, original)
-    with pytest.raises(Refused, match="wait for one to end"):
-        await world.core.reruns.begin(original, Wish())
+    with pytest.raises(CallRejected, match="wait for one to end"):
+        await world.core.reruns.start(original, RerunOptions())
     run.answer("done")
     await world.core.reruns.join()
 

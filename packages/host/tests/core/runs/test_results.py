@@ -7,16 +7,16 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from parlour.core.runs.results import (
-    SKIPPED_REMEMBERED,
-    Completed,
+    MAX_TRACKED_GAPS,
+    CompletedMessage,
     Delta,
     Effect,
-    Finish,
-    Ignored,
-    Note,
-    ResultRules,
+    FinalResult,
+    GenericResult,
+    InvalidResult,
+    ResultParser,
     StateWrite,
-    preview,
+    truncate_message,
 )
 from parlour_sdk.protocol.limits import LARGEST_INTEGER, MESSAGE_TEXT_BYTES, RESULT_BYTES
 from parlour_sdk.protocol.results import PAYLOADS
@@ -27,14 +27,14 @@ RUN = "run"
 class Reader:
     def __init__(self) -> None:
         self.warnings: list[str] = []
-        self._rules = ResultRules(RUN, self.warnings.append)
+        self._rules = ResultParser(RUN, self.warnings.append)
 
     def take(self, kind: str, data: Any, sequence: int | None = None, run_id: str = RUN) -> Effect:
         raw: dict[str, Any] = {"run_id": run_id, "type": kind, "data": data}
-        return self._rules.take(raw if sequence is None else {**raw, "sequence": sequence})
+        return self._rules.parse(raw if sequence is None else {**raw, "sequence": sequence})
 
     def raw(self, value: Any) -> Effect:
-        return self._rules.take(value)
+        return self._rules.parse(value)
 
 
 def chunk(text: str) -> dict[str, Any]:
@@ -66,7 +66,7 @@ def test_no_result_whatsoever_raises(raw: list[Any]) -> None:
     reader = Reader()
     for each in raw:
         effect = reader.raw(each)
-        assert isinstance(effect, Delta | Completed | Note | StateWrite | Finish | Ignored)
+        assert isinstance(effect, Delta | CompletedMessage | GenericResult | StateWrite | FinalResult | InvalidResult)
 
 
 @given(st.lists(st.integers(1, 12), max_size=40))
@@ -104,13 +104,13 @@ def test_a_result_that_is_next_has_the_effect_of_one_that_has_to_be_looked_at_cl
 def test_after_the_last_number_there_is_no_next_one() -> None:
     reader = Reader()
     assert reader.take("message.delta", chunk("a"), LARGEST_INTEGER) == Delta("a", LARGEST_INTEGER)
-    assert isinstance(reader.take("message.delta", chunk("b"), LARGEST_INTEGER + 1), Ignored)
+    assert isinstance(reader.take("message.delta", chunk("b"), LARGEST_INTEGER + 1), InvalidResult)
 
 
 def test_a_repeat_is_dropped_and_says_so() -> None:
     reader = Reader()
     reader.take("message.delta", chunk("a"), 1)
-    assert reader.take("message.delta", chunk("a"), 1) == Ignored("result 1 came again")
+    assert reader.take("message.delta", chunk("a"), 1) == InvalidResult("result 1 came again")
 
 
 def test_a_gap_is_named_and_not_waited_for() -> None:
@@ -129,17 +129,17 @@ def test_what_came_late_still_counts_and_is_warned_about() -> None:
 def test_a_huge_gap_costs_a_bounded_memory() -> None:
     reader = Reader()
     reader.take("message.delta", chunk("a"), 2**50)
-    assert isinstance(reader.take("message.delta", chunk("b"), SKIPPED_REMEMBERED), Delta)
-    assert isinstance(reader.take("message.delta", chunk("b"), SKIPPED_REMEMBERED + 1), Ignored)
+    assert isinstance(reader.take("message.delta", chunk("b"), MAX_TRACKED_GAPS), Delta)
+    assert isinstance(reader.take("message.delta", chunk("b"), MAX_TRACKED_GAPS + 1), InvalidResult)
 
 
 def test_a_number_that_no_database_can_hold_is_refused() -> None:
-    assert isinstance(Reader().take("message.delta", chunk("a"), 2**63), Ignored)
+    assert isinstance(Reader().take("message.delta", chunk("a"), 2**63), InvalidResult)
 
 
 def test_a_result_of_another_run_has_no_effect_and_uses_up_no_number() -> None:
     reader = Reader()
-    assert isinstance(reader.take("message.delta", chunk("a"), 1, run_id="other"), Ignored)
+    assert isinstance(reader.take("message.delta", chunk("a"), 1, run_id="other"), InvalidResult)
     assert reader.take("message.delta", chunk("b"), 1) == Delta("b", 1)
 
 
@@ -164,7 +164,7 @@ def test_a_result_of_another_run_has_no_effect_and_uses_up_no_number() -> None:
 )
 def test_a_payload_with_effects_that_is_not_exactly_right_is_dropped_with_its_field_named(kind: str, data: Any) -> None:
     effect = Reader().take(kind, data)
-    assert isinstance(effect, Ignored)
+    assert isinstance(effect, InvalidResult)
     assert effect.warning.startswith(f"result 1 ({kind}) is dropped: ")
     assert len(effect.warning.split(": ")) >= 3
 
@@ -174,23 +174,23 @@ def test_of_thousands_of_broken_elements_the_first_is_named() -> None:
 
     effect = Reader().take("message.completed", broken)
 
-    assert isinstance(effect, Ignored)
+    assert isinstance(effect, InvalidResult)
     assert "message.content.elements.1: " in effect.warning
 
 
 def test_thousands_of_unknown_fields_are_counted_and_not_named() -> None:
-    assert Reader().take("state.updated", {str(number): 0 for number in range(10_000)}, 1) == Ignored(
+    assert Reader().take("state.updated", {str(number): 0 for number in range(10_000)}, 1) == InvalidResult(
         "result 1 (state.updated) is dropped: it has 10000 fields"
     )
 
 
 def test_telemetry_is_lenient() -> None:
     data = {"tool_call_id": "1", "tool_name": "look", "progress": 0.5}
-    assert Reader().take("tool.call.started", data) == Note("tool.call.started", data, 1)
+    assert Reader().take("tool.call.started", data) == GenericResult("tool.call.started", data, 1)
 
 
 def test_an_unknown_type_is_kept_as_a_note() -> None:
-    assert Reader().take("mood.changed", {"to": "better"}) == Note("mood.changed", {"to": "better"}, 1)
+    assert Reader().take("mood.changed", {"to": "better"}) == GenericResult("mood.changed", {"to": "better"}, 1)
 
 
 @pytest.mark.parametrize(
@@ -203,45 +203,45 @@ def test_an_unknown_type_is_kept_as_a_note() -> None:
 )
 def test_what_is_over_its_limit_is_refused_and_the_limit_is_named(kind: str, data: Any) -> None:
     effect = Reader().take(kind, data)
-    assert isinstance(effect, Ignored)
+    assert isinstance(effect, InvalidResult)
     assert str(RESULT_BYTES) in effect.warning
 
 
 def test_a_completed_message_keeps_its_parts_and_reads_as_its_text() -> None:
     content = [{"type": "text", "text": "see "}, {"type": "json", "value": 1}, {"type": "text", "text": "this"}]
     effect = Reader().take("message.completed", {"message": {"role": "assistant", "content": content}})
-    assert isinstance(effect, Completed)
+    assert isinstance(effect, CompletedMessage)
     assert effect.text == "see this"
     assert effect.message["content"] == content
 
 
 def test_a_silent_end_is_told_apart() -> None:
     effect = Reader().take("run.completed", {"finish_reason": "silent"})
-    assert isinstance(effect, Finish)
+    assert isinstance(effect, FinalResult)
     assert effect.ending.silent
     assert effect.ending.status == "completed"
 
 
 def test_a_failure_keeps_its_code_and_whether_it_may_be_tried_again() -> None:
     effect = Reader().take("run.failed", {"code": "puppet.sad", "error": "no strings", "retryable": True})
-    assert isinstance(effect, Finish)
+    assert isinstance(effect, FinalResult)
     assert (effect.ending.status, effect.ending.code, effect.ending.retryable) == ("failed", "puppet.sad", True)
 
 
 def test_usage_is_kept_with_the_end() -> None:
     effect = Reader().take("run.completed", {"usage": {"prompt_tokens": 3, "completion_tokens": 4}})
-    assert isinstance(effect, Finish)
+    assert isinstance(effect, FinalResult)
     assert effect.ending.usage == {"prompt_tokens": 3, "completion_tokens": 4}
 
 
 @given(st.text(max_size=50), st.integers(0, 3))
 def test_a_preview_is_the_beginning_of_a_text_that_is_too_long(text: str, characters: int) -> None:
     whole = text + "\U0001f600" * (MESSAGE_TEXT_BYTES // 4 + characters)
-    shown, cut = preview(whole)
+    shown, cut = truncate_message(whole)
     assert whole.startswith(shown)
     assert len(shown.encode()) <= MESSAGE_TEXT_BYTES
     assert cut == (len(whole.encode()) > MESSAGE_TEXT_BYTES)
 
 
 def test_a_text_within_the_limit_is_shown_whole() -> None:
-    assert preview("x" * MESSAGE_TEXT_BYTES) == ("x" * MESSAGE_TEXT_BYTES, False)
+    assert truncate_message("x" * MESSAGE_TEXT_BYTES) == ("x" * MESSAGE_TEXT_BYTES, False)

@@ -5,7 +5,7 @@ import asyncio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parlour.core.runs.slots import Slots
+from parlour.core.runs.slots import RunSlotPool
 
 from ..support import settle
 
@@ -14,7 +14,7 @@ class Queue:
     """People who want a slot, and who got one when."""
 
     def __init__(self, total: int, per_person: int) -> None:
-        self.slots = Slots(total, per_person)
+        self.slots = RunSlotPool(total, per_person)
         self.served: list[str] = []
         self.tasks: list[asyncio.Task[None]] = []
 
@@ -97,7 +97,7 @@ def test_limits_hold_and_no_slot_that_somebody_may_have_stays_free(
 
 
 async def _play(moves: list[tuple[str, str]], total: int, per_person: int) -> None:
-    slots = Slots(total, per_person)
+    slots = RunSlotPool(total, per_person)
     waiting: list[tuple[str, asyncio.Task[None]]] = []
     held: list[str] = []
     for move, person in moves:

@@ -6,16 +6,16 @@ from dataclasses import replace
 import pytest
 
 from parlour.core.config.routes import Route
-from parlour.core.errors import Refused
+from parlour.core.errors import CallRejected
 from parlour.core.model.agent import Agent
-from parlour.core.model.event import Party
-from parlour.core.runs.session import Ending
+from parlour.core.model.event import Participant
+from parlour.core.runs.session import RunTermination
 from parlour.core.store.tables import INBOX, OUTBOX, OUTCOMES, TRANSCRIPT
 from parlour_sdk.protocol.limits import STEERING_QUEUE
 
 from ..support import DISCOVERY, PLUGIN, PuppetRun, World, make_agent, message, settle
 
-CANCELLED = Ending("cancelled", "cancelled", "a person cancelled the run")
+CANCELLED = RunTermination("cancelled", "cancelled", "a person cancelled the run")
 
 
 async def active(agent: Agent | None = None, **fields: object) -> tuple[World, PuppetRun]:
@@ -74,7 +74,7 @@ async def test_a_message_of_somebody_else_waits_for_its_own_run() -> None:
 
 async def test_somebody_of_another_kind_with_the_same_id_is_somebody_else() -> None:
     world, run = await active(surface="platform")
-    await world.core.gateway.ingest(replace(message("second", surface="platform"), actor=Party("bot", "ann")))
+    await world.core.gateway.ingest(replace(message("second", surface="platform"), actor=Participant("bot", "ann")))
     await settle()
     assert states(world) == ["running", "owed"]
     run.answer("for ann")
@@ -261,7 +261,7 @@ async def test_a_message_is_answered_though_nobody_knows_whether_the_run_had_tak
     await world.say("second", surface="platform")
     await settle()
     if unit == "steering.pull":
-        with pytest.raises(Refused):
+        with pytest.raises(CallRejected):
             await pulled(world, run)
     with caplog.at_level(logging.CRITICAL):
         run.answer("one")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parlour.core.model.schedule import Schedule, ScheduleRefused, check
+from parlour.core.model.schedule import InvalidSchedule, Schedule, validate_schedule
 
 BERLIN = ZoneInfo("Europe/Berlin")
 
@@ -19,14 +19,14 @@ def at(text: str) -> int:
 def times(schedule: Schedule, begin: str, count: int) -> list[str]:
     moment, found = at(begin), []
     for _ in range(count):
-        moment = schedule.following(moment)
+        moment = schedule.next_due_after(moment)
         found.append(datetime.fromtimestamp(moment / 1000, ZoneInfo(schedule.timezone)).isoformat())
     return found
 
 
 @given(st.integers(10, 10**6), st.integers(0, 4 * 10**12))
 def test_an_interval_is_due_next_within_one_interval(seconds: int, moment: int) -> None:
-    due = Schedule("s", "s", interval_seconds=seconds).following(moment)
+    due = Schedule("s", "s", interval_seconds=seconds).next_due_after(moment)
 
     assert moment < due <= moment + seconds * 1000
     assert due % (seconds * 1000) == 0
@@ -36,7 +36,7 @@ def test_an_interval_is_due_next_within_one_interval(seconds: int, moment: int) 
 def test_a_calendar_is_always_due_later(moment: datetime, cron: str) -> None:
     begin = int(moment.replace(tzinfo=UTC).timestamp() * 1000)
 
-    assert Schedule("s", "s", cron=cron, timezone="Europe/Berlin").following(begin) > begin
+    assert Schedule("s", "s", cron=cron, timezone="Europe/Berlin").next_due_after(begin) > begin
 
 
 def test_what_daylight_saving_skips_comes_right_after_the_gap_and_once() -> None:
@@ -72,7 +72,7 @@ def test_what_daylight_saving_repeats_comes_once() -> None:
     ],
 )
 def test_a_schedule_that_cannot_be_is_refused_by_field(fields: dict[str, object], field: str, words: str) -> None:
-    with pytest.raises(ScheduleRefused, match=words) as refused:
-        check(Schedule("s", "s", **{"agent_id": "agent", **fields}), at("2026-01-01T00:00:00+00:00"))  # type: ignore[arg-type]
+    with pytest.raises(InvalidSchedule, match=words) as refused:
+        validate_schedule(Schedule("s", "s", **{"agent_id": "agent", **fields}), at("2026-01-01T00:00:00+00:00"))  # type: ignore[arg-type]
 
     assert refused.value.field == field

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from parlour.core.ingest.gateway import Accepted
+from parlour.core.ingest.gateway import IngestResult
 from parlour.core.journal import Select, where
 from parlour.core.model.event import EventEnvelope
 from parlour.core.model.schedule import EVENT_TYPE, Schedule
@@ -121,7 +121,7 @@ async def test_a_change_that_comes_while_a_time_is_brought_is_not_lost() -> None
     bring = world.core.gateway.ingest
 
     class Gateway:
-        async def ingest(self, event: EventEnvelope) -> Accepted:
+        async def ingest(self, event: EventEnvelope) -> IngestResult:
             accepted = await bring(event)
             await world.core.schedules.replace(replace(hourly(), text="changed"))
             return accepted
@@ -150,7 +150,7 @@ async def test_a_new_schedule_is_taken_up_at_once() -> None:
     serving = asyncio.create_task(world.core.scheduler.serve())
     await asyncio.sleep(5)
     await world.core.schedules.add(Schedule("s", "soon", interval_seconds=10, agent_id="agent", text="go"))
-    world.core.scheduler.changed()
+    world.core.scheduler.on_schedules_changed()
 
     await until(lambda: bool(world.plugins.runs))
     serving.cancel()

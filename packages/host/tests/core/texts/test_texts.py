@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from parlour.core import texts
-from parlour.core.model.event import EventContext, EventEnvelope, Party
-from parlour.core.texts.catalogue import LANGUAGES, matched, text
+from parlour.core.model.event import EventContext, EventEnvelope, Participant
+from parlour.core.texts.catalogue import LANGUAGES, match_language, text
 from parlour.core.texts.languages import Languages
 
 FILES = {each: json.loads((Path(texts.__file__).parent / f"{each}.json").read_text()) for each in LANGUAGES}
@@ -32,7 +32,7 @@ def test_every_language_has_every_sentence_with_the_same_values(language: str) -
     [("zh-CN", "zh-Hans"), ("zh_Hans", "zh-Hans"), ("zh", "zh-Hans"), ("en_US", "en"), ("EN", "en"), ("fr", None)],
 )
 def test_a_locale_finds_its_language(locale: str, language: str | None) -> None:
-    assert matched(locale) == language
+    assert match_language(locale) == language
 
 
 @pytest.mark.parametrize(
@@ -40,9 +40,9 @@ def test_a_locale_finds_its_language(locale: str, language: str | None) -> None:
     [({}, "zh-Hans"), ({"locale": "en-GB"}, "en"), ({"locale": "fr"}, "zh-Hans"), ({"locale": 7}, "zh-Hans")],
 )
 def test_the_persons_language_goes_before_the_workspaces(data: dict[str, object], language: str) -> None:
-    actor = Party("user", "ann", data=data)
+    actor = Participant("user", "ann", data=data)
     event = EventEnvelope("e", "message.received", "fake", "c", EventContext("x"), "platform", actor=actor)
-    assert Languages("zh-Hans").of(event) == language
+    assert Languages("zh-Hans").for_event(event) == language
 
 
 def test_a_value_is_never_read_as_a_template() -> None:

@@ -9,12 +9,12 @@ import pytest
 
 from parlour.core.config.routes import Route
 from parlour.core.encoding import dumps, loads
-from parlour.core.model.event import Party
+from parlour.core.model.event import Participant
 from parlour.core.model.webhook_signing import signature
 from parlour.core.secrets import SecretUnreadable
 from parlour.core.store.tables import EVENTS, INBOX, OUTBOX, OUTCOMES, TRAIL, WEBHOOK_CALLS
-from parlour.core.webhooks.attempt import ANSWER_BYTES, Answer, Request, Unreachable
-from parlour.core.webhooks.outbound import AT_ONCE
+from parlour.core.webhooks.client import MAX_RESPONSE_BYTES, Unreachable, WebhookHttpRequest, WebhookHttpResponse
+from parlour.core.webhooks.outbound import CONCURRENCY_PER_BOT
 
 from ..support import World, until
 
@@ -43,15 +43,15 @@ class Receiver:
     """The other side: gives one prepared answer after the other, then takes everything."""
 
     def __init__(self) -> None:
-        self.prepared: deque[Answer | Exception] = deque()
-        self.requests: list[tuple[float, Request]] = []
+        self.prepared: deque[WebhookHttpResponse | Exception] = deque()
+        self.requests: list[tuple[float, WebhookHttpRequest]] = []
         self.hold: asyncio.Event | None = None
 
-    async def send(self, request: Request) -> Answer:
+    async def send(self, request: WebhookHttpRequest) -> WebhookHttpResponse:
         self.requests.append((asyncio.get_running_loop().time(), request))
         if self.hold is not None:
             await self.hold.wait()
-        answer = self.prepared.popleft() if self.prepared else Answer(200, b"")
+        answer = self.prepared.popleft() if self.prepared else WebhookHttpResponse(200, b"")
         if isinstance(answer, Exception):
             raise answer
         return answer
@@ -79,8 +79,8 @@ def trail(world: World, seq: int) -> str:
     return str(loads(note["data"])["text"])
 
 
-def answering(*actions: Any) -> Answer:
-    return Answer(200, dumps({"actions": actions}).encode())
+def answering(*actions: Any) -> WebhookHttpResponse:
+    return WebhookHttpResponse(200, dumps({"actions": actions}).encode())
 
 
 def test_the_signature_is_that_of_the_standards_own_example() -> None:
@@ -130,9 +130,9 @@ async def test_an_address_that_does_not_answer_holds_up_no_other_bot() -> None:
     await world.core.routes.replace("other", [Route("*", "webhook", CONFIG)])
     for number in range(100):
         await world.say("hi", surface="platform", chat=f"chat {number}")
-    await until(lambda: len(receiver.requests) == AT_ONCE)
+    await until(lambda: len(receiver.requests) == CONCURRENCY_PER_BOT)
     await world.say("hi", surface="platform", bot_id="other")
-    await until(lambda: len(receiver.requests) == AT_ONCE + 1)
+    await until(lambda: len(receiver.requests) == CONCURRENCY_PER_BOT + 1)
     receiver.hold.set()
     await until(lambda: not len(world.core.webhooks))
     assert len(receiver.requests) == 101
@@ -140,7 +140,9 @@ async def test_an_address_that_does_not_answer_holds_up_no_other_bot() -> None:
 
 async def test_what_is_not_taken_is_tried_again_with_growing_pauses_under_the_same_id() -> None:
     receiver = Receiver()
-    receiver.prepared.extend([Answer(500, b""), Unreachable("it could not be reached"), Answer(429, b"", 42)])
+    receiver.prepared.extend(
+        [WebhookHttpResponse(500, b""), Unreachable("it could not be reached"), WebhookHttpResponse(429, b"", 42)]
+    )
     world = await opened(receiver)
     seq = await said(world)
     assert receiver.pauses == [5, 10, 42]
@@ -150,7 +152,7 @@ async def test_what_is_not_taken_is_tried_again_with_growing_pauses_under_the_sa
 
 async def test_while_it_is_tried_again_the_trail_says_why_and_when() -> None:
     receiver = Receiver()
-    receiver.prepared.append(Answer(503, b"", retry_after=90))
+    receiver.prepared.append(WebhookHttpResponse(503, b"", retry_after=90))
     world = await opened(receiver)
     seq = (await world.say("hi", surface="platform")).seq
     await until(lambda: bool(world.rows(TRAIL, event_seq=seq, step="webhook")))
@@ -162,7 +164,7 @@ async def test_while_it_is_tried_again_the_trail_says_why_and_when() -> None:
 
 async def test_after_its_tries_it_is_given_up_and_the_trail_says_why() -> None:
     receiver = Receiver()
-    receiver.prepared.extend([Answer(503, b"")] * 9)
+    receiver.prepared.extend([WebhookHttpResponse(503, b"")] * 9)
     world = await opened(receiver)
     seq = await said(world)
     assert len(receiver.requests) == 4
@@ -173,15 +175,15 @@ async def test_after_its_tries_it_is_given_up_and_the_trail_says_why() -> None:
 @pytest.mark.parametrize(
     ("answer", "told"),
     [
-        (Answer(404, b""), "it answered 404"),
+        (WebhookHttpResponse(404, b""), "it answered 404"),
         (
-            Answer(302, b""),
+            WebhookHttpResponse(302, b""),
             "it answered 302, and redirects are not followed; write the address where it leads",
         ),
         (Unreachable("'localhost' is not a public address", permanent=True), "'localhost' is not a public address"),
     ],
 )
-async def test_a_plain_no_is_not_asked_again(answer: Answer | Exception, told: str) -> None:
+async def test_a_plain_no_is_not_asked_again(answer: WebhookHttpResponse | Exception, told: str) -> None:
     receiver = Receiver()
     receiver.prepared.append(answer)
     world = await opened(receiver)
@@ -192,7 +194,7 @@ async def test_a_plain_no_is_not_asked_again(answer: Answer | Exception, told: s
 
 async def test_what_was_owed_is_sent_after_a_restart_and_tries_go_on_counting() -> None:
     receiver = Receiver()
-    receiver.prepared.extend([Answer(500, b""), Answer(500, b"")])
+    receiver.prepared.extend([WebhookHttpResponse(500, b""), WebhookHttpResponse(500, b"")])
     world = await opened(receiver)
     await world.say("hi", surface="platform")
     await until(lambda: len(receiver.requests) == 2)
@@ -261,14 +263,16 @@ async def test_an_answer_the_route_does_not_allow_does_nothing(allowed: Any) -> 
 )
 async def test_what_asks_for_nothing_where_nothing_is_allowed_is_no_trouble(body: bytes) -> None:
     receiver = Receiver()
-    receiver.prepared.append(Answer(200, body))
+    receiver.prepared.append(WebhookHttpResponse(200, body))
     world = await opened(receiver)
     assert trail(world, await said(world)) == "The webhook took it."
 
 
 async def test_an_answer_that_was_cut_is_said_to_be_too_long() -> None:
     receiver = Receiver()
-    receiver.prepared.append(Answer(200, dumps({"actions": [REPLY] * 20, "more": "x" * ANSWER_BYTES}).encode()))
+    receiver.prepared.append(
+        WebhookHttpResponse(200, dumps({"actions": [REPLY] * 20, "more": "x" * MAX_RESPONSE_BYTES}).encode())
+    )
     world = await opened(receiver, response_actions=True)
     seq = await said(world)
     await world.rest()
@@ -293,7 +297,7 @@ async def test_plain_permission_names_no_other_target() -> None:
 )
 async def test_an_answer_that_can_not_be_read_is_said_so_and_nothing_is_half_done(body: bytes) -> None:
     receiver = Receiver()
-    receiver.prepared.append(Answer(200, body))
+    receiver.prepared.append(WebhookHttpResponse(200, body))
     world = await opened(receiver, response_actions=True)
     seq = await said(world)
     await world.rest()
@@ -335,11 +339,11 @@ async def test_a_reply_and_the_end_of_its_call_are_one_step() -> None:
 
 async def test_what_was_deleted_meanwhile_is_not_sent() -> None:
     receiver = Receiver()
-    receiver.prepared.append(Answer(500, b""))
+    receiver.prepared.append(WebhookHttpResponse(500, b""))
     world = await opened(receiver)
     accepted = await world.say("a secret", surface="platform")
     await until(lambda: len(receiver.requests) == 1)
-    await world.core.erasing.erase(accepted.conversation_id, Party("user", "ann"))
+    await world.core.conversation_eraser.erase(accepted.conversation_id, Participant("user", "ann"))
     await until(lambda: not len(world.core.webhooks))
     assert len(receiver.requests) == 1
     assert world.rows(WEBHOOK_CALLS) == []

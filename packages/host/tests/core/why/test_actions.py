@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from parlour.core.observability.explain.explanations import Trails
+from parlour.core.observability.explain.explanations import Explanations
 from parlour.core.store.tables import EVENTS, OUTBOX
 from parlour.core.system import SystemClock
 
@@ -14,7 +14,7 @@ from ..approvals.support import ASK, BOSS, Group
 
 async def told(group: Group) -> str:
     [event] = [row for row in group.rows(EVENTS) if row["event_type"] == "message.received" and not _decides(row)]
-    found = await Trails(group.world.journal, SystemClock()).of(event)
+    found = await Explanations(group.world.journal, SystemClock()).explain(event)
     return " ".join(step.text for step in found.steps)
 
 
@@ -75,11 +75,11 @@ async def test_a_message_that_came_leads_to_its_trail_and_so_does_the_word_that_
     await group.world.rest()
     await group.say(f"approve {group.keyword}", BOSS)
     await group.calm()
-    trails = Trails(group.world.journal, SystemClock())
+    trails = Explanations(group.world.journal, SystemClock())
 
     [word] = [row for row in group.rows(OUTBOX) if "Approved." in str(row)]
-    [event] = await trails.find(word["platform_message_id"])
+    [event] = await trails.find_events(word["platform_message_id"])
     assert event["input_summary"] == f"approve {group.keyword}"
-    assert "Its sender was told: Approved." in " ".join(step.text for step in (await trails.of(event)).steps)
+    assert "Its sender was told: Approved." in " ".join(step.text for step in (await trails.explain(event)).steps)
     assert event["subject_id"]
-    assert event in await trails.find(event["subject_id"])
+    assert event in await trails.find_events(event["subject_id"])

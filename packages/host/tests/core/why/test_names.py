@@ -3,15 +3,15 @@
 from parlour.core.approvals.deciders import Decider
 from parlour.core.encoding import dumps
 from parlour.core.journal import Insert, Table, Unit
-from parlour.core.model.event import Party
-from parlour.core.observability.explain.explanations import Trails
+from parlour.core.model.event import Participant
+from parlour.core.observability.explain.explanations import Explanations
 from parlour.core.store.tables import API_KEYS, APPROVALS, BOTS, EVENTS, RUNS, USERS
 from parlour.core.system import SystemClock
 
 from ..approvals.support import ASK, Group
 
-OLGA = Party("user", "u1", "Olga")
-KEY = Party("api_key", "k1", "me")
+OLGA = Participant("user", "u1", "Olga")
+KEY = Participant("api_key", "k1", "me")
 
 
 async def asked_twice() -> Group:
@@ -41,7 +41,7 @@ async def keep(group: Group) -> None:
 
 async def told(group: Group, reruns: bool = True) -> str:
     [event] = [row for row in group.rows(EVENTS) if row["event_type"] == "message.received"]
-    found = await Trails(group.world.journal, SystemClock()).of(event, reruns)
+    found = await Explanations(group.world.journal, SystemClock()).explain(event, reruns)
     return " ".join(step.text for step in found.steps)
 
 

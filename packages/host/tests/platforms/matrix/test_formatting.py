@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parlour.platforms.matrix.encode import edited, encode
+from parlour.platforms.matrix.encode import edit_content, encode
 from parlour_sdk.protocol.chain import At, AtAll, Plain
 
 ALLOWED = {
@@ -71,4 +71,4 @@ def test_the_longest_text_fits_into_an_edit_whatever_it_is_made_of() -> None:
     for character in ("&", "*a* ", "\n", '"', "\u4e2d"):
         text = character * (10_000 // len(character.encode()))
         [said] = encode([Plain(text=text)])
-        assert len(json.dumps(edited(said.content, "$event"), ensure_ascii=False).encode()) < 60_000, character
+        assert len(json.dumps(edit_content(said.content, "$event"), ensure_ascii=False).encode()) < 60_000, character

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from parlour.platforms._kit import backoff
-from parlour.platforms.onebot11.adapter import OneBot, create
+from parlour.platforms.onebot11.adapter import OneBotAdapter, create
 from parlour.testing.memory_link import MemoryLink
 from parlour.testing.network import free_port
 from parlour.testing.onebot_simulator import Simulator
@@ -21,7 +21,7 @@ DEFAULT_TOKEN = "in-the-address"
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Connects again at once."""
-    monkeypatch.setattr(backoff, "FIRST_SECONDS", 0.01)
+    monkeypatch.setattr(backoff, "FIRST_DELAY_SECONDS", 0.01)
 
 
 class Bot:
@@ -46,8 +46,8 @@ class Bot:
                 raise error
 
     @property
-    def onebot(self) -> OneBot:
-        assert isinstance(self.adapter, OneBot)
+    def onebot(self) -> OneBotAdapter:
+        assert isinstance(self.adapter, OneBotAdapter)
         return self.adapter
 
 

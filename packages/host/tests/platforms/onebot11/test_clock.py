@@ -73,12 +73,14 @@ async def test_a_message_without_a_moment_has_none(bot: Bot, simulator: Simulato
 def test_the_last_comparison_counts() -> None:
     clock = PeerClock()
     clock.compare(1_000_000, now=5_000_000)
-    assert clock.trouble == "the OneBot implementation's clock is 67 minutes behind the Host's; set one of them right"
-    assert clock.here(999_000, arrived=5_000_000) == 4_999_000
+    assert (
+        clock.skew_problem == "the OneBot implementation's clock is 67 minutes behind the Host's; set one of them right"
+    )
+    assert clock.to_host_time(999_000, arrived=5_000_000) == 4_999_000
     clock.compare(5_000_100, now=5_000_000)
-    assert clock.trouble == ""
-    assert clock.here(4_999_100, arrived=5_000_000) == 4_999_000
-    assert clock.here(5, arrived=5_000_000) == 0
+    assert clock.skew_problem == ""
+    assert clock.to_host_time(4_999_100, arrived=5_000_000) == 4_999_000
+    assert clock.to_host_time(5, arrived=5_000_000) == 0
 
 
 def _frame(event: dict[str, object]) -> str:

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from parlour.platforms.catalogue import Catalogue
+from parlour.platforms.catalogue import BuiltinAdapterCatalogue
 from parlour.platforms.onebot11.configuration import ADDRESS, HOST, PORT, SECRET, TOKEN
 
 
 def problems(**config: Any) -> list[tuple[str, str]]:
-    return Catalogue().problems("onebot11", config)
+    return BuiltinAdapterCatalogue().config_problems("onebot11", config)
 
 
 @pytest.mark.parametrize("port", [-1, 65_536, 70_000, None])
@@ -92,4 +92,4 @@ def test_what_the_mode_does_not_ask_for_is_not_looked_at() -> None:
 
 
 def test_a_platform_without_checks_of_its_own_has_none() -> None:
-    assert Catalogue().problems("telegram", {"token": ""}) == []
+    assert BuiltinAdapterCatalogue().config_problems("telegram", {"token": ""}) == []

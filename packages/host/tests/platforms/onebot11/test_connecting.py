@@ -9,7 +9,7 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
-from parlour.core.platforms.port import AdapterStopped, PlatformAway
+from parlour.core.platforms.port import AdapterStopped, PlatformOffline
 from parlour.platforms.onebot11 import accounts, adapter
 from parlour.platforms.onebot11 import server_connection as listening
 from parlour.testing.memory_link import MemoryLink
@@ -88,7 +88,7 @@ async def test_a_send_goes_by_the_account_that_is_named(bot: Bot, joined: Revers
     await bot.adapter.api("2").send_message("private", "7", [Plain(text="by the second")])
     assert [each.text for each in second.sent()] == ["by the second"]
     assert first.sent() == []
-    with pytest.raises(PlatformAway, match="account 3 is not connected"):
+    with pytest.raises(PlatformOffline, match="account 3 is not connected"):
         await bot.adapter.api("3").send_message("private", "7", [Plain(text="by nobody")])
 
 
@@ -106,7 +106,7 @@ async def test_a_second_claim_of_a_living_account_is_refused_and_shown(bot: Bot,
 async def test_an_account_whose_connection_is_dead_can_be_claimed_anew(
     bot: Bot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(accounts, "ALIVE_SECONDS", 0.2)
+    monkeypatch.setattr(accounts, "PROBE_TIMEOUT_SECONDS", 0.2)
     headers = {"X-Self-ID": "10001"}
     async with connect(bot.url, additional_headers=headers, proxy=None) as dead:
         await bot.link.until(lambda: bot.link.now[0] == "connected")
@@ -146,7 +146,7 @@ async def test_a_heartbeat_that_stops_ends_the_connection(bot: Bot) -> None:
 
 
 async def test_a_frame_that_is_too_large_is_told(reverse: Reverse, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listening, "LARGEST_FRAME", 1000)
+    monkeypatch.setattr(listening, "MAX_FRAME_BYTES", 1000)
     bot = await reverse()
     async with connect(bot.url, additional_headers={"X-Self-ID": "10001"}, proxy=None) as socket:
         await socket.send("x" * 2000)
@@ -202,7 +202,7 @@ async def test_a_port_in_use_is_told_and_tried_again(reverse: Reverse, monkeypat
 async def test_an_incident_that_does_not_happen_again_is_forgotten(
     reverse: Reverse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(accounts, "PASSING_SECONDS", 0.2)
+    monkeypatch.setattr(accounts, "INCIDENT_SHOWN_SECONDS", 0.2)
     bot = await reverse(access_token=TOKEN)
     with pytest.raises(InvalidStatus):
         await connect(bot.url, proxy=None)
@@ -242,7 +242,7 @@ async def test_of_many_accounts_that_went_away_some_are_named(bot: Bot, joined: 
         async with connect(bot.url, additional_headers={"X-Self-ID": str(account)}, proxy=None):
             pass
     await bot.link.until(lambda: bot.link.now[1].endswith("; 4 more accounts went away too"))
-    assert bot.link.now[1].count("look at its OneBot implementation") == accounts.MOST_GONE
+    assert bot.link.now[1].count("look at its OneBot implementation") == accounts.MAX_NAMED_ACCOUNTS
 
 
 async def test_an_implementation_that_names_two_accounts_is_told(bot: Bot) -> None:
@@ -258,7 +258,7 @@ async def test_an_implementation_that_names_two_accounts_is_told(bot: Bot) -> No
 async def test_an_account_that_does_not_come_back_is_forgotten(
     bot: Bot, joined: Reverse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(accounts, "GONE_SECONDS", 0.2)
+    monkeypatch.setattr(accounts, "DISCONNECTED_SHOWN_SECONDS", 0.2)
     await joined(bot, self_id=1)
     other = Simulator(self_id=2)
     async with other.connecting(bot.url):
@@ -288,7 +288,7 @@ async def test_many_who_knock_do_not_fill_the_bots_state(reverse: Reverse) -> No
         with pytest.raises(InvalidStatus):
             await connect(bot.url, additional_headers={"X-Self-ID": str(account)}, proxy=None)
     assert bot.link.now[1].count("access token is missing or wrong") == 1
-    assert len(bot.onebot._accounts._passing) == accounts.MOST_INCIDENTS
+    assert len(bot.onebot._accounts._timers) == accounts.MAX_INCIDENTS
 
 
 @pytest.mark.parametrize("port", [-1, 65_536, 99_999])

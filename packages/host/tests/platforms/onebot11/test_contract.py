@@ -10,7 +10,7 @@ import pytest
 
 import parlour.platforms.onebot11 as package
 from parlour.core.platforms.port import Adapter
-from parlour.platforms.catalogue import Catalogue
+from parlour.platforms.catalogue import BuiltinAdapterCatalogue
 from parlour.platforms.onebot11.api import OneBotApi
 from parlour.testing.adapter_contract import CHAT, AdapterContract, ConnectingContract, Rig
 from parlour.testing.memory_link import MemoryLink
@@ -41,7 +41,7 @@ SAMPLES = Path(package.__file__).parent / "samples"
 
 
 class OneBotRig(Rig):
-    manifest = Catalogue().manifests()["onebot11"]
+    manifest = BuiltinAdapterCatalogue().manifests()["onebot11"]
     api = OneBotApi
     token = TOKEN
     samples = read_samples(SAMPLES)
@@ -128,7 +128,7 @@ class TestReverse(AdapterContract):
     async def rig(self) -> AsyncIterator[OneBotRig]:
         port = free_port()
         link = MemoryLink({"mode": "reverse", "host": "127.0.0.1", "port": port, "access_token": TOKEN})
-        adapter = Catalogue().create("onebot11", link)
+        adapter = BuiltinAdapterCatalogue().create("onebot11", link)
         work = asyncio.create_task(adapter.serve())
         await link.until(lambda: bool(link.states))
         simulator = Simulator(token=TOKEN)
@@ -146,7 +146,7 @@ class TestForward(ConnectingContract):
         simulator = Simulator(token=TOKEN)
         async with simulator.listening() as url:
             link = MemoryLink({"mode": "forward", "url": url, "access_token": TOKEN})
-            adapter = Catalogue().create("onebot11", link)
+            adapter = BuiltinAdapterCatalogue().create("onebot11", link)
             work = asyncio.create_task(adapter.serve())
             await link.until(lambda: link.now[0] == "connected")
             yield OneBotRig(link, adapter, simulator)

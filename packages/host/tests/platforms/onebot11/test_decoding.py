@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parlour.core.platforms.events import envelope
-from parlour.platforms.catalogue import Catalogue
+from parlour.core.platforms.events import to_envelope
+from parlour.platforms.catalogue import BuiltinAdapterCatalogue
 from parlour.platforms.onebot11.actions import ACTIONS
 from parlour.platforms.onebot11.decode import chat_key, decode, is_own
-from parlour.platforms.onebot11.enrich import incomplete
-from parlour.platforms.onebot11.segments import MOST, TOO_MANY, component_of, segments_of
+from parlour.platforms.onebot11.enrich import needs_lookup
+from parlour.platforms.onebot11.segments import MAX_SEGMENTS, TOO_MANY, component_of, segments_of
 from parlour.testing.onebot_simulator import native
 from parlour_sdk.protocol.chain import File, Forward, ForwardNode, Plain
 
@@ -42,7 +42,7 @@ def test_every_payload_becomes_an_event_that_the_host_can_keep(payload: dict[str
     chat_key(payload)
     is_own(payload)
     incoming = decode(payload, "bot")
-    told = envelope(incoming, "bot", "onebot11")
+    told = to_envelope(incoming, "bot", "onebot11")
     assert decode(payload, "bot").event.event_id == told.event_id
     json.dumps([dict(told.data), dict(told.input)])
 
@@ -54,7 +54,7 @@ def test_a_text_of_nothing_says_nothing() -> None:
 @given(SEGMENTS | VALUES)
 def test_every_segment_becomes_a_component(segment: object) -> None:
     assert component_of(segment).type
-    incomplete(segments_of([segment]))
+    needs_lookup(segments_of([segment]))
 
 
 MESSAGE = native.message(10001, 5, 7, [native.text("hello")], 30003)
@@ -70,10 +70,10 @@ RECALL = native.notice(10001, "group_recall", group_id=30003, user_id=7, operato
         ({**MESSAGE, "anonymous": {}}, "anonymous.id: a whole number or a text is expected, not null"),
         ({**MESSAGE, "time": "noon"}, "time: seconds since 1970 are expected, not a text"),
         ({**MESSAGE, "message": 5}, "message: a list of segments or a text is expected"),
-        ({**MESSAGE, "message": [1] * (MOST + 1)}, TOO_MANY),
-        ({**MESSAGE, "message": "[CQ:face,id=1]" * (MOST + 1)}, TOO_MANY),
-        ({**MESSAGE, "message": [{"type": "forward", "data": {"content": [{}] * MOST}}]}, TOO_MANY),
-        ({**MESSAGE, "message": [{"type": "node", "data": {"content": "[CQ:x]" * MOST}}]}, TOO_MANY),
+        ({**MESSAGE, "message": [1] * (MAX_SEGMENTS + 1)}, TOO_MANY),
+        ({**MESSAGE, "message": "[CQ:face,id=1]" * (MAX_SEGMENTS + 1)}, TOO_MANY),
+        ({**MESSAGE, "message": [{"type": "forward", "data": {"content": [{}] * MAX_SEGMENTS}}]}, TOO_MANY),
+        ({**MESSAGE, "message": [{"type": "node", "data": {"content": "[CQ:x]" * MAX_SEGMENTS}}]}, TOO_MANY),
         ({**MESSAGE, "message_type": "channel"}, "message_type: private or group is expected"),
         ({**MESSAGE, "post_type": {}}, "post_type: message, notice or request is expected"),
         ({name: value for name, value in MESSAGE.items() if name != "message"}, "message: it is missing"),
@@ -119,4 +119,4 @@ def test_a_file_has_its_name_wherever_an_implementation_tells_it(data: dict[str,
 
 
 def test_exactly_the_declared_actions_are_there() -> None:
-    assert set(ACTIONS) == set(Catalogue().manifests()["onebot11"].actions)
+    assert set(ACTIONS) == set(BuiltinAdapterCatalogue().manifests()["onebot11"].actions)

@@ -5,7 +5,7 @@ from uuid import UUID
 
 import pytest
 
-from parlour.core.platforms.port import PlatformAway
+from parlour.core.platforms.port import PlatformOffline
 from parlour.core.system import SystemIds
 from parlour.testing.onebot_simulator import Simulator, native
 from parlour_sdk.protocol.chain import At, Image, MessageChain, Plain, Voice
@@ -87,5 +87,5 @@ async def test_an_implementation_without_history_can_not_tell(bot: Bot, simulato
 
 
 async def test_nobody_can_be_asked_while_nobody_is_connected(bot: Bot) -> None:
-    with pytest.raises(PlatformAway):
+    with pytest.raises(PlatformOffline):
         await bot.adapter.api().find_message("private", "7", HELLO, SystemIds().new(), nobodys)

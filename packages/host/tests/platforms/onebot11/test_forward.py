@@ -94,7 +94,7 @@ async def test_what_an_implementation_answers_instead_of_a_websocket_is_told(sta
 
 @pytest.mark.parametrize("words", [b"", b"SSH-2.0-OpenSSH\r\n", b"HTTP/1.1 101"])
 async def test_what_does_not_speak_websocket_is_told_each_time(words: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backoff, "LONGEST_SECONDS", 0.01)
+    monkeypatch.setattr(backoff, "MAX_DELAY_SECONDS", 0.01)
     async with saying(words) as url, calling(url) as link:
         told = "can't be reached: what listens there does not speak WebSocket; trying again"
         await link.until(lambda: sum(told in error for _, error in link.states) >= 20)
@@ -129,7 +129,7 @@ async def test_who_closes_as_soon_as_there_is_a_connection_is_tried_at_growing_i
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     waits: list[float] = []
-    another = backoff.Backoff.another
+    another = backoff.Backoff.next_delay
 
     def noted(self: backoff.Backoff) -> float:
         waits.append(self._next)
@@ -139,16 +139,16 @@ async def test_who_closes_as_soon_as_there_is_a_connection_is_tried_at_growing_i
         await socket.send(json.dumps(native.lifecycle(10001)))
         await socket.recv()
 
-    monkeypatch.setattr(backoff.Backoff, "another", noted)
+    monkeypatch.setattr(backoff.Backoff, "next_delay", noted)
     async with welcoming(greet) as url, calling(url) as link:
         await link.until(lambda: [state for state, _ in link.states].count("connected") >= 4)
     assert waits[:3] == [0.01, 0.02, 0.04]
 
 
 async def test_a_connection_that_held_is_come_back_to_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client_connection, "HELD_SECONDS", 0.0)
+    monkeypatch.setattr(client_connection, "MIN_STABLE_SECONDS", 0.0)
     again: list[float] = []
-    monkeypatch.setattr(backoff.Backoff, "forget", lambda self: again.append(self._next))
+    monkeypatch.setattr(backoff.Backoff, "reset", lambda self: again.append(self._next))
     simulator = Simulator()
     async with simulator.listening() as url, calling(url) as link:
         await link.until(lambda: link.now == ("connected", ""))
@@ -184,14 +184,14 @@ async def test_who_is_reached_at_last_is_not_said_to_be_out_of_reach() -> None:
     async with calling(f"ws://127.0.0.1:{port}") as link:
         await link.until(lambda: "can't be reached" in link.now[1])
         async with serve(silent, "127.0.0.1", port):
-            await link.until(lambda: link.now == ("connecting", client_connection.NAMELESS))
+            await link.until(lambda: link.now == ("connecting", client_connection.WAITING_FOR_ACCOUNT))
 
 
 @pytest.mark.parametrize("url", ["", "http://example.com", "ws://", "ws://127.0.0.1:99999", "ws://a..b", "ws://[::1"])
 async def test_an_address_that_is_none_ends_it_with_a_sentence(url: str) -> None:
     link = MemoryLink({"mode": "forward", "url": url})
     with pytest.raises(AdapterStopped, match="url: "):
-        await client_connection.Caller(link, accounts.Accounts(link, ""), _nothing).serve()
+        await client_connection.ForwardConnector(link, accounts.OneBotAccounts(link, ""), _nothing).serve()
 
 
 async def _nothing(connection: object) -> None:

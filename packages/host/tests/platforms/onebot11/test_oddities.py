@@ -14,10 +14,10 @@ from websockets.exceptions import ConnectionClosedOK
 
 import parlour.platforms.onebot11 as package
 from parlour.core.encoding import dumps, loads
-from parlour.core.platforms.events import envelope
-from parlour.core.platforms.port import Incoming
-from parlour.platforms.onebot11.adapter import OneBot
-from parlour.platforms.onebot11.client import Connection
+from parlour.core.platforms.events import to_envelope
+from parlour.core.platforms.port import IncomingEvent
+from parlour.platforms.onebot11.adapter import OneBotAdapter
+from parlour.platforms.onebot11.client import OneBotConnection
 from parlour.testing.memory_link import MemoryLink
 from parlour.testing.native_payloads import read_samples
 from parlour.testing.onebot_simulator import Simulator, native
@@ -69,11 +69,11 @@ class OneEvent:
         self._more.set()
 
 
-async def came_in(event: dict[str, Any], answers: Any = None) -> Incoming:
+async def came_in(event: dict[str, Any], answers: Any = None) -> IncomingEvent:
     link, socket = MemoryLink(), OneEvent(json.dumps(event), answers)
-    adapter, connection = OneBot(link), Connection(socket)  # type: ignore[arg-type]
+    adapter, connection = OneBotAdapter(link), OneBotConnection(socket)  # type: ignore[arg-type]
     connection.account = "10001"
-    talking = asyncio.create_task(adapter._talk(connection))
+    talking = asyncio.create_task(adapter._serve_connection(connection))
     try:
         await link.until(lambda: bool(link.incoming), seconds=4)
     finally:
@@ -102,9 +102,9 @@ def with_value(value: Any, place: Place, other: Any) -> Any:
 PLACES = [(event, place) for event in GOOD for place in places(event) if place and place != ("post_type",)]
 
 
-def kept(incoming: Incoming) -> None:
+def kept(incoming: IncomingEvent) -> None:
     """As the Host writes it down and reads it again."""
-    told = envelope(incoming, "bot", "onebot11")
+    told = to_envelope(incoming, "bot", "onebot11")
     assert loads(dumps([dict(told.data), dict(told.input), told.actor.id, told.event_id]))
 
 

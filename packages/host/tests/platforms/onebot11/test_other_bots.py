@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from parlour.core.platforms.events import envelope
-from parlour.core.platforms.port import Incoming
+from parlour.core.platforms.events import to_envelope
+from parlour.core.platforms.port import IncomingEvent
 from parlour.platforms.onebot11 import connected_accounts
-from parlour.platforms.onebot11.connected_accounts import Roster
+from parlour.platforms.onebot11.connected_accounts import ConnectedAccounts
 from parlour.testing.network import free_port
 from parlour.testing.onebot_simulator import Simulator, native
 
@@ -20,8 +20,8 @@ def nobody() -> None:
     """Hears that others come and go."""
 
 
-def by_bot(incoming: Incoming) -> bool:
-    return bool(envelope(incoming, "bot", "onebot11").actor.data.get("is_bot"))
+def by_bot(incoming: IncomingEvent) -> bool:
+    return bool(to_envelope(incoming, "bot", "onebot11").actor.data.get("is_bot"))
 
 
 @pytest.mark.parametrize(
@@ -87,14 +87,14 @@ async def test_what_a_bot_takes_back_is_taken_back_by_a_bot(bot: Bot, joined: Re
 
 def test_an_account_that_went_away_is_a_bot_until_it_could_have_come_back() -> None:
     now = 1000.0
-    known = Roster(lambda: now)
-    known.joined("1", nobody)
-    known.joined("1", nobody)
-    known.left("1", nobody)
-    now += connected_accounts.BACK_SECONDS
+    known = ConnectedAccounts(lambda: now)
+    known.add("1", nobody)
+    known.add("1", nobody)
+    known.remove("1", nobody)
+    now += connected_accounts.RECONNECT_GRACE_SECONDS
     assert "1" in known, "its other connection is still there"
-    known.left("1", nobody)
+    known.remove("1", nobody)
     assert "1" in known
-    now += connected_accounts.BACK_SECONDS
+    now += connected_accounts.RECONNECT_GRACE_SECONDS
     assert "1" not in known
     assert "2" not in known

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from parlour.core.platforms.port import Incoming
+from parlour.core.platforms.port import IncomingEvent
 from parlour.platforms.onebot11 import enrich
 from parlour.testing.onebot_simulator import Simulator, native
 from parlour_sdk.protocol.chain import File, Forward, Image, MessageChain, Plain, Quote, Unknown, Voice
@@ -13,7 +13,7 @@ from parlour_sdk.protocol.chain import File, Forward, Image, MessageChain, Plain
 from .conftest import Bot, Reverse
 
 
-def chain(incoming: Incoming) -> MessageChain:
+def chain(incoming: IncomingEvent) -> MessageChain:
     return list(incoming.event.message_chain)[1:]  # type: ignore[attr-defined]
 
 
@@ -48,7 +48,7 @@ async def test_what_a_message_only_names_is_asked_for(bot: Bot, simulator: Simul
 async def test_what_can_not_be_had_is_named_and_the_message_comes(
     bot: Bot, simulator: Simulator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(enrich, "ASK_SECONDS", 0.2)
+    monkeypatch.setattr(enrich, "LOOKUP_TIMEOUT_SECONDS", 0.2)
     simulator.faults.stay_silent("get_msg")
     await simulator.say(
         [native.segment("reply", id="5"), native.segment("image", file="gone.jpg"), native.text("hello")]
@@ -63,7 +63,7 @@ PICTURES = [native.segment("image", file=f"{number}.jpg") for number in range(5)
 async def test_all_of_a_message_is_asked_for_at_once(
     bot: Bot, simulator: Simulator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(enrich, "ASK_SECONDS", 600)
+    monkeypatch.setattr(enrich, "LOOKUP_TIMEOUT_SECONDS", 600)
     for _ in PICTURES:
         simulator.faults.stay_silent("get_image")
     await simulator.say(PICTURES)
@@ -71,7 +71,7 @@ async def test_all_of_a_message_is_asked_for_at_once(
 
 
 async def test_what_came_in_time_is_kept(bot: Bot, simulator: Simulator, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(enrich, "ASK_SECONDS", 0.5)
+    monkeypatch.setattr(enrich, "LOOKUP_TIMEOUT_SECONDS", 0.5)
     simulator.world.files = {f"{number}.jpg": f"https://example.com/{number}" for number in range(5)}
     for _ in range(4):
         simulator.faults.stay_silent("get_image")
@@ -83,7 +83,7 @@ async def test_what_came_in_time_is_kept(bot: Bot, simulator: Simulator, monkeyp
 async def test_a_chat_keeps_its_order_while_another_waits(
     bot: Bot, simulator: Simulator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(enrich, "ASK_SECONDS", 60)
+    monkeypatch.setattr(enrich, "LOOKUP_TIMEOUT_SECONDS", 60)
     simulator.faults.stay_silent("get_msg")
     await simulator.say([native.segment("reply", id="5"), native.text("slow")], user_id=1)
     for number in range(20):
@@ -184,10 +184,10 @@ async def test_an_event_that_does_not_say_to_whom_it_came_came_to_the_connection
 
 
 async def test_only_so_much_of_a_message_is_asked_for(bot: Bot, simulator: Simulator) -> None:
-    await simulator.say([native.segment("image", file=f"{number}.jpg") for number in range(enrich.MOST + 5)])
+    await simulator.say([native.segment("image", file=f"{number}.jpg") for number in range(enrich.MAX_LOOKUPS + 5)])
     [incoming] = await bot.link.events(1)
-    assert len(chain(incoming)) == enrich.MOST + 5
-    assert len(simulator.requests) == enrich.MOST == 20
+    assert len(chain(incoming)) == enrich.MAX_LOOKUPS + 5
+    assert len(simulator.requests) == enrich.MAX_LOOKUPS == 20
 
 
 @pytest.mark.parametrize("moment", ["1760000000", 1_760_000_000.0, 1_760_000_000_000])

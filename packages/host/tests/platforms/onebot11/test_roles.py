@@ -8,7 +8,7 @@ import pytest
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import InvalidStatus
 
-from parlour.core.platforms.port import PlatformAway
+from parlour.core.platforms.port import PlatformOffline
 from parlour.platforms.onebot11 import accounts
 from parlour.platforms.onebot11 import server_connection as listening
 from parlour.testing.onebot_simulator import Simulator, native
@@ -72,7 +72,7 @@ async def test_half_of_an_account_is_told(bot: Bot) -> None:
     calls = Simulator()
     async with Simulator().connecting(bot.url, role="Event"):
         await bot.link.until(lambda: "account 10001 reports events and takes no calls; let it" in bot.link.now[1])
-        with pytest.raises(PlatformAway, match="takes no calls"):
+        with pytest.raises(PlatformOffline, match="takes no calls"):
             await bot.adapter.api("10001").send_message("private", "7", HELLO)
         async with calls.connecting(bot.url, role="API"):
             await bot.link.until(lambda: bot.link.now == ("connected", ""))
@@ -84,7 +84,7 @@ async def test_half_of_an_account_is_told(bot: Bot) -> None:
 async def test_who_reports_events_alone_need_not_answer_pings(
     reverse: Reverse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(listening, "PING_SECONDS", 0.1)
+    monkeypatch.setattr(listening, "PING_INTERVAL_SECONDS", 0.1)
     bot = await reverse()
     async with deaf(bot, "Event") as events:
         async with deaf(bot, "API"):
@@ -97,7 +97,7 @@ async def test_who_reports_events_alone_need_not_answer_pings(
 async def test_a_second_claim_of_events_is_refused_while_the_first_tells_its_heartbeat(
     bot: Bot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(accounts, "ALIVE_SECONDS", 0.1)
+    monkeypatch.setattr(accounts, "PROBE_TIMEOUT_SECONDS", 0.1)
     headers = {"X-Self-ID": "10001", "X-Client-Role": "Event"}
     async with deaf(bot, "Event") as first:
         await first.send(json.dumps(native.heartbeat(10001, 60)))

@@ -8,7 +8,7 @@ import pytest
 from websockets.asyncio.client import connect
 
 from parlour.core.model.providers import ProviderFailed
-from parlour.core.platforms.port import Content, PlatformAway, PlatformRefused, PlatformUncertain
+from parlour.core.platforms.port import FileContent, PlatformOffline, PlatformRefused, PlatformUncertain
 from parlour.platforms.onebot11 import client
 from parlour.testing.onebot_simulator import Simulator, native
 from parlour_sdk.protocol.chain import (
@@ -86,7 +86,7 @@ async def test_too_much_is_refused_for_now(retcode: int, words: str, bot: Bot, s
 
 
 async def test_no_answer_is_uncertain(bot: Bot, simulator: Simulator, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client.Connection.call, "__defaults__", (0.2,))
+    monkeypatch.setattr(client.OneBotConnection.call, "__defaults__", (0.2,))
     simulator.faults.stay_silent("send_private_msg")
     with pytest.raises(PlatformUncertain, match="did not answer send_private_msg"):
         await bot.adapter.api().send_message("private", "7", HELLO)
@@ -158,7 +158,7 @@ async def test_a_merged_forward_is_asked_for_by_both_names_of_its_id(bot: Bot, s
 
 
 async def test_nobody_connected_is_no_attempt(bot: Bot) -> None:
-    with pytest.raises(PlatformAway):
+    with pytest.raises(PlatformOffline):
         await bot.adapter.api().send_message("private", "7", HELLO)
 
 
@@ -180,7 +180,7 @@ async def test_a_second_try_goes_on_after_the_parts_that_went_out(bot: Bot, simu
 
 
 async def test_an_artifact_goes_out_with_its_bytes_and_name(bot: Bot, simulator: Simulator) -> None:
-    bot.link.files["art"] = Content(b"hello", "cat.png", "image/png")
+    bot.link.files["art"] = FileContent(b"hello", "cat.png", "image/png")
     await bot.adapter.api().send_message("private", "7", [Image(artifact_id="art")])
     [sent] = simulator.sent()
     assert sent.segments[0]["data"] == {"file": "base64://aGVsbG8=", "name": "cat.png"}
@@ -301,7 +301,7 @@ async def test_an_answer_to_the_bots_own_message_addresses_it(bot: Bot, simulato
     await simulator.say([quote, {"type": "text", "data": {"text": "why?"}}], group_id=5)
     await simulator.say("to nobody", group_id=5)
     answer, other = await bot.link.events(2)
-    assert (answer.addressed, other.addressed) == (True, False)
+    assert (answer.addresses_bot, other.addresses_bot) == (True, False)
     expected = Quote(id=sent.message_id, sender="10001", name="bot", origin=[Plain(text="hello")])
     assert answer.event.message_chain[1] == expected  # type: ignore[attr-defined]
 
@@ -312,4 +312,4 @@ async def test_an_answer_to_what_the_bot_said_in_an_earlier_life_addresses_it(bo
     for quoted in (own, others["message_id"]):
         await simulator.say([native.segment("reply", id=str(quoted)), native.text("why?")], group_id=5)
     _, answer, other = await bot.link.events(3)
-    assert (answer.addressed, other.addressed) == (True, False)
+    assert (answer.addresses_bot, other.addresses_bot) == (True, False)

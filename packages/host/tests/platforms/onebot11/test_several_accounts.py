@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from parlour.core.platforms.api import PlatformApi
-from parlour.core.platforms.port import PlatformAway, PlatformRefused
+from parlour.core.platforms.port import PlatformOffline, PlatformRefused
 from parlour.platforms.onebot11 import account_routing, accounts
-from parlour.platforms.onebot11.account_routing import Meetings
+from parlour.platforms.onebot11.account_routing import AccountRouting
 from parlour.testing.onebot_simulator import Simulator, native
 from parlour_sdk.protocol.chain import Plain
 
@@ -109,7 +109,7 @@ async def test_who_quotes_a_message_with_the_number_of_one_that_another_account_
     await first.say(quote, int(MEMBER), int(GROUP))
     await second.say(quote, int(MEMBER), int(GROUP))
     incoming = await bot.link.events(6)
-    assert {each.account: each.addressed for each in incoming[4:]} == {str(FIRST): False, str(SECOND): True}
+    assert {each.account: each.addresses_bot for each in incoming[4:]} == {str(FIRST): False, str(SECOND): True}
 
 
 async def test_who_is_a_friend_of_one_account_is_not_answered_through_a_group_of_another(
@@ -134,14 +134,14 @@ async def test_an_account_that_was_just_cut_is_waited_for(
         await gone.report(native.request(SECOND, "friend", "please", user_id=8))
         await bot.link.events(2)
     await bot.link.until(lambda: "account 10002 went away" in bot.link.now[1])
-    with pytest.raises(PlatformAway, match="account 10002 is not connected"):
+    with pytest.raises(PlatformOffline, match="account 10002 is not connected"):
         await bot.adapter.api().send_message("group", GROUP, HELLO)
 
 
 async def test_an_account_that_is_gone_for_long_is_not_waited_for_where_another_might_do(
     bot: Bot, first: Simulator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(accounts, "GONE_SECONDS", 0.0)
+    monkeypatch.setattr(accounts, "DISCONNECTED_SHOWN_SECONDS", 0.0)
     gone = Simulator(self_id=SECOND)
     async with gone.connecting(bot.url):
         await gone.say("hello", int(MEMBER), int(GROUP))
@@ -150,14 +150,14 @@ async def test_an_account_that_is_gone_for_long_is_not_waited_for_where_another_
     await bot.link.until(lambda: bot.link.now == ("connected", ""))
     await bot.adapter.api().send_message("group", GROUP, HELLO)
     assert [each.text for each in first.sent()] == ["hello"]
-    with pytest.raises(PlatformAway, match="account 10002 is not connected"):
+    with pytest.raises(PlatformOffline, match="account 10002 is not connected"):
         await bot.adapter.api().answer_friend_request("please", True)
 
 
 def test_only_so_many_are_remembered_and_the_latest_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(account_routing, "MOST", 2)
-    known = Meetings()
+    monkeypatch.setattr(account_routing, "MAX_CACHED_KEYS", 2)
+    known = AccountRouting()
     for group in ("1", "2", "1", "3"):
-        known.met("a", account_routing.chat("group", group), account_routing.request(group))
-    assert [known.account(account_routing.chat("group", group)) for group in "123"] == ["a", "", "a"]
-    assert [known.account(account_routing.request(group)) for group in "123"] == ["a", "", "a"]
+        known.record("a", account_routing.chat("group", group), account_routing.request(group))
+    assert [known.account_for(account_routing.chat("group", group)) for group in "123"] == ["a", "", "a"]
+    assert [known.account_for(account_routing.request(group)) for group in "123"] == ["a", "", "a"]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from parlour.platforms._kit import backoff
-from parlour.platforms.telegram.adapter import Telegram, create
+from parlour.platforms.telegram.adapter import TelegramAdapter, create
 from parlour.testing.memory_link import MemoryLink
 from parlour.testing.telegram_simulator import Simulator
 
@@ -16,7 +16,7 @@ from parlour.testing.telegram_simulator import Simulator
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Connects again at once."""
-    monkeypatch.setattr(backoff, "FIRST_SECONDS", 0.01)
+    monkeypatch.setattr(backoff, "FIRST_DELAY_SECONDS", 0.01)
 
 
 class Bot:
@@ -26,7 +26,7 @@ class Bot:
         self.simulator = simulator
         self.link = MemoryLink({"token": simulator.token, "mode": "polling", "api_base_url": url, **config})
         self.adapter = create(self.link)
-        assert isinstance(self.adapter, Telegram)
+        assert isinstance(self.adapter, TelegramAdapter)
         self.api = self.adapter.api()
 
     @asynccontextmanager

@@ -17,34 +17,34 @@ def ids(update: dict[str, Any]) -> list[int]:
 
 
 def test_an_album_is_due_when_nothing_came_for_a_while() -> None:
-    gathered = albums.gather((), [part(2), part(1)], now=0)
+    gathered = albums.collect((), [part(2), part(1)], now=0)
     assert gathered.ready == []
-    assert albums.due(gathered.open, now=0.6).ready == []
-    [album] = albums.due(gathered.open, now=0.8).ready
+    assert albums.complete_due(gathered.open, now=0.6).ready == []
+    [album] = albums.complete_due(gathered.open, now=0.8).ready
     assert ids(album) == [1, 2]
 
 
 def test_parts_that_go_on_coming_do_not_hold_it_for_ever() -> None:
-    gathered = albums.gather((), [part(1)], now=0)
+    gathered = albums.collect((), [part(1)], now=0)
     for number in range(2, 9):
-        gathered = albums.gather(gathered.open, [part(number)], now=number * 0.5)
-    assert len(albums.due(gathered.open, now=3.1).ready) == 1
+        gathered = albums.collect(gathered.open, [part(number)], now=number * 0.5)
+    assert len(albums.complete_due(gathered.open, now=3.1).ready) == 1
 
 
 def test_what_is_said_after_an_album_comes_after_it() -> None:
-    gathered = albums.gather((), [part(1), part(2), part(3, group=""), part(4, group="b"), part(5, chat=2)], now=0)
+    gathered = albums.collect((), [part(1), part(2), part(3, group=""), part(4, group="b"), part(5, chat=2)], now=0)
     assert [ids(each) for each in gathered.ready] == [[1, 2], [3]]
     assert len(gathered.open) == 2
 
 
 def test_the_tenth_part_completes_it_and_a_repeated_one_does_not_count() -> None:
-    gathered = albums.gather((), [part(1), *(part(number) for number in range(1, 11))], now=0)
+    gathered = albums.collect((), [part(1), *(part(number) for number in range(1, 11))], now=0)
     assert [ids(each) for each in gathered.ready] == [list(range(1, 11))]
     assert gathered.open == ()
 
 
 def test_what_is_kept_makes_the_same_album_again() -> None:
-    gathered = albums.gather((), [part(1), part(2)], now=0)
-    again = albums.gather((), albums.kept(gathered.open), now=100)
-    [album] = albums.due(again.open, now=200).ready
+    gathered = albums.collect((), [part(1), part(2)], now=0)
+    again = albums.collect((), albums.pending_updates(gathered.open), now=100)
+    [album] = albums.complete_due(again.open, now=200).ready
     assert ids(album) == [1, 2]

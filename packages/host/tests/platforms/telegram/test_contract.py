@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import parlour.platforms.telegram as package
-from parlour.platforms.catalogue import Catalogue
+from parlour.platforms.catalogue import BuiltinAdapterCatalogue
 from parlour.platforms.telegram.api import TelegramApi
 from parlour.testing.adapter_contract import CHAT, ConnectingContract, Rig
 from parlour.testing.native_payloads import read_samples
@@ -36,7 +36,7 @@ HELLO = "aGVsbG8="
 
 
 class TelegramRig(Rig):
-    manifest = Catalogue().manifests()["telegram"]
+    manifest = BuiltinAdapterCatalogue().manifests()["telegram"]
     api = TelegramApi
     samples = read_samples(SAMPLES)
 

@@ -7,16 +7,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parlour.core.encoding import dumps
-from parlour.core.platforms.events import envelope
-from parlour.core.platforms.port import Incoming
-from parlour.platforms.telegram.decode import Context, decode
-from parlour.platforms.telegram.users import Me
+from parlour.core.platforms.events import to_envelope
+from parlour.core.platforms.port import IncomingEvent
+from parlour.platforms.telegram.decode import TelegramDecodeContext, decode
+from parlour.platforms.telegram.users import BotAccount
 from parlour.testing.memory_link import MemoryLink
 from parlour.testing.telegram_simulator import native
 
 from .conftest import Bot
 
-CONTEXT = Context("bot", Me("777", "parlour_test_bot"))
+CONTEXT = TelegramDecodeContext("bot", BotAccount("777", "parlour_test_bot"))
 FIELDS = (
     "text", "entities", "caption", "photo", "document", "sticker", "reply_to_message", "forward_origin", "sender_chat",
     "message_thread_id", "is_topic_message", "new_chat_members", "new_chat_title", "media_group_id", "venue",
@@ -36,18 +36,18 @@ values = st.recursive(
 def test_every_update_becomes_events_that_the_host_can_keep(kind: str, told: dict[str, Any]) -> None:
     whole = {"message_id": 1, "from": native.user(7), "chat": native.private(7), "date": 1760000000, **told}
     for incoming in decode({"update_id": 1, kind: whole}, CONTEXT):
-        assert dumps(envelope(incoming, "bot", "telegram").data)
+        assert dumps(to_envelope(incoming, "bot", "telegram").data)
 
 
 async def test_an_update_that_can_not_be_kept_harms_no_other(bot: Bot, monkeypatch: pytest.MonkeyPatch) -> None:
-    received = MemoryLink.received
+    received = MemoryLink.receive
 
-    async def choosy(link: MemoryLink, *incoming: Incoming, cursor: str | None = None) -> None:
+    async def choosy(link: MemoryLink, *incoming: IncomingEvent, cursor: str | None = None) -> None:
         if any("poison" in str(each.event) for each in incoming):
             raise RuntimeError("it can't be kept")
         await received(link, *incoming, cursor=cursor)
 
-    monkeypatch.setattr(MemoryLink, "received", choosy)
+    monkeypatch.setattr(MemoryLink, "receive", choosy)
     bot.simulator.updates.waiting += [
         {"update_id": 600_000_000 + number, "message": bot.simulator.message(1, text=text)}
         for number, text in enumerate(("one", "poison", "two"))
@@ -75,4 +75,4 @@ def test_the_language_of_a_person_is_known_to_the_host(told: dict[str, Any], loc
         "text": "你好",
     }
     [incoming] = decode({"update_id": 1, "message": message}, CONTEXT)
-    assert envelope(incoming, "bot", "telegram").actor.data.get("locale") == locale
+    assert to_envelope(incoming, "bot", "telegram").actor.data.get("locale") == locale

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parlour.platforms.telegram.markdown import written
-from parlour.platforms.telegram.text_entities import LONGEST_TEXT, length
+from parlour.platforms.telegram.markdown import render_markdown
+from parlour.platforms.telegram.text_entities import MAX_TEXT_LENGTH, utf16_length
 
 
 @pytest.mark.parametrize(
@@ -23,25 +23,25 @@ from parlour.platforms.telegram.text_entities import LONGEST_TEXT, length
     ],
 )
 def test_markup_becomes_entities(text: str, shown: str, kinds: list[tuple[str, int, int]]) -> None:
-    made = written(text, markdown=True)
+    made = render_markdown(text, markdown=True)
     assert made.text == shown
     assert [(each["type"], each["offset"], each["length"]) for each in made.entities] == kinds
 
 
 def test_a_fence_keeps_its_language() -> None:
-    made = written("```python\nx < 1\n```", markdown=True)
+    made = render_markdown("```python\nx < 1\n```", markdown=True)
     assert made.text == "x < 1"
     assert made.entities == [{"offset": 0, "length": 5, "type": "pre", "language": "python"}]
 
 
 def test_what_markup_would_make_too_long_is_sent_as_it_was_written() -> None:
     table = "| a | b |\n| - | - |\n" + f"| {'x' * 60} | y |\n" + "| 1 | 2 |\n" * 350
-    assert length(table) <= LONGEST_TEXT
-    assert written(table, markdown=True).text == table
+    assert utf16_length(table) <= MAX_TEXT_LENGTH
+    assert render_markdown(table, markdown=True).text == table
 
 
 @given(st.text(alphabet="ab *_`~[]()>#-\n👋é<&|", max_size=80))
 def test_entities_are_always_within_the_text(text: str) -> None:
-    made = written(text, markdown=True)
-    units = length(made.text)
+    made = render_markdown(text, markdown=True)
+    units = utf16_length(made.text)
     assert all(0 <= each["offset"] < each["offset"] + each["length"] <= units for each in made.entities)

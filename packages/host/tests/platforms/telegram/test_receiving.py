@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from parlour.core.platforms.port import Incoming
+from parlour.core.platforms.port import IncomingEvent
 from parlour.testing.telegram_simulator import Simulator, native
 from parlour_sdk.protocol.chain import Image, Unknown
 from parlour_sdk.protocol.platform_events import InteractionReceived, MessageReceived
@@ -15,7 +15,7 @@ from .conftest import Bot
 ANN, BOSS, GROUP = 1, 2, -1001
 
 
-def said(incoming: Incoming) -> MessageReceived:
+def said(incoming: IncomingEvent) -> MessageReceived:
     assert isinstance(incoming.event, MessageReceived)
     return incoming.event
 
@@ -84,8 +84,8 @@ async def test_a_message_in_a_topic_and_an_answer_to_the_bot_are_known_for_what_
     await simulator.say("in a topic", ANN, GROUP, topic=5)
     await simulator.say("an answer", ANN, GROUP, reply_to_message=own, message_thread_id=own["message_id"])
     topic, answer = await bot.link.events(2)
-    assert (topic.thread_id, topic.addressed) == ("5", False)
-    assert (answer.thread_id, answer.addressed) == ("", True)
+    assert (topic.thread_id, topic.addresses_bot) == ("5", False)
+    assert (answer.thread_id, answer.addresses_bot) == ("", True)
 
 
 async def test_somebody_who_speaks_as_the_group_is_an_administrator_and_no_bot(bot: Bot) -> None:

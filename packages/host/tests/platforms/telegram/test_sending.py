@@ -4,7 +4,7 @@ import base64
 
 import pytest
 
-from parlour.core.platforms.port import Content, PlatformRefused
+from parlour.core.platforms.port import FileContent, PlatformRefused
 from parlour_sdk.protocol.chain import File, Image, Plain, Platform
 
 from .conftest import Bot
@@ -73,7 +73,7 @@ async def test_a_picture_that_is_too_large_for_one_goes_out_as_a_file(bot: Bot) 
 
 
 async def test_an_artifact_goes_out_with_its_name_and_bytes(bot: Bot) -> None:
-    bot.link.files["artifact"] = Content(b"a report", "report.pdf", "application/pdf")
+    bot.link.files["artifact"] = FileContent(b"a report", "report.pdf", "application/pdf")
     await bot.api.send_message("private", ANN, [File(artifact_id="artifact")])
     document = bot.simulator.sent()[0].message["document"]
     assert document["file_name"] == "report.pdf"

@@ -8,9 +8,9 @@ from aiohttp import web
 
 from parlour.core.journal import StorageFailed
 from parlour.core.platforms.hooks import HookCall
-from parlour.core.platforms.port import AdapterStopped, Incoming
-from parlour.platforms.telegram.adapter import Telegram
-from parlour.platforms.telegram.webhook import HEADER
+from parlour.core.platforms.port import AdapterStopped, IncomingEvent
+from parlour.platforms.telegram.adapter import TelegramAdapter
+from parlour.platforms.telegram.webhook import SECRET_HEADER
 from parlour.testing.memory_link import MemoryLink
 from parlour.testing.telegram_simulator import Simulator
 
@@ -20,9 +20,9 @@ ANN = 1
 
 
 @asynccontextmanager
-async def door() -> AsyncIterator[tuple[str, list[Telegram]]]:
+async def door() -> AsyncIterator[tuple[str, list[TelegramAdapter]]]:
     """What a Host has at its port: it hands calls to the adapter in the list."""
-    adapters: list[Telegram] = []
+    adapters: list[TelegramAdapter] = []
 
     async def called(request: web.Request) -> web.Response:
         headers = {name.lower(): value for name, value in request.headers.items()}
@@ -42,21 +42,21 @@ async def door() -> AsyncIterator[tuple[str, list[Telegram]]]:
 async def called(simulator: Simulator, url: str) -> AsyncIterator[Bot]:
     async with door() as (address, adapters):
         bot = Bot(simulator, url, mode="webhook", webhook_url=address)
-        assert isinstance(bot.adapter, Telegram)
+        assert isinstance(bot.adapter, TelegramAdapter)
         adapters.append(bot.adapter)
         async with bot.served():
             yield bot
 
 
 async def test_an_update_comes_again_until_it_is_durable(called: Bot, monkeypatch: pytest.MonkeyPatch) -> None:
-    received, failures = MemoryLink.received, [StorageFailed("disk_full", "the disk is full")] * 2
+    received, failures = MemoryLink.receive, [StorageFailed("disk_full", "the disk is full")] * 2
 
-    async def reluctant(link: MemoryLink, *incoming: Incoming, cursor: str | None = None) -> None:
+    async def reluctant(link: MemoryLink, *incoming: IncomingEvent, cursor: str | None = None) -> None:
         if failures:
             raise failures.pop()
         await received(link, *incoming, cursor=cursor)
 
-    monkeypatch.setattr(MemoryLink, "received", reluctant)
+    monkeypatch.setattr(MemoryLink, "receive", reluctant)
     await called.simulator.say("hello", ANN)
     await called.simulator.say("more", ANN)
     incoming = await called.link.events(2)
@@ -65,11 +65,11 @@ async def test_an_update_comes_again_until_it_is_durable(called: Bot, monkeypatc
 
 
 async def test_only_the_secret_opens_and_what_is_no_update_is_not_asked_for_again(called: Bot) -> None:
-    assert isinstance(called.adapter, Telegram)
+    assert isinstance(called.adapter, TelegramAdapter)
     secret = called.simulator.updates.webhook["secret"]
-    for headers in ({}, {HEADER: "wrong"}, {HEADER: called.simulator.token}):
+    for headers in ({}, {SECRET_HEADER: "wrong"}, {SECRET_HEADER: called.simulator.token}):
         assert (await called.adapter.hook(HookCall(b'{"update_id": 1}', headers))).status == 401
-    assert (await called.adapter.hook(HookCall(b"no update", {HEADER: secret}))).status == 200
+    assert (await called.adapter.hook(HookCall(b"no update", {SECRET_HEADER: secret}))).status == 200
     assert called.link.incoming == []
 
 
@@ -82,7 +82,7 @@ async def test_an_album_is_acknowledged_part_by_part_and_comes_in_as_one(called:
 
 
 async def test_a_polling_bot_is_not_called_and_a_webhook_needs_an_address(bot: Bot, url: str) -> None:
-    assert isinstance(bot.adapter, Telegram)
+    assert isinstance(bot.adapter, TelegramAdapter)
     assert (await bot.adapter.hook(HookCall(b"{}"))).status == 404
     with pytest.raises(AdapterStopped, match="webhook_url: the public address"):
         Bot(bot.simulator, url, mode="webhook")

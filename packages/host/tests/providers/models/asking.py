@@ -6,10 +6,10 @@ from typing import Any
 from pydantic_core import from_json
 
 from parlour.core.model.model_config import Model
-from parlour.core.models.catalogue import Kind
-from parlour.providers.models.dialects.base import Answer, Called, Dialect, Piece
+from parlour.core.models.catalogue import ModelServiceKind
+from parlour.providers.models.dialects.base import CallTarget, ModelDialect, ResponseChunk, ResponseParser
 from parlour.providers.models.dialects.tool_names import ToolNames
-from parlour.providers.models.sse import Splitter
+from parlour.providers.models.sse import SseSplitter
 from parlour.providers.models.stream_reader import DONE
 from parlour_sdk.protocol.models import InvokeModel
 
@@ -28,9 +28,9 @@ DIALOGUE = [
 ]
 
 
-def called(dialect: str, **fields: Any) -> Called:
+def called(dialect: str, **fields: Any) -> CallTarget:
     kind = {name: fields.pop(name) for name in ("limit_word", "returns_reasoning") if name in fields}
-    return Called(Kind("kind", "Kind", dialect, **kind), Model("m", "p", "the-model", **fields))
+    return CallTarget(ModelServiceKind("kind", "Kind", dialect, **kind), Model("m", "p", "the-model", **fields))
 
 
 def request(messages: Any = "hello", **fields: Any) -> InvokeModel:
@@ -38,17 +38,17 @@ def request(messages: Any = "hello", **fields: Any) -> InvokeModel:
     return InvokeModel.model_validate({"call_id": "1", "model_id": "m", "messages": listed, **fields})
 
 
-def body(dialect: Dialect, asked: InvokeModel, **fields: Any) -> dict[str, Any]:
+def body(dialect: ModelDialect, asked: InvokeModel, **fields: Any) -> dict[str, Any]:
     named = {"Anthropic": "anthropic", "Gemini": "gemini"}.get(type(dialect).__name__, "openai")
     names = ToolNames(tool.name for tool in asked.tools or ())
     return dialect.chat(called(named, **fields), asked, names, stream=True).body
 
 
-def read(answer: Answer, sample: str) -> Piece:
+def read(answer: ResponseParser, sample: str) -> ResponseChunk:
     """A recorded stream, whole."""
-    splitter, joined = Splitter(), Piece()
+    splitter, joined = SseSplitter(), ResponseChunk()
     content = (SAMPLES / sample).read_bytes()
     for event in [*splitter.feed(content), *splitter.end()]:
         if event != DONE:
-            joined.add(answer.read(from_json(event)))
+            joined.add(answer.parse_event(from_json(event)))
     return joined

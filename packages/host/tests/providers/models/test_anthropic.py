@@ -5,7 +5,7 @@ import pytest
 from parlour.providers.models.dialects import reasoning
 from parlour.providers.models.dialects.anthropic import JSON_ONLY, Anthropic
 from parlour.providers.models.dialects.tool_names import ToolNames
-from parlour.providers.models.errors import Failure
+from parlour.providers.models.errors import ModelCallFailure
 from parlour_sdk.protocol.models import Embed
 from parlour_sdk.protocol.usage import Usage
 
@@ -66,21 +66,21 @@ def test_json_is_asked_for_by_schema_or_in_words() -> None:
 
 
 def test_a_streamed_answer_is_put_together() -> None:
-    answer = DIALECT.answer()
+    answer = DIALECT.response_parser()
     piece = read(answer, "anthropic_tools.sse")
     assert (piece.reasoning, piece.text) == ("The user wants the time.", "Let me look.")
     assert (piece.finish_reason, piece.done) == ("tool_calls", True)
     assert piece.usage == Usage(prompt_tokens=55, completion_tokens=42, cached_tokens=30)
-    [call] = answer.calls.whole(ToolNames(["time.now"]))
+    [call] = answer.calls.complete(ToolNames(["time.now"]))
     assert (call.id, call.name, call.arguments) == ("toolu_1", "time.now", {"zone": "UTC"})
 
 
 def test_signed_thoughts_go_back_to_the_model_that_had_them_before_its_tool_calls() -> None:
-    answer = DIALECT.answer()
+    answer = DIALECT.response_parser()
     read(answer, "anthropic_tools.sse")
     signed = [{"type": "thinking", "thinking": "The user wants the time.", "signature": "c2ln"}]
-    assert answer.signed == signed
-    mine = reasoning.carried(called("anthropic"), answer.signed)
+    assert answer.signed_reasoning == signed
+    mine = reasoning.to_metadata(called("anthropic"), answer.signed_reasoning)
     calling = {"role": "assistant", "tool_calls": [{"id": "c", "name": "n"}], "metadata": mine}
     [turn] = body(DIALECT, request([calling]))["messages"]
     assert [each["type"] for each in turn["content"]] == ["thinking", "tool_use"]
@@ -92,27 +92,29 @@ def test_signed_thoughts_go_back_to_the_model_that_had_them_before_its_tool_call
 
 
 def test_thoughts_that_are_hidden_go_back_as_they_came() -> None:
-    answer = DIALECT.answer()
+    answer = DIALECT.response_parser()
     blocks = [{"type": "redacted_thinking", "data": "xyz"}, {"type": "tool_use", "id": "t", "name": "n", "input": {}}]
-    answer.whole({"content": blocks, "stop_reason": "tool_use"})
-    assert answer.signed == [blocks[0]]
+    answer.parse_whole({"content": blocks, "stop_reason": "tool_use"})
+    assert answer.signed_reasoning == [blocks[0]]
 
 
 def test_a_whole_answer_is_read_too() -> None:
-    answer = DIALECT.answer()
+    answer = DIALECT.response_parser()
     blocks = [{"type": "text", "text": "4"}, {"type": "tool_use", "id": "t", "name": "n", "input": {"a": 1}}]
     usage = {"input_tokens": 3, "output_tokens": 1}
-    piece = answer.whole({"content": blocks, "stop_reason": "end_turn", "usage": usage})
+    piece = answer.parse_whole({"content": blocks, "stop_reason": "end_turn", "usage": usage})
     assert (piece.text, piece.finish_reason, piece.usage) == ("4", "stop", Usage(prompt_tokens=3, completion_tokens=1))
-    assert answer.calls.whole(ToolNames([]))[0].arguments == {"a": 1}
+    assert answer.calls.complete(ToolNames([]))[0].arguments == {"a": 1}
 
 
 def test_an_error_inside_a_stream_is_told() -> None:
-    with pytest.raises(Failure, match="Overloaded"):
-        DIALECT.answer().read({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}})
+    with pytest.raises(ModelCallFailure, match="Overloaded"):
+        DIALECT.response_parser().parse_event(
+            {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
+        )
 
 
 def test_what_the_service_does_not_have_is_refused() -> None:
-    with pytest.raises(Failure) as refused:
+    with pytest.raises(ModelCallFailure) as refused:
         DIALECT.embed(called("anthropic"), Embed(call_id="1", model_id="m", texts=["a"]))
     assert refused.value.code == "not_supported"

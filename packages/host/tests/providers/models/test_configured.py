@@ -6,20 +6,20 @@ from dataclasses import replace
 
 import pytest
 
-from parlour.core.config.models import ModelBook
+from parlour.core.config.models import ModelRepository
 from parlour.core.model.model_config import Model, Prices, Provider
-from parlour.core.model.providers import Asking, ProviderFailed
+from parlour.core.model.providers import CallContext, ProviderFailed
 from parlour.core.secrets import SecretUnreadable
 from parlour.core.system import SystemClock
 from parlour.providers.models.catalogue import ShippedCatalogue
 from parlour.providers.models.model_service import ConfiguredModels
-from parlour.providers.models.timeouts import Patience
+from parlour.providers.models.timeouts import ModelTimeouts
 from parlour.testing import MemoryJournal
 from parlour.testing.model_server import ModelServer, Raw, Say, event
 
 from .asking import request
 
-ASKING = Asking("plugin")
+ASKING = CallContext("plugin")
 MODEL = Model("m", "p", "fake", max_output_tokens=100, prices=Prices(1, 2))
 
 
@@ -42,17 +42,17 @@ def server() -> Iterator[ModelServer]:
 
 
 @pytest.fixture
-async def book(server: ModelServer) -> ModelBook:
+async def book(server: ModelServer) -> ModelRepository:
     server.forget()
-    book = ModelBook(MemoryJournal(), SystemClock())
+    book = ModelRepository(MemoryJournal(), SystemClock())
     await book.put_provider(Provider("p", "Fake", "openai-compatible", f"{server.address}/v1", ("yek",)))
     await book.put_model(MODEL)
     return book
 
 
 @pytest.fixture
-async def models(book: ModelBook) -> AsyncIterator[ConfiguredModels]:
-    models = ConfiguredModels(book, ShippedCatalogue(), Box(), Patience())
+async def models(book: ModelRepository) -> AsyncIterator[ConfiguredModels]:
+    models = ConfiguredModels(book, ShippedCatalogue(), Box(), ModelTimeouts())
     yield models
     await models.close()
 
@@ -80,14 +80,14 @@ async def test_what_a_service_does_not_count_is_estimated(
     assert (usage.prompt_tokens, usage.completion_tokens, usage.cost_micros) == (2, 3, 8)
 
 
-def test_the_worst_case_has_its_price(models: ConfiguredModels, book: ModelBook) -> None:
-    worst = models.worst_case(request("hello"))
+def test_the_worst_case_has_its_price(models: ConfiguredModels, book: ModelRepository) -> None:
+    worst = models.max_usage(request("hello"))
     assert worst.completion_tokens == 100
     assert worst.cost_micros == worst.prompt_tokens + 200
 
 
 async def test_a_changed_provider_is_followed_and_answers_under_way_end_well(
-    models: ConfiguredModels, book: ModelBook, server: ModelServer
+    models: ConfiguredModels, book: ModelRepository, server: ModelServer
 ) -> None:
     server.will(Say("one two three four", gap=0.05))
     async with aclosing(models.stream(ASKING, request())) as chunks:
@@ -110,7 +110,7 @@ async def test_a_changed_provider_is_followed_and_answers_under_way_end_well(
     ],
 )
 async def test_what_is_not_there_is_told(
-    models: ConfiguredModels, book: ModelBook, model: Model, code: str, said: str
+    models: ConfiguredModels, book: ModelRepository, model: Model, code: str, said: str
 ) -> None:
     await book.remove_model("m")
     await book.put_model(model)
@@ -119,7 +119,9 @@ async def test_what_is_not_there_is_told(
     assert failed.value.code == code
 
 
-async def test_keys_that_can_not_be_read_are_told_with_what_to_do(models: ConfiguredModels, book: ModelBook) -> None:
+async def test_keys_that_can_not_be_read_are_told_with_what_to_do(
+    models: ConfiguredModels, book: ModelRepository
+) -> None:
     provider = book.provider("p")
     assert provider is not None
     await book.put_provider(replace(provider, sealed_keys=("lost",)))

@@ -3,9 +3,9 @@
 import pytest
 
 from parlour.providers.models.dialects import reasoning
-from parlour.providers.models.dialects.gemini import UNSIGNED, Gemini
+from parlour.providers.models.dialects.gemini import MISSING_SIGNATURE, Gemini
 from parlour.providers.models.dialects.tool_names import ToolNames
-from parlour.providers.models.errors import Failure
+from parlour.providers.models.errors import ModelCallFailure
 from parlour_sdk.protocol.models import Embed
 from parlour_sdk.protocol.usage import Usage
 
@@ -26,7 +26,7 @@ def test_a_dialogue_with_a_picture_and_a_tool_is_asked_in_geminis_words() -> Non
             "role": "model",
             "parts": [
                 {"text": "I look."},
-                {"functionCall": {"name": "time_now", "args": {"zone": "UTC"}}, "thoughtSignature": UNSIGNED},
+                {"functionCall": {"name": "time_now", "args": {"zone": "UTC"}}, "thoughtSignature": MISSING_SIGNATURE},
             ],
         },
         {"role": "user", "parts": [{"functionResponse": {"name": "time_now", "response": {"output": "noon"}}}]},
@@ -35,13 +35,13 @@ def test_a_dialogue_with_a_picture_and_a_tool_is_asked_in_geminis_words() -> Non
 
 
 def test_the_signature_of_a_call_goes_back_with_it() -> None:
-    answer = DIALECT.answer()
+    answer = DIALECT.response_parser()
     parts = [
         {"functionCall": {"name": "a", "args": {}}, "thoughtSignature": "c2ln"},
         {"functionCall": {"name": "b", "args": {}}},
     ]
-    answer.read({"candidates": [{"content": {"parts": parts}}]})
-    mine = reasoning.carried(called("gemini"), answer.signed)
+    answer.parse_event({"candidates": [{"content": {"parts": parts}}]})
+    mine = reasoning.to_metadata(called("gemini"), answer.signed_reasoning)
     calls = [{"id": "1", "name": "a"}, {"id": "2", "name": "b"}]
     [turn] = body(DIALECT, request([{"role": "assistant", "tool_calls": calls, "metadata": mine}]))["contents"]
     assert [part.get("thoughtSignature") for part in turn["parts"]] == ["c2ln", None]
@@ -68,25 +68,28 @@ def test_settings_go_where_gemini_wants_them() -> None:
 
 
 def test_a_streamed_answer_is_put_together() -> None:
-    answer = DIALECT.answer()
+    answer = DIALECT.response_parser()
     piece = read(answer, "gemini_tools.sse")
     assert (piece.reasoning, piece.text, piece.finish_reason) == ("I should look.", "One moment.", "tool_calls")
     assert piece.usage == Usage(prompt_tokens=7, completion_tokens=16, cached_tokens=2, reasoning_tokens=5)
-    [call] = answer.calls.whole(ToolNames(["time.now"]))
+    [call] = answer.calls.complete(ToolNames(["time.now"]))
     assert (call.id, call.name, call.arguments) == ("call_1", "time.now", {"zone": "UTC"})
 
 
 def test_a_prompt_that_is_blocked_is_filtered() -> None:
-    assert DIALECT.answer().whole({"promptFeedback": {"blockReason": "SAFETY"}}).finish_reason == "content_filter"
+    assert (
+        DIALECT.response_parser().parse_whole({"promptFeedback": {"blockReason": "SAFETY"}}).finish_reason
+        == "content_filter"
+    )
 
 
 def test_an_answer_of_another_form_is_none() -> None:
-    with pytest.raises(Failure, match="candidates"):
-        DIALECT.answer().whole({"hello": 1})
+    with pytest.raises(ModelCallFailure, match="candidates"):
+        DIALECT.response_parser().parse_whole({"hello": 1})
 
 
 def test_texts_are_embedded_in_one_request() -> None:
     asked = DIALECT.embed(called("gemini"), Embed(call_id="1", model_id="m", texts=["a", "b"]))
     assert asked.path.endswith(":batchEmbedContents")
     assert [each["content"]["parts"][0]["text"] for each in asked.body["requests"]] == ["a", "b"]
-    assert DIALECT.embedded({"embeddings": [{"values": [1.0]}, {"values": [2.0]}]})[0] == [[1.0], [2.0]]
+    assert DIALECT.parse_embeddings({"embeddings": [{"values": [1.0]}, {"values": [2.0]}]})[0] == [[1.0], [2.0]]

@@ -4,11 +4,11 @@ import pytest
 
 from parlour.providers.models.dialects import rerank
 from parlour.providers.models.dialects.anthropic import Anthropic
-from parlour.providers.models.dialects.base import Dialect
+from parlour.providers.models.dialects.base import ModelDialect
 from parlour.providers.models.dialects.gemini import Gemini
 from parlour.providers.models.dialects.openai import OpenAI
 from parlour.providers.models.dialects.tool_names import ToolNames
-from parlour.providers.models.errors import Failure
+from parlour.providers.models.errors import ModelCallFailure
 from parlour_sdk.protocol.models import Embed, Rerank
 from parlour_sdk.protocol.usage import Usage
 
@@ -70,9 +70,9 @@ def test_elements_that_no_service_knows_are_told_in_words() -> None:
 
 
 def test_streamed_tool_calls_are_put_together() -> None:
-    answer = DIALECT.answer()
+    answer = DIALECT.response_parser()
     piece = read(answer, "openai_tools.sse")
-    calls = answer.calls.whole(ToolNames(["time.now", "weather"]))
+    calls = answer.calls.complete(ToolNames(["time.now", "weather"]))
     assert [(call.id, call.name, call.arguments) for call in calls] == [
         ("call_a", "time.now", {"zone": "UTC"}),
         ("call_b", "weather", {}),
@@ -82,28 +82,28 @@ def test_streamed_tool_calls_are_put_together() -> None:
 
 
 def test_streamed_thoughts_are_kept_apart_from_the_answer() -> None:
-    piece = read(DIALECT.answer(), "deepseek_reasoning.sse")
+    piece = read(DIALECT.response_parser(), "deepseek_reasoning.sse")
     assert (piece.reasoning, piece.text, piece.finish_reason) == ("两个数相加", "4", "stop")
     assert piece.usage == Usage(prompt_tokens=11, completion_tokens=9, cached_tokens=8)
 
 
 def test_arguments_that_are_no_json_stay_a_text() -> None:
-    answer = DIALECT.answer()
+    answer = DIALECT.response_parser()
     call = {"index": 0, "id": "1", "function": {"name": "t", "arguments": "{broken"}}
-    answer.read({"choices": [{"delta": {"tool_calls": [call]}}]})
-    assert answer.calls.whole(ToolNames([]))[0].arguments == "{broken"
+    answer.parse_event({"choices": [{"delta": {"tool_calls": [call]}}]})
+    assert answer.calls.complete(ToolNames([]))[0].arguments == "{broken"
 
 
 @pytest.mark.parametrize("event", [{"error": {"message": "overloaded"}}, {"code": 7, "message": "overloaded"}])
 def test_an_error_where_an_answer_should_be_is_told(event: object) -> None:
-    with pytest.raises(Failure, match="overloaded"):
-        DIALECT.answer().read(event)
-    with pytest.raises(Failure, match="overloaded"):
-        DIALECT.answer().whole(event)
+    with pytest.raises(ModelCallFailure, match="overloaded"):
+        DIALECT.response_parser().parse_event(event)
+    with pytest.raises(ModelCallFailure, match="overloaded"):
+        DIALECT.response_parser().parse_whole(event)
 
 
 @pytest.mark.parametrize("dialect", [OpenAI(), Anthropic(), Gemini()], ids=lambda each: type(each).__name__)
-def test_no_parameter_changes_which_model_is_asked_or_what(dialect: Dialect) -> None:
+def test_no_parameter_changes_which_model_is_asked_or_what(dialect: ModelDialect) -> None:
     extra = {"model": "dear", "messages": ["x"], "contents": ["x"], "stream": False}
     assert body(dialect, request(extra=extra)) == body(dialect, request())
 
@@ -116,7 +116,7 @@ def test_embeddings_come_in_the_order_of_the_texts() -> None:
     asked = DIALECT.embed(called("openai"), Embed(call_id="1", model_id="m", texts=["a", "b"]))
     assert asked.body["input"] == ["a", "b"]
     data = [{"index": 1, "embedding": [2.0]}, {"index": 0, "embedding": [1.0]}]
-    assert DIALECT.embedded({"data": data, "usage": {"prompt_tokens": 4}}) == (
+    assert DIALECT.parse_embeddings({"data": data, "usage": {"prompt_tokens": 4}}) == (
         [[1.0], [2.0]],
         Usage(prompt_tokens=4),
     )
@@ -133,4 +133,4 @@ def test_embeddings_come_in_the_order_of_the_texts() -> None:
 )
 def test_ranks_are_read_in_every_known_form(answer: object) -> None:
     asked = Rerank(call_id="1", model_id="m", query="q", documents=["a", "b"], top_k=2)
-    assert [(each.index, each.score) for each in rerank.ranked(answer, asked)] == [(1, 0.9), (0, 0.1)]
+    assert [(each.index, each.score) for each in rerank.parse_scores(answer, asked)] == [(1, 0.9), (0, 0.1)]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parlour.core.model.model_config import Model, Prices
-from parlour.core.models.spending import bounded
+from parlour.core.models.stream_usage import limit_answer
 from parlour.providers.models import estimates
 from parlour.providers.models.catalogue import ShippedCatalogue
 from parlour.providers.models.demo import Demo
@@ -34,14 +34,14 @@ def test_tool_names_are_taken_by_services_and_come_back_as_they_were(names: set[
 
 def test_a_key_that_rests_gives_way_to_the_next_until_its_rest_is_over() -> None:
     ring = KeyRing(("a", "b"))
-    assert (ring.current(0), ring.rest("a", 0, 10), ring.current(1)) == ("a", True, "b")
-    assert not ring.rest("b", 1, 60)
+    assert (ring.current(0), ring.pause("a", 0, 10), ring.current(1)) == ("a", True, "b")
+    assert not ring.pause("b", 1, 60)
     assert ring.current(2) == "a"
     assert ring.current(11) == "a"
 
 
 def test_keys_are_not_repeated() -> None:
-    assert KeyRing(("sk-secret",)).hide("no such key: sk-secret.") == "no such key: ********."
+    assert KeyRing(("sk-secret",)).mask("no such key: sk-secret.") == "no such key: ********."
 
 
 def test_cost_is_counted_in_whole_micro_units_and_rounded_up() -> None:
@@ -53,8 +53,8 @@ def test_cost_is_counted_in_whole_micro_units_and_rounded_up() -> None:
 
 def test_the_worst_case_is_never_less_than_what_is_likely() -> None:
     asked = request("hello 你好", tools=[TOOL])
-    worst = estimates.at_most(Model("m", "p", "n", max_output_tokens=50), asked)
-    assert worst.prompt_tokens >= estimates.likely_prompt(asked)
+    worst = estimates.worst_case_usage(Model("m", "p", "n", max_output_tokens=50), asked)
+    assert worst.prompt_tokens >= estimates.estimate_prompt_tokens(asked)
     assert worst.completion_tokens == 50
     for extra, tokens in (
         ({"max_tokens": 7}, 7),
@@ -62,24 +62,24 @@ def test_the_worst_case_is_never_less_than_what_is_likely() -> None:
         ({"max_tokens": 7, "n": 3}, 21),
         ({"generationConfig": {"maxOutputTokens": 8}}, 8),
     ):
-        assert estimates.at_most(Model("m", "p", "n"), request(extra=extra)).completion_tokens == tokens
+        assert estimates.worst_case_usage(Model("m", "p", "n"), request(extra=extra)).completion_tokens == tokens
 
 
 @pytest.mark.parametrize("own", [{"max_completion_tokens": 900}, {"generationConfig": {"maxOutputTokens": 900}}])
 def test_a_limit_of_the_request_replaces_that_of_the_model(own: dict[str, Any]) -> None:
     model = Model("m", "p", "n", parameters={"temperature": 1, **own})
-    assert estimates.at_most(model, request(extra={"max_tokens": 7})).completion_tokens == 7
-    assert estimates.at_most(model, request()).completion_tokens == 900
+    assert estimates.worst_case_usage(model, request(extra={"max_tokens": 7})).completion_tokens == 7
+    assert estimates.worst_case_usage(model, request()).completion_tokens == 900
 
 
 def test_several_answers_share_what_was_reserved() -> None:
     model, asked = Model("m", "p", "n", max_output_tokens=50), request(extra={"n": 3})
-    assert estimates.at_most(model, bounded(asked, 100)).completion_tokens <= 100
+    assert estimates.worst_case_usage(model, limit_answer(asked, 100)).completion_tokens <= 100
 
 
 @given(st.text())
 def test_a_text_has_no_more_tokens_than_bytes(text: str) -> None:
-    assert estimates.likely(text) <= max(1, len(text.encode(errors="replace")))
+    assert estimates.estimate_tokens(text) <= max(1, len(text.encode(errors="replace")))
 
 
 def test_the_catalogue_knows_every_service_of_the_product() -> None:

@@ -11,22 +11,22 @@ import pytest
 
 from parlour.core.model.model_config import Model, Provider
 from parlour.core.model.providers import ProviderFailed
-from parlour.core.models.catalogue import Kind
+from parlour.core.models.catalogue import ModelServiceKind
 from parlour.providers.models import retry as tries
-from parlour.providers.models.dialects.base import Piece
-from parlour.providers.models.provider_client import Service
-from parlour.providers.models.timeouts import Patience
+from parlour.providers.models.dialects.base import ResponseChunk
+from parlour.providers.models.provider_client import ProviderClient
+from parlour.providers.models.timeouts import ModelTimeouts
 from parlour.testing.model_server import Endless, ModelServer, Raw, Refuse, Say, Told, event
 from parlour_sdk.protocol.models import Embed, Rerank
 
 from .asking import TOOL, request
 
 MODEL = Model("m", "p", "fake")
-KIND = Kind("openai-compatible", "Any", "openai")
+KIND = ModelServiceKind("openai-compatible", "Any", "openai")
 FIRST = event({"content": "one "})
 STALL = Raw(FIRST, then="stall")
 
-Make = Callable[..., Service]
+Make = Callable[..., ProviderClient]
 
 
 @pytest.fixture(scope="module")
@@ -43,12 +43,12 @@ def server(shared: ModelServer) -> ModelServer:
 
 @pytest.fixture
 async def make(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Make]:
-    monkeypatch.setattr(tries, "FIRST_PAUSE", 0.01)
-    made: list[Service] = []
+    monkeypatch.setattr(tries, "FIRST_PAUSE_SECONDS", 0.01)
+    made: list[ProviderClient] = []
 
-    def make(*keys: str, address: str = "", **patience: Any) -> Service:
+    def make(*keys: str, address: str = "", **patience: Any) -> ProviderClient:
         provider = Provider("p", "Fake", KIND.kind, address or f"{server.address}/v1")
-        made.append(Service(provider, KIND, keys, Patience(**patience)))
+        made.append(ProviderClient(provider, KIND, keys, ModelTimeouts(**patience)))
         return made[-1]
 
     yield make
@@ -56,7 +56,7 @@ async def make(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> AsyncIte
         await service.close()
 
 
-async def streamed(service: Service, **fields: Any) -> list[Piece]:
+async def streamed(service: ProviderClient, **fields: Any) -> list[ResponseChunk]:
     async with aclosing(service.stream(MODEL, request(**fields))) as pieces:
         return [piece async for piece in pieces]
 
@@ -69,7 +69,7 @@ async def until(holds: Callable[[], object], seconds: float = 30) -> None:
         await asyncio.sleep(0.01)
 
 
-async def failure(service: Service, stream: bool = True) -> ProviderFailed:
+async def failure(service: ProviderClient, stream: bool = True) -> ProviderFailed:
     with pytest.raises(ProviderFailed) as failed:
         await (streamed(service) if stream else service.invoke(MODEL, request()))
     return failed.value

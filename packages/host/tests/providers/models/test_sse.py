@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parlour.providers.models.sse import LINE_BYTES, EventTooLong, Splitter
+from parlour.providers.models.sse import MAX_LINE_BYTES, EventTooLong, SseSplitter
 
 DATA = st.text(st.characters(exclude_characters="\r\n", exclude_categories=("Cs",)), min_size=1).map(str.encode)
 END = st.sampled_from([b"\n", b"\r\n", b"\r"])
 
 
 def all_events(blocks: list[bytes]) -> list[bytes]:
-    splitter = Splitter()
+    splitter = SseSplitter()
     return [event for block in blocks for event in splitter.feed(block)] + splitter.end()
 
 
@@ -43,7 +43,7 @@ def test_the_last_event_needs_no_empty_line_after_it() -> None:
 
 
 def test_a_line_without_an_end_is_not_waited_for() -> None:
-    splitter = Splitter()
-    assert splitter.feed(b"x" * LINE_BYTES) == []
+    splitter = SseSplitter()
+    assert splitter.feed(b"x" * MAX_LINE_BYTES) == []
     with pytest.raises(EventTooLong):
         splitter.feed(b"x")

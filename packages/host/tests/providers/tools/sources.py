@@ -3,11 +3,11 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-from parlour.core.model.providers import Asking
-from parlour.providers.tools.source import Offer
+from parlour.core.model.providers import CallContext
+from parlour.providers.tools.source import OfferedTool
 from parlour_sdk.protocol.tools import ToolOutcome
 
-ASKING = Asking("test/plugin")
+ASKING = CallContext("test/plugin")
 Function = Callable[[dict[str, Any]], Awaitable[ToolOutcome]]
 
 
@@ -19,10 +19,12 @@ class Functions:
 
     def list(self, *names: str) -> None:
         """What is offered from now on."""
-        self._offers = tuple(Offer(f"a.{name}", "native", self._provider, read_only=name == "look") for name in names)
+        self._offers = tuple(
+            OfferedTool(f"a.{name}", "native", self._provider, read_only=name == "look") for name in names
+        )
 
-    def offers(self) -> Sequence[Offer]:
+    def tools(self) -> Sequence[OfferedTool]:
         return self._offers
 
-    async def call(self, asking: Asking, tool_name: str, parameters: dict[str, Any]) -> ToolOutcome:
+    async def call(self, asking: CallContext, tool_name: str, parameters: dict[str, Any]) -> ToolOutcome:
         return await self._tools[tool_name.removeprefix("a.")](parameters)

@@ -6,13 +6,13 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parlour.providers.tools.sanitize import ANSWER_BYTES, ELEMENTS, cleaned
+from parlour.providers.tools.sanitize import MAX_RESULT_BYTES, MAX_RESULT_ELEMENTS, sanitize_outcome
 from parlour_sdk.protocol.content import JsonElement, MediaElement, TextElement, plain_text
 from parlour_sdk.protocol.tools import ToolOutcome
 
 
 def text_of(*elements: Any) -> str:
-    return plain_text(cleaned(ToolOutcome(content=list(elements))).content)
+    return plain_text(sanitize_outcome(ToolOutcome(content=list(elements))).content)
 
 
 def test_control_characters_are_left_out_and_lines_and_tabs_stay() -> None:
@@ -26,26 +26,26 @@ def test_of_binary_data_there_is_a_sentence() -> None:
 
 
 def test_ten_megabytes_are_cut_and_that_is_said() -> None:
-    outcome = cleaned(ToolOutcome(content=[TextElement(text="é" * 5_000_000), TextElement(text="more")]))
+    outcome = sanitize_outcome(ToolOutcome(content=[TextElement(text="é" * 5_000_000), TextElement(text="more")]))
     assert outcome.truncated
     text = plain_text(outcome.content)
-    assert len(text.encode()) <= ANSWER_BYTES + 100
+    assert len(text.encode()) <= MAX_RESULT_BYTES + 100
     assert text.endswith("bytes; cut]")
 
 
 def test_a_value_that_is_too_large_is_the_beginning_of_its_text() -> None:
-    outcome = cleaned(ToolOutcome(content=[JsonElement(value=["x" * ANSWER_BYTES])]))
+    outcome = sanitize_outcome(ToolOutcome(content=[JsonElement(value=["x" * MAX_RESULT_BYTES])]))
     assert outcome.truncated
     assert plain_text(outcome.content).startswith('["xxx')
 
 
 def test_values_keep_their_shape_without_control_characters() -> None:
-    outcome = cleaned(ToolOutcome(content=[JsonElement(value={"a\x00": ["b\x01", 1, None]})]))
+    outcome = sanitize_outcome(ToolOutcome(content=[JsonElement(value={"a\x00": ["b\x01", 1, None]})]))
     assert outcome.model_dump()["content"][0]["value"] == {"a": ["b", 1, None]}
 
 
 def test_files_that_are_broken_or_too_large_are_left_out_in_words() -> None:
-    large = base64.b64encode(bytes(ANSWER_BYTES)).decode()
+    large = base64.b64encode(bytes(MAX_RESULT_BYTES)).decode()
     assert text_of(MediaElement(type="image", content_base64="no!")) == (
         "[a file of type image that is not base64 was left out]"
     )
@@ -53,12 +53,12 @@ def test_files_that_are_broken_or_too_large_are_left_out_in_words() -> None:
 
 
 def test_not_more_elements_than_anybody_reads() -> None:
-    outcome = cleaned(ToolOutcome(content=[TextElement(text="x")] * (ELEMENTS + 1)))
-    assert (len(outcome.content), outcome.truncated) == (ELEMENTS + 1, True)
+    outcome = sanitize_outcome(ToolOutcome(content=[TextElement(text="x")] * (MAX_RESULT_ELEMENTS + 1)))
+    assert (len(outcome.content), outcome.truncated) == (MAX_RESULT_ELEMENTS + 1, True)
 
 
 @given(st.lists(st.text()))
 def test_any_text_can_be_kept_afterwards(texts: list[str]) -> None:
-    content = cleaned(ToolOutcome(content=[TextElement(text=text) for text in texts])).content
+    content = sanitize_outcome(ToolOutcome(content=[TextElement(text=text) for text in texts])).content
     kept = plain_text(content).encode()
     assert b"\0" not in kept

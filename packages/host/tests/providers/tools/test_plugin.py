@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from parlour.core.model.ports import PluginLost, PluginRefused, PluginUnavailable, ResultStream
-from parlour.core.model.providers import Asking, ProviderFailed
-from parlour.core.plugin_hooks.components import Components
-from parlour.providers.tools.plugin import PluginTools
+from parlour.core.model.ports import PluginCallFailed, PluginDisconnected, PluginUnavailable, ResultStream
+from parlour.core.model.providers import CallContext, ProviderFailed
+from parlour.core.plugin_hooks.components import ComponentRegistry
+from parlour.providers.tools.plugin_tools import PluginTools
 from parlour_sdk.protocol.content import plain_text
 
-ASKING = Asking("acme/runner", "run-1", "agent-1", "conversation-1", "user", "alice")
+ASKING = CallContext("acme/runner", "run-1", "agent-1", "conversation-1", "user", "alice")
 LAMP = {
     "kind": "Tool",
     "name": "lamp",
@@ -40,24 +40,24 @@ class Caller:
         return self._answer
 
 
-def tools(answer: dict[str, Any] | Exception = CALLED) -> tuple[PluginTools, Caller, Components]:
-    components = Components()
+def tools(answer: dict[str, Any] | Exception = CALLED) -> tuple[PluginTools, Caller, ComponentRegistry]:
+    components = ComponentRegistry()
     assert components.replace_plugin("acme/house", "1.0.0", [LAMP]) == []
     caller = Caller(answer)
     return PluginTools(components, caller, 30), caller, components
 
 
 def test_a_tool_is_named_after_its_plugin_and_described() -> None:
-    (lamp,) = tools()[0].offers()
+    (lamp,) = tools()[0].tools()
     assert (lamp.tool_name, lamp.description, lamp.read_only) == ("acme/house.lamp", "A lamp", False)
     assert lamp.parameters_schema["required"] == ["state"]
 
 
 def test_a_plugin_that_is_removed_takes_its_tools_along() -> None:
     made, _, components = tools()
-    assert made.offers() is made.offers()
+    assert made.tools() is made.tools()
     components.remove_plugin("acme/house")
-    assert made.offers() == ()
+    assert made.tools() == ()
 
 
 async def test_its_own_plugin_is_called_and_told_who_asks() -> None:
@@ -74,9 +74,9 @@ async def test_its_own_plugin_is_called_and_told_who_asks() -> None:
     ("answer", "words", "retryable"),
     [
         (PluginUnavailable("the plugin is stopped"), "was not called: the plugin is stopped", True),
-        (PluginRefused("deadline_exceeded", "too late"), "failed: too late", False),
-        (PluginRefused("payload_too_large", "10 MB, at most 2"), "gave more than can be passed on: 10 MB", False),
-        (PluginLost("its process ended"), "went away during the call; whether it acted is not known", False),
+        (PluginCallFailed("deadline_exceeded", "too late"), "failed: too late", False),
+        (PluginCallFailed("payload_too_large", "10 MB, at most 2"), "gave more than can be passed on: 10 MB", False),
+        (PluginDisconnected("its process ended"), "went away during the call; whether it acted is not known", False),
         ({"content": "no list"}, "gave what is no answer", False),
     ],
 )

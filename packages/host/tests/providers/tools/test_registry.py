@@ -5,23 +5,23 @@ from typing import Any
 
 import pytest
 
-from parlour.core.model.providers import Asking, ProviderFailed
+from parlour.core.model.providers import CallContext, ProviderFailed
 from parlour.providers.tools.native.calculator import Calculator
 from parlour.providers.tools.native.tools import NativeTools
 from parlour.providers.tools.registry import ToolRegistry
-from parlour.providers.tools.source import Offer, told
+from parlour.providers.tools.source import OfferedTool, text_outcome
 from parlour_sdk.protocol.tools import ToolOutcome
 
 from .sources import ASKING, Functions
 
 
 async def fine(parameters: dict[str, Any]) -> ToolOutcome:
-    return told("fine")
+    return text_outcome("fine")
 
 
 async def stuck(parameters: dict[str, Any]) -> ToolOutcome:
     await asyncio.Event().wait()
-    return told("never")
+    return text_outcome("never")
 
 
 def registry(*sources: Any, seconds: float = 30) -> ToolRegistry:
@@ -71,15 +71,15 @@ async def test_parameters_that_do_not_fit_are_told_to_the_model_and_the_tool_is_
 class Endless:
     """Its schema refers to itself."""
 
-    def offers(self) -> tuple[Offer, ...]:
+    def tools(self) -> tuple[OfferedTool, ...]:
         return self._offers
 
     def __init__(self) -> None:
         schema = {"$ref": "#/$defs/a", "$defs": {"a": {"anyOf": [{"$ref": "#/$defs/a"}]}}}
-        self._offers = (Offer("endless.tool", "mcp", "a server", "", schema),)
+        self._offers = (OfferedTool("endless.tool", "mcp", "a server", "", schema),)
 
-    async def call(self, asking: Asking, tool_name: str, parameters: dict[str, Any]) -> ToolOutcome:
-        return told("called")
+    async def call(self, asking: CallContext, tool_name: str, parameters: dict[str, Any]) -> ToolOutcome:
+        return text_outcome("called")
 
 
 async def test_a_schema_without_end_harms_nobody() -> None:

@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from parlour.core.journal import StorageFailed
-from parlour.core.model.plugin_manager import Forget
+from parlour.core.model.plugin_manager import DeletePluginData
 from parlour.core.model.ports import PluginUnavailable
 from parlour.core.system import SystemClock
-from parlour.plugin_runtime.environments.build_tracker import Builds
+from parlour.plugin_runtime.environments.build_tracker import BuildTracker
 from parlour.plugin_runtime.environments.environment import EnvironmentRules, Environments
 from parlour.plugin_runtime.installer import Installer
-from parlour.plugin_runtime.manager import Keeper
+from parlour.plugin_runtime.manager import LocalPluginManager
 from parlour.plugin_runtime.packages.sources import PackageRules
 from parlour.plugin_runtime.process.sandbox import SandboxState
-from parlour.plugin_runtime.reconciler import Settler
-from parlour.plugin_runtime.store import Installed, PluginFolder
+from parlour.plugin_runtime.reconciler import PluginReconciler
+from parlour.plugin_runtime.store import InstalledVersion, PluginStore
 
 HELLO = "acme/hello"
 ASKS = "{network: [a.example, b.example], storage: [plugin]}"
@@ -27,7 +27,7 @@ ASKS = "{network: [a.example, b.example], storage: [plugin]}"
 
 @dataclass
 class Running:
-    plugin: Installed
+    plugin: InstalledVersion
     status: str = "ready"
     reason: str = ""
 
@@ -35,7 +35,7 @@ class Running:
 class RecordedRuntime:
     """Runs what is installed, by name only. Versions in `unfit` don't start."""
 
-    def __init__(self, folder: PluginFolder) -> None:
+    def __init__(self, folder: PluginStore) -> None:
         self._folder = folder
         self.running: dict[str, Running] = {}
         self.unfit: dict[str, str] = {}
@@ -46,7 +46,7 @@ class RecordedRuntime:
         self.finishing: Path | None = None
         """The code of a process that only finishes its runs."""
 
-    async def settle(self, plugin_id: str, plugin: Installed | None) -> None:
+    async def reconcile(self, plugin_id: str, plugin: InstalledVersion | None) -> None:
         if plugin is None:
             self.running.pop(plugin_id, None)
         elif plugin_id not in self.running or self.running[plugin_id].plugin != plugin:
@@ -54,12 +54,12 @@ class RecordedRuntime:
             reason = self.unfit.get(plugin.version, "")
             self.running[plugin_id] = Running(plugin, "failed" if reason else "ready", reason)
 
-    async def _start(self, plugin: Installed) -> None:
+    async def _start(self, plugin: InstalledVersion) -> None:
         self.begun[plugin.version].set()
         if plugin.version in self.slow:
             await self.slow[plugin.version].wait()
 
-    async def replace(self, plugin: Installed) -> None:
+    async def replace(self, plugin: InstalledVersion) -> None:
         await self._start(plugin)
         if plugin.version in self.unfit:
             raise PluginUnavailable(self.unfit[plugin.version])
@@ -78,7 +78,7 @@ class RecordedRuntime:
         return frozenset(each.plugin.folder for each in self.running.values()) | {*filter(None, [self.finishing])}
 
 
-class WatchedSettler(Settler):
+class WatchedSettler(PluginReconciler):
     """Tells how often a plugin's turn was asked for."""
 
     def __init__(self, *arguments: Any) -> None:
@@ -87,11 +87,11 @@ class WatchedSettler(Settler):
         self._news = asyncio.Condition()
 
     @contextlib.asynccontextmanager
-    async def turn(self, plugin_id: str) -> AsyncIterator[None]:
+    async def lock(self, plugin_id: str) -> AsyncIterator[None]:
         self._asked[plugin_id] += 1
         async with self._news:
             self._news.notify_all()
-        async with super().turn(plugin_id):
+        async with super().lock(plugin_id):
             yield
 
     async def asked(self, plugin_id: str, times: int) -> None:
@@ -103,13 +103,13 @@ class World:
     def __init__(self, path: Path, uv: Path | None = None) -> None:
         self.root = path / "plugins"
         self.data = path / "plugin-data"
-        self.folder = PluginFolder(self.root)
+        self.folder = PluginStore(self.root)
         self.runtime = RecordedRuntime(self.folder)
         environments = Environments(path / "environments", EnvironmentRules(uv=uv, sandbox="off" if uv else "auto"))
-        builds = Builds(environments)
+        builds = BuildTracker(environments)
         self.installer = Installer(self.folder, builds, PackageRules(), SystemClock())
         self.settler = WatchedSettler(self.folder, environments, self.runtime, self.data, self._forget, SystemClock())
-        self.keeper = Keeper(
+        self.keeper = LocalPluginManager(
             self.folder,
             builds,
             self.installer,
@@ -120,7 +120,7 @@ class World:
         self.forgotten: list[str] = []
         """Plugins whose stored data was deleted, each with what ran of them then."""
         self.database_is_away = False
-        self.on_forget: Forget | None = None
+        self.on_forget: DeletePluginData | None = None
 
     async def _forget(self, plugin_id: str) -> None:
         if self.database_is_away:

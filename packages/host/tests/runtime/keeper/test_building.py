@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from parlour.core.model.plugin_manager import PluginProblem
+from parlour.core.model.plugin_manager import PluginError
 from parlour.plugin_runtime.packages.requirements import Requirements
 
 from ..plugin_files import names, write_plugin
@@ -34,9 +34,7 @@ async def test_a_plugin_whose_environment_is_being_built_is_shown_so(tmp_path: P
 
     await asyncio.to_thread(gate.write_text, "go\n")
 
-    with pytest.raises(
-        PluginProblem, match=r"its requirements \(six\) can't be installed: no luck; nothing was changed"
-    ):
+    with pytest.raises(PluginError, match=r"its requirements \(six\) can't be installed: no luck; nothing was changed"):
         await installing
     assert [(each.version, each.status) for each in world.keeper.all()] == [("1.0", "failed")]
 
@@ -53,7 +51,7 @@ async def test_a_plugin_that_could_not_be_installed_is_shown_as_failed_until_it_
 ) -> None:
     world = World(tmp_path, uv=refusing_uv(tmp_path))
     wanting = write_plugin(tmp_path / "one", requirements="six\n")
-    with pytest.raises(PluginProblem, match="no luck"):
+    with pytest.raises(PluginError, match="no luck"):
         await world.install(wanting)
 
     await world.keeper.refresh()
@@ -63,7 +61,7 @@ async def test_a_plugin_that_could_not_be_installed_is_shown_as_failed_until_it_
     assert facts.reason == "its requirements (six) can't be installed: no luck"
     assert names(world.root) == {".lock", "acme", "acme/hello", "acme/hello/failure.json"}, "none of its code is kept"
     assert world.runtime.running == {}
-    with pytest.raises(PluginProblem, match="no luck"):
+    with pytest.raises(PluginError, match="no luck"):
         await world.keeper.restart(HELLO)
 
     assert await world.install(write_plugin(tmp_path / "two", version="1.1")) == "1.1 ready"
@@ -72,7 +70,7 @@ async def test_a_plugin_that_could_not_be_installed_is_shown_as_failed_until_it_
 
 async def test_a_plugin_that_could_not_be_installed_is_removed_like_any_other(tmp_path: Path) -> None:
     world = World(tmp_path, uv=refusing_uv(tmp_path))
-    with pytest.raises(PluginProblem, match="no luck"):
+    with pytest.raises(PluginError, match="no luck"):
         await world.install(write_plugin(tmp_path / "one", requirements="six\n"))
 
     await world.keeper.remove(HELLO, False)
@@ -85,10 +83,10 @@ async def test_an_upgrade_that_could_not_be_installed_is_the_refusal_that_is_sho
     world = World(tmp_path, uv=refusing_uv(tmp_path))
     await world.install(write_plugin(tmp_path / "one"))
     world.runtime.unfit["2.0"] = "it fell over"
-    with pytest.raises(PluginProblem):
+    with pytest.raises(PluginError):
         await world.install(write_plugin(tmp_path / "two", version="2.0"))
 
-    with pytest.raises(PluginProblem, match="no luck"):
+    with pytest.raises(PluginError, match="no luck"):
         await world.install(write_plugin(tmp_path / "three", version="3.0", requirements="six\n"))
 
     [facts] = world.keeper.all()
@@ -101,7 +99,7 @@ async def test_a_version_that_did_not_run_is_not_said_to_go_on(world: World, tmp
     await world.install(write_plugin(tmp_path / "one"))
 
     words = r"2\.0 could not be started, and 1\.0 stays, which is failed itself: it fell over too"
-    with pytest.raises(PluginProblem, match=words):
+    with pytest.raises(PluginError, match=words):
         await world.install(write_plugin(tmp_path / "two", version="2.0"))
 
 
@@ -115,7 +113,7 @@ async def test_a_start_that_waits_for_an_environment_is_shown_as_building(tmp_pa
     world.runtime.running[HELLO].status = "starting"
     assert world.keeper.all()[0].status == "starting"
 
-    building = asyncio.create_task(world.keeper._builds.python(HELLO, Requirements(("six",))))
+    building = asyncio.create_task(world.keeper._builds.ensure_environment(HELLO, Requirements(("six",))))
     async with asyncio.timeout(10):
         while not begun.exists():  # noqa: ASYNC110 - a file tells nobody
             await asyncio.sleep(0.01)

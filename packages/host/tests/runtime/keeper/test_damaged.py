@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from parlour.core.model.plugin_manager import PluginProblem
+from parlour.core.model.plugin_manager import PluginError
 
 from ..plugin_files import names, write_plugin
 from .kept import HELLO, World
@@ -31,7 +31,7 @@ async def test_a_plugin_with_a_damaged_record_is_shown_as_failed_and_can_not_be_
     assert facts.granted == {}
     assert world.runtime.running == {}
     for act in (lambda: world.keeper.restart(HELLO), lambda: world.keeper.change(HELLO, None, True)):
-        with pytest.raises(PluginProblem, match="install the plugin again") as refused:
+        with pytest.raises(PluginError, match="install the plugin again") as refused:
             await act()
         assert refused.value.code == "plugin_unusable"
 
@@ -41,7 +41,7 @@ async def test_a_damaged_record_is_mended_by_installing_again(
     world: World, tmp_path: Path, upgrade: str | None
 ) -> None:
     source = await damaged(world, tmp_path)
-    with pytest.raises(PluginProblem) as refused:
+    with pytest.raises(PluginError) as refused:
         await world.install(source, upgrade=upgrade)
     assert refused.value.code == "grants_required", "what was granted is not known any more"
 
@@ -81,8 +81,8 @@ async def test_what_is_not_installed_is_not_found(world: World, plugin_id: str) 
         lambda: world.keeper.restart(plugin_id),
         lambda: world.keeper.change(plugin_id, [], None),
     ):
-        with pytest.raises(PluginProblem) as refused:
+        with pytest.raises(PluginError) as refused:
             await act()
         assert refused.value.code == "not_found"
-    with pytest.raises(PluginProblem):
+    with pytest.raises(PluginError):
         await world.keeper.log(plugin_id, 10)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from parlour.core.model.plugin_manager import PluginProblem
+from parlour.core.model.plugin_manager import PluginError
 
 from ..plugin_files import names, write_plugin, write_zip
 from .kept import HELLO, World
@@ -34,7 +34,7 @@ async def test_nobody_waits_for_the_disk_while_plugins_are_changed(
     await world.install(write_zip(tmp_path / "one.zip", write_plugin(tmp_path / "one")))
     await world.install(write_plugin(tmp_path / "two", version="2.0"))
     for source in (write_plugin(tmp_path / "three", version="3.0"), write_zip(tmp_path / "bad.zip", tmp_path)):
-        with pytest.raises(PluginProblem):
+        with pytest.raises(PluginError):
             await world.install(source)
     await world.keeper.change(HELLO, None, False)
     await world.keeper.remove(HELLO, True)
@@ -58,7 +58,7 @@ async def test_a_full_disk_is_one_sentence_and_leaves_the_old_version(
     for name in ("copyfile", "copyfileobj"):
         monkeypatch.setattr(shutil, name, full)
     words = "the plugin could not be copied: No space left on device; nothing was changed; make room on the disk"
-    with pytest.raises(PluginProblem, match=words) as no:
+    with pytest.raises(PluginError, match=words) as no:
         await world.install(source)
 
     assert no.value.code == "storage_full"
@@ -85,7 +85,7 @@ async def test_a_full_disk_refuses_every_change_with_the_remedy_and_leaves_all_a
         lambda: world.keeper.restart(HELLO),
         lambda: world.keeper.remove(HELLO, False),
     ):
-        with pytest.raises(PluginProblem, match="No space left on device; make room on the disk of") as no:
+        with pytest.raises(PluginError, match="No space left on device; make room on the disk of") as no:
             await act()
         assert no.value.code == "storage_full"
 
@@ -101,6 +101,6 @@ async def test_a_disk_that_may_not_be_written_is_another_refusal(
         raise OSError(errno.EROFS, os.strerror(errno.EROFS))
 
     monkeypatch.setattr(os, "fsync", denied)
-    with pytest.raises(PluginProblem, match="Read-only file system; let the user that runs Parlour write to") as no:
+    with pytest.raises(PluginError, match="Read-only file system; let the user that runs Parlour write to") as no:
         await world.keeper.remove(HELLO, False)
     assert no.value.code == "not_written"

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from parlour.core.journal import StorageFailed
-from parlour.core.model.plugin_manager import PluginProblem
+from parlour.core.model.plugin_manager import PluginError
 from parlour.plugin_runtime import plugin_data
-from parlour.plugin_runtime.environments.environment import MARKER, UNUSED_SECONDS, key
+from parlour.plugin_runtime.environments.environment import MARKER, UNUSED_ENVIRONMENT_SECONDS, environment_key
 from parlour.plugin_runtime.packages.requirements import Requirements
 
 from ..plugin_files import deep, names, write_plugin
@@ -22,7 +22,7 @@ async def test_a_disabled_plugin_does_not_run_until_it_is_enabled(world: World, 
 
     assert (await world.keeper.change(HELLO, None, False)).status == "disabled"
     assert world.runtime.running == {}
-    with pytest.raises(PluginProblem, match="enable it first"):
+    with pytest.raises(PluginError, match="enable it first"):
         await world.keeper.restart(HELLO)
 
     assert (await world.keeper.change(HELLO, None, True)).status == "ready"
@@ -85,7 +85,7 @@ async def test_a_plugin_whose_data_can_not_be_deleted_is_not_said_to_be_removed(
     (world.data / HELLO).mkdir(parents=True)
     monkeypatch.setattr(plugin_data, "delete", lambda folder: None)
 
-    with pytest.raises(PluginProblem, match=f"what it keeps in {world.data / HELLO} can't be deleted; delete that"):
+    with pytest.raises(PluginError, match=f"what it keeps in {world.data / HELLO} can't be deleted; delete that"):
         await world.keeper.remove(HELLO, True)
 
     [facts] = world.keeper.all()
@@ -119,7 +119,7 @@ async def test_what_a_command_removes_while_it_starts_keeps_its_data_until_it_ha
     world.runtime.slow["1.0"] = asyncio.Event()
     installing = asyncio.create_task(world.install(write_plugin(tmp_path / "one")))
     await world.runtime.begun["1.0"].wait()
-    world.folder.give_up(HELLO, "delete")
+    world.folder.mark_for_removal(HELLO, "delete")
 
     world.runtime.slow["1.0"].set()
     await installing
@@ -132,13 +132,13 @@ async def test_what_a_command_removes_while_it_starts_keeps_its_data_until_it_ha
 
 async def test_an_environment_in_which_runs_are_finished_is_not_deleted(world: World, tmp_path: Path) -> None:
     requirements = Requirements(("six",))
-    environment = tmp_path / "environments" / key(requirements)
+    environment = tmp_path / "environments" / environment_key(requirements)
     (environment / "bin").mkdir(parents=True)
     (environment / "bin" / "python").touch()
     (environment / MARKER).write_text("{}")
     await world.install(write_plugin(tmp_path / "one", requirements="six"))
     world.runtime.finishing = world.runtime.running[HELLO].plugin.folder
-    long_ago = time.time() - UNUSED_SECONDS - 60
+    long_ago = time.time() - UNUSED_ENVIRONMENT_SECONDS - 60
     os.utime(environment / MARKER, (long_ago, long_ago))
 
     await world.install(write_plugin(tmp_path / "two", version="2.0"))

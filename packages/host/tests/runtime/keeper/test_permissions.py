@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from parlour.core.model.plugin_manager import PluginProblem
+from parlour.core.model.plugin_manager import PluginError
 
 from ..plugin_files import write_plugin, write_zip
 from .kept import ASKS, HELLO, World
@@ -13,7 +13,7 @@ from .kept import ASKS, HELLO, World
 async def test_what_a_plugin_asks_for_has_to_be_granted_in_words_the_first_time(world: World, tmp_path: Path) -> None:
     source = write_plugin(tmp_path / "one", permissions=ASKS)
 
-    with pytest.raises(PluginProblem) as refused:
+    with pytest.raises(PluginError) as refused:
         await world.install(source)
     assert refused.value.code == "grants_required"
     assert refused.value.details["asked"]["network"] == ["a.example", "b.example"]
@@ -45,11 +45,11 @@ async def test_an_upgrade_keeps_what_was_granted_and_gets_nothing_new_silently(w
 @pytest.mark.parametrize("granted", [["models"], ["network:evil.example"]])
 async def test_what_is_not_asked_for_can_not_be_granted(world: World, tmp_path: Path, granted: list[str]) -> None:
     source = write_plugin(tmp_path / "one", permissions=ASKS)
-    with pytest.raises(PluginProblem, match="can't be granted"):
+    with pytest.raises(PluginError, match="can't be granted"):
         await world.install(source, granted=granted)
     await world.install(source, granted=[])
 
-    with pytest.raises(PluginProblem, match="can't be granted"):
+    with pytest.raises(PluginError, match="can't be granted"):
         await world.keeper.change(HELLO, granted, None)
 
     assert world.keeper.all()[0].granted == {}
@@ -58,9 +58,9 @@ async def test_what_is_not_asked_for_can_not_be_granted(world: World, tmp_path: 
 async def test_an_upgrade_of_a_named_plugin_takes_no_other(world: World, tmp_path: Path) -> None:
     await world.install(write_plugin(tmp_path / "one"))
 
-    with pytest.raises(PluginProblem, match="this is acme/other and can't replace acme/hello"):
+    with pytest.raises(PluginError, match="this is acme/other and can't replace acme/hello"):
         await world.install(write_plugin(tmp_path / "two", name="other"), upgrade=HELLO)
-    with pytest.raises(PluginProblem, match="acme/other is not installed"):
+    with pytest.raises(PluginError, match="acme/other is not installed"):
         await world.install(tmp_path / "two", upgrade="acme/other")
     assert await world.install(write_plugin(tmp_path / "three", version="2.0"), upgrade=HELLO) == "2.0 ready"
 
@@ -79,7 +79,7 @@ async def test_another_plugin_of_the_same_name_and_version_is_refused_whatever_i
         return (await world.keeper.install(str(file), "plugin.zip", None, upgrade)).sha256
 
     first = await upload(mine)
-    with pytest.raises(PluginProblem, match=r"acme/hello 1\.0 is installed already, from plugin\.zip") as refused:
+    with pytest.raises(PluginError, match=r"acme/hello 1\.0 is installed already, from plugin\.zip") as refused:
         await upload(theirs)
     assert refused.value.code == "identity_taken"
     assert await upload(mine) == first, "the same content is the same plugin"
@@ -96,7 +96,7 @@ async def test_a_version_that_waits_for_its_host_is_not_replaced_by_another_of_i
     other = write_plugin(tmp_path / "other", version="2.0")
     (other / "runner.py").write_text("VERSION = 'other'\n")
 
-    with pytest.raises(PluginProblem, match=r"2\.0 is installed already"):
+    with pytest.raises(PluginError, match=r"2\.0 is installed already"):
         await world.install(other)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from parlour.core.model.plugin_manager import PluginProblem
+from parlour.core.model.plugin_manager import PluginError
 
 from ..plugin_files import write_plugin
 from .kept import HELLO, World
@@ -23,7 +23,7 @@ async def test_a_version_that_does_not_start_leaves_the_old_one_and_says_so(worl
     await world.install(write_plugin(tmp_path / "one"))
     world.runtime.unfit["2.0"] = "it fell over"
 
-    with pytest.raises(PluginProblem, match=r"2\.0 could not be started, and 1\.0 goes on: it fell over") as refused:
+    with pytest.raises(PluginError, match=r"2\.0 could not be started, and 1\.0 goes on: it fell over") as refused:
         await world.install(write_plugin(tmp_path / "two", version="2.0"))
 
     assert refused.value.code == "plugin_not_started"
@@ -72,7 +72,7 @@ async def test_installs_of_one_plugin_have_their_turns_and_each_is_told_what_bec
     world.runtime.slow["2.0"].set()
 
     assert await second == "2.0 ready"
-    with pytest.raises(PluginProblem, match=r"3\.0 could not be started"):
+    with pytest.raises(PluginError, match=r"3\.0 could not be started"):
         await third
     assert await fourth == "4.0 ready"
     assert world.version() == "4.0"
@@ -83,15 +83,15 @@ async def test_a_version_over_which_a_command_installed_another_is_not_said_to_b
 ) -> None:
     await world.install(write_plugin(tmp_path / "one"))
     other = World(tmp_path)
-    settle = world.settler.settle
+    settle = world.settler.reconcile
 
     async def overtaken(plugin_id: str) -> None:
         async with other.installer.package(str(write_plugin(tmp_path / "three", version="3.0"))) as package:
             await other.installer.add(package, {})
         await settle(plugin_id)
 
-    monkeypatch.setattr(world.settler, "settle", overtaken)
-    with pytest.raises(PluginProblem, match=r"acme/hello 2\.0 was not taken, since another version was installed mean"):
+    monkeypatch.setattr(world.settler, "reconcile", overtaken)
+    with pytest.raises(PluginError, match=r"acme/hello 2\.0 was not taken, since another version was installed mean"):
         await world.install(write_plugin(tmp_path / "two", version="2.0"))
     assert world.version() == "3.0"
 

@@ -2,53 +2,61 @@
 
 import pytest
 
-from parlour.core.model.ports import PluginLost, PluginRefused, PluginUnavailable
-from parlour.plugin_runtime.remote.address import Retries
-from parlour.plugin_runtime.remote.messages import as_wire, from_wire, mismatch, plugin_of, plugin_path
+from parlour.core.model.ports import PluginCallFailed, PluginDisconnected, PluginUnavailable
+from parlour.plugin_runtime.remote.address import RetryBackoff
+from parlour.plugin_runtime.remote.messages import (
+    from_wire_error,
+    plugin_id_from_path,
+    plugin_path,
+    protocol_mismatch_text,
+    to_wire_error,
+)
 from parlour_sdk.wire import WireError
 
 
 @pytest.mark.parametrize("plugin_id", ["acme/hello", "a-b_c.d/e", "größe/日本"])
 def test_a_plugins_path_names_it(plugin_id: str) -> None:
     assert plugin_path(plugin_id).isascii()
-    assert plugin_of(plugin_path(plugin_id)) == plugin_id
+    assert plugin_id_from_path(plugin_path(plugin_id)) == plugin_id
 
 
 @pytest.mark.parametrize("path", ["", "/", "/control", "/plugins/", "/plugins/a", "/plugins/a/", "/plugins//b", "/a/b"])
 def test_other_paths_name_none(path: str) -> None:
-    assert plugin_of(path) is None
+    assert plugin_id_from_path(path) is None
 
 
 @pytest.mark.parametrize("path", ["/plugins/a/b/c", "/plugins/a%2Fb/c", "/plugins/a/b%2Fc"])
 def test_no_path_names_a_plugin_in_more_parts_than_two(path: str) -> None:
-    assert plugin_of(path) is None
+    assert plugin_id_from_path(path) is None
 
 
 def test_the_older_side_is_the_one_to_update() -> None:
-    assert mismatch(1, 2).endswith("update Parlour where the Host runs")
-    assert mismatch(2, 1).endswith("update Parlour where the plugin runtime runs")
+    assert protocol_mismatch_text(1, 2).endswith("update Parlour where the Host runs")
+    assert protocol_mismatch_text(2, 1).endswith("update Parlour where the plugin runtime runs")
 
 
-@pytest.mark.parametrize("error", [PluginLost("gone"), PluginUnavailable("away"), PluginRefused("no.such", "what?")])
-def test_why_a_run_ended_survives_the_way(error: PluginLost | PluginUnavailable | PluginRefused) -> None:
-    back = from_wire(as_wire(error))
+@pytest.mark.parametrize(
+    "error", [PluginDisconnected("gone"), PluginUnavailable("away"), PluginCallFailed("no.such", "what?")]
+)
+def test_why_a_run_ended_survives_the_way(error: PluginDisconnected | PluginUnavailable | PluginCallFailed) -> None:
+    back = from_wire_error(to_wire_error(error))
 
     assert (type(back), str(back), back.code) == (type(error), str(error), error.code)
 
 
 def test_an_error_that_nobody_foresaw_is_the_plugins_refusal() -> None:
-    back = from_wire(WireError("rate_limited", "too many", ["odd"]))
+    back = from_wire_error(WireError("rate_limited", "too many", ["odd"]))
 
-    assert isinstance(back, PluginRefused)
+    assert isinstance(back, PluginCallFailed)
     assert (back.code, str(back)) == ("rate_limited", "too many")
 
 
 def test_attempts_come_at_growing_and_uneven_distances_and_soon_again_after_a_success() -> None:
-    retries = Retries(1, 8)
+    retries = RetryBackoff(1, 8)
 
-    delays = [retries.delay() for _ in range(6)]
+    delays = [retries.next_delay() for _ in range(6)]
 
     assert all(longest / 2 <= delay <= longest for delay, longest in zip(delays, [1, 2, 4, 8, 8, 8], strict=True))
     assert len(set(delays)) == 6
-    retries.forget()
-    assert retries.delay() <= 1
+    retries.reset()
+    assert retries.next_delay() <= 1

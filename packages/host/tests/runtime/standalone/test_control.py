@@ -10,11 +10,11 @@ from typing import Any, NoReturn, cast
 
 import pytest
 
-from parlour.core.model.plugin_manager import PluginKeeper, PluginProblem
+from parlour.core.model.plugin_manager import PluginError, PluginManager
 from parlour.plugin_runtime.remote import messages
-from parlour.plugin_runtime.standalone.control_channel import Control
-from parlour.plugin_runtime.standalone.sessions import Sessions
-from parlour.plugin_runtime.standalone.status_broadcast import Board
+from parlour.plugin_runtime.standalone.control_channel import ControlChannel
+from parlour.plugin_runtime.standalone.sessions import HostSessions
+from parlour.plugin_runtime.standalone.status_broadcast import StatusBroadcast
 from parlour.plugin_runtime.standalone.tokens import Token
 from parlour.plugin_runtime.standalone.uploads import MAX_OPEN_UPLOADS, STALE_SECONDS, Uploads
 from parlour_sdk.wire import Peer, WireError
@@ -41,12 +41,14 @@ class SlowKeeper:
         self.removed.set()
 
 
-async def greeted(keeper: object, uploads: Path) -> Control:
+async def greeted(keeper: object, uploads: Path) -> ControlChannel:
     token = Token(token_id="1", name="test", digest="", created_at=0)
-    sessions = Sessions(lambda: None)
-    control = Control(token, cast(PluginKeeper, keeper), Board(list, dict), sessions, Uploads(uploads, 10), "0")
+    sessions = HostSessions(lambda: None)
+    control = ControlChannel(
+        token, cast(PluginManager, keeper), StatusBroadcast(list, dict), sessions, Uploads(uploads, 10), "0"
+    )
     control.peer = cast(Peer, object())
-    hello = messages.ControlHello(protocol=messages.PROTOCOL, version="0", host="one").model_dump()
+    hello = messages.ControlHello(protocol=messages.RUNTIME_PROTOCOL_VERSION, version="0", host="one").model_dump()
     await cast(Any, control.dispatch("hello", hello))
     return control
 
@@ -85,7 +87,7 @@ def test_a_host_is_let_in_while_there_is_no_room_for_its_packages(
     with monkeypatch.context() as without_room:
         without_room.setattr(os, "mkdir", full)
         uploads = Uploads(tmp_path, 10)
-        with pytest.raises(PluginProblem, match="the package can't be kept: No space left on device; make room"):
+        with pytest.raises(PluginError, match="the package can't be kept: No space left on device; make room"):
             uploads.begin()
 
     name = uploads.begin()
@@ -98,8 +100,8 @@ def test_an_upload_that_its_host_gave_up_makes_room_for_others(tmp_path: Path, m
     uploads = Uploads(tmp_path, 10)
     kept, *_ = [uploads.begin() for _ in range(MAX_OPEN_UPLOADS)]
     uploads.add(kept, base64.b64encode(b"content").decode())
-    installing = uploads.received(kept)
-    with pytest.raises(PluginProblem, match="uploads are open"):
+    installing = uploads.finish(kept)
+    with pytest.raises(PluginError, match="uploads are open"):
         uploads.begin()
 
     later = time.monotonic() + STALE_SECONDS + 1

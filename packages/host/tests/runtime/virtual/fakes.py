@@ -7,18 +7,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from parlour.core.model.plugin_manager import Offer
+from parlour.core.model.plugin_manager import PluginManifestReport
 from parlour.core.model.ports import ResultStream
-from parlour.plugin_runtime.process.launcher import PluginProcess, Start
+from parlour.plugin_runtime.process.launcher import LaunchSpec, PluginProcess
 from parlour.plugin_runtime.process.log_buffer import LogBuffer
-from parlour.plugin_runtime.process.reaper import Guardian
-from parlour.plugin_runtime.store import Installed
-from parlour.plugin_runtime.supervision.policy import Policy
+from parlour.plugin_runtime.process.reaper import ReaperProcess
+from parlour.plugin_runtime.store import InstalledVersion
+from parlour.plugin_runtime.supervision.policy import SupervisionPolicy
 from parlour.plugin_runtime.supervision.resources import FolderUse
 from parlour.plugin_runtime.supervision.starter import Starter
 from parlour.plugin_runtime.supervision.supervisor import Supervisor
 from parlour_sdk.protocol.manifest import PluginLimits
-from parlour_sdk.wire import Limits, Peer, Transport, WireError, memory_pair
+from parlour_sdk.wire import Peer, Transport, WireError, WireLimits, memory_pair
 
 
 @dataclass
@@ -37,7 +37,7 @@ class Behaviour:
 class FakeProcess:
     """`name` is its number among those that were launched: 1, 2, 3..."""
 
-    def __init__(self, start: Start, name: int, behaviour: Behaviour) -> None:
+    def __init__(self, start: LaunchSpec, name: int, behaviour: Behaviour) -> None:
         self.start = start
         self.pid = self.name = name
         self.log = asyncio.StreamReader()
@@ -61,10 +61,10 @@ class FakeProcess:
     def ended(self) -> bool:
         return self._exit.done()
 
-    def wire(self, limits: Limits) -> Transport:
+    def wire(self, limits: WireLimits) -> Transport:
         return self._hosts
 
-    async def restrain(self, open_files: int, niceness: int) -> int:
+    async def apply_limits(self, open_files: int, niceness: int) -> int:
         self.restrained = (open_files, niceness)
         return self.processes
 
@@ -179,7 +179,7 @@ class FakeLauncher:
         self.script: list[Behaviour] = []
         self.processes: list[FakeProcess] = []
 
-    async def launch(self, start: Start) -> PluginProcess:
+    async def launch(self, start: LaunchSpec) -> PluginProcess:
         behaviour = self.script.pop(0) if self.script else Behaviour()
         self.processes.append(FakeProcess(start, len(self.processes) + 1, behaviour))
         return self.processes[-1]
@@ -189,7 +189,7 @@ class FakeLauncher:
         return self.processes[-1]
 
 
-class NoGuardian(Guardian):
+class NoGuardian(ReaperProcess):
     async def start(self) -> None: ...
 
 
@@ -210,7 +210,7 @@ class Desk:
 
     launcher: FakeLauncher
     folder: Path
-    policy: Policy = field(default_factory=Policy)
+    policy: SupervisionPolicy = field(default_factory=SupervisionPolicy)
     limits: PluginLimits = field(default_factory=PluginLimits)
     data_bytes: int = 0
     announced: list[tuple[str, list[Any]]] = field(default_factory=list)
@@ -219,8 +219,8 @@ class Desk:
     """Every reason that was ever shown."""
     _supervisors: list[Supervisor] = field(default_factory=list)
 
-    def plugin(self, version: str = "1") -> Installed:
-        return Installed("test/fake", version, self.folder / version, int(version))
+    def plugin(self, version: str = "1") -> InstalledVersion:
+        return InstalledVersion("test/fake", version, self.folder / version, int(version))
 
     def supervisor(self) -> Supervisor:
         starter = Starter(
@@ -242,13 +242,13 @@ class Desk:
         for supervisor in self._supervisors:
             await supervisor.stop()
 
-    async def _prepare(self, plugin: Installed) -> Start:
-        return Start(plugin.plugin_id, plugin.folder, self.folder, limits=self.limits)
+    async def _prepare(self, plugin: InstalledVersion) -> LaunchSpec:
+        return LaunchSpec(plugin.plugin_id, plugin.folder, self.folder, limits=self.limits)
 
     async def _measure(self, folder: Path) -> FolderUse:
         return FolderUse(self.data_bytes)
 
-    def _discovered(self, plugin: Installed, offer: Offer) -> None:
+    def _discovered(self, plugin: InstalledVersion, offer: PluginManifestReport) -> None:
         self.announced.append((plugin.version, offer.runners))
 
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from parlour.core.model.ports import PluginLost, PluginRefused, PluginUnavailable
+from parlour.core.model.ports import PluginCallFailed, PluginDisconnected, PluginUnavailable
 
 from .fakes import Behaviour, Desk, FakeLauncher, answer, now
 
@@ -35,7 +35,7 @@ async def test_the_wait_for_the_plugin_is_part_of_the_time(desk: Desk, launcher:
 async def test_a_call_that_is_late_is_refused_and_cancelled_in_the_plugin(desk: Desk, launcher: FakeLauncher) -> None:
     supervisor = await desk.started()
 
-    with pytest.raises(PluginRefused) as late:
+    with pytest.raises(PluginCallFailed) as late:
         await supervisor.call("call_tool", {"text": "wait"}, 5)
 
     assert late.value.code == "deadline_exceeded"
@@ -65,7 +65,7 @@ async def test_a_process_that_ends_takes_its_calls_along_and_the_next_call_finds
 
     launcher.latest.exit(1)
 
-    with pytest.raises(PluginLost, match="its process ended"):
+    with pytest.raises(PluginDisconnected, match="its process ended"):
         await calling
     assert await supervisor.call("call_tool", {"text": "again"}, 60) == {"answer": ["again by 2"]}
 
@@ -80,7 +80,7 @@ async def test_a_plugin_that_was_given_up_is_not_waited_for(desk: Desk, launcher
 async def test_an_error_of_the_plugin_keeps_its_code(desk: Desk) -> None:
     supervisor = await desk.started()
 
-    with pytest.raises(PluginRefused, match="kb_retrieve") as refused:
+    with pytest.raises(PluginCallFailed, match="kb_retrieve") as refused:
         await supervisor.call("kb_retrieve", {}, 5)
 
     assert refused.value.code == "not_supported"

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from parlour.core.model.ports import PluginLost, PluginUnavailable, ResultStream
+from parlour.core.model.ports import PluginDisconnected, PluginUnavailable, ResultStream
 
 from .fakes import Behaviour, Desk, FakeLauncher, answer, crash, now
 
@@ -79,7 +79,7 @@ async def test_a_run_that_does_not_end_is_cut_off_when_the_time_to_drain_is_over
 
     await supervisor.replace(desk.plugin("2"))
 
-    with pytest.raises(PluginLost):
+    with pytest.raises(PluginDisconnected):
         await old
     assert 30 <= now() <= 35
 
@@ -214,7 +214,7 @@ async def test_a_process_that_drains_is_stopped_with_its_plugin(desk: Desk, laun
 
     await supervisor.stop()
 
-    with pytest.raises(PluginLost):
+    with pytest.raises(PluginDisconnected):
         await old
     assert [process.ended for process in launcher.processes] == [True, True]
     assert now() < 5
@@ -253,6 +253,6 @@ async def test_a_drain_of_no_time_cuts_off_at_once(desk: Desk, launcher: FakeLau
 
     await supervisor.replace(desk.plugin("2"))
 
-    with pytest.raises(PluginLost):
+    with pytest.raises(PluginDisconnected):
         await old
     assert now() < 1

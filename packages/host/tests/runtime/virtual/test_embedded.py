@@ -8,14 +8,14 @@ from typing import cast
 
 import pytest
 
-from parlour.core.model.plugin_manager import Offer
-from parlour.core.model.ports import PluginLost, PluginUnavailable
-from parlour.plugin_runtime.process.launcher import Start
+from parlour.core.model.plugin_manager import PluginManifestReport
+from parlour.core.model.ports import PluginDisconnected, PluginUnavailable
+from parlour.plugin_runtime.process.launcher import LaunchSpec
 from parlour.plugin_runtime.process.log_buffer import LogBuffer
-from parlour.plugin_runtime.store import Installed, PluginFolder
+from parlour.plugin_runtime.store import InstalledVersion, PluginStore
 from parlour.plugin_runtime.supervision.local_runtime import EmbeddedRuntime
-from parlour.plugin_runtime.supervision.policy import Allowance, Policy
-from parlour.plugin_runtime.supervision.status import StatusFile
+from parlour.plugin_runtime.supervision.policy import ResourceLimits, SupervisionPolicy
+from parlour.plugin_runtime.supervision.status import PluginStatusFile
 
 from .fakes import Behaviour, FakeLauncher, NoActions, NoGuardian, answer, now
 
@@ -25,14 +25,14 @@ class Shelf:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self.plugins: dict[str, Installed] = {}
+        self.plugins: dict[str, InstalledVersion] = {}
 
-    def put(self, name: str, version: str = "1") -> Installed:
+    def put(self, name: str, version: str = "1") -> InstalledVersion:
         plugin_id = f"test/{name}"
-        self.plugins[plugin_id] = Installed(plugin_id, version, self._folder / name / version, int(version))
+        self.plugins[plugin_id] = InstalledVersion(plugin_id, version, self._folder / name / version, int(version))
         return self.plugins[plugin_id]
 
-    def installed(self) -> dict[str, Installed]:
+    def all_desired(self) -> dict[str, InstalledVersion]:
         return dict(self.plugins)
 
 
@@ -51,23 +51,25 @@ async def told() -> list[str]:
 async def runtime(
     shelf: Shelf, launcher: FakeLauncher, told: list[str], tmp_path: Path
 ) -> AsyncIterator[EmbeddedRuntime]:
-    async def prepare(plugin: Installed) -> Start:
-        return Start(plugin.plugin_id, plugin.folder, tmp_path)
+    async def prepare(plugin: InstalledVersion) -> LaunchSpec:
+        return LaunchSpec(plugin.plugin_id, plugin.folder, tmp_path)
 
-    def discovered(plugin: Installed, offer: Offer) -> None:
+    def discovered(plugin: InstalledVersion, offer: PluginManifestReport) -> None:
         told.append(f"{plugin.plugin_id} {plugin.version}")
 
     runtime = EmbeddedRuntime(
-        cast(PluginFolder, shelf),
+        cast(PluginStore, shelf),
         launcher,
         prepare,
         "0",
         discovered,
         lambda plugin_id: told.append(f"{plugin_id} removed"),
-        StatusFile(tmp_path / "plugins.json"),
+        PluginStatusFile(tmp_path / "plugins.json"),
         lambda plugin_id: LogBuffer(),
         NoGuardian(),
-        Policy(starts_at_once=2, allowance=Allowance(data_seconds=10**6)),  # real disks know no virtual time
+        SupervisionPolicy(
+            concurrent_starts=2, resource_limits=ResourceLimits(data_check_seconds=10**6)
+        ),  # real disks know no virtual time
     )
     runtime.serve(NoActions())
     yield runtime
@@ -291,6 +293,6 @@ async def test_a_run_that_does_not_end_holds_a_removal_up_for_a_bounded_time(
 
     await runtime.refresh()
 
-    assert now() - begun == pytest.approx(Policy().drain_seconds, abs=2)
-    with pytest.raises(PluginLost):
+    assert now() - begun == pytest.approx(SupervisionPolicy().drain_seconds, abs=2)
+    with pytest.raises(PluginDisconnected):
         await answering

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from parlour.core.model.ports import PluginLost
-from parlour_sdk.wire import Limits
+from parlour.core.model.ports import PluginDisconnected
+from parlour_sdk.wire import WireLimits
 
 from .fakes import Desk, FakeLauncher, answer, now, sleep_through
 
@@ -22,7 +22,7 @@ async def test_a_plugin_whose_loop_hangs_is_killed_with_the_reason_and_starts_ag
 
     launcher.latest.hang()
 
-    with pytest.raises(PluginLost):
+    with pytest.raises(PluginDisconnected):
         await waiting
     assert 30 <= now() <= 50
     await asyncio.sleep(0)
@@ -94,7 +94,7 @@ async def test_a_plugin_that_hangs_under_an_overloaded_host_is_found_when_the_lo
 
 
 async def test_a_flood_before_the_answer_is_read_first_and_is_no_hang(desk: Desk, launcher: FakeLauncher) -> None:
-    desk.policy = replace(desk.policy, wire=Limits(frames_per_second=10))
+    desk.policy = replace(desk.policy, wire=WireLimits(frames_per_second=10))
     supervisor = await desk.started()
 
     launcher.latest.flood(1000)  # a hundred seconds to read, and the answer to the next ping is behind it
@@ -106,7 +106,7 @@ async def test_a_flood_before_the_answer_is_read_first_and_is_no_hang(desk: Desk
 async def test_a_plugin_that_hangs_behind_its_flood_is_found_when_that_is_read(
     desk: Desk, launcher: FakeLauncher
 ) -> None:
-    desk.policy = replace(desk.policy, wire=Limits(frames_per_second=10))
+    desk.policy = replace(desk.policy, wire=WireLimits(frames_per_second=10))
     await desk.started()
 
     launcher.latest.flood(1000)
@@ -119,7 +119,7 @@ async def test_a_plugin_that_hangs_behind_its_flood_is_found_when_that_is_read(
 async def test_a_plugin_that_floods_and_never_answers_is_not_waited_for_for_ever(
     desk: Desk, launcher: FakeLauncher
 ) -> None:
-    desk.policy = replace(desk.policy, wire=Limits(frames_per_second=10))
+    desk.policy = replace(desk.policy, wire=WireLimits(frames_per_second=10))
     await desk.started()
     process = launcher.latest
     process.hang()

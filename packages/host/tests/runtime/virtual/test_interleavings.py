@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from parlour.core.model.ports import PluginLost, PluginUnavailable, ResultStream
-from parlour.plugin_runtime.supervision.policy import HealthPolicy, Policy, RestartPolicy
+from parlour.core.model.ports import PluginDisconnected, PluginUnavailable, ResultStream
+from parlour.plugin_runtime.supervision.policy import HealthPolicy, RestartPolicy, SupervisionPolicy
 from parlour.testing.simulation.loop import SeededLoop
 from parlour_sdk.protocol.manifest import PluginLimits
 
@@ -26,7 +26,9 @@ class Story:
         self.dice = dice
         self.launcher = FakeLauncher()
         health = HealthPolicy(ping_seconds=2, missed_pings=2, ignored_cancel_seconds=3)
-        policy = Policy(start_seconds=5, drain_seconds=4, health=health, restart=RestartPolicy(give_up_after=1000))
+        policy = SupervisionPolicy(
+            start_seconds=5, drain_seconds=4, health=health, restart=RestartPolicy(give_up_after=1000)
+        )
         self.desk = Desk(self.launcher, folder, policy, PluginLimits(max_runs=3))
         self.runs: list[tuple[ResultStream, asyncio.Task[str]]] = []
         self.replacing: list[asyncio.Task[None]] = []
@@ -104,7 +106,7 @@ class Story:
 async def outcome(stream: ResultStream) -> str:
     try:
         return "answered" if len(await answer(stream)) == 1 else "wrong"
-    except (PluginLost, PluginUnavailable, Cancelled) as error:
+    except (PluginDisconnected, PluginUnavailable, Cancelled) as error:
         return type(error).__name__
 
 

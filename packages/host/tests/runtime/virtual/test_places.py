@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from parlour.core.model.ports import PluginLost, ResultStream
+from parlour.core.model.ports import PluginDisconnected, ResultStream
 from parlour_sdk.protocol.manifest import PluginLimits
 
 from .fakes import Desk, FakeLauncher, answer
@@ -89,7 +89,7 @@ async def test_a_waiting_run_outlives_a_crash(small: Desk, launcher: FakeLaunche
 
     assert await waiting == ["patient by 2"]
     for run in running:
-        with pytest.raises(PluginLost):
+        with pytest.raises(PluginDisconnected):
             await run
 
 

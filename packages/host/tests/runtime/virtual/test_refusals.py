@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from parlour.core.errors import Refused
+from parlour.core.errors import CallRejected
 from parlour.plugin_runtime.supervision.connection import (
-    REFUSED_AT_ONCE,
-    REFUSED_LATE_SECONDS,
-    REFUSED_PER_SECOND,
-    ActionCalls,
+    REFUSAL_BURST,
+    REFUSAL_DELAY_SECONDS,
+    REFUSALS_PER_SECOND,
+    ActionDispatcher,
 )
 from parlour_sdk.wire import WireError
 
@@ -23,14 +23,14 @@ class NothingAllowed:
         return name == "stream"
 
     async def call(self, plugin_id: str, name: str, data: Any) -> dict[str, Any]:
-        raise Refused("unauthorized", "not for you")
+        raise CallRejected("unauthorized", "not for you")
 
     async def stream(self, plugin_id: str, name: str, data: Any) -> AsyncGenerator[dict[str, Any], None]:
-        raise Refused("unauthorized", "not for you")
+        raise CallRejected("unauthorized", "not for you")
         yield {}
 
 
-async def ask(calls: ActionCalls, name: str) -> float:
+async def ask(calls: ActionDispatcher, name: str) -> float:
     """When the refusal came, in seconds from now."""
     begun = now()
     answer = calls.dispatch(name, {})
@@ -41,12 +41,12 @@ async def ask(calls: ActionCalls, name: str) -> float:
 
 @pytest.mark.parametrize("name", ["call", "stream"])
 async def test_who_is_refused_too_often_waits_for_it_and_after_a_rest_no_more(name: str) -> None:
-    calls = ActionCalls("test/fake", NothingAllowed())
+    calls = ActionDispatcher("test/fake", NothingAllowed())
 
-    at_once = [await ask(calls, name) for _ in range(REFUSED_AT_ONCE)]
+    at_once = [await ask(calls, name) for _ in range(REFUSAL_BURST)]
     late = await asyncio.gather(*(ask(calls, name) for _ in range(5)))
-    await asyncio.sleep(2 / REFUSED_PER_SECOND)
+    await asyncio.sleep(2 / REFUSALS_PER_SECOND)
 
     assert set(at_once) == {0}
-    assert late == [REFUSED_LATE_SECONDS] * 5
+    assert late == [REFUSAL_DELAY_SECONDS] * 5
     assert await ask(calls, name) == 0

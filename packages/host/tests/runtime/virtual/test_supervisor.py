@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from parlour.core.model.ports import PluginLost, PluginUnavailable
+from parlour.core.model.ports import PluginDisconnected, PluginUnavailable
 
 from .fakes import Behaviour, Desk, FakeLauncher, answer, crash, now
 
@@ -36,7 +36,7 @@ async def test_a_crashed_plugin_is_restarted_after_backoff(desk: Desk, launcher:
 
 
 async def test_a_plugin_may_fail_as_often_as_its_operator_allows(desk: Desk, launcher: FakeLauncher) -> None:
-    restart = replace(desk.policy.restart, first_delay=0.01, longest_delay=0.01, give_up_after=2000)
+    restart = replace(desk.policy.restart, first_delay_seconds=0.01, max_delay_seconds=0.01, give_up_after=2000)
     desk.policy = replace(desk.policy, restart=restart)
     launcher.script = [*[Behaviour(ends_at_start=True)] * 300, Behaviour()]
 
@@ -84,7 +84,7 @@ async def test_the_runs_of_a_crashed_plugin_fail_at_once(desk: Desk, launcher: F
 
     launcher.latest.exit(1)
 
-    with pytest.raises(PluginLost):
+    with pytest.raises(PluginDisconnected):
         await waiting
     assert now() == 1
 
@@ -99,7 +99,7 @@ async def test_a_plugin_that_fails_too_often_is_given_up_and_its_runs_fail_with_
     with pytest.raises(PluginUnavailable, match=r"is failed: its process ended \(exit status 3\).*no luck today"):
         await waiting.batch()
 
-    assert (supervisor.status, supervisor.proven, len(launcher.processes)) == ("failed", True, 5)
+    assert (supervisor.status, supervisor.is_ready, len(launcher.processes)) == ("failed", True, 5)
     assert "failed 5 times within 10 minutes and is tried again only in 10 minutes; restart it" in supervisor.reason
     with pytest.raises(PluginUnavailable, match="no luck today"):
         await supervisor.run({"text": "still nobody?"}).batch()
@@ -159,7 +159,7 @@ async def test_a_plugin_that_does_not_greet_is_ended_in_time(desk: Desk, launche
     launcher.script = [Behaviour(greets=False)]
     supervisor = desk.supervisor()
 
-    await supervisor.settled()
+    await supervisor.wait_until_started()
 
     assert (supervisor.status, now()) == ("waiting", 30)
     assert supervisor.reason == "it did not start within 30 s"
@@ -172,7 +172,7 @@ async def test_a_plugin_with_more_runners_than_allowed_does_not_start_and_is_tol
     launcher.script = [Behaviour(runners=1001)]
     supervisor = desk.supervisor()
 
-    await supervisor.settled()
+    await supervisor.wait_until_started()
 
     assert (supervisor.status, supervisor.reason) == ("waiting", "it has 1001 runners, and 1000 are allowed")
     assert desk.announced == []
@@ -184,7 +184,7 @@ async def test_what_a_plugin_says_at_its_start_is_a_short_line_whatever_it_says(
     launcher.script = [Behaviour(refusal="no\nERROR parlour: forged\x1b[2J" + "A" * 1_000_000)]
     supervisor = desk.supervisor()
 
-    await supervisor.settled()
+    await supervisor.wait_until_started()
 
     assert supervisor.reason.startswith("no ERROR parlour: forged [2JAAA")
     assert len(supervisor.reason) == 500
@@ -280,7 +280,7 @@ async def test_memory_beyond_the_limit_ends_the_plugin_in_words(desk: Desk, laun
 
 
 async def test_the_operators_ceiling_is_below_what_a_manifest_asks_for(desk: Desk, launcher: FakeLauncher) -> None:
-    desk.policy = replace(desk.policy, allowance=replace(desk.policy.allowance, memory_mb=100))
+    desk.policy = replace(desk.policy, resource_limits=replace(desk.policy.resource_limits, memory_mb=100))
     supervisor = await desk.started()
     launcher.latest.memory = 101 * 1024 * 1024
 
@@ -290,7 +290,7 @@ async def test_the_operators_ceiling_is_below_what_a_manifest_asks_for(desk: Des
 
 
 async def test_more_processes_than_allowed_end_the_plugin_in_words(desk: Desk, launcher: FakeLauncher) -> None:
-    desk.policy = replace(desk.policy, allowance=replace(desk.policy.allowance, processes=20))
+    desk.policy = replace(desk.policy, resource_limits=replace(desk.policy.resource_limits, processes=20))
     supervisor = await desk.started()
     launcher.latest.processes = 21
 
@@ -311,7 +311,7 @@ async def test_a_data_folder_beyond_its_quota_ends_the_plugin_in_words(desk: Des
 
 
 async def test_a_process_is_restrained_as_the_operator_set(desk: Desk, launcher: FakeLauncher) -> None:
-    desk.policy = replace(desk.policy, allowance=replace(desk.policy.allowance, open_files=200, niceness=7))
+    desk.policy = replace(desk.policy, resource_limits=replace(desk.policy.resource_limits, open_files=200, niceness=7))
 
     await desk.started()
 

@@ -17,8 +17,8 @@ from parlour_sdk.protocol.artifacts import (
     ArtifactUpload,
 )
 
-from .calls import Namespace, refused
-from .pieces import PIECE_BYTES, Content, Pace, pieces
+from .calls import Namespace, refusal
+from .chunks import CHUNK_BYTES, ChunkPacer, Content, iter_chunks
 
 
 class ArtifactsAPI(Namespace):
@@ -36,16 +36,16 @@ class ArtifactsAPI(Namespace):
     async def stream(self, artifact_id: str) -> AsyncGenerator[bytes, None]:
         """Yields the whole content, chunk by chunk."""
         offset, more = 0, True
-        pace = Pace()
+        pace = ChunkPacer()
         while more:
-            await pace.step()
-            chunk = await self.read(artifact_id, offset, PIECE_BYTES)
+            await pace.wait_for_turn()
+            chunk = await self.read(artifact_id, offset, CHUNK_BYTES)
             more = chunk.has_more
             if chunk.content:
                 offset += len(chunk.content)
                 yield chunk.content
             elif more:
-                raise refused("runtime_error", f"the Host gave nothing of artifact {artifact_id} and promised more")
+                raise refusal("runtime_error", f"the Host gave nothing of artifact {artifact_id} and promised more")
 
     async def create(
         self,
@@ -68,10 +68,10 @@ class ArtifactsAPI(Namespace):
             mime_type = mimetypes.guess_type(name)[0]
         digest = hashlib.sha256()
         upload_id: str | None = None
-        pace = Pace()
-        async with aclosing(pieces(content, "artifact_create")) as parts:
+        pace = ChunkPacer()
+        async with aclosing(iter_chunks(content, "artifact_create")) as parts:
             async for piece, last in parts:
-                await pace.step()
+                await pace.wait_for_turn()
                 digest.update(piece)
                 answer = await self._calls.call(
                     "artifact_create",
@@ -89,5 +89,5 @@ class ArtifactsAPI(Namespace):
                 )
                 upload_id = answer.upload_id
         if answer.artifact is None:
-            raise refused("runtime_error", "the Host took the whole artifact and did not name it")
+            raise refusal("runtime_error", "the Host took the whole artifact and did not name it")
         return answer.artifact

@@ -21,29 +21,29 @@ Answer = TypeVar("Answer", bound=BaseModel)
 _END: Final = object()
 
 
-class Parts(Protocol):
+class PartStream(Protocol):
     """A stream of decoded parts, as the wire returns it."""
 
-    def __aiter__(self) -> "Parts": ...
+    def __aiter__(self) -> "PartStream": ...
 
     async def __anext__(self) -> Any: ...
 
     async def aclose(self) -> None: ...
 
 
-class Caller(Protocol):
+class WireCaller(Protocol):
     """Sends calls to the Host; `parlour_sdk.wire.Peer` is one."""
 
     async def call(self, action: str, data: Any, timeout: float | None = None) -> Any: ...
 
-    def stream(self, action: str, data: Any) -> Parts: ...
+    def stream(self, action: str, data: Any) -> PartStream: ...
 
 
 class InvalidCall(ValueError):
     """Raised when the arguments of a call are invalid; the call was not sent."""
 
 
-class Calls:
+class ApiCalls:
     """Makes the calls of one run, or of a component outside a run.
 
     `call_id` is made of `source` and a number in the order in which the calls were started. Calls that are handed to
@@ -54,7 +54,7 @@ class Calls:
 
     def __init__(
         self,
-        caller: Caller,
+        caller: WireCaller,
         source: str,
         run_id: str | None,
         seconds_left: float | None = None,
@@ -74,7 +74,7 @@ class Calls:
             given = await self._caller.call(action, data, timeout)
         except WireError as error:
             raise AgentAPIException(_api_error(error)) from error
-        return _decoded(action, answer, given)
+        return _decode(action, answer, given)
 
     def stream(
         self, action: str, request: type[Call], answer: type[Answer], /, **arguments: Any
@@ -90,14 +90,14 @@ class Calls:
             raise AgentAPIException(_api_error(error)) from error
         async with aclosing(stream):
             while (part := await self._next(stream)) is not _END:
-                yield _decoded(action, answer, part)
+                yield _decode(action, answer, part)
 
-    async def _next(self, stream: Parts) -> Any:
+    async def _next(self, stream: PartStream) -> Any:
         try:
             async with asyncio.timeout(self._time_left()):
                 return await anext(stream, _END)
         except TimeoutError:
-            raise _over() from None
+            raise _deadline_error() from None
         except WireError as error:
             raise AgentAPIException(_api_error(error)) from error
 
@@ -119,31 +119,31 @@ class Calls:
             return None
         left = self._deadline - time.monotonic()
         if left <= 0:
-            raise _over()
+            raise _deadline_error()
         return left
 
 
 class Namespace:
     """Base class of the API namespaces."""
 
-    def __init__(self, calls: Calls) -> None:
+    def __init__(self, calls: ApiCalls) -> None:
         self._calls = calls
 
 
-def refused(code: str, message: str) -> AgentAPIException:
+def refusal(code: str, message: str) -> AgentAPIException:
     """Builds the exception for an error that is detected on this side, without asking the Host."""
     return AgentAPIException(AgentAPIError(code=code, message=message))
 
 
-def _over() -> AgentAPIException:
-    return refused("deadline_exceeded", "the run's time is over")
+def _deadline_error() -> AgentAPIException:
+    return refusal("deadline_exceeded", "the run's time is over")
 
 
-def _decoded(action: str, answer: type[Answer], given: Any) -> Answer:
+def _decode(action: str, answer: type[Answer], given: Any) -> Answer:
     try:
         return answer.model_validate(given)
     except ValidationError as error:
-        raise refused("runtime_error", f"the Host's answer to {action} can't be read: {_first(error)}") from error
+        raise refusal("runtime_error", f"the Host's answer to {action} can't be read: {_first(error)}") from error
 
 
 def _first(error: ValidationError) -> str:

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 from parlour_sdk.protocol.files import FileChunk, GetFile
 
 from ..values import dataclass
-from .calls import Namespace, refused
+from .calls import Namespace, refusal
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class FilesAPI(Namespace):
             chunk = await self._calls.call("get_file", GetFile, FileChunk, file_key=file_key, offset=offset)
             more = chunk.has_more
             if more and not chunk.content_base64:
-                raise refused("runtime_error", f"the Host gave nothing of file {file_key} and promised more")
+                raise refusal("runtime_error", f"the Host gave nothing of file {file_key} and promised more")
             offset += len(_content(chunk))
             yield chunk
 

@@ -42,13 +42,13 @@ class HistoryAPI(Namespace):
     ) -> HistorySearchResult:
         """Searches by text. Filters: conversation_id, event_types, roles, item_types, before, after."""
         if isinstance(filters, dict):
-            _known(filters)
+            _require_known_filters(filters)
         return await self._calls.call(
             "history_search", HistorySearch, HistorySearchResult, query=query, filters=filters, top_k=top_k
         )
 
 
-def _known(filters: dict[str, Any]) -> None:
+def _require_known_filters(filters: dict[str, Any]) -> None:
     """Rejects unknown filters: the Host ignores unknown fields, so a misspelt filter would silently do nothing."""
     for name in filters:
         if name not in SearchFilters.model_fields:

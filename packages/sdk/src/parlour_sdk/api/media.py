@@ -6,7 +6,7 @@ from contextlib import aclosing
 from parlour_sdk.protocol.platform_api import FileUrl, GetFileUrl, UploadedFile, UploadFile
 
 from .calls import Namespace
-from .pieces import Content, pieces
+from .chunks import Content, iter_chunks
 
 
 class MediaAPI(Namespace):
@@ -16,7 +16,7 @@ class MediaAPI(Namespace):
         The result has the platform's id or address of the file.
         """
         upload_id: str | None = None
-        async with aclosing(pieces(content, "upload_file")) as parts:
+        async with aclosing(iter_chunks(content, "upload_file")) as parts:
             async for piece, last in parts:
                 answer = await self._calls.call(
                     "upload_file",

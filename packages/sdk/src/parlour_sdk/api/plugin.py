@@ -5,8 +5,8 @@ import time
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from .calls import Caller, Calls
-from .shared import SharedAPI
+from .base import SharedAPI
+from .calls import ApiCalls, WireCaller
 
 if TYPE_CHECKING:
     from parlour_sdk.protocol.runs import ClaimedRun
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 class PluginAPI(SharedAPI):
     """One instance serves the whole plugin. Its calls belong to no run, so their ids name the process."""
 
-    def __init__(self, caller: Caller) -> None:
-        super().__init__(Calls(caller, f"plugin-{os.urandom(8).hex()}", None))
+    def __init__(self, caller: WireCaller) -> None:
+        super().__init__(ApiCalls(caller, f"plugin-{os.urandom(8).hex()}", None))
         self._caller = caller
 
     def claimed(self, claimed: "ClaimedRun") -> "AgentRunAPI":

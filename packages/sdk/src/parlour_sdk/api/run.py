@@ -3,8 +3,8 @@
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from .calls import Caller, Calls
-from .shared import SharedAPI
+from .base import SharedAPI
+from .calls import ApiCalls, WireCaller
 
 if TYPE_CHECKING:
     from .artifacts import ArtifactsAPI
@@ -22,9 +22,9 @@ class AgentRunAPI(SharedAPI):
     """Every call carries the run's id and is bounded by the run's deadline."""
 
     def __init__(
-        self, caller: Caller, run_id: str, seconds_left: float | None = None, lease: str | None = None
+        self, caller: WireCaller, run_id: str, seconds_left: float | None = None, lease: str | None = None
     ) -> None:
-        super().__init__(Calls(caller, run_id, run_id, seconds_left, lease))
+        super().__init__(ApiCalls(caller, run_id, run_id, seconds_left, lease))
 
     @cached_property
     def skills(self) -> "SkillsAPI":

@@ -14,7 +14,7 @@ from parlour_sdk.protocol.storage import (
     StorageValue,
 )
 
-from .calls import InvalidCall, Namespace, refused
+from .calls import InvalidCall, Namespace, refusal
 
 
 class StorageAPI(Namespace):
@@ -26,7 +26,7 @@ class StorageAPI(Namespace):
         if not isinstance(content, bytes | bytearray):
             raise InvalidCall(f"storage_set: content: give bytes, not {type(content).__name__}; a text has .encode()")
         if len(content) > STORAGE_VALUE_BYTES:
-            raise refused("payload_too_large", f"storage_set takes at most {STORAGE_VALUE_BYTES} bytes")
+            raise refusal("payload_too_large", f"storage_set takes at most {STORAGE_VALUE_BYTES} bytes")
         encoded = b64encode(content).decode()
         await self._calls.call("storage_set", StorageSet, Done, area=area, key=key, content_base64=encoded)
 

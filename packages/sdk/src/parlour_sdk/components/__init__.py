@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from parlour_sdk.lazily import offered
+from parlour_sdk._lazy_imports import lazy_getattr
 
 if TYPE_CHECKING:
     from .agent_runner import AgentRunner as AgentRunner
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .tool import ToolContext as ToolContext
     from .tool import ToolError as ToolError
 
-OFFERED = {
+LAZY_EXPORTS = {
     ".agent_runner": ("AgentRunner",),
     ".command": ("Command", "CommandContext"),
     ".event_context": ("EventContext",),
@@ -30,4 +30,4 @@ OFFERED = {
     ".plugin": ("Plugin",),
     ".tool": ("Tool", "ToolContext", "ToolError"),
 }
-__getattr__ = offered(__name__, OFFERED)
+__getattr__ = lazy_getattr(__name__, LAZY_EXPORTS)

@@ -10,7 +10,7 @@ from parlour_sdk.protocol.events import ALIASES
 
 from ..values import dataclass
 
-MARK = "__parlour_events__"
+SUBSCRIPTIONS_ATTRIBUTE = "__parlour_events__"
 Function = TypeVar("Function", bound=Callable[..., Awaitable[None]])
 
 
@@ -31,27 +31,27 @@ def on(event: str, *, priority: int | None = None, observe: bool = False) -> Cal
     """
 
     def mark(function: Function) -> Function:
-        setattr(function, MARK, (Subscription(event, priority, observe), *subscriptions(function)))
+        setattr(function, SUBSCRIPTIONS_ATTRIBUTE, (Subscription(event, priority, observe), *subscriptions(function)))
         return function
 
     return mark
 
 
 def subscriptions(function: object) -> tuple[Subscription, ...]:
-    marks: tuple[Subscription, ...] = getattr(function, MARK, ())
+    marks: tuple[Subscription, ...] = getattr(function, SUBSCRIPTIONS_ATTRIBUTE, ())
     return marks
 
 
 class EventListener:
     """One instance serves the whole plugin process. Its handlers are `async def name(self, event, ctx)` with `@on`."""
 
-    def _handlers(self) -> "dict[str, Handle]":
+    def _handlers(self) -> "dict[str, HandlerFunction]":
         """Returns the handlers by name in the order of their definition, those of base classes first."""
         names = {name: None for base in reversed(type(self).__mro__) for name in vars(base)}
         return {name: getattr(self, name) for name in names if subscriptions(getattr(type(self), name, None))}
 
 
-class Handle(Protocol):
+class HandlerFunction(Protocol):
     def __call__(self, event: Any, ctx: Any, /) -> Awaitable[None]: ...
 
 
@@ -63,14 +63,14 @@ class Handler:
     pattern: str
     priority: int
     observe: bool
-    call: Handle
+    call: HandlerFunction
 
-    def wants(self, event_type: str) -> bool:
+    def matches(self, event_type: str) -> bool:
         pattern = ALIASES.get(self.pattern, self.pattern)
         return pattern in ("*", event_type) or (pattern.endswith(".*") and event_type.startswith(pattern[:-1]))
 
 
-def handlers_of(listener: EventListener, name: str, priority: int = 0, observe: bool = False) -> Iterator[Handler]:
+def iter_handlers(listener: EventListener, name: str, priority: int = 0, observe: bool = False) -> Iterator[Handler]:
     """Yields one handler per subscription; `priority` and `observe` are the listener's, used as defaults."""
     for attribute, function in listener._handlers().items():
         for asked in subscriptions(function):

@@ -12,10 +12,10 @@ from pydantic.json_schema import GenerateJsonSchema
 from .docstring import read_docstring
 from .tool import Tool, ToolContext, ToolError
 
-CONTEXT = "ctx"
+CONTEXT_PARAMETER = "ctx"
 
 
-class UnfitSignature(Exception):
+class UnsupportedSignature(Exception):
     """Raised when a parameter of the function can't be expressed in JSON Schema."""
 
 
@@ -23,34 +23,36 @@ class FunctionTool(Tool):
     def __init__(self, function: Callable[..., Awaitable[Any]]) -> None:
         self._function = function
         self._model = _model(function)
-        self._wants_context = CONTEXT in inspect.signature(function).parameters
+        self._wants_context = CONTEXT_PARAMETER in inspect.signature(function).parameters
         self.parameters = _schema(self._model)
 
     async def call(self, parameters: dict[str, Any], ctx: ToolContext) -> Any:
         try:
             given = self._model.model_validate(parameters)
         except ValidationError as error:
-            raise ToolError(f"the tool was not called: {_told(error)}") from error
+            raise ToolError(f"the tool was not called: {_describe_errors(error)}") from error
         arguments = {name: getattr(given, name) for name in given.model_fields_set}
-        return await self._function(**arguments, **({CONTEXT: ctx} if self._wants_context else {}))
+        return await self._function(**arguments, **({CONTEXT_PARAMETER: ctx} if self._wants_context else {}))
 
 
 def _model(function: Callable[..., Any]) -> type[BaseModel]:
-    parameters = {name: each for name, each in inspect.signature(function).parameters.items() if name != CONTEXT}
+    parameters = {
+        name: each for name, each in inspect.signature(function).parameters.items() if name != CONTEXT_PARAMETER
+    }
     hints = _hints(function, parameters)
     fields: dict[str, Any] = {}
     _, texts = read_docstring(function.__doc__ or "", parameters)
     for name, parameter in parameters.items():
         if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
-            raise UnfitSignature(f"'{name}' must be an ordinary parameter, named and with a type")
+            raise UnsupportedSignature(f"'{name}' must be an ordinary parameter, named and with a type")
         if name not in hints:
-            raise UnfitSignature(f"'{name}' needs a type, such as `{name}: str`")
+            raise UnsupportedSignature(f"'{name}' needs a type, such as `{name}: str`")
         default = ... if parameter.default is parameter.empty else parameter.default
         fields[name] = (hints[name], Field(default, description=texts.get(name)))
     try:
         return create_model(function.__name__, __config__=ConfigDict(extra="forbid"), **fields)
     except (PydanticSchemaGenerationError, TypeError) as error:
-        raise UnfitSignature(f"a parameter's type is none that JSON has: {str(error).splitlines()[0]}") from error
+        raise UnsupportedSignature(f"a parameter's type is none that JSON has: {str(error).splitlines()[0]}") from error
 
 
 def _hints(function: Callable[..., Any], parameters: Iterable[str]) -> dict[str, Any]:
@@ -60,7 +62,7 @@ def _hints(function: Callable[..., Any], parameters: Iterable[str]) -> dict[str,
     try:
         return get_type_hints(SimpleNamespace(__annotations__=written), names, include_extras=True)
     except NameError as error:
-        raise UnfitSignature(f"a parameter's type can't be found: {error}") from error
+        raise UnsupportedSignature(f"a parameter's type can't be found: {error}") from error
 
 
 class _WithoutTitles(GenerateJsonSchema):
@@ -74,7 +76,7 @@ def _schema(model: type[BaseModel]) -> dict[str, Any]:
     return {"type": "object", "properties": {}, **schema}
 
 
-def _told(error: ValidationError) -> str:
+def _describe_errors(error: ValidationError) -> str:
     return "; ".join(
         f"{'.'.join(str(part) for part in each['loc'])}: {each['msg']}"
         for each in error.errors(include_url=False, include_input=False)

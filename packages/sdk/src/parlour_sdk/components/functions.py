@@ -8,7 +8,7 @@ from parlour_sdk.results import Result
 
 from .agent_runner import AgentRunner
 from .command import Answer, Command, CommandContext
-from .event_listener import EventListener, Handle
+from .event_listener import EventListener, HandlerFunction
 
 
 class FunctionRunner(AgentRunner):
@@ -30,8 +30,8 @@ class FunctionCommand(Command):
 
 
 class FunctionListener(EventListener):
-    def __init__(self, name: str, function: Handle) -> None:
+    def __init__(self, name: str, function: HandlerFunction) -> None:
         self._own = {name: function}
 
-    def _handlers(self) -> dict[str, Handle]:
+    def _handlers(self) -> dict[str, HandlerFunction]:
         return self._own

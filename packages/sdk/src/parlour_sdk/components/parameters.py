@@ -19,7 +19,7 @@ _TYPES: Final[dict[str, tuple[str, tuple[type, ...]]]] = {
 }
 
 
-def problems(parameters: dict[str, Any], schema: dict[str, Any]) -> list[str]:
+def find_problems(parameters: dict[str, Any], schema: dict[str, Any]) -> list[str]:
     """Returns messages that a model can act on; empty if the parameters are valid."""
     return list(_Check(schema).problems(parameters, schema, ""))
 
@@ -30,14 +30,14 @@ class _Check:
 
     def problems(self, value: Any, written: Any, field: str) -> Iterator[str]:
         schema = self._resolved(written)
-        types, values = _types(schema), _held(schema, "enum", list)
+        types, values = _types(schema), _keyword(schema, "enum", list)
         if types and not any(_is(value, each) for each in types):
-            yield f"{field or 'the parameters'} must be {_listed(types)} and is {_shape(value)}"
+            yield f"{field or 'the parameters'} must be {_describe_types(types)} and is {_describe_type(value)}"
         elif values is not None and value not in values:
             yield f"{field} must be one of {', '.join(map(repr, values))}"
         elif "const" in schema and value != schema["const"]:
             yield f"{field} must be {schema['const']!r}"
-        elif choices := _held(schema, "anyOf", list) or _held(schema, "oneOf", list):
+        elif choices := _keyword(schema, "anyOf", list) or _keyword(schema, "oneOf", list):
             yield from self._of_any(value, choices, field)
         elif isinstance(value, dict):
             yield from self._of_object(value, schema, field)
@@ -55,15 +55,15 @@ class _Check:
             return
         types = [_types(self._resolved(each)) for each in choices]
         fitting = (each for each, wanted in zip(found, types, strict=True) if any(_is(value, kind) for kind in wanted))
-        every = _listed([kind for wanted in types for kind in wanted])
-        yield from next(fitting, [f"{field} must be {every} and is {_shape(value)}"] if every else found[0])
+        every = _describe_types([kind for wanted in types for kind in wanted])
+        yield from next(fitting, [f"{field} must be {every} and is {_describe_type(value)}"] if every else found[0])
 
     def _of_object(self, value: dict[str, Any], schema: dict[str, Any], field: str) -> Iterator[str]:
-        properties = _held(schema, "properties", dict) or {}
+        properties = _keyword(schema, "properties", dict) or {}
         prefix = f"{field}." if field else ""
-        for name in _held(schema, "required", list) or ():
+        for name in _keyword(schema, "required", list) or ():
             if isinstance(name, str) and name not in value:
-                wanted = _listed(_types(self._resolved(properties.get(name))))
+                wanted = _describe_types(_types(self._resolved(properties.get(name))))
                 yield f"{prefix}{name} is required{f' ({wanted})' if wanted else ''}"
         for name, each in value.items():
             if name in properties:
@@ -72,7 +72,7 @@ class _Check:
                 yield f"{prefix}{name} is unknown; known are {', '.join(properties) or 'none'}"
 
     def _resolved(self, schema: Any) -> dict[str, Any]:
-        reference = _held(schema, "$ref", str) if isinstance(schema, dict) else None
+        reference = _keyword(schema, "$ref", str) if isinstance(schema, dict) else None
         if reference is not None and reference.startswith("#/"):
             schema = self._root
             for part in reference[2:].split("/"):
@@ -80,7 +80,7 @@ class _Check:
         return schema if isinstance(schema, dict) else {}
 
 
-def _held(schema: dict[str, Any], word: str, kind: type[Kind]) -> Kind | None:
+def _keyword(schema: dict[str, Any], word: str, kind: type[Kind]) -> Kind | None:
     value = schema.get(word)
     return value if isinstance(value, kind) else None
 
@@ -98,9 +98,9 @@ def _is(value: Any, wanted: str) -> bool:
     return isinstance(value, _TYPES[wanted][1]) or (wanted == "integer" and whole)
 
 
-def _listed(types: list[str]) -> str:
+def _describe_types(types: list[str]) -> str:
     return " or ".join(_TYPES[each][0] for each in types)
 
 
-def _shape(value: Any) -> str:
+def _describe_type(value: Any) -> str:
     return next(words for words, types in _TYPES.values() if isinstance(value, types))

@@ -51,7 +51,7 @@ class Tool(ABC):
         """
 
 
-def outcome_of(answer: Any) -> ToolOutcome:
+def to_outcome(answer: Any) -> ToolOutcome:
     """Converts the return value of a tool into the outcome that a model receives."""
     if isinstance(answer, ToolOutcome):
         return answer

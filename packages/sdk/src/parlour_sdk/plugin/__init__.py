@@ -9,36 +9,36 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from parlour_sdk.lazily import offered
+from parlour_sdk._lazy_imports import lazy_getattr
 
-from .files import Component, Plugin
-from .loaded import LoadedPlugin
-from .problems import PluginInvalid
-from .reading import read_plugin
+from .errors import PluginInvalid
+from .loaded_plugin import LoadedPlugin
+from .manifest_files import ComponentDefinition, PluginDefinition
+from .reader import read_plugin
 
 if TYPE_CHECKING:
-    from .loading import load, load_runners
-    from .one_file import packaged
+    from .loader import load, load_runners
+    from .single_file import package_files
 
 __all__ = [
-    "Component",
+    "ComponentDefinition",
     "LoadedPlugin",
-    "Plugin",
+    "PluginDefinition",
     "PluginInvalid",
     "load",
     "load_runners",
-    "packaged",
+    "package_files",
     "read_plugin",
 ]
 
-__getattr__ = offered(__name__, {".loading": ("load", "load_runners"), ".one_file": ("packaged",)})
+__getattr__ = lazy_getattr(__name__, {".loader": ("load", "load_runners"), ".single_file": ("package_files",)})
 
 
-class _Declaring(ModuleType):
+class _CallablePackage(ModuleType):
     def __call__(self, *arguments: Any, **named: Any) -> None:
         from parlour_sdk.decorators import plugin
 
         plugin(*arguments, **named)
 
 
-sys.modules[__name__].__class__ = _Declaring
+sys.modules[__name__].__class__ = _CallablePackage

@@ -8,29 +8,29 @@ from parlour_sdk.components.docstring import read_docstring
 from parlour_sdk.protocol.manifest import PluginManifest
 
 from ..values import dataclass
-from . import problems
-from .component_files import checked_component, require_name
-from .event_names import require_event
-from .files import Component
-from .problems import API_VERSION, Place
-from .source import Keys, Source, checked
-from .syntax import Call, Decorated, Written, read_syntax
+from . import errors
+from .ast_scan import DeclaredCall, DecoratedFunction, ScannedFile, scan_file
+from .component_files import require_name, validate_component
+from .errors import API_VERSION, SourceLocation
+from .event_checks import require_event
+from .manifest_files import ComponentDefinition
+from .source_map import Keys, SourceDocument, validate
 
 KINDS: Final = {"runner": "AgentRunner", "tool": "Tool", "command": "Command", "on": "EventListener"}
-_ARGUMENTS: Final = {"config_schema": "config"}
+_ARGUMENT_NAMES: Final = {"config_schema": "config"}
 """Names of arguments that differ from the manifest's key."""
 
 
 @dataclass(frozen=True, slots=True)
 class Declarations:
-    written: Written
+    scanned: ScannedFile
     path: str
     """Path of the file relative to its folder."""
     warnings: list[str]
 
     @classmethod
-    def of(cls, file: Path, path: str, warnings: list[str]) -> "Declarations":
-        return cls(read_syntax(file), path, warnings)
+    def from_file(cls, file: Path, path: str, warnings: list[str]) -> "Declarations":
+        return cls(scan_file(file), path, warnings)
 
     def manifest(self) -> PluginManifest:
         call = self._plugin()
@@ -39,58 +39,58 @@ class Declarations:
         data = {
             "apiVersion": API_VERSION,
             "kind": "Plugin",
-            "metadata": {"author": author, "name": name, **_texts(given), **_given(given, "version")},
-            "spec": _given(given, "permissions", "limits"),
+            "metadata": {"author": author, "name": name, **_texts(given), **_pick(given, "version")},
+            "spec": _pick(given, "permissions", "limits"),
             "execution": {"python": {"path": self.path}},
         }
         source = _source(call, data, self.warnings)
         if not (author and name):
-            raise problems.bad_identity(source.place("metadata", "author"), given["identity"])
+            raise errors.bad_identity(source.location("metadata", "author"), given["identity"])
         for part in (author, name):
             require_name(source, part, "metadata", "author")
-        return checked(source, PluginManifest)
+        return validate(source, PluginManifest)
 
     def requirements(self) -> tuple[str, ...]:
         call = self._plugin()
         given = call.arguments.get("requirements", ())
         if not isinstance(given, list | tuple) or not all(isinstance(each, str) for each in given):
-            place = Place(call.place.file, call.lines["requirements"])
-            raise problems.wrong_arguments(place, "plugin", "requirements is a list of texts, such as ['httpx>=0.28']")
+            place = SourceLocation(call.location.file, call.lines["requirements"])
+            raise errors.wrong_arguments(place, "plugin", "requirements is a list of texts, such as ['httpx>=0.28']")
         return tuple(given)
 
-    def compare(self, manifest: PluginManifest) -> None:
+    def warn_if_different(self, manifest: PluginManifest) -> None:
         """Warns if `plugin(...)` in the main file of a folder contradicts the folder's manifest.
 
         A plugin that began as a single file may keep its `plugin(...)` after it was moved to a folder.
         """
-        if self.written.plugin is None:
+        if self.scanned.plugin is None:
             return
-        declared, place = self.manifest(), self.written.plugin.place
+        declared, place = self.manifest(), self.scanned.plugin.location
         if declared.metadata != manifest.metadata:
-            self.warnings.append(problems.says_other(place, "identity, version, label or description"))
+            self.warnings.append(errors.contradicts_manifest(place, "identity, version, label or description"))
         if declared.spec != manifest.spec.model_copy(update={"components": []}):
-            self.warnings.append(problems.says_other(place, "set of permissions or limits"))
+            self.warnings.append(errors.contradicts_manifest(place, "set of permissions or limits"))
 
-    def components(self) -> list[Component]:
-        return [_component(function, self.path, self.warnings) for function in self.written.functions]
+    def components(self) -> list[ComponentDefinition]:
+        return [_component(function, self.path, self.warnings) for function in self.scanned.functions]
 
-    def _plugin(self) -> Call:
-        if self.written.plugin is None:
-            raise problems.no_declaration(self.written.file)
-        return self.written.plugin
+    def _plugin(self) -> DeclaredCall:
+        if self.scanned.plugin is None:
+            raise errors.no_declaration(self.scanned.file)
+        return self.scanned.plugin
 
 
-def _component(function: Decorated, path: str, warnings: list[str]) -> Component:
+def _component(function: DecoratedFunction, path: str, warnings: list[str]) -> ComponentDefinition:
     """Builds the component of a function. Several `@on` make one listener; other decorators may appear only once."""
     call = function.calls[0]
     for other in function.calls[1:]:
         if other.name != call.name or call.name != "on":
-            raise problems.wrong_arguments(
-                other.place, f"@{other.name}", f"'{function.name}' is {KINDS[call.name]} already"
+            raise errors.wrong_arguments(
+                other.location, f"@{other.name}", f"'{function.name}' is {KINDS[call.name]} already"
             )
     for each in function.calls:
         if each.name == "on":
-            require_event(each.place, function.name, each.arguments["event"])
+            require_event(each.location, function.name, each.arguments["event"])
     data = {
         "apiVersion": API_VERSION,
         "kind": KINDS[call.name],
@@ -98,19 +98,19 @@ def _component(function: Decorated, path: str, warnings: list[str]) -> Component
         "spec": _spec(call),
         "execution": {"python": {"path": path, "attr": function.name}},
     }
-    manifest = checked_component(_source(call, data, warnings))
+    manifest = validate_component(_source(call, data, warnings))
     if manifest.kind == "Tool" and manifest.metadata.description is None:
-        warnings.append(problems.no_description(function.place, manifest.metadata.name))
-    return Component(function.place.file, manifest, function.place.line, declared=True)
+        warnings.append(errors.no_description(function.location, manifest.metadata.name))
+    return ComponentDefinition(function.location.file, manifest, function.location.line, declared=True)
 
 
-def _name(call: Call, function: Decorated) -> Any:
+def _name(call: DeclaredCall, function: DecoratedFunction) -> Any:
     return call.arguments.get("name") or ("default" if call.name == "runner" else function.name)
 
 
-def _spec(call: Call) -> dict[str, Any]:
+def _spec(call: DeclaredCall) -> dict[str, Any]:
     given = call.arguments
-    spec = _given(given, "permissions", "context", "read_only", "usage", "aliases")
+    spec = _pick(given, "permissions", "context", "read_only", "usage", "aliases")
     if capabilities := given.get("capabilities"):
         named = isinstance(capabilities, list | tuple) and all(isinstance(each, str) for each in capabilities)
         spec["capabilities"] = dict.fromkeys(capabilities, True) if named else capabilities
@@ -128,7 +128,7 @@ def _form_item(item: Any) -> Any:
     return {"label": {"en_US": item.get("name")}, **_plain(item), **_texts(item)}
 
 
-def _description(function: Decorated) -> dict[str, Any]:
+def _description(function: DecoratedFunction) -> dict[str, Any]:
     description, _ = read_docstring(function.docstring, function.parameters)
     return {"description": {"en_US": description}} if description else {}
 
@@ -139,7 +139,7 @@ def _texts(given: Mapping[str, Any]) -> dict[str, Any]:
     return {key: {"en_US": text} if isinstance(text, str) else text for key, text in texts.items()}
 
 
-def _given(given: Mapping[str, Any], *names: str) -> dict[str, Any]:
+def _pick(given: Mapping[str, Any], *names: str) -> dict[str, Any]:
     return {name: _plain(given[name]) for name in names if given.get(name) is not None}
 
 
@@ -150,17 +150,17 @@ def _plain(value: Any) -> Any:
     return [_plain(each) for each in value] if isinstance(value, list | tuple) else value
 
 
-def _source(call: Call, data: dict[str, Any], warnings: list[str]) -> Source:
+def _source(call: DeclaredCall, data: dict[str, Any], warnings: list[str]) -> SourceDocument:
     def argument(keys: Keys) -> str:
         name = str(keys[1]) if len(keys) > 1 else ""
         if call.name == "plugin" and name in ("author", "name"):
             return "identity"
-        return _ARGUMENTS.get(name, name)
+        return _ARGUMENT_NAMES.get(name, name)
 
     def line(keys: Keys) -> int | None:
-        return call.lines.get(argument(keys), call.place.line)
+        return call.lines.get(argument(keys), call.location.line)
 
     def shown(keys: Keys) -> str:
         return ".".join((f"{call.name}(...): {argument(keys)}", *(str(key) for key in keys[2:])))
 
-    return Source(call.place.file, data, line, shown, warnings)
+    return SourceDocument(call.location.file, data, line, shown, warnings)

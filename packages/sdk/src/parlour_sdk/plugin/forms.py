@@ -5,8 +5,8 @@ from typing import Any
 
 from parlour_sdk.protocol.form import FormItem
 
-from . import problems
-from .files import Component
+from . import errors
+from .manifest_files import ComponentDefinition
 
 NATIVE_TOOLS = ("artifact.read", "calculator.evaluate", "time.now", "web.fetch")
 """Tools that every Host has."""
@@ -24,7 +24,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
 }
 
 
-def misfit(item: FormItem, value: Any) -> str:
+def value_problem(item: FormItem, value: Any) -> str:
     """Returns what an item accepts instead of this value; empty if the value fits."""
     accepted = _TYPES.get(item.type)
     wrong = accepted is not None and not isinstance(value, accepted)
@@ -63,21 +63,21 @@ def tool_names(identity: str, own: Iterable[str]) -> list[str]:
     return [*(f"{identity}.{name}" for name in own), *NATIVE_TOOLS]
 
 
-def odd_defaults(identity: str, components: Iterable[Component]) -> list[str]:
+def default_warnings(identity: str, components: Iterable[ComponentDefinition]) -> list[str]:
     """Builds a warning for each default that would make an agent or a knowledge base invalid."""
     listed = list(components)
     own = [each.name for each in listed if each.manifest.kind == "Tool"]
     return [warning for each in listed for warning in _warnings(identity, own, each)]
 
 
-def _warnings(identity: str, own: list[str], component: Component) -> Iterator[str]:
+def _warnings(identity: str, own: list[str], component: ComponentDefinition) -> Iterator[str]:
     for told in component.manifest.spec.get("config_schema") or ():
         if told.get("default") is None:
             continue
         item = FormItem.model_validate(told)
-        reason = misfit(item, item.default)
+        reason = value_problem(item, item.default)
         if reason:
-            yield problems.unfit_default(component.place, item.name, reason)
+            yield errors.invalid_default(component.location, item.name, reason)
         elif item.type == TOOL_SELECTOR:
             for tool_id in unknown_tools(identity, own, item.default):
-                yield problems.unknown_tool(component.place, item.name, tool_id, tool_names(identity, own))
+                yield errors.unknown_tool(component.location, item.name, tool_id, tool_names(identity, own))

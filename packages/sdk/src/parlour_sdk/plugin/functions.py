@@ -6,27 +6,27 @@ from types import ModuleType
 from typing import Any
 
 from parlour_sdk.components.event_listener import subscriptions
-from parlour_sdk.components.function_tool import FunctionTool, UnfitSignature
+from parlour_sdk.components.function_tool import FunctionTool, UnsupportedSignature
 from parlour_sdk.components.functions import FunctionCommand, FunctionListener, FunctionRunner
-from parlour_sdk.decorators import KIND
+from parlour_sdk.decorators import KIND_ATTRIBUTE
 
-from . import problems
-from .files import Component
-from .modules import place_of
-from .problems import Place
-from .shapes import require_coroutine, require_either, require_generator
+from . import errors
+from .errors import SourceLocation
+from .manifest_files import ComponentDefinition
+from .modules import locate
+from .signature_checks import require_coroutine, require_coroutine_or_generator, require_generator
 
 
-def function_component(component: Component, function: Any) -> Any:
-    name, place = component.name, component.place
+def build_function_component(component: ComponentDefinition, function: Any) -> Any:
+    name, place = component.name, component.location
     if not inspect.isfunction(function):
-        raise problems.not_a_function(place, _decorator(function) or "...")
+        raise errors.not_a_function(place, _decorator(function) or "...")
     match component.manifest.kind:
         case "AgentRunner":
             require_generator(function, function.__name__, "ctx, api", place)
             return FunctionRunner(function)
         case "Command":
-            require_either(function, function.__name__, "ctx", place)
+            require_coroutine_or_generator(function, function.__name__, "ctx", place)
             return FunctionCommand(function)
         case "EventListener":
             require_coroutine(function, function.__name__, "event, ctx", place)
@@ -35,16 +35,16 @@ def function_component(component: Component, function: Any) -> Any:
             return _tool(function, place)
 
 
-def _tool(function: Any, place: Place) -> Any:
+def _tool(function: Any, place: SourceLocation) -> Any:
     if not inspect.iscoroutinefunction(function):
-        raise problems.not_async(place, function.__name__, "a coroutine: `async def` without `yield`")
+        raise errors.not_async(place, function.__name__, "a coroutine: `async def` without `yield`")
     try:
         return FunctionTool(function)
-    except UnfitSignature as error:
-        raise problems.unfit_signature(place, function.__name__, str(error)) from error
+    except UnsupportedSignature as error:
+        raise errors.unsupported_signature(place, function.__name__, str(error)) from error
 
 
-def refuse_hidden(module: ModuleType, declared: list[Component]) -> None:
+def reject_hidden_decorators(module: ModuleType, declared: list[ComponentDefinition]) -> None:
     """Rejects functions that are decorated at run time but were not found in the file's source.
 
     Components must be known before the code runs, so every decorator must be visible in the source.
@@ -53,10 +53,10 @@ def refuse_hidden(module: ModuleType, declared: list[Component]) -> None:
     for name, thing in vars(module).items():
         decorator = _decorator(thing) if inspect.isfunction(thing) else None
         if decorator is not None and name not in seen:
-            raise problems.hidden_declaration(
-                place_of(thing, Place(Path(module.__file__ or module.__name__))), decorator, name
+            raise errors.hidden_declaration(
+                locate(thing, SourceLocation(Path(module.__file__ or module.__name__))), decorator, name
             )
 
 
 def _decorator(thing: Any) -> str | None:
-    return "on" if subscriptions(thing) else getattr(thing, KIND, None)
+    return "on" if subscriptions(thing) else getattr(thing, KIND_ATTRIBUTE, None)

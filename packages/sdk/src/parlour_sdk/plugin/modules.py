@@ -7,11 +7,11 @@ from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Any
 
-from . import problems
-from .problems import Place
+from . import errors
+from .errors import SourceLocation
 
 
-def module_of(folder: Path, relative: str) -> ModuleType:
+def import_file(folder: Path, relative: str) -> ModuleType:
     """Imports a file, once per folder and process; a failed import leaves nothing behind in `sys.modules`."""
     file = (folder / relative).resolve()
     name = "plugin_" + "_".join(Path(relative).with_suffix("").parts).replace("-", "_")
@@ -20,7 +20,7 @@ def module_of(folder: Path, relative: str) -> ModuleType:
         return known
     spec = importlib.util.spec_from_file_location(name, file)
     if spec is None or spec.loader is None:
-        raise problems.import_failed(Place(file), ImportError("it is no Python file"))
+        raise errors.import_failed(SourceLocation(file), ImportError("it is no Python file"))
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
@@ -28,32 +28,32 @@ def module_of(folder: Path, relative: str) -> ModuleType:
     except BaseException as error:
         del sys.modules[name]
         if isinstance(error, Exception | SystemExit):
-            raise _told(error, file, folder.resolve()) from error
+            raise _to_plugin_error(error, file, folder.resolve()) from error
         raise
     return module
 
 
-def _told(error: BaseException, file: Path, folder: Path) -> problems.PluginInvalid:
+def _to_plugin_error(error: BaseException, file: Path, folder: Path) -> errors.PluginInvalid:
     if isinstance(error, SyntaxError):
-        return problems.not_python(Place(Path(error.filename or file), error.lineno), error.msg)
-    place = _innermost(error.__traceback__, folder) or Place(file)
+        return errors.not_python(SourceLocation(Path(error.filename or file), error.lineno), error.msg)
+    place = _innermost(error.__traceback__, folder) or SourceLocation(file)
     if isinstance(error, ModuleNotFoundError) and error.name:
-        return problems.missing_module(place, error.name)
-    return problems.import_failed(place, error)
+        return errors.missing_module(place, error.name)
+    return errors.import_failed(place, error)
 
 
-def _innermost(traceback: TracebackType | None, folder: Path) -> Place | None:
+def _innermost(traceback: TracebackType | None, folder: Path) -> SourceLocation | None:
     """Returns the innermost line of the plugin's own code in a traceback."""
     found = None
     while traceback is not None:
         file = Path(traceback.tb_frame.f_code.co_filename)
         if file.is_relative_to(folder):
-            found = Place(file, traceback.tb_lineno)
+            found = SourceLocation(file, traceback.tb_lineno)
         traceback = traceback.tb_next
     return found
 
 
-def place_of(thing: Any, otherwise: Place) -> Place:
+def locate(thing: Any, otherwise: SourceLocation) -> SourceLocation:
     """Returns the location of a function or class: the line of its `def` or `class`, below its decorators."""
     try:
         file = inspect.getsourcefile(inspect.unwrap(thing))
@@ -63,4 +63,4 @@ def place_of(thing: Any, otherwise: Place) -> Place:
     heads = (
         number for number, line in enumerate(lines, first) if line.lstrip().startswith(("async def", "def", "class"))
     )
-    return Place(Path(file or otherwise.file), next(heads, first))
+    return SourceLocation(Path(file or otherwise.file), next(heads, first))

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from .files import Component
+from .manifest_files import ComponentDefinition
 
 
-def summary(component: Component, instance: Any) -> dict[str, Any]:
+def summarize(component: ComponentDefinition, instance: Any) -> dict[str, Any]:
     """Builds a ComponentSummary. Runners have only kind and name; `list_agent_runners` describes them in full."""
     head = {"kind": component.manifest.kind, "name": component.name}
     if component.manifest.kind == "AgentRunner":
@@ -14,7 +14,7 @@ def summary(component: Component, instance: Any) -> dict[str, Any]:
     return {**head, **metadata, "spec": {**component.manifest.spec, **_known_by_code(component, instance)}}
 
 
-def _known_by_code(component: Component, instance: Any) -> dict[str, Any]:
+def _known_by_code(component: ComponentDefinition, instance: Any) -> dict[str, Any]:
     match component.manifest.kind:
         case "Tool" if component.declared:
             return {"parameters": instance.parameters}
@@ -24,11 +24,11 @@ def _known_by_code(component: Component, instance: Any) -> dict[str, Any]:
             return {}
 
 
-def _handlers(component: Component, instance: Any) -> list[dict[str, Any]]:
-    from parlour_sdk.components.event_listener import handlers_of
+def _handlers(component: ComponentDefinition, instance: Any) -> list[dict[str, Any]]:
+    from parlour_sdk.components.event_listener import iter_handlers
 
     spec = component.manifest.spec
-    found = handlers_of(instance, component.name, spec.get("priority", 0), spec.get("observe", False))
+    found = iter_handlers(instance, component.name, spec.get("priority", 0), spec.get("observe", False))
     return [
         {"name": each.name, "event": each.pattern, "priority": each.priority, "observe": each.observe} for each in found
     ]

@@ -8,12 +8,12 @@ import yaml
 from yaml.events import CollectionEndEvent, CollectionStartEvent
 from yaml.nodes import MappingNode, Node, SequenceNode
 
-from . import problems
-from .problems import Place
-from .source import Keys, Source, dotted
+from . import errors
+from .errors import SourceLocation
+from .source_map import Keys, SourceDocument, dotted
 
-MOST_BYTES = 256 * 1024
-MOST_LEVELS = 64
+MAX_YAML_BYTES = 256 * 1024
+MAX_DEPTH = 64
 _BASE: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -26,7 +26,7 @@ class _Loader(_BASE):  # type: ignore[misc]
     }
 
 
-def read_yaml(file: Path, warnings: list[str]) -> Source:
+def read_yaml(file: Path, warnings: list[str]) -> SourceDocument:
     text = _text(file)
     loader = _Loader(text)
     try:
@@ -34,10 +34,10 @@ def read_yaml(file: Path, warnings: list[str]) -> Source:
         node = loader.get_single_node()
         data = None if node is None else loader.construct_document(node)
     except (yaml.YAMLError, ValueError) as error:
-        raise problems.not_yaml(file, str(error)) from error
+        raise errors.not_yaml(file, str(error)) from error
     finally:
         loader.dispose()
-    source = Source(file, data, _lines(node), warnings=warnings)
+    source = SourceDocument(file, data, _lines(node), warnings=warnings)
     _refuse_repeated(source, node)
     return source
 
@@ -47,22 +47,22 @@ def _refuse_deep(file: Path, text: str) -> None:
     depth = 0
     for event in yaml.parse(text, Loader=_Loader):
         depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
-        if depth > MOST_LEVELS:
-            raise problems.too_deep(Place(file, event.start_mark.line + 1), MOST_LEVELS)
+        if depth > MAX_DEPTH:
+            raise errors.too_deep(SourceLocation(file, event.start_mark.line + 1), MAX_DEPTH)
 
 
 def _text(file: Path) -> str:
     try:
         with file.open("rb") as opened:
-            content = opened.read(MOST_BYTES + 1)
+            content = opened.read(MAX_YAML_BYTES + 1)
     except OSError as error:
-        raise problems.unreadable(file, error) from error
-    if len(content) > MOST_BYTES:
-        raise problems.too_large(file, MOST_BYTES)
+        raise errors.unreadable(file, error) from error
+    if len(content) > MAX_YAML_BYTES:
+        raise errors.too_large(file, MAX_YAML_BYTES)
     try:
         return content.decode()
     except UnicodeDecodeError as error:
-        raise problems.not_yaml(file, str(error)) from error
+        raise errors.not_yaml(file, str(error)) from error
 
 
 def _lines(root: Node | None) -> Callable[[Keys], int | None]:
@@ -89,7 +89,7 @@ def _child(node: Node | None, key: str | int) -> tuple[int, Node] | None:
     return None
 
 
-def _refuse_repeated(source: Source, root: Node | None) -> None:
+def _refuse_repeated(source: SourceDocument, root: Node | None) -> None:
     """Rejects duplicate keys, which would silently lose their first value."""
     waiting: list[tuple[Keys, Node | None]] = [((), root)]
     looked_at: set[int] = set()  # an anchor may refer to a node that contains it
@@ -101,6 +101,8 @@ def _refuse_repeated(source: Source, root: Node | None) -> None:
         seen: set[str] = set()
         for name, value in node.value:
             if str(name.value) in seen:
-                raise problems.given_twice(Place(source.file, name.start_mark.line + 1), dotted((*keys, name.value)))
+                raise errors.duplicate_key(
+                    SourceLocation(source.file, name.start_mark.line + 1), dotted((*keys, name.value))
+                )
             seen.add(str(name.value))
             waiting.append(((*keys, str(name.value)), value))

@@ -7,14 +7,14 @@ from typing import Any
 from parlour_sdk.api import PluginAPI
 from parlour_sdk.api.chains import as_chain
 from parlour_sdk.components.command import Answer, Command, CommandContext
-from parlour_sdk.plugin.loaded import LoadedPlugin
+from parlour_sdk.plugin.loaded_plugin import LoadedPlugin
 from parlour_sdk.protocol.components import CommandInvocation, CommandReply
 from parlour_sdk.wire import WireError
 
-from .asking import FAILURES, asked, failure, told
+from .requests import COMPONENT_FAILURES, parse_request, to_json_dict, to_wire_error
 
 
-class Commands:
+class CommandService:
     def __init__(self, loaded: LoadedPlugin, api: PluginAPI) -> None:
         self._commands = loaded.commands
         self._names = {name: name for name in loaded.commands}
@@ -23,7 +23,7 @@ class Commands:
         self._api = api
 
     async def run_command(self, data: Any) -> AsyncGenerator[dict[str, Any], None]:
-        request = asked(CommandInvocation, data, "run_command")
+        request = parse_request(CommandInvocation, data, "run_command")
         name = self._names.get(request.command)
         if name is None:
             raise WireError("not_found", f"this plugin has no command '{request.command}'")
@@ -32,9 +32,9 @@ class Commands:
         try:
             async with aclosing(_answers(self._commands[name], context)) as answers:
                 async for answer in answers:
-                    yield told(_reply(answer))
-        except FAILURES as error:
-            raise failure(f"the command '{name}'", error) from error
+                    yield to_json_dict(_reply(answer))
+        except COMPONENT_FAILURES as error:
+            raise to_wire_error(f"the command '{name}'", error) from error
 
 
 async def _answers(command: Command, context: CommandContext) -> AsyncGenerator[Answer, None]:

@@ -8,49 +8,49 @@ from pydantic import ValidationError
 
 from parlour_sdk.api import PluginAPI
 from parlour_sdk.components.event_context import EventContext, ObservingContext
-from parlour_sdk.components.event_listener import Handler, handlers_of
-from parlour_sdk.plugin.loaded import LoadedPlugin
+from parlour_sdk.components.event_listener import Handler, iter_handlers
+from parlour_sdk.plugin.loaded_plugin import LoadedPlugin
 from parlour_sdk.protocol.component_specs import ListenerSpec
 from parlour_sdk.protocol.components import EmitEvent, EventOutcome, PromptAddition
 from parlour_sdk.protocol.platform_events import PlatformEvent, event_class
 from parlour_sdk.wire import WireError
 
-from .asking import FAILURES, asked, told
+from .requests import COMPONENT_FAILURES, parse_request, to_json_dict
 
 logger = logging.getLogger("parlour.worker")
 
 
-class Events:
+class ListenerService:
     def __init__(self, loaded: LoadedPlugin, api: PluginAPI) -> None:
-        self._handlers = ordered(loaded)
+        self._handlers = sorted_handlers(loaded)
         self._api = api
 
     async def emit_event(self, data: Any) -> dict[str, Any]:
-        request = asked(EmitEvent, data, "emit_event")
+        request = parse_request(EmitEvent, data, "emit_event")
         event = _parsed(request.event)
-        handling = _Handling(event, request, self._api)
+        handling = _EventDispatch(event, request, self._api)
         for handler in self._handlers:
-            if handler.wants(event.type) and _meant(handler, request):
-                await handling.hand_to(handler)
-        return told(handling.outcome())
+            if handler.matches(event.type) and _is_addressed(handler, request):
+                await handling.deliver(handler)
+        return to_json_dict(handling.outcome())
 
 
-def _meant(handler: Handler, request: EmitEvent) -> bool:
+def _is_addressed(handler: Handler, request: EmitEvent) -> bool:
     return request.handler in (None, handler.name) and (handler.observe or not request.observing)
 
 
-def ordered(loaded: LoadedPlugin) -> list[Handler]:
+def sorted_handlers(loaded: LoadedPlugin) -> list[Handler]:
     """Returns the handlers by descending priority; equal ones in the order of declaration."""
     handlers = [
         handler
         for name, listener in loaded.listeners.items()
-        for handler in _of(listener, name, ListenerSpec.model_validate(loaded.spec("EventListener", name)))
+        for handler in _handlers_of(listener, name, ListenerSpec.model_validate(loaded.spec("EventListener", name)))
     ]
     return sorted(handlers, key=lambda handler: -handler.priority)
 
 
-def _of(listener: Any, name: str, spec: ListenerSpec) -> list[Handler]:
-    return list(handlers_of(listener, name, spec.priority, spec.observe))
+def _handlers_of(listener: Any, name: str, spec: ListenerSpec) -> list[Handler]:
+    return list(iter_handlers(listener, name, spec.priority, spec.observe))
 
 
 def _parsed(event: dict[str, Any]) -> PlatformEvent:
@@ -63,7 +63,7 @@ def _parsed(event: dict[str, Any]) -> PlatformEvent:
         raise WireError("invalid_argument", f"emit_event: event.{field}: {first['msg']}") from error
 
 
-class _Handling:
+class _EventDispatch:
     """Passes one event through the handlers and collects the outcome."""
 
     def __init__(self, event: PlatformEvent, request: EmitEvent, api: PluginAPI) -> None:
@@ -75,7 +75,7 @@ class _Handling:
         self._additions: list[PromptAddition] = []
         self._failed: list[str] = []
 
-    async def hand_to(self, handler: Handler) -> None:
+    async def deliver(self, handler: Handler) -> None:
         if self._stopped and not handler.observe:
             return
         view = ObservingContext if handler.observe else EventContext
@@ -83,14 +83,14 @@ class _Handling:
         try:
             await handler.call(self._event, context)
             json.dumps(dict(context.variables))  # values that can't be serialized count as the handler's failure
-        except FAILURES:
+        except COMPONENT_FAILURES:
             logger.exception("%s failed on %s %s", handler.name, self._event.type, self._event.event_id)
             self._failed.append(handler.name)
             return
         if not handler.observe:
-            self._keep(context)
+            self._apply(context)
 
-    def _keep(self, context: EventContext) -> None:
+    def _apply(self, context: EventContext) -> None:
         self._handled = True
         self._variables = dict(context.variables)
         self._stopped = context.stopped

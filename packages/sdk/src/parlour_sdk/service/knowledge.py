@@ -7,7 +7,7 @@ from typing import Any
 from parlour_sdk.api import PluginAPI
 from parlour_sdk.components.knowledge_engine import KnowledgeContext, KnowledgeEngine
 from parlour_sdk.components.parser import Parser
-from parlour_sdk.plugin.loaded import LoadedPlugin
+from parlour_sdk.plugin.loaded_plugin import LoadedPlugin
 from parlour_sdk.protocol.component_specs import ParserSpec
 from parlour_sdk.protocol.knowledge import (
     IngestOutcome,
@@ -21,53 +21,53 @@ from parlour_sdk.protocol.knowledge import (
 )
 from parlour_sdk.wire import WireError
 
-from .asking import FAILURES, asked, failure, told
+from .requests import COMPONENT_FAILURES, parse_request, to_json_dict, to_wire_error
 
 logger = logging.getLogger("parlour.worker")
 
 
-class Knowledge:
+class KnowledgeService:
     def __init__(self, loaded: LoadedPlugin, api: PluginAPI) -> None:
         self._loaded = loaded
         self._api = api
 
     async def ingest(self, data: Any) -> dict[str, Any]:
         engine = self._engine()
-        request = asked(KnowledgeIngest, data, "kb_ingest")
+        request = parse_request(KnowledgeIngest, data, "kb_ingest")
         try:
             taken = await engine.ingest(request.kb_id, request.file, KnowledgeContext(self._api, request.config))
-            return told(IngestOutcome(chunks=taken) if isinstance(taken, int) else taken)
-        except FAILURES as error:
-            reason = failure(f"the knowledge engine, with '{request.file.name}',", error).message
-            return told(IngestOutcome(status="failed", error=reason))
+            return to_json_dict(IngestOutcome(chunks=taken) if isinstance(taken, int) else taken)
+        except COMPONENT_FAILURES as error:
+            reason = to_wire_error(f"the knowledge engine, with '{request.file.name}',", error).message
+            return to_json_dict(IngestOutcome(status="failed", error=reason))
 
     async def retrieve(self, data: Any) -> dict[str, Any]:
         engine = self._engine()
-        request = asked(KnowledgeRetrieve, data, "kb_retrieve")
+        request = parse_request(KnowledgeRetrieve, data, "kb_retrieve")
         context = KnowledgeContext(self._api, request.config)
         try:
             chunks = await engine.retrieve(request.kb_id, request.query, request.top_k, request.filters, context)
-            return told(KnowledgeResult(chunks=chunks[: request.top_k]))
-        except FAILURES as error:
-            raise failure("the knowledge engine", error) from error
+            return to_json_dict(KnowledgeResult(chunks=chunks[: request.top_k]))
+        except COMPONENT_FAILURES as error:
+            raise to_wire_error("the knowledge engine", error) from error
 
     async def delete(self, data: Any) -> dict[str, Any]:
         engine = self._engine()
-        request = asked(KnowledgeDelete, data, "kb_delete")
+        request = parse_request(KnowledgeDelete, data, "kb_delete")
         try:
             await engine.delete(request.kb_id, request.file_id, KnowledgeContext(self._api, request.config))
-        except FAILURES as error:
-            raise failure("the knowledge engine", error) from error
+        except COMPONENT_FAILURES as error:
+            raise to_wire_error("the knowledge engine", error) from error
         return {}
 
     async def parse_file(self, data: Any) -> dict[str, Any]:
-        request = asked(ParseFile, data, "parse_file")
+        request = parse_request(ParseFile, data, "parse_file")
         parser = self._parser(request.file)
         try:
             parsed = await parser.parse(request.file, request.config)
-            return told(ParsedFile(text=parsed) if isinstance(parsed, str) else parsed)
-        except FAILURES as error:
-            raise failure(f"the parser, with '{request.file.name}',", error) from error
+            return to_json_dict(ParsedFile(text=parsed) if isinstance(parsed, str) else parsed)
+        except COMPONENT_FAILURES as error:
+            raise to_wire_error(f"the parser, with '{request.file.name}',", error) from error
 
     def _engine(self) -> KnowledgeEngine:
         for engine in self._loaded.knowledge_engines.values():

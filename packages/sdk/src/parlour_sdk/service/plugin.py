@@ -6,21 +6,21 @@ from contextlib import aclosing
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from parlour_sdk.plugin.loaded import LoadedPlugin
+from parlour_sdk.plugin.loaded_plugin import LoadedPlugin
 from parlour_sdk.wire import Peer, WireError
 
-from .runs import Envelope, Runs, envelope
+from .runs import Envelope, RunService, envelope
 
 if TYPE_CHECKING:
     from parlour_sdk.api import PluginAPI
 
-    from .commands import Commands
-    from .events import Events
-    from .knowledge import Knowledge
-    from .tools import Tools
+    from .commands import CommandService
+    from .events import ListenerService
+    from .knowledge import KnowledgeService
+    from .tools import ToolService
 
-Answering: TypeAlias = Callable[[Any], Coroutine[Any, Any, Any]]
-Streaming: TypeAlias = Callable[[Any], AsyncGenerator[Any, None]]
+CallHandler: TypeAlias = Callable[[Any], Coroutine[Any, Any, Any]]
+StreamHandler: TypeAlias = Callable[[Any], AsyncGenerator[Any, None]]
 
 
 class PluginService:
@@ -82,14 +82,14 @@ class PluginService:
             case _:
                 raise WireError("not_supported", f"this plugin serves no action '{action}'")
 
-    async def _answer(self, work: Answering, data: Any) -> Any:
+    async def _answer(self, work: CallHandler, data: Any) -> Any:
         await self._initialized.wait()
         return await work(data)
 
-    def _stream(self, work: Streaming, data: Any) -> AsyncGenerator[Any, None]:
+    def _stream(self, work: StreamHandler, data: Any) -> AsyncGenerator[Any, None]:
         return work(data) if self._initialized.is_set() else self._stream_later(work, data)
 
-    async def _stream_later(self, work: Streaming, data: Any) -> AsyncGenerator[Any, None]:
+    async def _stream_later(self, work: StreamHandler, data: Any) -> AsyncGenerator[Any, None]:
         await self._initialized.wait()
         async with aclosing(work(data)) as parts:
             async for part in parts:
@@ -109,29 +109,29 @@ class PluginService:
         return {}
 
     @cached_property
-    def _runs(self) -> Runs:
-        return Runs(self.loaded.runners, self.peer, self._envelope)
+    def _runs(self) -> RunService:
+        return RunService(self.loaded.runners, self.peer, self._envelope)
 
     @cached_property
-    def _events(self) -> "Events":
-        from .events import Events
+    def _events(self) -> "ListenerService":
+        from .events import ListenerService
 
-        return Events(self.loaded, self.api)
-
-    @cached_property
-    def _tools(self) -> "Tools":
-        from .tools import Tools
-
-        return Tools(self.loaded, self.api)
+        return ListenerService(self.loaded, self.api)
 
     @cached_property
-    def _commands(self) -> "Commands":
-        from .commands import Commands
+    def _tools(self) -> "ToolService":
+        from .tools import ToolService
 
-        return Commands(self.loaded, self.api)
+        return ToolService(self.loaded, self.api)
 
     @cached_property
-    def _knowledge(self) -> "Knowledge":
-        from .knowledge import Knowledge
+    def _commands(self) -> "CommandService":
+        from .commands import CommandService
 
-        return Knowledge(self.loaded, self.api)
+        return CommandService(self.loaded, self.api)
+
+    @cached_property
+    def _knowledge(self) -> "KnowledgeService":
+        from .knowledge import KnowledgeService
+
+        return KnowledgeService(self.loaded, self.api)

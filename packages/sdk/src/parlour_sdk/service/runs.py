@@ -12,7 +12,7 @@ from parlour_sdk.protocol.errors import AgentAPIException
 from parlour_sdk.results import Result
 from parlour_sdk.wire import Peer, WireError
 
-from .asking import FAILURES, asked
+from .requests import COMPONENT_FAILURES, parse_request
 
 if TYPE_CHECKING:
     from parlour_sdk.components import AgentRunner
@@ -33,18 +33,18 @@ def envelope(run_id: str, sequence: int, result: Result) -> dict[str, Any]:
     }
 
 
-class NotAResult(Exception):
+class InvalidRunnerResult(Exception):
     """Raised when a runner yields something that is not a result."""
 
 
-class Runs:
+class RunService:
     def __init__(self, runners: "Mapping[str, AgentRunner]", peer: Peer, envelope: Envelope) -> None:
         self._runners = runners
         self._peer = peer
         self._envelope = envelope
 
     async def run_agent(self, data: Any) -> AsyncGenerator[dict[str, Any], None]:
-        request = asked(AgentRunRequest, data, "run_agent")
+        request = parse_request(AgentRunRequest, data, "run_agent")
         runner = self._runners.get(request.runner_name)
         if runner is None:
             raise WireError("not_found", f"this plugin has no runner '{request.runner_name}'")
@@ -55,7 +55,7 @@ class Runs:
                 checked = _checked(result)
                 sequence += 1
                 yield self._envelope(run_id, sequence, checked)
-        except FAILURES as error:
+        except COMPONENT_FAILURES as error:
             yield self._envelope(run_id, sequence + 1, _failure(run_id, error))
         finally:
             await generator.aclose()
@@ -67,7 +67,7 @@ class Runs:
 
 def _checked(result: object) -> Result:
     if not isinstance(result, Result):
-        raise NotAResult(
+        raise InvalidRunnerResult(
             f"the agent yielded a {type(result).__name__} where a result is wanted; yield what the functions of "
             "`parlour_sdk.results` make, such as results.completed('hello')"
         )
@@ -79,7 +79,7 @@ def _failure(run_id: str, error: BaseException) -> Result:
     if isinstance(error, AgentAPIException):
         logger.warning("run %s failed: %s", run_id, error)
         return results.failed(error.code, error.error.message, error.error.retryable)
-    if isinstance(error, NotAResult):
+    if isinstance(error, InvalidRunnerResult):
         logger.error("run %s failed: %s", run_id, error)
         return results.failed("runner.error", str(error))
     logger.error("run %s failed in the runner's code", run_id, exc_info=error)

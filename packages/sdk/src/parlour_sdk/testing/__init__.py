@@ -1,6 +1,6 @@
 """Tests a plugin without a Host: `run = await FakeHost().run(Greeter(), "hello")`. See docs/plugins/testing.md."""
 
-from .calling import HandlerFailed
+from .client import HandlerFailed
 from .components import PluginWarning
 from .events import BOT, GROUP, USER, event, message
 from .host import FakeHost

@@ -11,26 +11,26 @@ from parlour_sdk.protocol.errors import AgentAPIException
 from parlour_sdk.protocol.wire_actions import HostAction
 
 from .script import Failure
-from .sessions import Caller, Rate, Session
+from .sessions import Caller, CallRate, Session
 
 
-def in_run(session: Session | None, action: HostAction) -> Caller:
-    if session is None or session.over:
+def require_active_run(session: Session | None, action: HostAction) -> Caller:
+    if session is None or session.ended:
         raise Failure("unauthorized", "no active run has this id").exception()
-    if session.stopped_as is not None:
-        code = {"cancelled": "cancelled", "timeout": "deadline_exceeded"}[session.stopped_as]
+    if session.stop_status is not None:
+        code = {"cancelled": "cancelled", "timeout": "deadline_exceeded"}[session.stop_status]
         raise Failure(code, "the run is being ended").exception()
     if action.where == "plugin":
         raise Failure("unauthorized", f"{action.name} is not for runs; ask without a run_id").exception()
     return Caller(session.grant, session)
 
 
-def check(caller: Caller, action: HostAction, request: Call, rate: Rate) -> None:
+def check(caller: Caller, action: HostAction, request: Call, rate: CallRate) -> None:
     need = ACTIONS[action.name]
     _check_access(caller, need, request)
     if len(to_json(request)) > need.max_bytes:
         raise Failure("payload_too_large", f"{action.name} takes at most {need.max_bytes} bytes").exception()
-    if not rate.take():
+    if not rate.try_consume():
         raise Failure("rate_limited", "this caller asks too often; wait and try again", retryable=True).exception()
 
 
@@ -66,7 +66,7 @@ def _denied(message: str) -> AgentAPIException:
     return Failure("unauthorized", message).exception()
 
 
-def parsed(action: HostAction, data: Any) -> Call:
+def parse_call(action: HostAction, data: Any) -> Call:
     try:
         return action.request.model_validate(data)
     except ValidationError as error:

@@ -14,21 +14,21 @@ from warnings import warn
 
 from parlour_sdk import components as bases
 from parlour_sdk.components.event_listener import subscriptions
-from parlour_sdk.decorators import KIND
-from parlour_sdk.plugin import Component, LoadedPlugin, Plugin, load, read_plugin
+from parlour_sdk.decorators import KIND_ATTRIBUTE
+from parlour_sdk.plugin import ComponentDefinition, LoadedPlugin, PluginDefinition, load, read_plugin
 from parlour_sdk.plugin.declarations import Declarations
-from parlour_sdk.plugin.functions import function_component
-from parlour_sdk.plugin.loading import unheard_events
-from parlour_sdk.plugin.modules import place_of
-from parlour_sdk.plugin.problems import Place
-from parlour_sdk.plugin.reading import MANIFEST
-from parlour_sdk.plugin.shapes import require_shape
-from parlour_sdk.plugin.summaries import summary
+from parlour_sdk.plugin.errors import SourceLocation
+from parlour_sdk.plugin.functions import build_function_component
+from parlour_sdk.plugin.loader import unsubscribed_handler_warnings
+from parlour_sdk.plugin.modules import locate
+from parlour_sdk.plugin.reader import MANIFEST_FILE
+from parlour_sdk.plugin.signature_checks import require_signatures
+from parlour_sdk.plugin.summaries import summarize
 from parlour_sdk.protocol.manifest import AgentRunnerManifest, PluginManifest, PluginMetadata, PluginSpec
 
-from .grants import every_capability, everything, everything_outside
+from .grants import all_capabilities, all_permissions, all_plugin_permissions
 
-FIELDS = {
+FIELD_BY_KIND = {
     "AgentRunner": "runners",
     "EventListener": "listeners",
     "Tool": "tools",
@@ -42,16 +42,16 @@ class PluginWarning(UserWarning):
     """A problem of a plugin that a Host writes into the plugin's log when it starts."""
 
 
-def as_loaded(given: Any) -> LoadedPlugin:
+def load_component(given: Any) -> LoadedPlugin:
     """Loads what a test passes; each warning of the plugin is issued as a PluginWarning, with the worker's log text."""
-    loaded = _as_loaded(given)
+    loaded = _load_component(given)
     if not isinstance(given, LoadedPlugin):
         for sentence in loaded.warnings:
             warn(sentence, PluginWarning, stacklevel=3)
     return loaded
 
 
-def _as_loaded(given: Any) -> LoadedPlugin:
+def _load_component(given: Any) -> LoadedPlugin:
     match given:
         case LoadedPlugin():
             return given
@@ -60,17 +60,17 @@ def _as_loaded(given: Any) -> LoadedPlugin:
         case ModuleType():
             return load(read_plugin(Path(given.__file__ or "")))
     if inspect.isfunction(given):
-        return _of_function(given)
+        return _load_function(given)
     instance = given() if inspect.isclass(given) else given
-    kind = next((kind for kind in FIELDS if isinstance(instance, getattr(bases, kind))), None)
+    kind = next((kind for kind in FIELD_BY_KIND if isinstance(instance, getattr(bases, kind))), None)
     if kind is None:
         raise TypeError(
-            f"{type(instance).__name__} is no component; give an instance of {', '.join(FIELDS)}, a decorated "
+            f"{type(instance).__name__} is no component; give an instance of {', '.join(FIELD_BY_KIND)}, a decorated "
             "function, or the plugin's folder or file"
         )
-    require_shape(kind, instance, place_of(type(instance), Place(Path(type(instance).__module__))))
-    found = _described(type(instance))
-    return _alone(kind, instance) if found is None else _described_alone(*found, instance)
+    require_signatures(kind, instance, locate(type(instance), SourceLocation(Path(type(instance).__module__))))
+    found = _find_definition(type(instance))
+    return _plugin_without_manifest(kind, instance) if found is None else _plugin_from_definition(*found, instance)
 
 
 def pick(available: Mapping[str, Any], name: str | None, kind: str) -> str:
@@ -83,7 +83,7 @@ def pick(available: Mapping[str, Any], name: str | None, kind: str) -> str:
     return name or ("default" if "default" in available else next(iter(available)))
 
 
-def reading(loaded: LoadedPlugin, file_name: str) -> LoadedPlugin:
+def accept_file_format(loaded: LoadedPlugin, file_name: str) -> LoadedPlugin:
     """Lets a parser without declared formats read the file that the test passes."""
     own = {"extensions": [PurePath(file_name).suffix.lower()]}
     components = (
@@ -93,31 +93,35 @@ def reading(loaded: LoadedPlugin, file_name: str) -> LoadedPlugin:
     return replace(loaded, components=tuple(components))
 
 
-def _of_function(function: Any) -> LoadedPlugin:
-    kind = "on" if subscriptions(function) else getattr(function, KIND, None)
+def _load_function(function: Any) -> LoadedPlugin:
+    kind = "on" if subscriptions(function) else getattr(function, KIND_ATTRIBUTE, None)
     if kind is None:
         raise TypeError(f"{function.__name__} is no component; mark it with @runner, @tool, @command or @on")
-    found = _described(function)
+    found = _find_definition(function)
     if found is None:
         raise TypeError(f"{function.__name__} is not at the top of a file, and so its decorator can't be read")
     plugin, component = found
-    return _described_alone(plugin, component, function_component(component, function))
+    return _plugin_from_definition(plugin, component, build_function_component(component, function))
 
 
-def _described(thing: Any) -> tuple[Plugin, Component] | None:
+def _find_definition(thing: Any) -> tuple[PluginDefinition, ComponentDefinition] | None:
     """Finds the plugin and the component that this class or function implements."""
     file = Path(inspect.getsourcefile(thing) or "").resolve()
     for folder in file.parents:
-        if (folder / MANIFEST).is_file():
-            return _component_of(read_plugin(folder), file, thing.__name__)
+        if (folder / MANIFEST_FILE).is_file():
+            return _find_component(read_plugin(folder), file, thing.__name__)
     if not inspect.isfunction(thing):
         return None
-    declared = Declarations.of(file, file.name, [])
-    manifest = _manifest() if declared.written.plugin is None else declared.manifest()
-    return _component_of(Plugin(file.parent, manifest, tuple(declared.components()), file), file, thing.__name__)
+    declared = Declarations.from_file(file, file.name, [])
+    manifest = _manifest() if declared.scanned.plugin is None else declared.manifest()
+    return _find_component(
+        PluginDefinition(file.parent, manifest, tuple(declared.components()), file), file, thing.__name__
+    )
 
 
-def _component_of(plugin: Plugin, file: Path, attr: str) -> tuple[Plugin, Component] | None:
+def _find_component(
+    plugin: PluginDefinition, file: Path, attr: str
+) -> tuple[PluginDefinition, ComponentDefinition] | None:
     for component in plugin.components:
         entry = component.manifest.execution.python
         if entry is not None and entry.attr == attr and (plugin.folder / entry.path).resolve() == file:
@@ -125,20 +129,20 @@ def _component_of(plugin: Plugin, file: Path, attr: str) -> tuple[Plugin, Compon
     return None
 
 
-def _described_alone(plugin: Plugin, component: Component, instance: Any) -> LoadedPlugin:
+def _plugin_from_definition(plugin: PluginDefinition, component: ComponentDefinition, instance: Any) -> LoadedPlugin:
     manifests = plugin.runner_manifests()
     own = {component.name: manifests[component.name]} if component.manifest.kind == "AgentRunner" else {}
-    held: dict[str, Any] = {FIELDS[component.manifest.kind]: {component.name: instance}}
-    odd = [*plugin.warnings, *unheard_events(plugin, held.get("listeners", {}))]
-    told = (summary(component, instance),)
+    held: dict[str, Any] = {FIELD_BY_KIND[component.manifest.kind]: {component.name: instance}}
+    odd = [*plugin.warnings, *unsubscribed_handler_warnings(plugin, held.get("listeners", {}))]
+    told = (summarize(component, instance),)
     return LoadedPlugin(plugin.manifest, runner_manifests=own, components=told, warnings=tuple(odd), **held)
 
 
-def _alone(kind: str, instance: Any) -> LoadedPlugin:
+def _plugin_without_manifest(kind: str, instance: Any) -> LoadedPlugin:
     """Builds a plugin of one component without a manifest; its needs are unknown, so it gets all permissions."""
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", type(instance).__name__)
     name = "default" if kind == "AgentRunner" else words.lower()
-    held: dict[str, Any] = {FIELDS[kind]: {name: instance}}
+    held: dict[str, Any] = {FIELD_BY_KIND[kind]: {name: instance}}
     if kind == "AgentRunner":
         held["runner_manifests"] = {name: _runner_manifest(name)}
     return LoadedPlugin(_manifest(), components=({"kind": kind, "name": name, "spec": {}},), **held)
@@ -149,8 +153,8 @@ def _runner_manifest(name: str) -> dict[str, Any]:
         id=f"plugin:test/plugin/{name}",
         name=name,
         label={"en_US": name},
-        capabilities=every_capability(),
-        permissions=everything(),
+        capabilities=all_capabilities(),
+        permissions=all_permissions(),
     ).model_dump()
 
 
@@ -159,5 +163,5 @@ def _manifest() -> PluginManifest:
         apiVersion="parlour/v1",
         kind="Plugin",
         metadata=PluginMetadata(author="test", name="plugin", version="0"),
-        spec=PluginSpec(permissions=everything_outside()),
+        spec=PluginSpec(permissions=all_plugin_permissions()),
     )

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from parlour_sdk.plugin.forms import misfit
+from parlour_sdk.plugin.forms import value_problem
 from parlour_sdk.protocol.form import FormItem
 
 
-def filled(form: list[FormItem], config: dict[str, Any], whose: str = "runner") -> dict[str, Any]:
+def fill_in_defaults(form: list[FormItem], config: dict[str, Any], whose: str = "runner") -> dict[str, Any]:
     """Adds the form's defaults. Raises ValueError for invalid values; a test may leave out required items."""
     items = {item.name: item for item in form if not item.display}
     for name, value in config.items():
@@ -19,6 +19,6 @@ def filled(form: list[FormItem], config: dict[str, Any], whose: str = "runner") 
 
 
 def _require(item: FormItem, value: Any) -> None:
-    reason = misfit(item, value)
+    reason = value_problem(item, value)
     if reason:
         raise ValueError(f"config: '{item.name}' {reason}")

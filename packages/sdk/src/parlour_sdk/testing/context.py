@@ -18,13 +18,13 @@ from ..values import dataclass
 from .events import BOT
 from .grants import Grant
 from .served.artifacts import Artifacts
-from .served.surroundings import VERSION
+from .served.catalog import VERSION
 
 ROLES = ("user", "assistant", "system", "tool")
 
 
 @dataclass(frozen=True, slots=True)
-class Opening:
+class RunContextInputs:
     """The inputs from which the context of a run is built."""
 
     run_id: str
@@ -43,11 +43,11 @@ class Opening:
     """Fields of the context that the test replaces."""
 
 
-def build(
-    opening: Opening, manifest: AgentRunnerManifest, grant: Grant, resources: Mapping[str, Sequence[BaseModel]]
+def build_context(
+    opening: RunContextInputs, manifest: AgentRunnerManifest, grant: Grant, resources: Mapping[str, Sequence[BaseModel]]
 ) -> AgentRunContext:
     history = opening.history
-    inline_policy, bootstrap = _inlined(manifest.context, history, opening.input)
+    inline_policy, bootstrap = _inline_history(manifest.context, history, opening.input)
     return AgentRunContext.model_validate(
         {
             "run_id": opening.run_id,
@@ -63,7 +63,7 @@ def build(
             "subject": opening.subject,
             "input": opening.input,
             "delivery": {"surface": "fake", "supports_streaming": True, "supports_edit": True},
-            "resources": _projected(grant, resources),
+            "resources": _project_resources(grant, resources),
             "context": {
                 "conversation_id": opening.conversation_id,
                 "latest_cursor": history[-1].cursor if history else None,
@@ -88,7 +88,7 @@ def build(
     )
 
 
-def readable(given: AgentInput, multimodal: bool, artifacts: Artifacts, conversation_id: str) -> AgentInput:
+def to_readable_input(given: AgentInput, multimodal: bool, artifacts: Artifacts, conversation_id: str) -> AgentInput:
     """Replaces media by artifacts and a text note if the runner accepts only text."""
     if multimodal or not any(isinstance(part, MediaElement) for part in given.contents):
         return given
@@ -98,7 +98,7 @@ def readable(given: AgentInput, multimodal: bool, artifacts: Artifacts, conversa
         if not isinstance(part, MediaElement):
             contents.append(part)
             continue
-        kept = artifacts.kept.get(part.artifact_id or "") or artifacts.keep(
+        kept = artifacts.stored.get(part.artifact_id or "") or artifacts.store(
             base64.b64decode(part.content_base64 or ""),
             part.type,
             mime_type=part.mime_type,
@@ -110,7 +110,7 @@ def readable(given: AgentInput, multimodal: bool, artifacts: Artifacts, conversa
     return AgentInput(text=given.text, contents=contents, attachments=attachments)
 
 
-def _projected(grant: Grant, resources: Mapping[str, Sequence[BaseModel]]) -> dict[str, Any]:
+def _project_resources(grant: Grant, resources: Mapping[str, Sequence[BaseModel]]) -> dict[str, Any]:
     told: dict[str, Any] = {"storage": {f"{area}_storage": True for area in grant.storage}}
     keys = {"models": "model_id", "tools": "tool_name", "knowledge_bases": "kb_id", "skills": "skill_name"}
     for kind, operations in grant.resources.items():
@@ -121,7 +121,7 @@ def _projected(grant: Grant, resources: Mapping[str, Sequence[BaseModel]]) -> di
     return told
 
 
-def _inlined(
+def _inline_history(
     policy: ContextPolicy, history: Sequence[TranscriptItem], given: AgentInput
 ) -> tuple[dict[str, Any], dict[str, Any] | None]:
     if policy.bootstrap == "none":

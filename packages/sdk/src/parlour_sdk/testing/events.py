@@ -30,7 +30,7 @@ _numbers = count(1)
 
 def event(kind: type[Event], **fields: Any) -> Event:
     """Builds an event of this class: `event(MemberJoined, member=...)`. User, group and other fields have defaults."""
-    known = {name: value for name, value in _usual(fields).items() if name in kind.model_fields}
+    known = {name: value for name, value in _default_fields(fields).items() if name in kind.model_fields}
     try:
         return kind.model_validate({**_without_group(kind, known), **fields})
     except ValidationError as error:
@@ -45,7 +45,7 @@ def message(chain: Chain, **fields: Any) -> MessageReceived:
     return event(MessageReceived, message_chain=as_chain(chain), **fields)
 
 
-def _usual(fields: dict[str, Any]) -> dict[str, Any]:
+def _default_fields(fields: dict[str, Any]) -> dict[str, Any]:
     number = next(_numbers)
     private = "group" not in fields and fields.get("chat_type", "private") == "private"
     return {
@@ -77,14 +77,14 @@ def _without_group(kind: type[PlatformEvent], known: dict[str, Any]) -> dict[str
     return {name: value for name, value in known.items() if name != "group"}
 
 
-def input_of(happened: PlatformEvent) -> AgentInput:
+def to_input(happened: PlatformEvent) -> AgentInput:
     """Returns the input of a message; empty for any other event."""
     if not isinstance(happened, MessageReceived):
         return AgentInput()
     return AgentInput(text=chain_text(happened.message_chain) or None, contents=_contents(happened.message_chain))
 
 
-def actor_of(happened: PlatformEvent) -> Actor | None:
+def find_actor(happened: PlatformEvent) -> Actor | None:
     for name in ("sender", "editor", "user", "member", "inviter", "operator"):
         found = getattr(happened, name, None)
         person = found.user if isinstance(found, GroupMember) else found
@@ -95,7 +95,7 @@ def actor_of(happened: PlatformEvent) -> Actor | None:
     return Actor(actor_type="system") if happened.type.startswith("schedule.") else None
 
 
-def subject_of(happened: PlatformEvent) -> Subject | None:
+def find_subject(happened: PlatformEvent) -> Subject | None:
     named = {
         "message_id": "message",
         "feedback_id": "feedback",

@@ -13,22 +13,22 @@ from parlour_sdk.protocol.wire_actions import HOST_ACTIONS
 from parlour_sdk.wire import WireError
 
 from ..values import dataclass
-from .checks import check, in_run, parsed
+from .checks import check, parse_call, require_active_run
 from .grants import Grant
 from .script import Failure
-from .sessions import Caller, Rate, RecordedCall, Session
+from .sessions import Caller, CallRate, RecordedCall, Session
 
 Handler = Callable[[Caller, Any], Awaitable[BaseModel]] | Callable[[Caller, Any], AsyncIterator[BaseModel]]
 
 
 @dataclass(frozen=True, slots=True)
-class Admitted:
+class AdmittedCall:
     caller: Caller
     request: Call
     recorded: RecordedCall
 
 
-class Gate:
+class FakeGate:
     """Checks and records calls. `answers` replaces handlers: an answer, a function of the request, or a failure."""
 
     def __init__(self, handlers: Mapping[str, Handler], answers: Mapping[str, Any]) -> None:
@@ -51,25 +51,25 @@ class Gate:
         _require_action(action)
         self._failures.setdefault(action, deque()).extend([failure] * times)
 
-    def admit(self, plugin: Grant, rate: Rate, name: str, data: Any) -> Admitted:
+    def admit(self, plugin: Grant, rate: CallRate, name: str, data: Any) -> AdmittedCall:
         """Checks and records a call; `plugin` is the grant of the caller's plugin outside a run."""
         action = HOST_ACTIONS.get(name)
         if action is None:
             raise Failure("not_supported", f"the Host has no action '{name}'").exception()
-        request = parsed(action, data)
+        request = parse_call(action, data)
         session = self._sessions.get(request.run_id) if request.run_id is not None else None
         recorded = self._record(name, request, session)
         try:
-            caller = Caller(plugin) if request.run_id is None else in_run(session, action)
+            caller = Caller(plugin) if request.run_id is None else require_active_run(session, action)
             check(caller, action, request, caller.run.rate if caller.session else rate)
             if self._failures.get(name):
                 raise self._failures[name].popleft().exception()
         except AgentAPIException as refusal:
             recorded.error = refusal.error
             raise
-        return Admitted(caller, request, recorded)
+        return AdmittedCall(caller, request, recorded)
 
-    async def answer(self, name: str, admitted: Admitted) -> BaseModel:
+    async def answer(self, name: str, admitted: AdmittedCall) -> BaseModel:
         if name not in self._answers:
             served: BaseModel = await self._handlers[name](admitted.caller, admitted.request)
             return served
@@ -81,7 +81,7 @@ class Gate:
             raise given.exception()
         return HOST_ACTIONS[name].answer.model_validate(given)
 
-    def parts(self, name: str, admitted: Admitted) -> AsyncIterator[BaseModel]:
+    def parts(self, name: str, admitted: AdmittedCall) -> AsyncIterator[BaseModel]:
         served: AsyncIterator[BaseModel] = self._handlers[name](admitted.caller, admitted.request)
         return served
 
@@ -91,18 +91,18 @@ class Gate:
         self.calls.append(recorded)
         if session is not None:
             session.calls.append(recorded)
-            session.changed()
+            session.on_change()
         return recorded
 
 
-class Door:
+class PluginEndpoint:
     """The fake Host's end of a plugin's wire. `test_errors` has the exceptions of the test's own functions."""
 
-    def __init__(self, gate: Gate, plugin: Grant) -> None:
+    def __init__(self, gate: FakeGate, plugin: Grant) -> None:
         self._gate = gate
         self._plugin = plugin
-        self._rate = Rate(per_second=100, burst=200)
-        self.broken: list[Exception] = []
+        self._rate = CallRate(per_second=100, burst=200)
+        self.test_errors: list[Exception] = []
 
     def dispatch(self, action: str, data: Any) -> Coroutine[Any, Any, Any] | AsyncGenerator[Any, None]:
         known = HOST_ACTIONS.get(action)
@@ -112,11 +112,11 @@ class Door:
         try:
             admitted = self._gate.admit(self._plugin, self._rate, name, data)
         except AgentAPIException as refusal:
-            raise _on_the_wire(refusal) from refusal
+            raise _wire_error(refusal) from refusal
         try:
             answer = await self._gate.answer(name, admitted)
         except Exception as error:
-            raise self._told(error, admitted.recorded) from error
+            raise self._to_wire_error(error, admitted.recorded) from error
         admitted.recorded.answer = answer
         return answer.model_dump(mode="json")
 
@@ -124,21 +124,21 @@ class Door:
         try:
             admitted = self._gate.admit(self._plugin, self._rate, name, data)
         except AgentAPIException as refusal:
-            raise _on_the_wire(refusal) from refusal
+            raise _wire_error(refusal) from refusal
         admitted.recorded.answer = parts = []
         try:
             async for part in self._gate.parts(name, admitted):
                 parts.append(part)
                 yield part.model_dump(mode="json")
         except Exception as error:
-            raise self._told(error, admitted.recorded) from error
+            raise self._to_wire_error(error, admitted.recorded) from error
 
-    def _told(self, error: Exception, recorded: RecordedCall) -> WireError:
+    def _to_wire_error(self, error: Exception, recorded: RecordedCall) -> WireError:
         if not isinstance(error, AgentAPIException):
-            self.broken.append(error)
+            self.test_errors.append(error)
             error = Failure("runtime_error", f"the test's own function raised {error!r}").exception()
         recorded.error = error.error
-        return _on_the_wire(error)
+        return _wire_error(error)
 
 
 def _require_action(name: str) -> None:
@@ -146,6 +146,6 @@ def _require_action(name: str) -> None:
         raise ValueError(f"the Host has no action '{name}'; there are {', '.join(HOST_ACTIONS)}")
 
 
-def _on_the_wire(refusal: AgentAPIException) -> WireError:
+def _wire_error(refusal: AgentAPIException) -> WireError:
     error: AgentAPIError = refusal.error
     return WireError(error.code, error.message, {"retryable": error.retryable, "details": error.details})

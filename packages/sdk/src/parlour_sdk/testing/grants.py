@@ -51,7 +51,7 @@ class Grant:
         return any(fnmatchcase(action, pattern) for pattern in self.actions)
 
 
-def for_run(
+def grant_for_run(
     manifest: AgentRunnerManifest,
     there_are: Mapping[str, Operations],
     scopes: Mapping[str, StateKey],
@@ -73,7 +73,7 @@ def for_run(
         resources={
             kind: {name: operations & set(getattr(asked, kind)) for name, operations in names.items()}
             for kind, names in there_are.items()
-            if getattr(asked, kind) and _projected(kind, able)
+            if getattr(asked, kind) and _is_usable(kind, able)
         },
         storage=frozenset(asked.storage),
         actions=actions,
@@ -82,26 +82,26 @@ def for_run(
     )
 
 
-def outside_a_run(granted: PluginPermissions) -> Grant:
+def grant_outside_run(granted: PluginPermissions) -> Grant:
     areas = frozenset(area for area in granted.storage if area != "binding")
     return Grant(literals(granted), every_resource=True, storage=areas)
 
 
-def everything() -> Permissions:
+def all_permissions() -> Permissions:
     """Returns all permissions, for a runner that a test creates without a manifest."""
     return Permissions(**_all_literals(Permissions), platform_actions=["*"])
 
 
-def everything_outside() -> PluginPermissions:
+def all_plugin_permissions() -> PluginPermissions:
     """Returns all permissions outside a run, for a component that a test creates without a plugin."""
     return PluginPermissions(**_all_literals(PluginPermissions), events=["*"])
 
 
-def every_capability() -> Capabilities:
+def all_capabilities() -> Capabilities:
     return Capabilities(**dict.fromkeys(Capabilities.model_fields, True))
 
 
-def _projected(kind: str, able: Capabilities) -> bool:
+def _is_usable(kind: str, able: Capabilities) -> bool:
     """Returns whether a runner gets this kind of resource: tools, knowledge and skills need the capability."""
     needs = {"tools": able.tool_calling, "knowledge_bases": able.knowledge_retrieval, "skills": able.skills}
     return needs.get(kind, True)

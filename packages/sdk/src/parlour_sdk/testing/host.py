@@ -7,8 +7,8 @@ from warnings import warn
 
 from parlour_sdk.components import Tool
 from parlour_sdk.plugin import LoadedPlugin
+from parlour_sdk.plugin.errors import unknown_tool
 from parlour_sdk.plugin.forms import TOOL_SELECTOR, tool_names, unknown_tools
-from parlour_sdk.plugin.problems import unknown_tool
 from parlour_sdk.protocol.events import Actor, AgentEvent
 from parlour_sdk.protocol.history import TranscriptItem
 from parlour_sdk.protocol.listing import BotCapabilities
@@ -16,26 +16,26 @@ from parlour_sdk.protocol.manifest import Capabilities, Permissions, PluginPermi
 from parlour_sdk.protocol.messages import Message
 from parlour_sdk.protocol.platform_events import PlatformEvent
 
-from .calling import ComponentCalls
-from .components import PluginWarning, as_loaded, pick
+from .client import ComponentClient
+from .components import PluginWarning, load_component, pick
+from .event_fixture import UserInput, create_event_fixture
 from .events import BOT
-from .facts import Facts, Ids
-from .gate import Door, Gate
-from .line import Line
-from .occasion import Said, heard
-from .offer import Offer
-from .openings import Openings, Steered, Terms
-from .policy import Policy
-from .run import FakeRun, Watched
+from .gate import FakeGate, PluginEndpoint
+from .host_resources import HostResources
+from .in_memory_connection import InMemoryConnection
+from .policy import AccessOverrides
+from .records import HostRecords, ReadableIds
+from .run import FakeRun, ObservedRunner
+from .run_setup import RunOptions, RunSetup, SteeringPlan
 from .script import Failure
 from .served.actions import Actions, Approvals
 from .served.artifacts import Artifacts
+from .served.catalog import HostCatalog
 from .served.history import Events, Transcript
 from .served.ledger import Ledger
-from .served.platform import Platform, SentMessage, every_bot
+from .served.platform import Platform, SentMessage, bot_with_all_apis
 from .served.state import State, Storage
 from .served.steering import Steering
-from .served.surroundings import Surroundings
 from .served.tools import FakeTool
 from .sessions import RecordedCall
 
@@ -43,7 +43,7 @@ STATE_SCOPES = ("conversation", "actor", "subject", "binding")
 TIMEOUT_SECONDS = 10.0
 
 
-class FakeHost(ComponentCalls):
+class FakeHost(ComponentClient):
     """Keeps history, state and other records from one run to the next; all runs share one conversation by default.
 
     A run is granted what its manifest asks for, as far as the Host was given it here; a runner without a manifest is
@@ -72,25 +72,31 @@ class FakeHost(ComponentCalls):
         other_conversations: bool = False,
         timeout: float = TIMEOUT_SECONDS,
     ) -> None:
-        self._ids = Ids()
+        self._ids = ReadableIds()
         self.conversation_id = self._ids.new("conversation")
         new = self._ids.new
-        self._offer = Offer(models or {}, self._called(tools or {}), knowledge or {}, skills or {}, files or {})
-        self._facts = Facts(Transcript(new), Events(), Artifacts(new), State(state or {}), Actions(approvals, new))
-        self._policy = Policy.of(permissions, capabilities, plugin_permissions, state_scopes, other_conversations)
-        self._openings = Openings(self._offer, self._facts, self._ids, self._policy)
+        self._resources = HostResources(
+            models or {}, self._wrap_tools(tools or {}), knowledge or {}, skills or {}, files or {}
+        )
+        self._records = HostRecords(
+            Transcript(new), Events(), Artifacts(new), State(state or {}), Actions(approvals, new)
+        )
+        self._policy = AccessOverrides.from_arguments(
+            permissions, capabilities, plugin_permissions, state_scopes, other_conversations
+        )
+        self._run_setup = RunSetup(self._resources, self._records, self._ids, self._policy)
         self._storage = Storage(storage or {})
-        self._platform = Platform(bots or [every_bot(BOT)], new)
-        self._steering = Steering(self._openings.said_meanwhile)
-        self.ledger = Ledger(new, self._openings.context_of_claimed)
+        self._platform = Platform(bots or [bot_with_all_apis(BOT)], new)
+        self._steering = Steering(self._run_setup.record_steering)
+        self.ledger = Ledger(new, self._run_setup.build_claimed_context)
         self._timeout = timeout
-        self._gate = Gate(self._handlers(), answers or {})
+        self._gate = FakeGate(self._handlers(), answers or {})
         for role, text in history:
             self.say(role, text)
         for artifact_id, content in (artifacts or {}).items():
-            self._facts.artifacts.keep(content, artifact_id=artifact_id)
+            self._records.artifacts.store(content, artifact_id=artifact_id)
 
-    async def run(self, component: Any, said: Said = "", **given: Any) -> FakeRun:
+    async def run(self, component: Any, said: UserInput = "", **given: Any) -> FakeRun:
         """Executes one run to its end; takes the arguments of `start`."""
         async with self.start(component, said, **given) as run:
             pass
@@ -99,13 +105,13 @@ class FakeHost(ComponentCalls):
     def start(
         self,
         component: Any,
-        said: Said = "",
+        said: UserInput = "",
         *,
         runner: str | None = None,
         event: PlatformEvent | AgentEvent | None = None,
         actor: Actor | None = None,
         config: Mapping[str, Any] | None = None,
-        steering: Steered = (),
+        steering: SteeringPlan = (),
         attempt: int = 1,
         timeout: float | None = None,
         context: Mapping[str, Any] | None = None,
@@ -115,24 +121,24 @@ class FakeHost(ComponentCalls):
         `steering` has the messages that the user sends during the run: before the first pull, or by the number of the
         pull that returns them. `timeout` is in seconds, 0 for none. `context` replaces fields of the runner's context.
         """
-        loaded = self._with_own_tools(as_loaded(component))
+        loaded = self._with_own_tools(load_component(component))
         name = pick(loaded.runners, runner, "runner")
         self._warn_of_unknown_tools(loaded, name, config or {})
         seconds = self._timeout if timeout is None else timeout
-        session, told = self._openings.open(
+        session, told = self._run_setup.open_run(
             self._policy.manifest(loaded, name),
-            heard(said, event, actor, self._ids),
+            create_event_fixture(said, event, actor, self._ids),
             self.conversation_id,
-            Terms(config or {}, steering, attempt, seconds, context or {}),
+            RunOptions(config or {}, steering, attempt, seconds, context or {}),
         )
         self._gate.register(session)
-        watched = replace(loaded, runners={**loaded.runners, name: Watched(loaded.runners[name], session)})
-        return FakeRun(told, session, self._facts, self.line(watched), self._steering, seconds or None)
+        watched = replace(loaded, runners={**loaded.runners, name: ObservedRunner(loaded.runners[name], session)})
+        return FakeRun(told, session, self._records, self.connection(watched), self._steering, seconds or None)
 
     def say(self, role: str, text: str) -> None:
         """Adds an earlier message of `user` or `assistant` to the history."""
         message = Message.model_validate({"role": role, "content": text})
-        self._facts.transcript.add(self.conversation_id, message, self._ids.new("event"))
+        self._records.transcript.add(self.conversation_id, message, self._ids.new("event"))
 
     def new_conversation(self) -> str:
         """Starts a new conversation for the following runs and returns its id."""
@@ -158,23 +164,23 @@ class FakeHost(ComponentCalls):
     @property
     def history(self) -> list[TranscriptItem]:
         """The conversation so far."""
-        return self._facts.transcript.of(self.conversation_id)
+        return self._records.transcript.for_conversation(self.conversation_id)
 
     @property
     def storage(self) -> dict[str, dict[str, bytes]]:
         return self._storage.areas
 
-    def line(self, loaded: LoadedPlugin) -> Line:
-        return Line(loaded, Door(self._gate, self._policy.outside(loaded)))
+    def connection(self, loaded: LoadedPlugin) -> InMemoryConnection:
+        return InMemoryConnection(loaded, PluginEndpoint(self._gate, self._policy.plugin_grant(loaded)))
 
     def _handlers(self) -> dict[str, Any]:
-        facts = self._facts
-        surroundings = Surroundings(self.new_conversation)
+        facts = self._records
+        surroundings = HostCatalog(self.new_conversation)
         served = (facts.transcript, facts.events, facts.artifacts, facts.state, facts.actions, self._storage)
-        every = (self._offer, *served, self._platform, self._steering, self.ledger, surroundings)
+        every = (self._resources, *served, self._platform, self._steering, self.ledger, surroundings)
         return {name: handler for each in every for name, handler in each.handlers().items()}
 
-    def _called(self, tools: Mapping[str, Any]) -> dict[str, Any]:
+    def _wrap_tools(self, tools: Mapping[str, Any]) -> dict[str, Any]:
         """Wraps Tool components among the tools, so that they are called as a Host would call them."""
         return {name: self._tool(tool, None) if isinstance(tool, Tool) else tool for name, tool in tools.items()}
 
@@ -182,15 +188,15 @@ class FakeHost(ComponentCalls):
         """Adds the plugin's own tools, so that its runner can be granted them."""
         for name in loaded.tools:
             for each in (name, f"{loaded.identity}.{name}"):  # a real Host knows only the second
-                if not self._offer.tools.has(each):
-                    self._offer.tools.add(each, self._tool(loaded, name))
+                if not self._resources.tools.has(each):
+                    self._resources.tools.add(each, self._tool(loaded, name))
         return loaded
 
     def _warn_of_unknown_tools(self, loaded: LoadedPlugin, runner: str, config: Mapping[str, Any]) -> None:
         """Warns about selected tools that a Host would not find under this id."""
         form = self._policy.manifest(loaded, runner).config_schema
         for item in (each for each in form if each.type == TOOL_SELECTOR):
-            selected, offered = config.get(item.name) or (), self._offer.tools
+            selected, offered = config.get(item.name) or (), self._resources.tools
             ids = [each for each in selected if each in loaded.tools or not offered.has(each)]
             for tool_id in unknown_tools(loaded.identity, loaded.tools, ids):
                 known = tool_names(loaded.identity, loaded.tools)

@@ -10,14 +10,14 @@ from parlour_sdk.protocol.runs import RunUsage
 from parlour_sdk.protocol.steering import SteeringItem
 
 from ..values import dataclass
-from .facts import Facts
+from .records import HostRecords
 from .served.actions import FakeAction
 from .served.artifacts import FakeArtifact
 from .sessions import RecordedCall, Session
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class FakeRunEnd:
     """The end of a run and its reason; `code` is the finish reason of a completed run."""
 
     status: str
@@ -26,20 +26,20 @@ class Ending:
     retryable: bool = False
 
 
-class Outcome:
+class FakeRunOutcome:
     """The results and records of one run; they grow while it is active."""
 
-    def __init__(self, context: AgentRunContext, session: Session, facts: Facts) -> None:
+    def __init__(self, context: AgentRunContext, session: Session, facts: HostRecords) -> None:
         self.context = context
         """The context that the runner received."""
         self.session = session
-        self.facts = facts
+        self.records = facts
         self.results: list[AgentRunResult] = []
         """The accepted results, in order."""
         self.messages: list[Message] = []
         """The messages that the user received, each with its artifacts."""
         self.deltas: list[str] = []
-        self.ending: Ending | None = None
+        self.ending: FakeRunEnd | None = None
         self.reported_usage: RunUsage | None = None
         self._state: dict[str, dict[str, Any]] | None = None
 
@@ -90,19 +90,19 @@ class Outcome:
     @property
     def state(self) -> dict[str, dict[str, Any]]:
         """The state by scope, as it was at the end of the run."""
-        return self.facts.state.snapshot(self.session.grant.scopes) if self._state is None else self._state
+        return self.records.state.snapshot(self.session.grant.scopes) if self._state is None else self._state
 
     @property
     def artifacts(self) -> list[FakeArtifact]:
         """The artifacts that the run created, in order."""
-        return self.facts.artifacts.of_run(self.run_id)
+        return self.records.artifacts.for_run(self.run_id)
 
     @property
     def actions(self) -> list[FakeAction]:
         """The actions that the run requested on the platform, in order."""
-        return self.facts.actions.of_run(self.run_id)
+        return self.records.actions.for_run(self.run_id)
 
-    def end(self, ending: Ending) -> None:
+    def end(self, ending: FakeRunEnd) -> None:
         self.ending = ending
         self._state = self.state
 

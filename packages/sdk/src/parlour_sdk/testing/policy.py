@@ -7,11 +7,11 @@ from parlour_sdk.plugin import LoadedPlugin
 from parlour_sdk.protocol.manifest import AgentRunnerManifest, Capabilities, Permissions, PluginPermissions
 
 from ..values import dataclass
-from .grants import Grant, outside_a_run
+from .grants import Grant, grant_outside_run
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
+class AccessOverrides:
     permissions: Permissions | None
     capabilities: Capabilities | None
     plugin_permissions: PluginPermissions | None
@@ -19,14 +19,14 @@ class Policy:
     other_conversations: bool
 
     @classmethod
-    def of(
+    def from_arguments(
         cls,
         permissions: Permissions | Mapping[str, Any] | None,
         capabilities: Capabilities | Mapping[str, bool] | None,
         plugin_permissions: PluginPermissions | Mapping[str, Any] | None,
         state_scopes: Sequence[str],
         other_conversations: bool,
-    ) -> "Policy":
+    ) -> "AccessOverrides":
         return cls(
             None if permissions is None else Permissions.model_validate(permissions),
             None if capabilities is None else Capabilities.model_validate(capabilities),
@@ -40,5 +40,5 @@ class Policy:
         replaced = {"permissions": self.permissions, "capabilities": self.capabilities}
         return manifest.model_copy(update={key: value for key, value in replaced.items() if value is not None})
 
-    def outside(self, loaded: LoadedPlugin) -> Grant:
-        return outside_a_run(self.plugin_permissions or loaded.manifest.spec.permissions)
+    def plugin_grant(self, loaded: LoadedPlugin) -> Grant:
+        return grant_outside_run(self.plugin_permissions or loaded.manifest.spec.permissions)

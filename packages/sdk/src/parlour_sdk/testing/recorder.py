@@ -17,37 +17,37 @@ from parlour_sdk.protocol.results import (
 )
 from parlour_sdk.protocol.runs import RunUsage
 
-from .outcome import Ending, Outcome
-from .rules import Dropped, ResultRules, content_of, preview
+from .outcome import FakeRunEnd, FakeRunOutcome
+from .rules import ResultDropped, ResultRules, content_of, preview
 from .served.artifacts import FakeArtifact
 
-BLANK = "a completed message is dropped: there is nothing in it that people could see"
-NO_OUTPUT = Ending("failed", "runner.no_output", "the runner ended without an answer")
+BLANK_MESSAGE_WARNING = "a completed message is dropped: there is nothing in it that people could see"
+NO_OUTPUT = FakeRunEnd("failed", "runner.no_output", "the runner ended without an answer")
 
 
-class Recorder:
-    def __init__(self, outcome: Outcome) -> None:
+class ResultRecorder:
+    def __init__(self, outcome: FakeRunOutcome) -> None:
         self._outcome = outcome
-        self._facts = outcome.facts
+        self._facts = outcome.records
         self._rules = ResultRules(outcome.run_id, outcome.warnings.append)
         self._fragments: list[str] = []
         self._unattached: list[FakeArtifact] = []
 
-    def take(self, raw: Any) -> Ending | None:
+    def record(self, raw: Any) -> FakeRunEnd | None:
         """Applies one result; returns the end of the run if this result ends it."""
         try:
             return self._apply(raw)
-        except Dropped as dropped:
+        except ResultDropped as dropped:
             self._outcome.warnings.append(str(dropped))
             return None
 
-    def _apply(self, raw: Any) -> Ending | None:
-        result, payload = self._rules.take(raw)
+    def _apply(self, raw: Any) -> FakeRunEnd | None:
+        result, payload = self._rules.check(raw)
         ending = self._effect(payload)
         self._outcome.results.append(result)
         return ending
 
-    def _effect(self, payload: BaseModel | None) -> Ending | None:
+    def _effect(self, payload: BaseModel | None) -> FakeRunEnd | None:
         match payload:
             case MessageDelta():
                 self._fragments.append(plain_text(payload.chunk.content))
@@ -64,14 +64,14 @@ class Recorder:
                 return self._finish(payload)
         return None
 
-    def leftover(self) -> Ending:
+    def finish_stream(self) -> FakeRunEnd:
         """Returns the end of a run whose stream ended without a final result."""
         self._complete_fragments()
-        return Ending("completed", "stop") if self._outcome.messages else NO_OUTPUT
+        return FakeRunEnd("completed", "stop") if self._outcome.messages else NO_OUTPUT
 
-    def _finish(self, payload: RunCompleted | RunFailed) -> Ending:
+    def _finish(self, payload: RunCompleted | RunFailed) -> FakeRunEnd:
         if isinstance(payload, RunFailed):
-            return Ending("failed", payload.code, payload.error, payload.retryable)
+            return FakeRunEnd("failed", payload.code, payload.error, payload.retryable)
         last = payload.message if not self._outcome.messages else None
         if last is None or not self._complete(last):
             self._complete_fragments()
@@ -81,7 +81,7 @@ class Recorder:
             self._outcome.reported_usage = RunUsage(**counted, **calls)
         if not self._outcome.messages and payload.finish_reason != "silent":
             return NO_OUTPUT
-        return Ending("completed", payload.finish_reason)
+        return FakeRunEnd("completed", payload.finish_reason)
 
     def _complete_fragments(self) -> None:
         text = "".join(self._fragments)
@@ -92,7 +92,7 @@ class Recorder:
         """Records a message; returns False if it is blank and therefore dropped."""
         refs = [artifact.ref for artifact in self._unattached]
         if not refs and not message.artifact_refs and not says_something(message.content):
-            self._outcome.warnings.append(BLANK)
+            self._outcome.warnings.append(BLANK_MESSAGE_WARNING)
             return False
         self._fragments.clear()
         self._unattached.clear()
@@ -110,14 +110,14 @@ class Recorder:
 
     def _keep(self, payload: ArtifactCreated) -> None:
         content = content_of(payload)
-        artifact = self._facts.artifacts.kept.get(payload.artifact_id or "")
+        artifact = self._facts.artifacts.stored.get(payload.artifact_id or "")
         if artifact is None:
             facts = payload.model_dump(exclude={"content_base64", "artifact_type", "size_bytes", "sha256"})
-            artifact = self._facts.artifacts.keep(content, payload.artifact_type, **facts, **self._origin())
+            artifact = self._facts.artifacts.store(content, payload.artifact_type, **facts, **self._origin())
         self._unattached.append(artifact)
 
     def _keep_text(self, text: str) -> FakeArtifact:
-        return self._facts.artifacts.keep(
+        return self._facts.artifacts.store(
             text.encode(), "file", name="message.txt", mime_type="text/plain", **self._origin()
         )
 
@@ -129,10 +129,10 @@ class Recorder:
     def _write(self, payload: StateUpdated) -> None:
         key = self._outcome.session.grant.scopes.get(payload.scope)
         if key is None:
-            raise Dropped(f"state.updated names the scope '{payload.scope}', which this run was not granted")
+            raise ResultDropped(f"state.updated names the scope '{payload.scope}', which this run was not granted")
         self._facts.state.write(key, payload.key, payload.value)
 
     def _act(self, payload: ActionRequested) -> None:
         if not self._outcome.session.grant.allows_action(payload.action):
-            raise Dropped(f"action.requested names '{payload.action}', which this run was not granted")
+            raise ResultDropped(f"action.requested names '{payload.action}', which this run was not granted")
         self._facts.actions.decide(self._outcome.session, payload.action, payload.target, payload.payload)

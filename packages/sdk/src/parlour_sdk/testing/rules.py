@@ -23,7 +23,7 @@ from parlour_sdk.protocol.results import (
 )
 
 
-class Dropped(Exception):
+class ResultDropped(Exception):
     """Raised when a result is dropped; the message says why."""
 
 
@@ -36,17 +36,17 @@ class ResultRules:
         self._last = 0
         self._skipped: set[int] = set()
 
-    def take(self, raw: Any) -> tuple[AgentRunResult, BaseModel | None]:
+    def check(self, raw: Any) -> tuple[AgentRunResult, BaseModel | None]:
         """Returns the result and its payload, None for an unknown type. Raises ResultDropped."""
         try:
             result = AgentRunResult.model_validate(raw)
         except ValidationError as error:
-            raise Dropped(f"a result is malformed: {_first(error)}") from None
+            raise ResultDropped(f"a result is malformed: {_first(error)}") from None
         if result.run_id != self._run_id:
-            raise Dropped("a result names another run")
+            raise ResultDropped("a result names another run")
         sequence = result.sequence if result.sequence is not None else self._last + 1
         if not self._is_new(sequence):
-            raise Dropped(f"result {sequence} came again")
+            raise ResultDropped(f"result {sequence} came again")
         return result, self._payload(result, sequence)
 
     def _is_new(self, sequence: int) -> bool:
@@ -67,9 +67,9 @@ class ResultRules:
         try:
             payload = None if model is None else model.model_validate(result.data)
         except ValidationError as error:
-            raise Dropped(f"result {sequence} ({result.type}) is dropped: {_first(error)}") from None
+            raise ResultDropped(f"result {sequence} ({result.type}) is dropped: {_first(error)}") from None
         if _size(payload, result) > RESULT_BYTES:
-            raise Dropped(f"result {sequence} ({result.type}) is over the limit of {RESULT_BYTES} bytes")
+            raise ResultDropped(f"result {sequence} ({result.type}) is over the limit of {RESULT_BYTES} bytes")
         if payload is None:
             self._warn(f"a result has the unknown type '{result.type[:100]}'; it is recorded and has no effect")
         return payload
@@ -88,10 +88,10 @@ def content_of(payload: ArtifactCreated) -> bytes:
     try:
         content = b64decode(payload.content_base64 or "", validate=True)
     except binascii.Error:
-        raise Dropped("artifact.created is dropped: content_base64 is not base64") from None
+        raise ResultDropped("artifact.created is dropped: content_base64 is not base64") from None
     if len(content) > ARTIFACT_CONTENT_BYTES:
         limit = f"artifact.created is over the limit of {ARTIFACT_CONTENT_BYTES} bytes"
-        raise Dropped(f"{limit}; more goes through api.artifacts.create")
+        raise ResultDropped(f"{limit}; more goes through api.artifacts.create")
     return content
 
 

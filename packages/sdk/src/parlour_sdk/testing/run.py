@@ -11,38 +11,38 @@ from parlour_sdk.components import AgentRunner
 from parlour_sdk.protocol.context import AgentRunContext
 from parlour_sdk.protocol.results import AgentRunResult
 from parlour_sdk.results import Result
-from parlour_sdk.wire import Stream, WireError
+from parlour_sdk.wire import WireError, WireStream
 
-from .facts import Facts
-from .line import Line
-from .outcome import Ending, Outcome
-from .recorder import Recorder
+from .in_memory_connection import InMemoryConnection
+from .outcome import FakeRunEnd, FakeRunOutcome
+from .recorder import ResultRecorder
+from .records import HostRecords
 from .served.steering import Steering
 from .sessions import Session
 
 logger = logging.getLogger("parlour.testing")
 
-CANCELLED = Ending("cancelled", "cancelled", "the run was cancelled")
-NOTICED = ("deadline_exceeded", "runner.timeout")
-CLOCKS_APART = 100
+CANCELLED = FakeRunEnd("cancelled", "cancelled", "the run was cancelled")
+TIMEOUT_CODES = ("deadline_exceeded", "runner.timeout")
+CLOCK_TOLERANCE_MILLISECONDS = 100
 """Tolerance in milliseconds between this clock and the one by which a runner bounds its calls."""
 GRACE_SECONDS = 5.0
 """Seconds that a runner may take to stop after its run has ended."""
 
 
-class Stopped(Exception):
+class FakeRunStopped(Exception):
     """Raised in the stream when the Host ends the run."""
 
 
-class FakeRun(Outcome):
+class FakeRun(FakeRunOutcome):
     """A run, used as `async with host.start(...) as run:`; the end of the block waits for the end of the run."""
 
     def __init__(
         self,
         context: AgentRunContext,
         session: Session,
-        facts: Facts,
-        line: Line,
+        facts: HostRecords,
+        line: InMemoryConnection,
         steering: Steering,
         timeout: float | None,
     ) -> None:
@@ -50,13 +50,13 @@ class FakeRun(Outcome):
         self._line = line
         self._steering = steering
         self._timeout = timeout
-        self._recorder = Recorder(self)
+        self._recorder = ResultRecorder(self)
         self._runner_gone = asyncio.Event()
-        self._news = asyncio.Event()
-        self._stream: Stream | None = None
-        self._stopping: Ending | None = None
+        self._changed = asyncio.Event()
+        self._stream: WireStream | None = None
+        self._stopping: FakeRunEnd | None = None
         self._task: asyncio.Task[None] | None = None
-        session.changed = self._tell
+        session.on_change = self._notify
 
     async def __aenter__(self) -> "FakeRun":
         await self._line.__aenter__()
@@ -76,7 +76,7 @@ class FakeRun(Outcome):
     def steer(self, text: str) -> None:
         """Sends another message of the same user; the run receives it when it pulls."""
         self._steering.claim(self.session, text)
-        self._tell()
+        self._notify()
 
     def cancel(self) -> None:
         """Cancels the run as a user or operator would. Later results of the runner have no effect."""
@@ -93,7 +93,7 @@ class FakeRun(Outcome):
         while not condition(self):
             if self.ending is not None:
                 raise AssertionError(f"the run ended before that: {self!r}")
-            await self._news.wait()
+            await self._changed.wait()
 
     async def until_delta(self, text: str = "") -> None:
         """Waits until the deltas so far contain this text; without a text, until there is a delta."""
@@ -111,19 +111,19 @@ class FakeRun(Outcome):
                 yield self.results[position - 1]
             if self.ending is not None:
                 return
-            await self._news.wait()
+            await self._changed.wait()
 
     async def _serve(self) -> None:
         timer = self._set_deadline()
-        ending = Ending("failed", "runtime_error", "the fake Host itself failed")
+        ending = FakeRunEnd("failed", "runtime_error", "the fake Host itself failed")
         try:
-            ending = await self._consume() if self._stopping is None else self._never_begun()
+            ending = await self._consume() if self._stopping is None else self._end_unstarted()
         finally:
             if timer is not None:
                 timer.cancel()
-            self.session.over = True
-            self.end(self._stopping or self._judged(ending))
-            self._tell()
+            self.session.ended = True
+            self.end(self._stopping or self._timeout_if_late(ending))
+            self._notify()
         try:
             await asyncio.wait_for(self._runner_gone.wait(), GRACE_SECONDS)
         except TimeoutError:
@@ -131,25 +131,25 @@ class FakeRun(Outcome):
         # A failing test shows its log.
         logger.log(logging.WARNING if self.status != "completed" or self.warnings else logging.INFO, "%s", self)
 
-    async def _consume(self) -> Ending:
+    async def _consume(self) -> FakeRunEnd:
         request = {"runner_id": self.session.runner_id, "runner_name": self.session.runner_name}
         data = {**request, "context": self.context.model_dump(mode="json")}
         self._stream = stream = self._line.stream("run_agent", data, self._runner_gone.set)
         try:
             async for raw in stream:
-                ending = self._recorder.take(raw)
-                self._tell()
+                ending = self._recorder.record(raw)
+                self._notify()
                 if ending is not None:
                     return ending
-            return self._recorder.leftover()
-        except Stopped:
+            return self._recorder.finish_stream()
+        except FakeRunStopped:
             return CANCELLED
         except WireError as error:
-            return Ending("failed", "runner.error", error.message)
+            return FakeRunEnd("failed", "runner.error", error.message)
         finally:
-            stream.abort(Stopped())
+            stream.abort(FakeRunStopped())
 
-    def _never_begun(self) -> Ending:
+    def _end_unstarted(self) -> FakeRunEnd:
         self._runner_gone.set()
         return CANCELLED
 
@@ -158,29 +158,29 @@ class FakeRun(Outcome):
             return None
         return asyncio.get_running_loop().call_later(self._timeout, self._stop, self._time_over())
 
-    def _judged(self, ending: Ending) -> Ending:
+    def _timeout_if_late(self, ending: FakeRunEnd) -> FakeRunEnd:
         """Turns a failure at the deadline into a timeout, since the runner may notice the deadline before the Host."""
         deadline = self.context.runtime.deadline_at
-        if deadline is None or ending.status != "failed" or ending.code not in NOTICED:
+        if deadline is None or ending.status != "failed" or ending.code not in TIMEOUT_CODES:
             return ending
-        return self._time_over() if time.time() * 1000 >= deadline - CLOCKS_APART else ending
+        return self._time_over() if time.time() * 1000 >= deadline - CLOCK_TOLERANCE_MILLISECONDS else ending
 
-    def _time_over(self) -> Ending:
-        return Ending("timeout", "runner.timeout", f"the run took longer than {self._timeout or 0:g} s")
+    def _time_over(self) -> FakeRunEnd:
+        return FakeRunEnd("timeout", "runner.timeout", f"the run took longer than {self._timeout or 0:g} s")
 
-    def _stop(self, ending: Ending) -> None:
+    def _stop(self, ending: FakeRunEnd) -> None:
         if self._stopping is None and self.ending is None:
             self._stopping = ending
-            self.session.stopped_as = ending.status
+            self.session.stop_status = ending.status
             if self._stream is not None:
-                self._stream.abort(Stopped())
+                self._stream.abort(FakeRunStopped())
 
-    def _tell(self) -> None:
-        self._news.set()
-        self._news = asyncio.Event()
+    def _notify(self) -> None:
+        self._changed.set()
+        self._changed = asyncio.Event()
 
 
-class Watched(AgentRunner):
+class ObservedRunner(AgentRunner):
     """Wraps a runner and keeps its exception for the test; on the wire it is only a message."""
 
     def __init__(self, runner: AgentRunner, session: Session) -> None:

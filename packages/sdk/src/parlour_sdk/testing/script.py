@@ -83,22 +83,22 @@ def failure(
 
 def embedding(function: Callable[[str], list[float]] | None = None, dimensions: int = 16) -> FakeModel:
     """Builds a model for `models.embed`; by default texts that share words get similar vectors."""
-    return FakeModel(function or _Words(dimensions), "embedding", abilities=())
+    return FakeModel(function or _WordVector(dimensions), "embedding", abilities=())
 
 
 def reranker(function: Callable[[str, str], float] | None = None) -> FakeModel:
     """Builds a model for `models.rerank`; by default the score is the share of the query's words in the document."""
-    return FakeModel(function or overlap, "rerank", abilities=())
+    return FakeModel(function or word_overlap, "rerank", abilities=())
 
 
-def overlap(query: str, document: str) -> float:
+def word_overlap(query: str, document: str) -> float:
     """Returns the share of the query's words that the document contains."""
     wanted = set(query.lower().split())
     return len(wanted & set(document.lower().split())) / len(wanted) if wanted else 0.0
 
 
 @dataclass(frozen=True, slots=True)
-class _Words:
+class _WordVector:
     """Counts words into the dimensions of a vector; the result is the same in every process."""
 
     dimensions: int

@@ -33,7 +33,7 @@ class RecordedCall:
 
 
 @dataclass(slots=True)
-class Rate:
+class CallRate:
     """A token bucket for calls, on the event loop's clock."""
 
     per_second: float = CALLS_PER_SECOND
@@ -41,7 +41,7 @@ class Rate:
     _left: float = CALLS_BURST
     _at: float = 0.0
 
-    def take(self) -> bool:
+    def try_consume(self) -> bool:
         now = asyncio.get_running_loop().time()
         self._left = min(self.burst, self._left + (now - self._at) * self.per_second)
         self._at = now
@@ -58,21 +58,21 @@ class Session:
     runner_name: str
     conversation_id: str
     grant: Grant
-    stopped_as: str | None = None
+    stop_status: str | None = None
     """The status with which the Host ended the run: cancelled or timeout."""
-    over: bool = False
-    rate: Rate = field(default_factory=Rate)
+    ended: bool = False
+    rate: CallRate = field(default_factory=CallRate)
     calls: list[RecordedCall] = field(default_factory=list)
     usage: RunUsage = field(default_factory=RunUsage)
     warnings: list[str] = field(default_factory=list)
     waiting: deque[SteeringItem] = field(default_factory=deque)
     """Messages that the run has claimed but not pulled yet."""
-    at_pull: dict[int, list[str]] = field(default_factory=dict)
+    steering_by_pull: dict[int, list[str]] = field(default_factory=dict)
     """Messages that arrive just before the pull of this number."""
     pulls: int = 0
     raised: Exception | None = None
     """The exception that the runner's code raised."""
-    changed: Callable[[], None] = lambda: None
+    on_change: Callable[[], None] = lambda: None
     """Called when the run's records have changed."""
 
     def add_usage(self, **counted: int) -> None:

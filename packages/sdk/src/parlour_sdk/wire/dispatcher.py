@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Coroutine
 from typing import Any, Protocol
 
 
-class Dispatcher(Protocol):
+class RequestDispatcher(Protocol):
     """Turns an action into the work that answers it.
 
     It returns immediately: a coroutine for a single answer, an async generator for a stream. It raises `WireError` for

@@ -9,30 +9,30 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from pydantic_core import from_json, to_json
 
-from parlour_sdk.wire.bounds import check_bounds
 from parlour_sdk.wire.errors import INVALID_ARGUMENT, PAYLOAD_TOO_LARGE, FrameTooLarge, MalformedFrame, WireError
-from parlour_sdk.wire.limits import Limits
+from parlour_sdk.wire.frame_limits import check_frame_limits
+from parlour_sdk.wire.limits import WireLimits
 
-_LARGEST_NUMBER: Final = 2**53 - 1  # the largest integer that every JSON implementation represents exactly
-_LONGEST_ACTION: Final = 256
+_MAX_NUMBER: Final = 2**53 - 1  # the largest integer that every JSON implementation represents exactly
+_MAX_ACTION_CHARACTERS: Final = 256
 # Matches the beginning of frames that can't be parsed, to find the request they belong to.
 _HEAD: Final = re.compile(rb'\s*\{\s*"seq_id"\s*:\s*(\d{1,15})\s*,\s*"(action|code)"')
 
 
-class Request(NamedTuple):
+class WireRequest(NamedTuple):
     seq_id: int
     action: str
     data: Any
 
 
-class Response(NamedTuple):
+class WireResponse(NamedTuple):
     seq_id: int
     code: Literal[0] | str
     message: str
     data: Any
 
 
-class Part(NamedTuple):
+class WirePart(NamedTuple):
     """One item of a stream; the frame with `end` carries no item."""
 
     seq_id: int
@@ -40,31 +40,31 @@ class Part(NamedTuple):
     end: bool
 
 
-class Credit(NamedTuple):
+class WireCredit(NamedTuple):
     seq_id: int
     n: int
 
 
-class Cancel(NamedTuple):
+class WireCancel(NamedTuple):
     seq_id: int
 
 
-Frame: TypeAlias = Request | Response | Part | Credit | Cancel
+Frame: TypeAlias = WireRequest | WireResponse | WirePart | WireCredit | WireCancel
 
 
-def encode_request(seq_id: int, action: str, data: Any, limits: Limits) -> bytes:
+def encode_request(seq_id: int, action: str, data: Any, limits: WireLimits) -> bytes:
     return _encode({"seq_id": seq_id, "action": action, "data": data}, limits)
 
 
-def encode_response(seq_id: int, data: Any, limits: Limits) -> bytes:
+def encode_response(seq_id: int, data: Any, limits: WireLimits) -> bytes:
     return _encode({"seq_id": seq_id, "code": 0, "message": "", "data": data}, limits)
 
 
-def encode_error(seq_id: int, error: WireError, limits: Limits) -> bytes:
+def encode_error(seq_id: int, error: WireError, limits: WireLimits) -> bytes:
     return _encode({"seq_id": seq_id, "code": error.code, "message": error.message, "data": error.data}, limits)
 
 
-def encode_part(seq_id: int, data: Any, limits: Limits) -> bytes:
+def encode_part(seq_id: int, data: Any, limits: WireLimits) -> bytes:
     return _encode({"seq_id": seq_id, "code": 0, "data": data, "chunk_status": "continue"}, limits)
 
 
@@ -80,17 +80,17 @@ def encode_cancel(seq_id: int) -> bytes:
     return b'{"cancel":%d}' % seq_id
 
 
-def decode(frame: bytes, limits: Limits) -> Frame:
+def decode(frame: bytes, limits: WireLimits) -> Frame:
     """Decodes a frame. Raises `MalformedFrame`, and nothing else, for invalid bytes."""
     try:
-        check_bounds(frame, limits)
+        check_frame_limits(frame, limits)
         fields = from_json(frame, allow_inf_nan=False)
     except FrameTooLarge:
         raise
     except MalformedFrame as error:
-        raise _with_head(error, frame) from None
+        raise _with_request_id(error, frame) from None
     except ValueError as error:
-        raise _with_head(MalformedFrame(f"a frame must be JSON: {error}"), frame) from None
+        raise _with_request_id(MalformedFrame(f"a frame must be JSON: {error}"), frame) from None
     if type(fields) is not dict:
         raise MalformedFrame("a frame must be a JSON object")
     if "action" in fields:
@@ -98,13 +98,13 @@ def decode(frame: bytes, limits: Limits) -> Frame:
     if "seq_id" in fields:
         return _answer(fields)
     if "credit" in fields:
-        return Credit(_number(fields, "credit"), _number(fields, "n", at_least=1))
+        return WireCredit(_number(fields, "credit"), _number(fields, "n", at_least=1))
     if "cancel" in fields:
-        return Cancel(_number(fields, "cancel"))
+        return WireCancel(_number(fields, "cancel"))
     raise MalformedFrame("a frame needs one of seq_id, credit or cancel")
 
 
-def _encode(fields: dict[str, Any], limits: Limits) -> bytes:
+def _encode(fields: dict[str, Any], limits: WireLimits) -> bytes:
     try:
         frame = to_json(fields, inf_nan_mode="null")
     except ValueError as error:
@@ -115,43 +115,43 @@ def _encode(fields: dict[str, Any], limits: Limits) -> bytes:
     return frame
 
 
-def _request(fields: dict[str, Any]) -> Request:
+def _request(fields: dict[str, Any]) -> WireRequest:
     seq_id = _number(fields, "seq_id")
     action = fields["action"]
-    if type(action) is not str or not 0 < len(action) <= _LONGEST_ACTION:
-        message = f"action must be a string of 1 to {_LONGEST_ACTION} characters"
+    if type(action) is not str or not 0 < len(action) <= _MAX_ACTION_CHARACTERS:
+        message = f"action must be a string of 1 to {_MAX_ACTION_CHARACTERS} characters"
         raise MalformedFrame(message, seq_id, is_request=True)
-    return Request(seq_id, action, fields.get("data"))
+    return WireRequest(seq_id, action, fields.get("data"))
 
 
-def _answer(fields: dict[str, Any]) -> Response | Part:
+def _answer(fields: dict[str, Any]) -> WireResponse | WirePart:
     seq_id = _number(fields, "seq_id")
     code = fields.get("code")
     status = fields.get("chunk_status")
     if type(code) is int and code == 0:
         if status is None:
-            return Response(seq_id, 0, "", fields.get("data"))
+            return WireResponse(seq_id, 0, "", fields.get("data"))
         if status == "continue":
-            return Part(seq_id, fields.get("data"), end=False)
+            return WirePart(seq_id, fields.get("data"), end=False)
         if status == "end":
-            return Part(seq_id, None, end=True)
+            return WirePart(seq_id, None, end=True)
         raise MalformedFrame("chunk_status must be continue or end", seq_id)
     if type(code) is not str or not code:
         raise MalformedFrame("code must be 0 or the name of an error", seq_id)
     message = fields.get("message", "")
     if type(message) is not str:
         raise MalformedFrame("message must be a string", seq_id)
-    return Response(seq_id, code, message, fields.get("data"))
+    return WireResponse(seq_id, code, message, fields.get("data"))
 
 
 def _number(fields: dict[str, Any], field: str, at_least: int = 0) -> int:
     number = fields.get(field)
-    if type(number) is not int or not at_least <= number <= _LARGEST_NUMBER:
+    if type(number) is not int or not at_least <= number <= _MAX_NUMBER:
         raise MalformedFrame(f"{field} must be a whole number from {at_least} to 2^53 - 1")
     return number
 
 
-def _with_head(error: MalformedFrame, frame: bytes) -> MalformedFrame:
+def _with_request_id(error: MalformedFrame, frame: bytes) -> MalformedFrame:
     head = _HEAD.match(frame)
     if head is None:
         return error

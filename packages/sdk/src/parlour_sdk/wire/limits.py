@@ -8,7 +8,7 @@ MEBIBYTE: Final = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class WireLimits:
     """Limits of one side of a connection; use `dataclasses.replace` to change one, and `math.inf` to lift a rate."""
 
     frame_bytes: int = 2 * MEBIBYTE
@@ -31,4 +31,4 @@ class Limits:
     """Immediate answers (ping, refusals) owed to a side that asks without ever reading, before it is cut off."""
 
 
-DEFAULT_LIMITS: Final = Limits()
+DEFAULT_LIMITS: Final = WireLimits()

@@ -5,7 +5,7 @@ from collections import deque
 from parlour_sdk.wire.errors import FrameTooLarge
 
 
-class Lines:
+class LineSplitter:
     """Collects chunks into complete lines. Buffers one unfinished line of at most `limit` bytes."""
 
     def __init__(self, limit: int) -> None:

@@ -5,10 +5,10 @@ from collections import deque
 
 from parlour_sdk.wire.transport import OnClosed, OnFrame, Transport
 
-HIGH_WATER = 256 * 1024
+HIGH_WATER_BYTES = 256 * 1024
 
 
-def memory_pair(high_water: int = HIGH_WATER) -> tuple[Transport, Transport]:
+def memory_pair(high_water: int = HIGH_WATER_BYTES) -> tuple[Transport, Transport]:
     """Returns two connected transports: each receives what the other sends."""
     left, right = MemoryTransport(high_water), MemoryTransport(high_water)
     left.connect(right)

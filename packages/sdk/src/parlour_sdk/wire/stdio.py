@@ -4,12 +4,12 @@ import asyncio
 from typing import Final, cast
 
 from parlour_sdk.wire.errors import FrameTooLarge
-from parlour_sdk.wire.limits import DEFAULT_LIMITS, Limits
-from parlour_sdk.wire.lines import Lines
+from parlour_sdk.wire.limits import DEFAULT_LIMITS, WireLimits
+from parlour_sdk.wire.lines import LineSplitter
 from parlour_sdk.wire.pipe import Pipe
 from parlour_sdk.wire.transport import OnClosed, OnFrame
 
-HIGH_WATER: Final = 256 * 1024
+HIGH_WATER_BYTES: Final = 256 * 1024
 # Frames are joined up to this size only, so that the other process can work on them while we make the next ones. If
 # all frames of a loop iteration were joined, two busy processes would wait for each other. Medians of 9 measurements:
 # 1.3 times as many calls on asyncio, 1.5 times on uvloop.
@@ -17,7 +17,7 @@ _JOINED_BYTES: Final = 2 * 1024
 # Received frames handed over per loop iteration, so that a burst of small frames does not block the loop for others.
 _FRAMES_PER_TURN: Final = 16
 # Seconds that a closing pipe may take to flush, and that reading continues after a write error.
-_LINGER: Final = 1.0
+_LINGER_SECONDS: Final = 1.0
 
 
 class StdioTransport:
@@ -27,11 +27,11 @@ class StdioTransport:
     process that passes its own stdin and stdout should duplicate them first. It must be created inside a running loop.
     """
 
-    def __init__(self, read_fd: int, write_fd: int, limits: Limits = DEFAULT_LIMITS) -> None:
+    def __init__(self, read_fd: int, write_fd: int, limits: WireLimits = DEFAULT_LIMITS) -> None:
         self._loop = asyncio.get_running_loop()
         self._read_pipe, self._write_pipe = Pipe(read_fd, self._loop), Pipe(write_fd, self._loop)
         self._connecting: asyncio.Task[None] | None = None
-        self._lines = Lines(limits.frame_bytes)
+        self._lines = LineSplitter(limits.frame_bytes)
         self._outgoing: list[bytes] = []
         self._outgoing_bytes = 0
         self._writable = asyncio.Event()
@@ -124,7 +124,7 @@ class StdioTransport:
 
     def write_opened(self, writer: asyncio.WriteTransport) -> None:
         self._writer = writer
-        writer.set_write_buffer_limits(high=HIGH_WATER)
+        writer.set_write_buffer_limits(high=HIGH_WATER_BYTES)
         self._flush()
         if self._closed:
             self._close_writer(writer)
@@ -143,7 +143,7 @@ class StdioTransport:
         if self._linger is not None:
             self._linger.cancel()
         if not self._closed:  # data that the other side wrote before it closed is still to be read
-            self._linger = self._loop.call_later(_LINGER, self._end, error)
+            self._linger = self._loop.call_later(_LINGER_SECONDS, self._end, error)
 
     def _flush(self) -> None:
         if self._outgoing and self._writer is not None:
@@ -154,7 +154,7 @@ class StdioTransport:
 
     def _close_writer(self, writer: asyncio.WriteTransport) -> None:
         writer.close()
-        self._linger = self._loop.call_later(_LINGER, writer.abort)
+        self._linger = self._loop.call_later(_LINGER_SECONDS, writer.abort)
 
     def _deliver(self) -> None:
         complete = self._lines.complete

@@ -11,7 +11,7 @@ from typing import Any
 from parlour_sdk.wire.errors import CANCELLED, CREDIT_EXCEEDED, WireError
 
 
-class Stream:
+class WireStream:
     """An async iterator over the parts of one stream, for one consumer at a time.
 
     Parts that arrived before an error are yielded before it is raised. A cancelled wait leaves the stream unchanged;
@@ -23,14 +23,14 @@ class Stream:
         self._cancel = cancel
         self._parts: deque[Any] = deque()
         self._allowed = window  # parts the sender may still send
-        self._taken = 0  # consumed parts for which no new credit was granted yet
+        self._ungranted = 0  # consumed parts for which no new credit was granted yet
         self._grant_at = max(1, window // 2)
         self._ended = False
         self._aborted = False
         self._failure: BaseException | None = None
         self._waiter: asyncio.Future[None] | None = None
 
-    def __aiter__(self) -> "Stream":
+    def __aiter__(self) -> "WireStream":
         return self
 
     async def __anext__(self) -> Any:
@@ -99,9 +99,9 @@ class Stream:
         return True
 
     def _acknowledge(self, count: int) -> None:
-        self._taken += count
-        if self._taken >= self._grant_at and not self._ended:
-            granted, self._taken = self._taken, 0
+        self._ungranted += count
+        if self._ungranted >= self._grant_at and not self._ended:
+            granted, self._ungranted = self._ungranted, 0
             self._allowed += granted
             self._grant(granted)
 

@@ -19,9 +19,9 @@ from parlour.core.texts.catalogue import DEFAULT_LANGUAGE
 from parlour.core.texts.translation import translate
 from parlour.http.localization import accepted_language
 
-from .connection_limits import ConnectionLimits, Reason
+from .connection_limits import ConnectionLimiter, RefusalReason
 from .sockets import SocketProtocol
-from .write_coalescing import JoinedWrites, JoiningProtocol
+from .write_coalescing import CoalescingHttpProtocol, CoalescingTransport
 
 MAX_HEAD_BYTES: Final = 64 * 1024
 """Maximum size in bytes of a request's head."""
@@ -31,7 +31,7 @@ KEEPALIVE_INTERVAL_SECONDS: Final = 10
 """Seconds between two TCP keepalive probes."""
 KEEPALIVE_PROBES: Final = 3
 """Number of unanswered TCP keepalive probes after which the connection is closed."""
-_REFUSALS: Final[dict[Reason, tuple[int, str, str]]] = {
+_REFUSALS: Final[dict[RefusalReason, tuple[int, str, str]]] = {
     "total": (503, "too_many_connections", "the Host has as many connections as it can take; try again later"),
     "address": (429, "rate_limited", "there are too many connections from this address; close some and try again"),
     "head_bytes": (431, "headers_too_large", f"the head of a request may have at most {MAX_HEAD_BYTES} bytes"),
@@ -63,13 +63,13 @@ class BoundedSocket(SocketProtocol):
         super().keepalive_timeout()
 
 
-class BoundedProtocol(JoiningProtocol):
+class BoundedProtocol(CoalescingHttpProtocol):
     """HTTP protocol that enforces the limits of a connection."""
 
-    def __init__(self, limits: ConnectionLimits, *arguments: Any, **named: Any) -> None:
+    def __init__(self, limits: ConnectionLimiter, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self._limits = limits
-        self._allowance = limits.allowance
+        self._quota = limits.quota
         self._address = ""
         self._entered = False
         self._ended = False
@@ -96,18 +96,18 @@ class BoundedProtocol(JoiningProtocol):
             self.transport.close()
             return
         self._entered = True
-        _probe_when_idle(transport.get_extra_info("socket"), self._allowance.silent_seconds)
+        _probe_when_idle(transport.get_extra_info("socket"), self._quota.silent_seconds)
         self.ws_protocol_class = cast(Any, partial(BoundedSocket, self._leave))
-        self._await("head")
+        self._set_timer("head")
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._await(None)
+        self._set_timer(None)
         self.resume_writing()
         super().connection_lost(exc)
         self._leave()
 
     def handle_websocket_upgrade(self) -> None:
-        self._await(None)
+        self._set_timer(None)
         self._upgraded = True
         super().handle_websocket_upgrade()
 
@@ -129,7 +129,7 @@ class BoundedProtocol(JoiningProtocol):
         if self._unparsed > MAX_HEAD_BYTES:
             self._refuse_sender("head_bytes")
             return
-        self._await(self._missing())
+        self._set_timer(self._awaited_part())
 
     def on_message_begin(self) -> None:
         self._in_head = self._in_message = True
@@ -174,7 +174,7 @@ class BoundedProtocol(JoiningProtocol):
 
     # --- time
 
-    def _missing(self) -> Literal["head", "body"] | None:
+    def _awaited_part(self) -> Literal["head", "body"] | None:
         """Returns the part of a request that the client has still to send, if any."""
         if self._in_head or self.cycle is None:
             return "head"
@@ -183,7 +183,7 @@ class BoundedProtocol(JoiningProtocol):
         # After an answer the server's own keep-alive timer runs, unless bytes arrived that belong to no request.
         return "head" if self.cycle.response_complete and self.timeout_keep_alive_task is None else None
 
-    def _await(self, missing: Literal["head", "body"] | None) -> None:
+    def _set_timer(self, missing: Literal["head", "body"] | None) -> None:
         if missing == self._awaited:
             return
         self._awaited = missing
@@ -191,28 +191,28 @@ class BoundedProtocol(JoiningProtocol):
             self._timer.cancel()
             self._timer = None
         if missing is not None:
-            seconds = self._allowance.head_seconds if missing == "head" else self._allowance.silent_seconds
-            self._timer = self.loop.call_later(seconds, self._overdue)
+            seconds = self._quota.head_seconds if missing == "head" else self._quota.silent_seconds
+            self._timer = self.loop.call_later(seconds, self._on_read_timeout)
 
-    def _overdue(self) -> None:
+    def _on_read_timeout(self) -> None:
         self._timer = None
         if self._awaited == "head":
-            self._cut("head_time")
+            self._disconnect("head_time")
             return
         # While reading is paused it is not known whether more was sent.
         since = self.loop.time() if self.flow.read_paused else self._last_received
-        left = since + self._allowance.silent_seconds - self.loop.time()
+        left = since + self._quota.silent_seconds - self.loop.time()
         if left > 0:
-            self._timer = self.loop.call_later(left, self._overdue)
+            self._timer = self.loop.call_later(left, self._on_read_timeout)
         else:
-            self._cut("silent")
+            self._disconnect("silent")
 
     # --- writing
 
     def pause_writing(self) -> None:
         super().pause_writing()
         if self._write_timer is None:
-            self._write_timer = self.loop.call_later(self._allowance.silent_seconds, self._stalled)
+            self._write_timer = self.loop.call_later(self._quota.silent_seconds, self._on_write_timeout)
 
     def resume_writing(self) -> None:
         super().resume_writing()
@@ -220,36 +220,36 @@ class BoundedProtocol(JoiningProtocol):
             self._write_timer.cancel()
             self._write_timer = None
 
-    def _stalled(self) -> None:
+    def _on_write_timeout(self) -> None:
         self._write_timer = None
         self._ended = True
-        self._limits.count("silent")
+        self._limits.on_refused("silent")
         self.transport.abort()
 
     # --- ending
 
-    def _cut(self, reason: Reason) -> None:
+    def _disconnect(self, reason: RefusalReason) -> None:
         """Ends a connection whose client has stopped sending, with an answer unless another one has started."""
         if self.cycle is None or self.cycle.response_complete or self._in_head:
             self._refuse(reason)
             self.transport.close()
             return
         self._ended = True
-        self._limits.count(reason)
+        self._limits.on_refused(reason)
         if not self.cycle.response_started:
             self.transport.write(_answer(reason, self._language()))
         self.transport.close()
 
-    def _refuse_sender(self, reason: Reason) -> None:
+    def _refuse_sender(self, reason: RefusalReason) -> None:
         """Ends a connection whose client is still sending. Closing it immediately would discard the answer."""
         self._refuse(reason)
-        self._await(None)
-        cast(JoinedWrites, self.transport).write_eof()
+        self._set_timer(None)
+        cast(CoalescingTransport, self.transport).write_eof()
         self._timer = self.loop.call_later(DISCARD_SECONDS, self.transport.abort)
 
-    def _refuse(self, reason: Reason) -> None:
+    def _refuse(self, reason: RefusalReason) -> None:
         self._ended = True
-        self._limits.count(reason)
+        self._limits.on_refused(reason)
         self.transport.write(_answer(reason, self._language()))
 
     def _language(self) -> str:
@@ -261,7 +261,7 @@ class BoundedProtocol(JoiningProtocol):
         return accepted_language(self.headers) if self._in_head or self._in_message else DEFAULT_LANGUAGE
 
 
-def _answer(reason: Reason, language: str) -> bytes:
+def _answer(reason: RefusalReason, language: str) -> bytes:
     status, code, english = _REFUSALS[reason]
     message = translate(english, language)
     error = {"error": {"code": code, "message": message, "details": None}}

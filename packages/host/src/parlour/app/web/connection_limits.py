@@ -13,12 +13,12 @@ logger = logging.getLogger(__name__)
 
 WARNING_INTERVAL_SECONDS = 60.0
 """Seconds between two warnings about refused connections."""
-Reason = Literal["total", "address", "head_bytes", "head_time", "silent"]
+RefusalReason = Literal["total", "address", "head_bytes", "head_time", "silent"]
 """Why a connection is refused or ended."""
 
 
 @dataclass(frozen=True, slots=True)
-class Allowance:
+class ConnectionQuota:
     """The limits of connections."""
 
     total: int
@@ -27,13 +27,15 @@ class Allowance:
     silent_seconds: float
 
 
-class ConnectionLimits:
+class ConnectionLimiter:
     """Counts connections. Loopback and trusted proxies, which serve many clients, have no limit per address."""
 
-    def __init__(self, allowance: Allowance, proxies: TrustedProxies, count: Callable[[Reason], None]) -> None:
-        self.allowance = allowance
+    def __init__(
+        self, allowance: ConnectionQuota, proxies: TrustedProxies, count: Callable[[RefusalReason], None]
+    ) -> None:
+        self.quota = allowance
         self._proxies = proxies
-        self.count = count
+        self.on_refused = count
         """Called with the reason for each connection that is refused or ended."""
         self._open = 0
         self._by_address: Counter[str] = Counter()
@@ -43,14 +45,14 @@ class ConnectionLimits:
     def open(self) -> int:
         return self._open
 
-    def enter(self, address: str) -> Reason | None:
+    def enter(self, address: str) -> RefusalReason | None:
         """Counts a new connection, or returns why it is refused. `leave` must be called for each counted one."""
-        if self._open >= self.allowance.total:
+        if self._open >= self.quota.total:
             self._warn("%d connections are open: new ones are refused", self._open)
             return "total"
         if not self._exempt(address):
             key = limit_key(address)
-            if self._by_address[key] >= self.allowance.per_address:
+            if self._by_address[key] >= self.quota.per_address:
                 words = (
                     "%d connections from %s are open: more are refused; is it a proxy, name it in http.trusted_proxies"
                 )

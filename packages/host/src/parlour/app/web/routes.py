@@ -8,43 +8,43 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from parlour.app.host import Host
-from parlour.app.settings import Settings
-from parlour.core.access.browser_sessions import Logins
+from parlour.app.settings import HostSettings
+from parlour.core.access.browser_sessions import BrowserSessions
 from parlour.core.access.keys import ApiKeys
-from parlour.core.access.users import Users
-from parlour.http.allowed_hosts import HostNames
-from parlour.http.domain import Domain, below_api
-from parlour.http.events.service import EventDoor
+from parlour.core.access.users import UserAccounts
+from parlour.http.allowed_hosts import AllowedHosts
+from parlour.http.domain import Domain, api_domain
+from parlour.http.events.service import EventService
 from parlour.http.principals import Authenticator
 from parlour.version import VERSION
 from parlour_sdk.values import dataclass
 
-from .connection_limits import ConnectionLimits
-from .host_facts import gauges, host_facts
+from .connection_limits import ConnectionLimiter
+from .host_info import gauges, host_info
 
 if TYPE_CHECKING:
     from fastapi import APIRouter
 
-    from parlour.http.models.mapping import ModelForms
+    from parlour.http.models.mapping import ModelMapper
     from parlour.http.pagination import Pages
-    from parlour.http.target_validation import Targets
+    from parlour.http.target_validation import TargetValidator
 
 
 @dataclass(frozen=True, slots=True)
-class Domains:
+class DomainRouters:
     """Builds the routers of all domains."""
 
-    settings: Settings
+    settings: HostSettings
     host: Host
     authenticator: Authenticator
     keys: ApiKeys
-    users: Users
-    logins: Logins
-    names: HostNames
-    door: EventDoor
+    users: UserAccounts
+    logins: BrowserSessions
+    names: AllowedHosts
+    event_service: EventService
     uploads: Path
     setup_token: str
-    limits: ConnectionLimits | None
+    limits: ConnectionLimiter | None
 
     def all(self) -> list[Domain]:
         """Returns the domains in the order of the OpenAPI document."""
@@ -52,49 +52,49 @@ class Domains:
             Domain(("/healthz", "/readyz"), self.health),
             Domain(("/metrics",), self.metrics),
             Domain(("/hooks",), self.hooks),
-            below_api("openapi.json", self.openapi),
-            below_api("info", self.info),
-            below_api("settings", self.runtime_settings),
-            below_api("live", self.live),
-            below_api("stats", self.stats),
-            below_api("auth", self.accounts),
-            below_api("users", self.people),
-            below_api("api-keys", self.api_keys),
-            below_api("schedules", self.schedules),
-            below_api("webhooks", self.webhooks),
-            below_api("events", self.events),
-            below_api("agents", self.chat),
-            below_api("approvals", self.approvals),
-            below_api("runs", self.runs),
-            below_api("runtimes", self.runtimes),
-            below_api("agents", self.agents),
-            below_api("adapters", self.adapters),
-            below_api("bots", self.bots),
-            below_api("bots", self.bot_routes),
-            below_api("default-agents", self.default_agents),
-            below_api("runners", self.runners),
-            below_api("model-kinds model-providers", self.model_providers),
-            below_api("models", self.models),
-            below_api("budgets", self.budgets),
-            below_api("plugins", self.plugins),
-            below_api("tools", self.tools),
-            below_api("mcp-servers", self.mcp_servers),
-            below_api("conversations", self.conversations),
-            below_api("audit", self.audit),
-            below_api("feedback", self.feedback),
-            below_api("artifacts", self.artifacts),
-            below_api("files", self.files),
+            api_domain("openapi.json", self.openapi),
+            api_domain("info", self.info),
+            api_domain("settings", self.runtime_settings),
+            api_domain("live", self.live),
+            api_domain("stats", self.stats),
+            api_domain("auth", self.accounts),
+            api_domain("users", self.people),
+            api_domain("api-keys", self.api_keys),
+            api_domain("schedules", self.schedules),
+            api_domain("webhooks", self.webhooks),
+            api_domain("events", self.events),
+            api_domain("agents", self.chat),
+            api_domain("approvals", self.approvals),
+            api_domain("runs", self.runs),
+            api_domain("runtimes", self.runtimes),
+            api_domain("agents", self.agents),
+            api_domain("adapters", self.adapters),
+            api_domain("bots", self.bots),
+            api_domain("bots", self.bot_routes),
+            api_domain("default-agents", self.default_agents),
+            api_domain("runners", self.runners),
+            api_domain("model-kinds model-providers", self.model_providers),
+            api_domain("models", self.models),
+            api_domain("budgets", self.budgets),
+            api_domain("plugins", self.plugins),
+            api_domain("tools", self.tools),
+            api_domain("mcp-servers", self.mcp_servers),
+            api_domain("conversations", self.conversations),
+            api_domain("audit", self.audit),
+            api_domain("feedback", self.feedback),
+            api_domain("artifacts", self.artifacts),
+            api_domain("files", self.files),
         ]
 
     def health(self) -> "APIRouter":
         from parlour.http.health.endpoints import router
 
-        return router(self.host.missing)
+        return router(self.host.pending_start_steps)
 
     def metrics(self) -> "APIRouter":
         from parlour.http.metrics.endpoints import router
 
-        return router(self.host.measurements, partial(gauges, self.host, self.limits))
+        return router(self.host.metrics, partial(gauges, self.host, self.limits))
 
     def hooks(self) -> "APIRouter":
         from parlour.http.platform_callbacks.endpoints import router
@@ -109,34 +109,36 @@ class Domains:
     def info(self) -> "APIRouter":
         from parlour.http.info.endpoints import router
 
-        return router(VERSION, partial(host_facts, self.settings, self.host.tuning, self.host.models), self.host.clock)
+        return router(
+            VERSION, partial(host_info, self.settings, self.host.live_settings, self.host.models), self.host.clock
+        )
 
     def runtime_settings(self) -> "APIRouter":
         from parlour.http.settings.endpoints import router
 
-        return router(self.host.tuning, self.host.clock)
+        return router(self.host.live_settings, self.host.clock)
 
     def live(self) -> "APIRouter":
         from parlour.http.live.endpoints import router
 
-        return router(self.host.board, self.authenticator)
+        return router(self.host.live_feed, self.authenticator)
 
     def stats(self) -> "APIRouter":
         from parlour.http.stats.endpoints import router
         from parlour.http.stats.usage import UsageByDay
 
         host, core = self.host, self.host.core
-        usage = UsageByDay(host.statistics, core.days, core.agents, host.models.book)
+        usage = UsageByDay(host.statistics, core.days, core.agents, host.models.repository)
         return router(host.statistics, usage, host.clock)
 
     def accounts(self) -> "APIRouter":
         from parlour.http.accounts.endpoints import router
-        from parlour.http.accounts.throttle import Throttle
+        from parlour.http.accounts.throttle import LoginThrottle
 
         def refused(reason: str) -> None:
-            self.host.measurements.count("parlour_throttled_logins_total", ("reason", reason))
+            self.host.metrics.count("parlour_throttled_logins_total", ("reason", reason))
 
-        throttle, path = Throttle(self.host.clock, refused), self.settings.http.prefix or "/"
+        throttle, path = LoginThrottle(self.host.clock, refused), self.settings.http.prefix or "/"
         return router(self.users, self.logins, self.names, throttle, self.setup_token, path)
 
     def people(self) -> "APIRouter":
@@ -156,21 +158,21 @@ class Domains:
         return router(core.schedules, core.scheduler, self._targets(), host.cursors, host.ids, host.clock)
 
     def webhooks(self) -> "APIRouter":
-        from parlour.core.ingest.inbound_webhooks import WebhookCalls
+        from parlour.core.ingest.inbound_webhooks import InboundWebhookReceiver
         from parlour.http.webhooks.endpoints import router
 
         host, core = self.host, self.host.core
-        calls = WebhookCalls(core.gateway, host.secrets, host.ids, host.clock)
+        calls = InboundWebhookReceiver(core.gateway, host.secrets, host.ids, host.clock)
         public_url = self.settings.http.public_address
         return router(
-            core.inbound, calls, self._targets(), host.secrets, host.cursors, host.ids, host.clock, public_url
+            core.inbound_webhooks, calls, self._targets(), host.secrets, host.cursors, host.ids, host.clock, public_url
         )
 
     def events(self) -> "APIRouter":
-        from parlour.core.observability.explain.explanations import Trails
+        from parlour.core.observability.explain.explanations import Explanations
         from parlour.http.events.endpoints import router
 
-        return router(self.door, self._pages(), Trails(self.host.journal, self.host.clock))
+        return router(self.event_service, self._pages(), Explanations(self.host.journal, self.host.clock))
 
     def chat(self) -> "APIRouter":
         from parlour.http.chat.endpoints import router
@@ -224,26 +226,26 @@ class Domains:
 
     def bots(self) -> "APIRouter":
         from parlour.http.bots.endpoints import router
-        from parlour.http.bots.mapping import BotForm
+        from parlour.http.bots.mapping import BotMapper
 
         host, core = self.host, self.host.core
-        form = BotForm(host.catalogue, host.secrets)
+        form = BotMapper(host.catalogue, host.secrets)
         return router(core.bots, form, host.bots, core.routes, core.agents, host.cursors, host.ids, host.clock)
 
     def bot_routes(self) -> "APIRouter":
-        from parlour.http.bots.route_mapping import RouteForm
-        from parlour.http.bots.routes import router
+        from parlour.http.bots.route_endpoints import router
+        from parlour.http.bots.route_mapping import RouteMapper
 
         host, core = self.host, self.host.core
-        form = RouteForm(core.agents, host.plugins, host.secrets)
-        return router(core.bots, core.routes, form, core.router, core.audience, host.clock)
+        form = RouteMapper(core.agents, host.plugins, host.secrets)
+        return router(core.bots, core.routes, form, core.router, core.subscriptions, host.clock)
 
     def default_agents(self) -> "APIRouter":
         from parlour.http.default_agents.endpoints import router
-        from parlour.http.default_agents.mapping import DefaultAgentForm
+        from parlour.http.default_agents.mapping import DefaultAgentMapper
 
         host, core = self.host, self.host.core
-        form = DefaultAgentForm(core.agents, core.bots, host.catalogue)
+        form = DefaultAgentMapper(core.agents, core.bots, host.catalogue)
         return router(core.default_agents, form, host.cursors, host.ids, host.clock)
 
     def runners(self) -> "APIRouter":
@@ -252,25 +254,25 @@ class Domains:
         return router(self.host.core.registry, self._plugin_status, self.host.cursors)
 
     def model_providers(self) -> "APIRouter":
-        from parlour.http.models.providers import router
+        from parlour.http.models.provider_endpoints import router
 
         host, models = self.host, self.host.models
-        return router(models.book, models.catalogue, self._model_forms(), host.cursors, host.ids, host.clock)
+        return router(models.repository, models.catalogue, self._model_forms(), host.cursors, host.ids, host.clock)
 
     def models(self) -> "APIRouter":
-        from parlour.core.config.default_model import DefaultAgent
-        from parlour.core.config.model_usage import Needed
+        from parlour.core.config.default_model import DefaultModelAssigner
+        from parlour.core.config.model_usage import ModelReferences
         from parlour.http.models.connection_test import ModelTest
         from parlour.http.models.endpoints import router
 
         host, core = self.host, self.host.core
         return router(
-            host.models.book,
+            host.models.repository,
             self._model_forms(),
             ModelTest(host.models.models),
             core.agents,
-            DefaultAgent(host.journal, core.agents),
-            Needed(core.agents, core.registry),
+            DefaultModelAssigner(host.journal, core.agents),
+            ModelReferences(core.agents, core.registry),
             host.cursors,
             host.ids,
             host.clock,
@@ -284,11 +286,11 @@ class Domains:
         return router(core.budgets, BudgetUses(host.journal, core.days), host.cursors, host.ids, host.clock)
 
     def plugins(self) -> "APIRouter":
-        from parlour.http.plugins.audit import Changes
+        from parlour.http.plugins.audit import PluginAudit
         from parlour.http.plugins.endpoints import router
 
         host = self.host
-        return router(host.plugins, self.uploads, Changes(host.core.audit_log, host.clock), host.cursors)
+        return router(host.plugins, self.uploads, PluginAudit(host.core.audit_log, host.clock), host.cursors)
 
     def tools(self) -> "APIRouter":
         from parlour.http.tools.endpoints import router
@@ -297,26 +299,28 @@ class Domains:
 
     def mcp_servers(self) -> "APIRouter":
         from parlour.http.mcp_servers.endpoints import router
-        from parlour.http.mcp_servers.mapping import McpServerForm
+        from parlour.http.mcp_servers.mapping import McpServerMapper
 
         host, tools = self.host, self.host.tools
-        form = McpServerForm(tools.mcp_book, host.secrets, tools.reserved, self.settings.mcp.allow_unsandboxed)
-        return router(tools.mcp_book, tools.mcp_servers, form, host.cursors, host.ids, host.clock)
+        form = McpServerMapper(
+            tools.mcp_repository, host.secrets, tools.reserved_namespaces, self.settings.mcp.allow_unsandboxed
+        )
+        return router(tools.mcp_repository, tools.mcp_servers, form, host.cursors, host.ids, host.clock)
 
     def conversations(self) -> "APIRouter":
-        from parlour.core.store.history import History
+        from parlour.core.store.history import HistoryReader
         from parlour.http.conversations.endpoints import router
         from parlour.http.conversations.search import ConversationSearch
 
         host, core = self.host, self.host.core
-        history = History(host.journal, host.cursors)
+        history = HistoryReader(host.journal, host.cursors)
         return router(
             host.journal,
             self._pages(),
             history,
             core.conversations,
             core.default_agents,
-            core.erasing,
+            core.conversation_eraser,
             ConversationSearch(host.journal, host.cursors),
             host.ids,
             host.clock,
@@ -351,15 +355,15 @@ class Domains:
 
         return Pages(self.host.journal, self.host.cursors)
 
-    def _targets(self) -> "Targets":
-        from parlour.http.target_validation import Targets
+    def _targets(self) -> "TargetValidator":
+        from parlour.http.target_validation import TargetValidator
 
-        return Targets(self.host.core.agents, self.host.core.bots)
+        return TargetValidator(self.host.core.agents, self.host.core.bots)
 
-    def _model_forms(self) -> "ModelForms":
-        from parlour.http.models.mapping import ModelForms
+    def _model_forms(self) -> "ModelMapper":
+        from parlour.http.models.mapping import ModelMapper
 
-        return ModelForms(self.host.models.book, self.host.models.catalogue, self.host.secrets)
+        return ModelMapper(self.host.models.repository, self.host.models.catalogue, self.host.secrets)
 
     def _plugin_status(self, plugin_id: str) -> str:
         supervisor = self.host.runtime.supervisors().get(plugin_id)

@@ -11,20 +11,20 @@ import uvicorn
 
 from parlour.app.file_limit import connections_within_file_limit
 from parlour.app.host import Host
-from parlour.app.settings import HttpSettings, Settings
+from parlour.app.settings import HostSettings, HttpSettings
+from parlour.http.body_limit import AsgiApp
 from parlour.http.client_address import TrustedProxies
-from parlour.http.limits import Application
-from parlour.http.page.static_server import PageServing
-from parlour.http.proxy_requests import ProxyRequests
+from parlour.http.page.static_server import PageServer
+from parlour.http.proxy_requests import ProxyMiddleware
 
 from .bounded_protocol import BoundedProtocol
-from .connection_limits import Allowance, ConnectionLimits, Reason
-from .interface import interface
+from .connection_limits import ConnectionLimiter, ConnectionQuota, RefusalReason
+from .host_app import build_host_app
 from .sockets import SocketProtocol
 
 logger = logging.getLogger(__name__)
 
-CLOSE_SECONDS = 1
+SHUTDOWN_TIMEOUT_SECONDS = 1
 """Seconds that open connections may take to end after the Host has stopped."""
 PAGE = Path(__file__).parents[2] / "page"
 """Folder of the built page."""
@@ -38,19 +38,19 @@ class Server(uvicorn.Server):
         yield
 
 
-def server(settings: Settings, host: Host, setup_token: str = "") -> Server:
+def server(settings: HostSettings, host: Host, setup_token: str = "") -> Server:
     """Builds the web server of a Host."""
 
-    def count(reason: Reason) -> None:
-        host.measurements.count("parlour_refused_connections_total", ("reason", reason))
+    def count(reason: RefusalReason) -> None:
+        host.metrics.count("parlour_refused_connections_total", ("reason", reason))
 
     http = settings.http
     proxies = TrustedProxies(http.trusted_proxies)
-    limits = ConnectionLimits(_allowance(http), proxies, count)
-    page = PageServing(interface(settings, host, setup_token, limits).serve, PAGE, http.prefix)
-    app: Application = page
+    limits = ConnectionLimiter(_connection_quota(http), proxies, count)
+    page = PageServer(build_host_app(settings, host, setup_token, limits).serve, PAGE, http.prefix)
+    app: AsgiApp = page
     if proxies or http.prefix:
-        app = ProxyRequests(page, proxies, http.prefix, http.connections_per_address, partial(count, "address"))
+        app = ProxyMiddleware(page, proxies, http.prefix, http.connections_per_address, partial(count, "address"))
     config = uvicorn.Config(
         app,
         http=cast(Any, partial(BoundedProtocol, limits)),
@@ -61,13 +61,13 @@ def server(settings: Settings, host: Host, setup_token: str = "") -> Server:
         proxy_headers=False,
         access_log=False,
         log_config=None,
-        timeout_graceful_shutdown=CLOSE_SECONDS,
+        timeout_graceful_shutdown=SHUTDOWN_TIMEOUT_SECONDS,
     )
     return Server(config)
 
 
-def _allowance(http: HttpSettings) -> Allowance:
+def _connection_quota(http: HttpSettings) -> ConnectionQuota:
     total = connections_within_file_limit(http.connections)
     if total < http.connections:
         logger.info("connections are limited to %d by the limit of open files", total)
-    return Allowance(total, http.connections_per_address, http.head_seconds, http.silent_seconds)
+    return ConnectionQuota(total, http.connections_per_address, http.head_seconds, http.silent_seconds)

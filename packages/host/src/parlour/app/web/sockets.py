@@ -10,9 +10,9 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from websockets.frames import Frame
 from websockets.http11 import Request
 
-from parlour.http.socket_control import EXTENSION
+from parlour.http.socket_control import SOCKET_EXTENSION
 
-CLOSE_SECONDS = 5.0
+CLOSE_TIMEOUT_SECONDS = 5.0
 """Seconds that a peer may take to read the remaining data when its socket is closed for not reading."""
 BAD_HANDSHAKE = (
     b"HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain; charset=utf-8\r\n"
@@ -46,7 +46,7 @@ class SocketProtocol(WebSocketsSansIOProtocol):
     def handle_connect(self, event: Request) -> None:
         super().handle_connect(event)
         if self.response.status_code == 101:
-            self.scope["extensions"][EXTENSION] = self  # type: ignore[assignment]  # the application starts later
+            self.scope["extensions"][SOCKET_EXTENSION] = self  # type: ignore[assignment]  # the application starts later
 
     def limit_frames(self, max_bytes: int) -> None:
         self.conn.max_message_size = max_bytes
@@ -77,7 +77,7 @@ class SocketProtocol(WebSocketsSansIOProtocol):
             pong.set_exception(ConnectionResetError())
             pong.exception()  # marks it as retrieved: the caller of `ping` may have been cancelled
 
-    def cut(self, code: int, reason: str) -> None:
+    def close_unresponsive(self, code: int, reason: str) -> None:
         if not self.close_sent and not self.transport.is_closing():
             self.conn.fail(code, reason)
             self.transport.write(b"".join(self.conn.data_to_send()))
@@ -91,7 +91,7 @@ class SocketProtocol(WebSocketsSansIOProtocol):
     def _close_soon(self) -> None:
         """Closes the transport and aborts it later: closing waits for the peer to read, which may never happen."""
         self.transport.close()
-        self.loop.call_later(CLOSE_SECONDS, self.transport.abort)
+        self.loop.call_later(CLOSE_TIMEOUT_SECONDS, self.transport.abort)
 
     def abort(self) -> None:
         self.transport.abort()

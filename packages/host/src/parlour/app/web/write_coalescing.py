@@ -9,21 +9,21 @@ from typing import Any, Final, cast
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-AT_ONCE: Final = 16 * 1024
+FLUSH_BYTES: Final = 16 * 1024
 """Buffered bytes from which data is written without waiting, so that flow control affects large writes."""
 
-UNREAD_SECONDS: Final = 30.0
+CLOSE_TIMEOUT_SECONDS: Final = 30.0
 """Seconds that a peer may take to read the rest after the connection was closed."""
 
 
-class JoinedWrites:
+class CoalescingTransport:
     """Wraps a transport and combines its writes; everything else is passed through."""
 
     def __init__(
         self,
         transport: asyncio.Transport,
         loop: asyncio.AbstractEventLoop,
-        unread_seconds: float = UNREAD_SECONDS,
+        unread_seconds: float = CLOSE_TIMEOUT_SECONDS,
     ) -> None:
         self._transport = transport
         self._loop = loop
@@ -39,7 +39,7 @@ class JoinedWrites:
             self._loop.call_soon(self._flush)
         self._written.append(data)
         self._size += len(data)
-        if self._size >= AT_ONCE:
+        if self._size >= FLUSH_BYTES:
             self._flush()
 
     def close(self) -> None:
@@ -61,9 +61,9 @@ class JoinedWrites:
             self._transport.write(joined)
 
 
-class JoiningProtocol(HttpToolsProtocol):
+class CoalescingHttpProtocol(HttpToolsProtocol):
     """HTTP protocol that combines its writes. A WebSocket takes over the transport of the request that opened it."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(cast(asyncio.Transport, transport))
-        self.transport = cast(asyncio.Transport, JoinedWrites(self.transport, self.loop))
+        self.transport = cast(asyncio.Transport, CoalescingTransport(self.transport, self.loop))

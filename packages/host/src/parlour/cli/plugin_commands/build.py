@@ -8,51 +8,51 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from parlour.app.settings import Settings
+from parlour.app.settings import HostSettings
 from parlour.plugin_runtime.packages.archive import SizeLimits
 from parlour.plugin_runtime.packages.sources import Package, PackageRules, stage
 from parlour_sdk.plugin import PluginInvalid
 
-from ..main import CommandFailed
+from ..main import CommandError
 from . import plugin_python
-from .validate import Valid, validated
+from .validate import ValidPlugin, validate_plugin
 
-LONG_AGO = (1980, 1, 1, 0, 0, 0)
+ENTRY_TIME = (1980, 1, 1, 0, 0, 0)
 """Time of all entries, the earliest that a zip can store; with the real one every build would differ."""
 UNIX = 3
 """Code of Unix as the system that created a zip entry."""
 
 
-def run(settings: Settings, path: Path, output: Path | None) -> None:
-    valid = validated(settings, path, plugin_python.authors(settings))
+def run(settings: HostSettings, path: Path, output: Path | None) -> None:
+    valid = validate_plugin(settings, path, plugin_python.author_interpreters(settings))
     target = _target(valid, output)
     try:
         with tempfile.TemporaryDirectory() as staging:
             package = asyncio.run(_staged(settings, valid, Path(staging)))
             content = _write(package, target)
     except PluginInvalid as error:
-        raise CommandFailed(str(error)) from error
+        raise CommandError(str(error)) from error
     except OSError as error:
-        raise CommandFailed(f"{target} can't be written: {error.strerror or error}") from error
+        raise CommandError(f"{target} can't be written: {error.strerror or error}") from error
     print(f"{target}  {len(content)} bytes  sha256 {hashlib.sha256(content).hexdigest()}")
 
 
-def _target(valid: Valid, output: Path | None) -> Path:
+def _target(valid: ValidPlugin, output: Path | None) -> Path:
     """Returns the path of the zip. It is beside the plugin, not inside, where the next build would pack it."""
     plugin, metadata = valid.plugin, valid.plugin.manifest.metadata
     place = plugin.folder.parent if plugin.file is None else plugin.folder
-    target = (output or place / _plain(f"{metadata.author}-{metadata.name}-{metadata.version}.zip")).absolute()
+    target = (output or place / _safe_file_name(f"{metadata.author}-{metadata.name}-{metadata.version}.zip")).absolute()
     if plugin.file is None and target.resolve().is_relative_to(plugin.folder.resolve()):
-        raise CommandFailed(f"{target} is inside the plugin's folder and would become part of it; name another place")
+        raise CommandError(f"{target} is inside the plugin's folder and would become part of it; name another place")
     return target
 
 
-def _plain(name: str) -> str:
+def _safe_file_name(name: str) -> str:
     """Replaces characters that are not allowed in a file name: a version may be any text."""
     return "".join(each if each.isalnum() or each in ".+-_" else "_" for each in name)
 
 
-async def _staged(settings: Settings, valid: Valid, staging: Path) -> Package:
+async def _staged(settings: HostSettings, valid: ValidPlugin, staging: Path) -> Package:
     sizes = SizeLimits(settings.plugins.package_files, settings.plugins.package_bytes)
     return await stage(str(valid.plugin.file or valid.plugin.folder), None, staging, PackageRules(sizes))
 
@@ -72,7 +72,7 @@ def _write(package: Package, target: Path) -> bytes:
 
 
 def _entry(file: Path, folder: Path) -> zipfile.ZipInfo:
-    entry = zipfile.ZipInfo(file.relative_to(folder).as_posix(), LONG_AGO)
+    entry = zipfile.ZipInfo(file.relative_to(folder).as_posix(), ENTRY_TIME)
     executable = file.stat().st_mode & stat.S_IXUSR
     entry.create_system = UNIX
     entry.external_attr = (stat.S_IFREG | (0o755 if executable else 0o644)) << 16

@@ -5,15 +5,15 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from parlour.app.settings import Settings
+from parlour.app.settings import HostSettings
 
 from . import plugin_python
 from .validate import read
 
 
-def run(settings: Settings, path: Path, runner: str | None, pairs: Sequence[str], model: str) -> None:
+def run(settings: HostSettings, path: Path, runner: str | None, pairs: Sequence[str], model: str) -> None:
     plugin = read(path)
-    python = plugin_python.authors(settings).of(plugin)
+    python = plugin_python.author_interpreters(settings).for_plugin(plugin)
     options = [f"--model={model}", *(f"--config={pair}" for pair in pairs)]
     options += [f"--runner={runner}"] if runner is not None else []
     sys.stdout.flush()

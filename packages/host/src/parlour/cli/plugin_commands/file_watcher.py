@@ -3,21 +3,21 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from parlour.plugin_runtime.packages.file_tree import LEFT_OUT
+from parlour.plugin_runtime.packages.file_tree import EXCLUDED_NAMES
 
 Snapshot = dict[Path, tuple[int, int]]
 """Modification time in nanoseconds and size of each file."""
 
 
-class Watched:
+class FileWatcher:
     """Detects changes below a path. The caller polls it."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._taken: Snapshot | None = None
+        self._reported: Snapshot | None = None
         self._seen = _snapshot(path)
 
-    def changed(self) -> bool:
+    def has_changed(self) -> bool:
         """Returns whether files have changed since it last returned True, and are not changing any more.
 
         An editor saves several files one after the other, so a change is reported when two polls see the same files.
@@ -25,15 +25,15 @@ class Watched:
         seen = _snapshot(self._path)
         still = seen == self._seen
         self._seen = seen
-        if not still or seen == self._taken:
+        if not still or seen == self._reported:
             return False
-        self._taken = seen
+        self._reported = seen
         return True
 
 
 def _snapshot(path: Path) -> Snapshot:
     """Returns the state of all files. A file that can't be read counts as absent."""
-    return {file: seen for file in _files(path) if (seen := _look(file)) is not None}
+    return {file: seen for file in _files(path) if (seen := _file_state(file)) is not None}
 
 
 def _files(path: Path) -> Iterator[Path]:
@@ -41,7 +41,7 @@ def _files(path: Path) -> Iterator[Path]:
         yield path
         return
     for each in _entries(path):
-        if each.name in LEFT_OUT:
+        if each.name in EXCLUDED_NAMES:
             continue
         yield from _files(each) if each.is_dir() and not each.is_symlink() else [each]
 
@@ -53,7 +53,7 @@ def _entries(folder: Path) -> list[Path]:
         return []
 
 
-def _look(file: Path) -> tuple[int, int] | None:
+def _file_state(file: Path) -> tuple[int, int] | None:
     try:
         information = file.lstat()
     except OSError:

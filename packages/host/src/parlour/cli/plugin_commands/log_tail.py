@@ -10,14 +10,14 @@ class LogTail:
     def __init__(self, file: Path) -> None:
         self._file = file
         self._descriptor = -1
-        self._begun = b""
+        self._incomplete_line = b""
         if self._open():
             os.lseek(self._descriptor, 0, os.SEEK_END)
 
-    def lines(self) -> list[str]:
+    def read_lines(self) -> list[str]:
         """Returns the complete lines that were written since the last call."""
         found = self._read()
-        if self._renewed():
+        if self._is_replaced():
             self.close()
             if self._open():
                 found += self._read()
@@ -35,7 +35,7 @@ class LogTail:
             return False
         return True
 
-    def _renewed(self) -> bool:
+    def _is_replaced(self) -> bool:
         """Returns whether the file was replaced, or was not open yet."""
         if self._descriptor < 0:
             return True
@@ -48,6 +48,6 @@ class LogTail:
         if self._descriptor < 0:
             return []
         while block := os.read(self._descriptor, 65536):
-            self._begun += block
-        *whole, self._begun = self._begun.split(b"\n")
+            self._incomplete_line += block
+        *whole, self._incomplete_line = self._incomplete_line.split(b"\n")
         return [line.decode(errors="replace") for line in whole]

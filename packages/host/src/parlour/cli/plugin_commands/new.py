@@ -6,15 +6,15 @@ import tempfile
 from pathlib import Path
 from string import Template
 
-from parlour.plugin_runtime.store import safe
+from parlour.plugin_runtime.store import require_safe_name
 from parlour_sdk.plugin import PluginInvalid
 
-from ..main import CommandFailed
+from ..main import CommandError
 
 TEMPLATES = Path(__file__).with_name("templates")
 SUFFIX = ".template"
 """Suffix of template files, so that no tool treats them as files of Parlour itself."""
-HIDDEN = "dot-"
+DOT_PREFIX = "dot-"
 """Prefix in the name of a template that stands for a leading dot."""
 
 
@@ -26,18 +26,18 @@ def run(identity: str, one_file: bool, into: Path) -> None:
     try:
         _write(files, place, one_file)
     except OSError as error:
-        raise CommandFailed(f"{place} can't be written: {error.strerror or error}") from error
-    _tell(place / f"{words['file']}.py" if one_file else place, identity)
+        raise CommandError(f"{place} can't be written: {error.strerror or error}") from error
+    _print_next_steps(place / f"{words['file']}.py" if one_file else place, identity)
 
 
 def _identity(identity: str) -> tuple[str, str]:
     author, _, name = identity.partition("/")
     if not author or not name:
-        raise CommandFailed(f"'{identity}' is no identity; write AUTHOR/NAME, such as acme/hello")
+        raise CommandError(f"'{identity}' is no identity; write AUTHOR/NAME, such as acme/hello")
     try:
-        return safe(author), safe(name)
+        return require_safe_name(author), require_safe_name(name)
     except PluginInvalid as error:
-        raise CommandFailed(str(error)) from error
+        raise CommandError(str(error)) from error
 
 
 def _module(name: str) -> str:
@@ -59,7 +59,7 @@ def _filled(templates: Path, words: dict[str, str]) -> dict[Path, str]:
 
 def _place(template: Path, words: dict[str, str]) -> Path:
     name = _fill(template.name.removesuffix(SUFFIX), words)
-    return template.with_name(f".{name.removeprefix(HIDDEN)}" if name.startswith(HIDDEN) else name)
+    return template.with_name(f".{name.removeprefix(DOT_PREFIX)}" if name.startswith(DOT_PREFIX) else name)
 
 
 def _fill(text: str, words: dict[str, str]) -> str:
@@ -69,7 +69,7 @@ def _fill(text: str, words: dict[str, str]) -> str:
 def _write(files: dict[Path, str], place: Path, one_file: bool) -> None:
     taken = [place / file for file in files if (place / file).exists()] if one_file else [place] * place.exists()
     if taken:
-        raise CommandFailed(f"{taken[0]} is there already; choose another name, or another folder with --into")
+        raise CommandError(f"{taken[0]} is there already; choose another name, or another folder with --into")
     above = place if one_file else place.parent
     above.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=above, prefix=".new-") as staging:
@@ -81,7 +81,7 @@ def _write(files: dict[Path, str], place: Path, one_file: bool) -> None:
             shutil.move(each, place / each.name if one_file else place)
 
 
-def _tell(path: Path, identity: str) -> None:
+def _print_next_steps(path: Path, identity: str) -> None:
     shown = shlex.quote(str(path))
     print(f"made {path}: {identity}, an agent that greets")
     print(f"  parlour plugin test {shown}")

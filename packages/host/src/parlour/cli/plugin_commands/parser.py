@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from parlour.app.settings import Settings
+    from parlour.app.settings import HostSettings
 
 
 PATH = "the plugin's folder, or its one .py file"
@@ -66,37 +66,37 @@ def _add_chat(actions: Actions) -> None:
     chat.set_defaults(run=_chat)
 
 
-def _new(arguments: argparse.Namespace, settings: "Settings") -> None:
+def _new(arguments: argparse.Namespace, settings: "HostSettings") -> None:
     from . import new
 
     new.run(arguments.identity, arguments.one_file, arguments.into)
 
 
-def _validate(arguments: argparse.Namespace, settings: "Settings") -> None:
+def _validate(arguments: argparse.Namespace, settings: "HostSettings") -> None:
     from . import validate
 
     validate.run(settings, arguments.path)
 
 
-def _test(arguments: argparse.Namespace, settings: "Settings") -> None:
+def _test(arguments: argparse.Namespace, settings: "HostSettings") -> None:
     from . import test
 
     test.run(settings, arguments.path, arguments.pytest)
 
 
-def _chat(arguments: argparse.Namespace, settings: "Settings") -> None:
+def _chat(arguments: argparse.Namespace, settings: "HostSettings") -> None:
     from . import chat
 
     chat.run(settings, arguments.path, arguments.runner, arguments.pairs, arguments.model)
 
 
-def _run(arguments: argparse.Namespace, settings: "Settings") -> None:
+def _run(arguments: argparse.Namespace, settings: "HostSettings") -> None:
     from . import run
 
     run.run(settings, arguments.path, arguments.remove, arguments.grant)
 
 
-def _build(arguments: argparse.Namespace, settings: "Settings") -> None:
+def _build(arguments: argparse.Namespace, settings: "HostSettings") -> None:
     from . import build
 
     build.run(settings, arguments.path, arguments.output)

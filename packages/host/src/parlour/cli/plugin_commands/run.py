@@ -9,23 +9,23 @@ from pathlib import Path
 from types import FrameType
 
 from parlour.app.data_directory import DataDirectory
-from parlour.app.settings import Settings
-from parlour.plugin_runtime.store import PluginFolder
+from parlour.app.settings import HostSettings
+from parlour.plugin_runtime.store import PluginStore
 
 from .. import plugins
-from ..main import CommandFailed
+from ..main import CommandError
 from . import plugin_python
-from .file_watcher import Watched
+from .file_watcher import FileWatcher
 from .log_tail import LogTail
-from .validate import validated
+from .validate import validate_plugin
 
-LOOK_SECONDS = 0.3
+POLL_SECONDS = 0.3
 """Seconds between two polls of files, Host and logs."""
 
 
-def run(settings: Settings, path: Path, remove: bool, grant: str) -> None:
+def run(settings: HostSettings, path: Path, remove: bool, grant: str) -> None:
     """Watches the plugin until it is interrupted."""
-    session = Session(settings, path.expanduser().absolute(), grant)
+    session = DevelopmentSession(settings, path.expanduser().absolute(), grant)
     session.require_host()
     with _until_interrupted():
         session.watch()
@@ -48,15 +48,15 @@ def _until_interrupted() -> Iterator[None]:
         yield
 
 
-class Session:
+class DevelopmentSession:
     """Keeps the newest working version of one plugin in a running Host while its author changes it."""
 
-    def __init__(self, settings: Settings, path: Path, grant: str) -> None:
+    def __init__(self, settings: HostSettings, path: Path, grant: str) -> None:
         self._settings = settings
         self._grant = grant
         self._path = path
         self._directory = DataDirectory(settings.data)
-        self._pythons = plugin_python.at(settings, self._directory.path / "environments")
+        self._pythons = plugin_python.interpreters_in(settings, self._directory.path / "environments")
         self._served = True
         self._logs: dict[str, LogTail] = {}
         """Logs by plugin id, which the author may change."""
@@ -65,49 +65,53 @@ class Session:
         try:
             served = self._directory.serving_pid()
         except OSError as error:
-            raise CommandFailed(f"{self._directory.path} can't be looked at: {error.strerror}") from error
+            raise CommandError(f"{self._directory.path} can't be looked at: {error.strerror}") from error
         if served is None:
-            raise CommandFailed(f"no Host serves {self._directory.path}; start one: parlour serve {self._option}")
+            raise CommandError(f"no Host serves {self._directory.path}; start one: parlour serve {self._option}")
 
     @property
     def _option(self) -> str:
         return f"--data {shlex.quote(str(self._directory.path))}"
 
     def watch(self) -> None:
-        watched = Watched(self._path)
+        watched = FileWatcher(self._path)
         while True:
-            self._look_for_host()
-            if watched.changed():
-                self._take()
+            self._report_host_state()
+            if watched.has_changed():
+                self._install()
             self._show_logs()
-            time.sleep(LOOK_SECONDS)
+            time.sleep(POLL_SECONDS)
 
     def end(self, remove: bool) -> None:
         self._show_logs()
-        installed = PluginFolder(self._directory.plugins).records()
+        installed = PluginStore(self._directory.plugins).records()
         for plugin_id in (each for each in self._logs if each in installed):
             if remove:
                 plugins.remove(self._settings, plugin_id, "keep")
             else:
-                say(f"{plugin_id} stays installed; to remove it: parlour plugin remove {plugin_id} {self._option}")
+                print_line(
+                    f"{plugin_id} stays installed; to remove it: parlour plugin remove {plugin_id} {self._option}"
+                )
 
-    def _look_for_host(self) -> None:
+    def _report_host_state(self) -> None:
         served = self._directory.serving_pid() is not None
         if served != self._served:
-            say("the Host is back" if served else "the Host has ended; what you change is there when it starts again")
+            print_line(
+                "the Host is back" if served else "the Host has ended; what you change is there when it starts again"
+            )
         self._served = served
 
-    def _take(self) -> None:
+    def _install(self) -> None:
         """Validates and installs the plugin. If that fails, prints why; the previous version keeps running."""
         begun = time.monotonic()
         try:
-            valid = validated(self._settings, self._path, self._pythons)
+            valid = validate_plugin(self._settings, self._path, self._pythons)
             first = self._follow_log(valid.plugin.manifest.identity)
-            plugins.install(self._settings, str(self._path), self._grant, None, say if first else _nothing)
-        except CommandFailed as error:
-            say(f"not taken: {error}")
+            plugins.install(self._settings, str(self._path), self._grant, None, print_line if first else _print_nothing)
+        except CommandError as error:
+            print_line(f"not taken: {error}")
         else:
-            say(f"{valid.title} is taken ({time.monotonic() - begun:.1f} s); change its files to go on")
+            print_line(f"{valid.title} is taken ({time.monotonic() - begun:.1f} s); change its files to go on")
 
     def _follow_log(self, plugin_id: str) -> bool:
         """Opens the plugin's log before it starts, so that its first lines are seen. Returns whether it is a new id."""
@@ -118,14 +122,14 @@ class Session:
 
     def _show_logs(self) -> None:
         for tail in self._logs.values():
-            for line in tail.lines():
-                say(f"  | {line}")
+            for line in tail.read_lines():
+                print_line(f"  | {line}")
 
 
-def say(line: str) -> None:
+def print_line(line: str) -> None:
     """Prints a line without buffering, also into a pipe."""
     print(line, flush=True)
 
 
-def _nothing(line: str) -> None:
+def _print_nothing(line: str) -> None:
     """Prints nothing: the permissions were printed at the first installation."""

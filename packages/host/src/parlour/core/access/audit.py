@@ -8,12 +8,12 @@ from typing import Any, Protocol
 
 from parlour.core.encoding import dumps
 from parlour.core.journal import Insert, Update, where
-from parlour.core.model.providers import Asking
+from parlour.core.model.providers import CallContext
 from parlour.core.store.tables import AUDIT
 
-COUNTED_ACTION = "several actions"
+DENIAL_COUNT_ACTION = "several actions"
 """Action of an entry that stands for a number of refusals."""
-COUNTED_CODE = "repeated"
+DENIAL_COUNT_CODE = "repeated"
 """Code of an entry that stands for a number of refusals."""
 
 
@@ -27,7 +27,7 @@ class AuditedCaller(Protocol):
     def runner_id(self) -> str: ...
 
 
-def access(
+def access_entry(
     caller: AuditedCaller, run_id: str, action: str, resource: str, scope: str, outcome: str, code: str, now: int
 ) -> Insert:
     """Records a plugin's call. `run_id` is what the call named; it is the caller's own only if there is a session."""
@@ -46,26 +46,26 @@ def access(
     )
 
 
-def refusals_counted(plugin_id: str, counted: Mapping[str, int], now: int) -> Insert:
+def denial_count_entry(plugin_id: str, counted: Mapping[str, int], now: int) -> Insert:
     """Records the refusals of one plugin beyond the first ones of a minute, as one entry with their number."""
     return _entry(
         now,
         kind="access",
         actor=plugin_id,
         plugin_id=plugin_id,
-        action=COUNTED_ACTION,
+        action=DENIAL_COUNT_ACTION,
         outcome="denied",
-        code=COUNTED_CODE,
+        code=DENIAL_COUNT_CODE,
         detail=_count(counted),
     )
 
 
-def refusals_recounted(plugin_id: str, counted: Mapping[str, int], made_at: int) -> Update:
+def denial_count_update(plugin_id: str, counted: Mapping[str, int], made_at: int) -> Update:
     """Updates the number in an entry that `denial_count_entry` made.
 
     The entry may be gone: retention does not wait for the end of a minute.
     """
-    entry = where(created_at=made_at, kind="access", plugin_id=plugin_id, code=COUNTED_CODE)
+    entry = where(created_at=made_at, kind="access", plugin_id=plugin_id, code=DENIAL_COUNT_CODE)
     return Update(AUDIT, {"detail": _count(counted)}, entry, expect=None)
 
 
@@ -73,7 +73,7 @@ def _count(counted: Mapping[str, int]) -> str:
     return dumps({"count": sum(counted.values()), "actions": dict(counted)})
 
 
-def budget(asking: Asking, model_id: str, reason: str, now: int) -> Insert:
+def budget_refusal_entry(asking: CallContext, model_id: str, reason: str, now: int) -> Insert:
     """Records a model call that a budget did not allow."""
     return _entry(
         now,
@@ -89,13 +89,13 @@ def budget(asking: Asking, model_id: str, reason: str, now: int) -> Insert:
     )
 
 
-def admin(actor: str, action: str, resource: str, before: Any, after: Any, now: int) -> Insert:
+def change_entry(actor: str, action: str, resource: str, before: Any, after: Any, now: int) -> Insert:
     """Records a change by a user, an API key or the command line. The caller masks secrets beforehand."""
     detail = dumps({"before": before, "after": after})
     return _entry(now, kind="admin", actor=actor, action=action, resource=resource, outcome="done", detail=detail)
 
 
-def runtime(plugin_id: str, runtime_id: str, action: str, outcome: str, now: int, run_id: str = "") -> Insert:
+def runtime_entry(plugin_id: str, runtime_id: str, action: str, outcome: str, now: int, run_id: str = "") -> Insert:
     """Records what happened to a remote runtime or to one of its claims."""
     return _entry(
         now,

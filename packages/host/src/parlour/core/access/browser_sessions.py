@@ -9,36 +9,36 @@ from parlour.core.store.tables import LOGINS, USERS
 from parlour_sdk.values import dataclass
 
 from . import audit
-from .users import User, restored
+from .users import UserAccount, user_from_row
 
-LIFETIME = 14 * 24 * 3600 * 1000
+SESSION_LIFETIME_MILLISECONDS = 14 * 24 * 3600 * 1000
 """Milliseconds after its last recorded use at which a session expires."""
-SEEN_EVERY = 3600 * 1000
+USE_RECORD_INTERVAL_MILLISECONDS = 3600 * 1000
 """Milliseconds between two records of a session's use; each one extends the session."""
 
 
 @dataclass(frozen=True, slots=True)
-class Login:
+class BrowserSession:
     """An open browser session and its user."""
 
     digest: str
     csrf: str
-    user: User
+    user: UserAccount
     expires_at: int
 
 
-class Logins:
+class BrowserSessions:
     def __init__(self, journal: Journal, clock: Clock) -> None:
         self._journal = journal
         self._clock = clock
 
-    async def open(self, user: User, agent: str, address: str) -> tuple[str, Login]:
+    async def open(self, user: UserAccount, agent: str, address: str) -> tuple[str, BrowserSession]:
         """Creates a session. Returns the cookie's value, which can't be read again.
 
         Retention deletes sessions that have expired.
         """
         cookie, csrf, now = secrets.token_urlsafe(32), secrets.token_urlsafe(24), self._clock.now()
-        login = Login(_digest(cookie), csrf, user, now + LIFETIME)
+        login = BrowserSession(_digest(cookie), csrf, user, now + SESSION_LIFETIME_MILLISECONDS)
         row: dict[str, str | int] = {
             "digest": login.digest,
             "user_id": user.user_id,
@@ -49,30 +49,35 @@ class Logins:
             "seen_at": now,
             "expires_at": login.expires_at,
         }
-        entry = audit.admin(f"user:{user.user_id}", "user.login", user.user_id, None, {"address": address}, now)
+        entry = audit.change_entry(f"user:{user.user_id}", "user.login", user.user_id, None, {"address": address}, now)
         await self._journal.commit(Unit("login.open", (Insert(LOGINS, {**row}), entry)))
         return cookie, login
 
-    async def find(self, cookie: str) -> Login | None:
+    async def find(self, cookie: str) -> BrowserSession | None:
         """Reads a cookie's session from the database, so that a session that was ended fails on its next request."""
         digest = _digest(cookie)
-        rows = await self._journal.read(Select(LOGINS, where(digest=digest), limit=1, few=True))
+        rows = await self._journal.read(Select(LOGINS, where(digest=digest), limit=1, point_read=True))
         now = self._clock.now()
         if not rows or rows[0]["expires_at"] <= now:
             return None
-        users = await self._journal.read(Select(USERS, where(user_id=rows[0]["user_id"]), limit=1, few=True))
+        users = await self._journal.read(Select(USERS, where(user_id=rows[0]["user_id"]), limit=1, point_read=True))
         if not users or not users[0]["enabled"]:
             return None
         # A session that was seen in the future comes from a clock that has been set back since: the absolute difference
         # keeps that session from lasting longer.
-        if abs(now - rows[0]["seen_at"]) >= SEEN_EVERY:
-            seen = Update(LOGINS, {"seen_at": now, "expires_at": now + LIFETIME}, where(digest=digest), expect=ANY)
+        if abs(now - rows[0]["seen_at"]) >= USE_RECORD_INTERVAL_MILLISECONDS:
+            seen = Update(
+                LOGINS,
+                {"seen_at": now, "expires_at": now + SESSION_LIFETIME_MILLISECONDS},
+                where(digest=digest),
+                expect=ANY,
+            )
             await self._journal.commit(Unit("login.seen", (seen,)))
-        return Login(digest, rows[0]["csrf"], restored(users[0]), rows[0]["expires_at"])
+        return BrowserSession(digest, rows[0]["csrf"], user_from_row(users[0]), rows[0]["expires_at"])
 
-    async def close(self, login: Login) -> None:
+    async def close(self, login: BrowserSession) -> None:
         user_id = login.user.user_id
-        entry = audit.admin(f"user:{user_id}", "user.logout", user_id, None, None, self._clock.now())
+        entry = audit.change_entry(f"user:{user_id}", "user.logout", user_id, None, None, self._clock.now())
         gone = Delete(LOGINS, where(digest=login.digest), expect=ANY)
         await self._journal.commit(Unit("login.close", (gone, entry)))
 

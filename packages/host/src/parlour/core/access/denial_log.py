@@ -4,36 +4,36 @@ import asyncio
 import logging
 from collections import Counter
 
-from parlour.core.errors import Refused
+from parlour.core.errors import CallRejected
 from parlour.core.journal import Journal, Statement, StorageFailed, Unit
-from parlour.core.model.event import EventContext, EventEnvelope, Party
+from parlour.core.model.event import EventContext, EventEnvelope, Participant
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.store import event_log
 
 from . import audit
-from .rate_limit import Rate
+from .rate_limit import TokenBucket
 
 logger = logging.getLogger(__name__)
 
 WINDOW_SECONDS = 60.0
 """Seconds over which the refusals of one plugin are counted together."""
-RECORDED_SINGLY = 20
+MAX_SINGLE_ROWS_PER_WINDOW = 20
 """Number of refusals of one plugin per window that get rows of their own."""
-RECORDED_OF_A_KIND = 5
+MIN_SINGLE_ROWS_PER_KIND = 5
 """Number of refusals of one action with one code that get rows in any case, so that other refusals do not hide them."""
-DENIALS_PER_SECOND = 100
+MAX_WRITTEN_DENIALS_PER_SECOND = 100
 """Refusals written per second and plugin; more are answered `rate_limited` and counted with the next one written."""
-TOLD_PER_SECOND = 1
+LOG_LINES_PER_SECOND = 1
 """Log lines per second about the refusals of one plugin."""
-TOLD_AT_ONCE = 10
+LOG_LINES_BURST = 10
 """Log lines about the refusals of one plugin that may come in a burst."""
 
 
-class Window:
+class DenialWindow:
     """Counts the refusals of one plugin within a minute."""
 
     def __init__(self) -> None:
-        self.began = asyncio.get_running_loop().time()
+        self.started_at = asyncio.get_running_loop().time()
         self.refused = 0
         self.kinds: Counter[tuple[str, str]] = Counter()
         """Number of refusals by action and code."""
@@ -46,13 +46,13 @@ class Window:
         """Counts a refusal. Returns whether it gets a row of its own."""
         self.refused += 1
         self.kinds[action, code] += 1
-        if self.refused <= RECORDED_SINGLY or self.kinds[action, code] <= RECORDED_OF_A_KIND:
+        if self.refused <= MAX_SINGLE_ROWS_PER_WINDOW or self.kinds[action, code] <= MIN_SINGLE_ROWS_PER_KIND:
             return True
         self.counted[action] += 1
         return False
 
-    def is_over(self) -> bool:
-        return asyncio.get_running_loop().time() - self.began >= WINDOW_SECONDS
+    def is_expired(self) -> bool:
+        return asyncio.get_running_loop().time() - self.started_at >= WINDOW_SECONDS
 
 
 class DenialLog:
@@ -62,47 +62,49 @@ class DenialLog:
         self._journal = journal
         self._clock = clock
         self._ids = ids
-        self._windows: dict[str, Window] = {}
-        self._written: dict[str, Rate] = {}
-        self._told: dict[str, Rate] = {}
+        self._windows: dict[str, DenialWindow] = {}
+        self._write_rates: dict[str, TokenBucket] = {}
+        self._log_rates: dict[str, TokenBucket] = {}
 
     async def record(
-        self, caller: audit.AuditedCaller, action: str, run_id: str, resource: str, scope: str, refusal: Refused
+        self, caller: audit.AuditedCaller, action: str, run_id: str, resource: str, scope: str, refusal: CallRejected
     ) -> None:
         """Writes the refusal. Raises CallRejected instead when it can't be written or there are too many of them."""
         plugin_id = caller.plugin_id
         window = self._window(plugin_id)
         singly = window.add(action, refusal.code)
-        if not self._written.setdefault(plugin_id, Rate(DENIALS_PER_SECOND, DENIALS_PER_SECOND)).take():
-            raise Refused("rate_limited", "this plugin is refused too often; wait and try again") from refusal
-        if self._told.setdefault(plugin_id, Rate(TOLD_PER_SECOND, TOLD_AT_ONCE)).take():
+        if not self._write_rates.setdefault(
+            plugin_id, TokenBucket(MAX_WRITTEN_DENIALS_PER_SECOND, MAX_WRITTEN_DENIALS_PER_SECOND)
+        ).try_acquire():
+            raise CallRejected("rate_limited", "this plugin is refused too often; wait and try again") from refusal
+        if self._log_rates.setdefault(plugin_id, TokenBucket(LOG_LINES_PER_SECOND, LOG_LINES_BURST)).try_acquire():
             logger.warning("plugin %s was refused %s in run %s: %s", plugin_id, action, run_id, refusal.message)
         now = self._clock.now()
         statements: tuple[Statement, ...]
         if singly:
-            entry = audit.access(caller, run_id, action, resource, scope, "denied", refusal.code, now)
+            entry = audit.access_entry(caller, run_id, action, resource, scope, "denied", refusal.code, now)
             statements = (event_log.append(self._event(plugin_id, action, run_id, refusal), "", now), entry)
         elif window.counted_at:
-            statements = (audit.refusals_recounted(plugin_id, window.counted, window.counted_at),)
+            statements = (audit.denial_count_update(plugin_id, window.counted, window.counted_at),)
         else:
             window.counted_at = now
             event = self._event(plugin_id, action, run_id, refusal, repeated=True)
-            statements = (event_log.append(event, "", now), audit.refusals_counted(plugin_id, window.counted, now))
+            statements = (event_log.append(event, "", now), audit.denial_count_entry(plugin_id, window.counted, now))
         try:
             await self._journal.commit(Unit("access.deny", statements))
         except StorageFailed as failure:
             if not singly and window.counted_at == now:
                 window.counted_at = 0
-            raise Refused("runtime_error", failure.message) from failure
+            raise CallRejected("runtime_error", failure.message) from failure
 
-    def _window(self, plugin_id: str) -> Window:
+    def _window(self, plugin_id: str) -> DenialWindow:
         window = self._windows.get(plugin_id)
-        if window is None or window.is_over():
-            window = self._windows[plugin_id] = Window()
+        if window is None or window.is_expired():
+            window = self._windows[plugin_id] = DenialWindow()
         return window
 
     def _event(
-        self, plugin_id: str, action: str, run_id: str, refusal: Refused, repeated: bool = False
+        self, plugin_id: str, action: str, run_id: str, refusal: CallRejected, repeated: bool = False
     ) -> EventEnvelope:
         identity = self._ids.new()
         data = {"action": action, "run_id": run_id, "code": refusal.code, "message": refusal.message}
@@ -115,6 +117,6 @@ class DenialLog:
             chat="",
             context=EventContext(identity),
             surface="",
-            actor=Party("plugin", plugin_id),
+            actor=Participant("plugin", plugin_id),
             data=data,
         )

@@ -7,18 +7,20 @@ from parlour_sdk.protocol.manifest import Permissions, PluginPermissions
 
 from .grants import API_PERMISSIONS, Grant, Operations
 
-OWN_CONVERSATION: Set[str] = {"history", "events", "artifacts"}
+CONVERSATION_PERMISSION_KEYS: Set[str] = {"history", "events", "artifacts"}
 """Permissions that concern the run's own conversation. Outside a run there is no conversation to have rights in, and
 the conversation of a run that is created there belongs to its creator."""
-WITHIN_A_RUN: Set[str] = frozenset(Permissions.model_fields)
+RUN_PERMISSION_KEYS: Set[str] = frozenset(Permissions.model_fields)
 """Permission keys that are intersected if the creator is a run."""
-OUTSIDE: Set[str] = (frozenset(PluginPermissions.model_fields) | WITHIN_A_RUN) - OWN_CONVERSATION
+PLUGIN_PERMISSION_KEYS: Set[str] = (
+    frozenset(PluginPermissions.model_fields) | RUN_PERMISSION_KEYS
+) - CONVERSATION_PERMISSION_KEYS
 """Permission keys that are intersected if the creator is a plugin outside a run."""
 
 
-def cut(grant: Grant, creator: Grant, within_a_run: bool) -> Grant:
+def intersect_grants(grant: Grant, creator: Grant, within_a_run: bool) -> Grant:
     """Returns the grant without everything that the creator does not have itself."""
-    keys = WITHIN_A_RUN if within_a_run else OUTSIDE
+    keys = RUN_PERMISSION_KEYS if within_a_run else PLUGIN_PERMISSION_KEYS
     permissions = frozenset(each for each in grant.permissions if each[0] not in keys or each in creator.permissions)
     storage = {area: owner for area, owner in grant.storage.items() if area in creator.storage}
     actions = tuple(each for each in grant.actions if creator.allows_action(each))

@@ -9,16 +9,16 @@ from dataclasses import field
 from fnmatch import fnmatchcase
 from typing import Any
 
-from parlour.core.config.form_validation import prefilled, selected
+from parlour.core.config.form_validation import selected_resources, with_defaults
 from parlour.core.encoding import dumps, loads
 from parlour.core.model.agent import Binding
-from parlour.core.model.chats import SURFACE
+from parlour.core.model.chats import PLATFORM_SURFACE
 from parlour.core.model.event import EventEnvelope, RecordedEvent
 from parlour.core.model.providers import Providers
-from parlour.core.model.resource_policy import Kind, ResourcePolicy, Selection
-from parlour.core.model.runner import Descriptor
-from parlour.core.model.storage_owners import owners
-from parlour.core.store.state import Scopes, scope_key
+from parlour.core.model.resource_policy import ResourceKind, ResourcePolicy, Selection
+from parlour.core.model.runner import RunnerDescriptor
+from parlour.core.model.storage_owners import storage_owners
+from parlour.core.store.state import StateScopes, scope_key
 from parlour_sdk.protocol.access import Permission, literals
 from parlour_sdk.protocol.manifest import PluginPermissions
 from parlour_sdk.values import dataclass
@@ -47,7 +47,7 @@ class Grant:
     permissions: frozenset[Permission]
     runner_id: str = ""
     apis: frozenset[str] = frozenset()
-    scopes: Scopes = field(default_factory=lambda: Scopes({}, ""))
+    scopes: StateScopes = field(default_factory=lambda: StateScopes({}, ""))
     resources: Mapping[str, Operations] = field(default_factory=dict)
     """Granted resources by kind: models, tools, knowledge_bases, skills, files."""
     every_resource: bool = False
@@ -91,7 +91,7 @@ class Grant:
 def compute(
     event: RecordedEvent,
     binding: Binding,
-    descriptor: Descriptor,
+    descriptor: RunnerDescriptor,
     providers: Providers,
     authority: EventEnvelope | None = None,
 ) -> Grant:
@@ -101,7 +101,7 @@ def compute(
     """
     manifest, permissions, policy = descriptor.manifest, descriptor.permissions, binding.agent.resource_policy
     scopes = _state_scopes(event, binding, descriptor)
-    storage = owners(event.envelope.workspace_id, descriptor.plugin_id, binding.binding_id)
+    storage = storage_owners(event.envelope.workspace_id, descriptor.plugin_id, binding.binding_id)
     areas: dict[str, str] = {area: storage[area] for area in manifest.permissions.storage if area in policy.storage}
     actions = tuple(manifest.permissions.platform_actions) if manifest.capabilities.platform_actions else ()
     apis = {api for api, permission in API_PERMISSIONS.items() if permission in permissions}
@@ -124,11 +124,11 @@ def compute(
     )
 
 
-def restored(snapshot: str, event: RecordedEvent, binding: Binding, descriptor: Descriptor) -> Grant:
+def from_snapshot(snapshot: str, event: RecordedEvent, binding: Binding, descriptor: RunnerDescriptor) -> Grant:
     """Rebuilds a grant from its snapshot in the ledger, for a run that starts or continues after it was granted."""
     kept = loads(snapshot)
     scopes = _state_scopes(event, binding, descriptor)
-    storage = owners(event.envelope.workspace_id, descriptor.plugin_id, binding.binding_id)
+    storage = storage_owners(event.envelope.workspace_id, descriptor.plugin_id, binding.binding_id)
     return Grant(
         plugin_id=descriptor.plugin_id,
         permissions=frozenset(
@@ -136,7 +136,9 @@ def restored(snapshot: str, event: RecordedEvent, binding: Binding, descriptor: 
         ),
         runner_id=descriptor.runner_id,
         apis=frozenset(kept["apis"]),
-        scopes=Scopes({name: scopes[name] for name in kept["state_scopes"] if name in scopes}, event.conversation_id),
+        scopes=StateScopes(
+            {name: scopes[name] for name in kept["state_scopes"] if name in scopes}, event.conversation_id
+        ),
         resources={
             kind: {name: frozenset(operations) for name, operations in names.items()}
             for kind, names in kept["resources"].items()
@@ -149,9 +151,9 @@ def restored(snapshot: str, event: RecordedEvent, binding: Binding, descriptor: 
     )
 
 
-def outside_a_run(plugin_id: str, granted: PluginPermissions, workspace_id: str = "default") -> Grant:
+def plugin_grant(plugin_id: str, granted: PluginPermissions, workspace_id: str = "default") -> Grant:
     """Returns what a plugin's components may use outside a run: what the operator granted at installation."""
-    storage = owners(workspace_id, plugin_id, "")
+    storage = storage_owners(workspace_id, plugin_id, "")
     areas: dict[str, str] = {area: storage[area] for area in granted.storage if area != "binding"}
     return Grant(plugin_id, literals(granted), every_resource=True, storage=areas, other_conversations=False)
 
@@ -161,12 +163,12 @@ def available_apis(grant: Grant) -> dict[str, bool]:
 
 
 def _resources(
-    sender: EventEnvelope, binding: Binding, descriptor: Descriptor, providers: Providers
+    sender: EventEnvelope, binding: Binding, descriptor: RunnerDescriptor, providers: Providers
 ) -> dict[str, Operations]:
     manifest, agent = descriptor.manifest, binding.agent
     able = manifest.capabilities
-    chosen = selected(manifest.config_schema, prefilled(manifest.config_schema, agent.runner_config))
-    permitted: dict[Kind, tuple[str, ...]] = {
+    chosen = selected_resources(manifest.config_schema, with_defaults(manifest.config_schema, agent.runner_config))
+    permitted: dict[ResourceKind, tuple[str, ...]] = {
         "models": tuple(manifest.permissions.models),
         "tools": tuple(manifest.permissions.tools) if able.tool_calling else (),
         "knowledge_bases": tuple(manifest.permissions.knowledge_bases) if able.knowledge_retrieval else (),
@@ -177,29 +179,29 @@ def _resources(
     for kind, operations in permitted.items():
         if not operations:
             continue
-        policy = agent.resource_policy.names(kind, sender)
+        policy = agent.resource_policy.granted_names(kind, sender)
         wanted = chosen.get(kind, frozenset())
         if kind == "tools":
-            wanted |= _of_servers(agent.resource_policy, providers)
-        denied = agent.resource_policy.denied(kind, sender)
+            wanted |= _server_tools(agent.resource_policy, providers)
+        denied = agent.resource_policy.denied_names(kind, sender)
         granted[kind] = {
             name: able_to & set(operations)
-            for name, able_to in _there_are(kind, providers)
+            for name, able_to in _available_resources(kind, providers)
             if (name in policy or name in wanted) and name not in denied
         }
     return granted
 
 
-def _of_servers(policy: ResourcePolicy, providers: Providers) -> frozenset[str]:
+def _server_tools(policy: ResourcePolicy, providers: Providers) -> frozenset[str]:
     """Returns the names of all tools of the MCP servers that the policy names."""
     if not policy.mcp_servers:
         return frozenset()
-    servers = Selection.of(policy.mcp_servers)
+    servers = Selection.parse(policy.mcp_servers)
     listed = (each.tool_name for each in providers.tools.resources() if each.source == "mcp")
     return frozenset(name for name in listed if name.partition(".")[0] in servers)
 
 
-def _there_are(kind: Kind, providers: Providers) -> Iterable[tuple[str, frozenset[str]]]:
+def _available_resources(kind: ResourceKind, providers: Providers) -> Iterable[tuple[str, frozenset[str]]]:
     match kind:
         case "models":
             return ((each.model_id, frozenset(_MODEL_OPERATIONS[each.type])) for each in providers.models.resources())
@@ -215,7 +217,7 @@ def _there_are(kind: Kind, providers: Providers) -> Iterable[tuple[str, frozense
             return ((each.file_id, frozenset(("config", "knowledge"))) for each in providers.files.resources())
 
 
-def _state_scopes(event: RecordedEvent, binding: Binding, descriptor: Descriptor) -> Scopes:
+def _state_scopes(event: RecordedEvent, binding: Binding, descriptor: RunnerDescriptor) -> StateScopes:
     """Returns the state scopes of a run. A scope whose ids the event does not have is left out."""
     policy = binding.agent.state_policy
     envelope = event.envelope
@@ -234,12 +236,12 @@ def _state_scopes(event: RecordedEvent, binding: Binding, descriptor: Descriptor
             continue
         owner = (descriptor.runner_id, "", "", envelope.workspace_id) if scope == "runner" else identity
         keys[scope] = scope_key(scope, *owner, *ids)
-    return Scopes(keys, event.conversation_id)
+    return StateScopes(keys, event.conversation_id)
 
 
 def _subject_ids(event: EventEnvelope) -> tuple[str, ...] | None:
     """Returns the ids of the subject. An API caller names it freely, so each caller has subjects of its own."""
     if not event.subject.id:
         return None
-    named_by_caller = event.source == "api" and event.surface != SURFACE and event.commission is None
+    named_by_caller = event.source == "api" and event.surface != PLATFORM_SURFACE and event.run_request is None
     return (event.subject.type, event.subject.id, *((event.principal,) if named_by_caller else ()))

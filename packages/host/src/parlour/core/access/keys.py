@@ -17,7 +17,7 @@ SCOPES: tuple[Scope, ...] = get_args(Scope)
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class ApiKeyRecord:
     """An API key without its secret. Times are in milliseconds; 0 means never."""
 
     key_id: str
@@ -29,11 +29,11 @@ class Key:
     last_used_at: int
 
 
-COMMAND_LINE = "command line"
+COMMAND_LINE_ACTOR = "command line"
 """Actor in the audit for keys that are created or revoked on the command line, which uses the database directly."""
 
 
-USE_NOTED_EVERY = 3600 * 1000
+USE_RECORD_INTERVAL_MILLISECONDS = 3600 * 1000
 """Milliseconds between two records of a key's last use."""
 
 
@@ -43,30 +43,32 @@ class ApiKeys:
         self._ids = ids
         self._clock = clock
 
-    async def create(self, name: str, scope: Scope, actor: str = COMMAND_LINE, expires_at: int = 0) -> tuple[str, Key]:
+    async def create(
+        self, name: str, scope: Scope, actor: str = COMMAND_LINE_ACTOR, expires_at: int = 0
+    ) -> tuple[str, ApiKeyRecord]:
         """Creates a key. Returns its secret, which can't be read again, and the record that is stored."""
         secret, now = f"parlour_{secrets.token_urlsafe(32)}", self._clock.now()
-        key = Key(self._ids.new(), name, scope, now, expires_at, 0, 0)
-        values = {column: getattr(key, column) for column in Key.__slots__}
+        key = ApiKeyRecord(self._ids.new(), name, scope, now, expires_at, 0, 0)
+        values = {column: getattr(key, column) for column in ApiKeyRecord.__slots__}
         insert = Insert(API_KEYS, {**values, "digest": _digest(secret)})
         told = {"name": name, "scope": scope, "expires_at": expires_at}
-        made = audit.admin(actor, "key.create", key.key_id, None, told, now)
+        made = audit.change_entry(actor, "key.create", key.key_id, None, told, now)
         await self._journal.commit(Unit("key.create", (insert, made)))
         return secret, key
 
-    async def authenticate(self, secret: str) -> Key | None:
+    async def authenticate(self, secret: str) -> ApiKeyRecord | None:
         """Returns the key of a secret, or None if it is unknown, revoked or expired."""
-        rows = await self._journal.read(Select(API_KEYS, where(digest=_digest(secret)), limit=1, few=True))
+        rows = await self._journal.read(Select(API_KEYS, where(digest=_digest(secret)), limit=1, point_read=True))
         if not rows or rows[0]["revoked_at"]:
             return None
         key, now = _key(rows[0]), self._clock.now()
         if key.expires_at and key.expires_at <= now:
             return None
-        if now - key.last_used_at >= USE_NOTED_EVERY:
+        if now - key.last_used_at >= USE_RECORD_INTERVAL_MILLISECONDS:
             await self._note_use(key, now)
         return key
 
-    async def _note_use(self, key: Key, now: int) -> None:
+    async def _note_use(self, key: ApiKeyRecord, now: int) -> None:
         """Records that the key is in use, so rarely that the cost does not matter.
 
         A storage failure is ignored here; the next write that matters reports it.
@@ -75,14 +77,14 @@ class ApiKeys:
         with contextlib.suppress(StorageFailed):
             await self._journal.commit(Unit("key.use", (used,)))
 
-    async def all(self) -> list[Key]:
+    async def all(self) -> list[ApiKeyRecord]:
         return [_key(row) for row in await self._journal.read(Select(API_KEYS, order=("key_id",)))]
 
-    async def revoke(self, key_id: str, actor: str = COMMAND_LINE) -> bool:
+    async def revoke(self, key_id: str, actor: str = COMMAND_LINE_ACTOR) -> bool:
         """Revokes a key. Returns False if there is no such key or it was revoked before."""
         now = self._clock.now()
         statement = Update(API_KEYS, {"revoked_at": now}, where(key_id=key_id, revoked_at=0))
-        gone = audit.admin(actor, "key.revoke", key_id, {"revoked_at": 0}, {"revoked_at": now}, now)
+        gone = audit.change_entry(actor, "key.revoke", key_id, {"revoked_at": 0}, {"revoked_at": now}, now)
         try:
             await self._journal.commit(Unit("key.revoke", (statement, gone)))
         except GuardFailed:
@@ -94,5 +96,5 @@ def _digest(secret: str) -> str:
     return hashlib.sha256(secret.encode(errors="replace")).hexdigest()
 
 
-def _key(row: Row) -> Key:
-    return Key(*(row[column] for column in Key.__slots__))
+def _key(row: Row) -> ApiKeyRecord:
+    return ApiKeyRecord(*(row[column] for column in ApiKeyRecord.__slots__))

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-SHORTEST = 10
+MIN_PASSWORD_LENGTH = 10
 """Minimum number of characters of a password."""
-LONGEST = 1024
+MAX_PASSWORD_LENGTH = 1024
 """Maximum number of characters of a password."""
 PASSES = 3
 """Number of argon2id passes over the memory."""
@@ -35,20 +35,20 @@ class PasswordsBusy(Exception):
         super().__init__("too many people log in at this moment; try again in a few seconds")
 
 
-class Passwords:
+class PasswordHasher:
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(HASHING_THREADS, "password")
         self._pending = 0
 
-    async def digest(self, password: str) -> str:
+    async def hash(self, password: str) -> str:
         """Hashes a password. Raises PasswordRefused with what would be accepted, or PasswordsBusy."""
-        if not SHORTEST <= len(password) <= LONGEST:
-            raise PasswordRefused(f"a password has {SHORTEST} to {LONGEST} characters")
+        if not MIN_PASSWORD_LENGTH <= len(password) <= MAX_PASSWORD_LENGTH:
+            raise PasswordRefused(f"a password has {MIN_PASSWORD_LENGTH} to {MAX_PASSWORD_LENGTH} characters")
         if re.fullmatch(r"(.)\1*", password, re.DOTALL):
             raise PasswordRefused("a password has more than one character over and over")
         return await self._run(_digest, password)
 
-    async def matches(self, password: str, kept: str) -> bool:
+    async def verify(self, password: str, kept: str) -> bool:
         """Returns whether a password matches a stored hash. Raises PasswordsBusy."""
         return await self._run(_matches, password, kept)
 
@@ -57,10 +57,10 @@ class Passwords:
             raise PasswordsBusy
         self._pending += 1
         done = asyncio.get_running_loop().run_in_executor(self._threads, work, *arguments)
-        done.add_done_callback(self._finished)  # a callback, because the thread continues if the client disconnects
+        done.add_done_callback(self._on_done)  # a callback, because the thread continues if the client disconnects
         return await asyncio.shield(done)
 
-    def _finished(self, done: "asyncio.Future[Result]") -> None:
+    def _on_done(self, done: "asyncio.Future[Result]") -> None:
         self._pending -= 1
         if not done.cancelled():
             done.exception()  # marks it as retrieved: the caller may have been cancelled

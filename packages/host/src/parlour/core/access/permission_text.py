@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from parlour_sdk.protocol.manifest import PluginPermissions
 from parlour_sdk.values import dataclass
 
-WORDS = {
+PERMISSION_TEXTS = {
     "platform_api.message.send": "send messages on your bots' platforms",
     "platform_api.message.manage": "edit, delete and forward messages and react to them",
     "platform_api.message.read": "read messages on your bots' platforms",
@@ -49,7 +49,7 @@ EVERY_EVENT = "*"
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
+class PermissionText:
     """One permission of a plugin, as text and as a key with values for translation."""
 
     key: str
@@ -58,7 +58,7 @@ class Sentence:
     """English description of the permission, such as "call tools"."""
 
 
-def in_words(permissions: PluginPermissions, sandboxed: bool) -> list[Sentence]:
+def describe_permissions(permissions: PluginPermissions, sandboxed: bool) -> list[PermissionText]:
     """Returns the sentences for a plugin's permissions.
 
     `sandboxed` says whether a sandbox keeps the plugin from everything that it did not ask for.
@@ -66,19 +66,19 @@ def in_words(permissions: PluginPermissions, sandboxed: bool) -> list[Sentence]:
     return [*_by_name(permissions), *_events(permissions.events), *_network(permissions.network, sandboxed)]
 
 
-def _by_name(permissions: PluginPermissions) -> Iterator[Sentence]:
+def _by_name(permissions: PluginPermissions) -> Iterator[PermissionText]:
     for key, names in permissions.model_dump(exclude={"events", "network"}).items():
         yield from (_sentence(f"{key}.{name}") for name in dict.fromkeys(names))
 
 
-def _events(types: list[str]) -> Iterator[Sentence]:
+def _events(types: list[str]) -> Iterator[PermissionText]:
     if EVERY_EVENT in types:
         yield _sentence("events.all")
     elif types:
         yield _sentence("events.some", events=_listed(types))
 
 
-def _network(hosts: list[str], sandboxed: bool) -> Iterator[Sentence]:
+def _network(hosts: list[str], sandboxed: bool) -> Iterator[PermissionText]:
     if hosts:
         yield _sentence("network.unfiltered" if sandboxed else "network.open", hosts=_listed(hosts))
     if not sandboxed:
@@ -89,5 +89,5 @@ def _listed(names: list[str]) -> str:
     return ", ".join(dict.fromkeys(names))
 
 
-def _sentence(key: str, **values: str) -> Sentence:
-    return Sentence(key, values, WORDS[key].format_map(values))
+def _sentence(key: str, **values: str) -> PermissionText:
+    return PermissionText(key, values, PERMISSION_TEXTS[key].format_map(values))

@@ -3,7 +3,7 @@
 import asyncio
 
 
-class Rate:
+class TokenBucket:
     """Token bucket that refuses calls over the limit."""
 
     def __init__(self, per_second: float, burst: float) -> None:
@@ -12,7 +12,7 @@ class Rate:
         self._tokens = burst
         self._filled_at = asyncio.get_running_loop().time()
 
-    def take(self) -> bool:
+    def try_acquire(self) -> bool:
         """Takes one token. Returns False if the bucket is empty."""
         now = asyncio.get_running_loop().time()
         self._tokens = min(self._burst, self._tokens + (now - self._filled_at) * self._per_second)
@@ -23,11 +23,11 @@ class Rate:
         return True
 
 
-LONGEST_SECONDS = 0.25
+MAX_DELAY_SECONDS = 0.25
 """Maximum number of seconds by which `PacedBucket` delays a call."""
 
 
-class Spacing:
+class PacedBucket:
     """Token bucket that delays calls over the limit.
 
     A few calls start together and the others one after the other, so that a burst leaves time for other work between.
@@ -39,13 +39,13 @@ class Spacing:
         self._free = at_once
         self._looked_at = asyncio.get_running_loop().time()
 
-    def wait(self) -> float:
+    def reserve_delay(self) -> float:
         """Returns the seconds that the caller must wait before it starts. The call is counted as started.
 
         The delay is capped, so that callers that gave up don't delay later ones further.
         """
         now = asyncio.get_running_loop().time()
         free = min(self._at_once, self._free + (now - self._looked_at) * self._per_second) - 1
-        self._free = max(free, -LONGEST_SECONDS * self._per_second)
+        self._free = max(free, -MAX_DELAY_SECONDS * self._per_second)
         self._looked_at = now
         return max(0.0, -self._free / self._per_second)

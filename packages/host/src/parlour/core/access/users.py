@@ -9,13 +9,13 @@ from parlour.core.journal import (
     ANY,
     Condition,
     Delete,
-    Draft,
     GuardFailed,
     Insert,
     Journal,
     Row,
     Select,
     Unit,
+    UnitBuilder,
     Update,
     where,
 )
@@ -25,18 +25,20 @@ from parlour.core.store.tables import LOGINS, META, USERS
 from parlour_sdk.values import dataclass
 
 from . import audit
-from .passwords import PasswordRefused, Passwords
+from .passwords import PasswordHasher, PasswordRefused
 
 Role = Literal["owner", "admin", "operator", "viewer"]
 ROLES: tuple[Role, ...] = get_args(Role)
 EMAIL = re.compile(r"[^@\s]+@[^@\s]+")
-OWNED = "there is an owner already; log in instead"
-_NOBODY = "$argon2id$v=19$m=32768,t=3,p=1$y9keVJfkpwCLPh1jO74+Jw$enHmLfknnTYzQ9QURvVSuyEvrsIccWYMPTykIIogRMk"
+OWNER_EXISTS = "there is an owner already; log in instead"
+_DUMMY_PASSWORD_HASH = (
+    "$argon2id$v=19$m=32768,t=3,p=1$y9keVJfkpwCLPh1jO74+Jw$enHmLfknnTYzQ9QURvVSuyEvrsIccWYMPTykIIogRMk"
+)
 """Hash that a password is checked against if the account does not exist."""
 
 
 @dataclass(frozen=True, slots=True)
-class User:
+class UserAccount:
     """An account, without its password."""
 
     user_id: str
@@ -46,12 +48,12 @@ class User:
     created_at: int
     enabled: bool = True
 
-    def shown(self) -> dict[str, str | bool]:
+    def audit_fields(self) -> dict[str, str | bool]:
         """Returns the fields that are stored in the audit."""
         return {"email": self.email, "name": self.name, "role": self.role, "enabled": self.enabled}
 
 
-class UserRefused(Exception):
+class AccountChangeRefused(Exception):
     """Raised when an account can't be created or changed as requested; the message says why."""
 
     def __init__(self, field: str, message: str) -> None:
@@ -60,61 +62,70 @@ class UserRefused(Exception):
         self.message = message
 
 
-class Users:
+class UserAccounts:
     def __init__(self, journal: Journal, ids: Ids, clock: Clock) -> None:
         self._journal = journal
         self._ids = ids
         self._clock = clock
-        self._passwords = Passwords()
+        self._passwords = PasswordHasher()
 
-    async def any(self) -> bool:
-        return bool(await self._journal.read(Select(USERS, (), ("user_id",), limit=1, few=True)))
+    async def has_any(self) -> bool:
+        return bool(await self._journal.read(Select(USERS, (), ("user_id",), limit=1, point_read=True)))
 
-    async def all(self) -> list[User]:
-        return [restored(row) for row in await self._journal.read(Select(USERS, order=("user_id",)))]
+    async def all(self) -> list[UserAccount]:
+        return [user_from_row(row) for row in await self._journal.read(Select(USERS, order=("user_id",)))]
 
-    async def get(self, user_id: str) -> User | None:
-        rows = await self._journal.read(Select(USERS, where(user_id=user_id), limit=1, few=True))
-        return restored(rows[0]) if rows else None
+    async def get(self, user_id: str) -> UserAccount | None:
+        rows = await self._journal.read(Select(USERS, where(user_id=user_id), limit=1, point_read=True))
+        return user_from_row(rows[0]) if rows else None
 
-    async def authenticate(self, email: str, password: str) -> User | None:
+    async def authenticate(self, email: str, password: str) -> UserAccount | None:
         """Returns the user of an email address and a password, or None.
 
         An account that does not exist takes as long to check, so that the time does not reveal which ones do.
         """
-        rows = await self._journal.read(Select(USERS, where(email=_folded(email)), limit=1))
-        right = await self._passwords.matches(password, rows[0]["password"] if rows else _NOBODY)
-        return restored(rows[0]) if rows and right and rows[0]["enabled"] else None
+        rows = await self._journal.read(Select(USERS, where(email=_normalize_email(email)), limit=1))
+        right = await self._passwords.verify(password, rows[0]["password"] if rows else _DUMMY_PASSWORD_HASH)
+        return user_from_row(rows[0]) if rows and right and rows[0]["enabled"] else None
 
-    async def create(self, actor: str, email: str, name: str, role: Role, password: str, first: bool = False) -> User:
+    async def create(
+        self, actor: str, email: str, name: str, role: Role, password: str, first: bool = False
+    ) -> UserAccount:
         """Creates an account; with `first`, only while there is no other account. Raises AccountChangeRefused."""
-        if first and await self.any():
-            raise UserRefused("", OWNED)
-        user = User(self._ids.new(), _checked(email), name.strip() or email.split("@")[0], role, self._clock.now())
-        values = {**user.shown(), "enabled": 1, "user_id": user.user_id, "password": await self._digest(password)}
-        draft = Draft("user.create")
+        if first and await self.has_any():
+            raise AccountChangeRefused("", OWNER_EXISTS)
+        user = UserAccount(
+            self._ids.new(), _validate_email(email), name.strip() or email.split("@")[0], role, self._clock.now()
+        )
+        values = {
+            **user.audit_fields(),
+            "enabled": 1,
+            "user_id": user.user_id,
+            "password": await self._digest(password),
+        }
+        draft = UnitBuilder("user.create")
         if first:
             draft.add(Insert(META, {"name": "first_owner", "value": user.user_id}))
         draft.add(Insert(USERS, {**values, "created_at": user.created_at, "updated_at": user.created_at}))
         by = actor or f"user:{user.user_id}"
-        draft.add(audit.admin(by, "user.create", user.user_id, None, user.shown(), user.created_at))
+        draft.add(audit.change_entry(by, "user.create", user.user_id, None, user.audit_fields(), user.created_at))
         try:
-            await self._journal.commit(draft.unit())
+            await self._journal.commit(draft.build())
         except GuardFailed as failure:
             if first and failure.statement == 0:
-                raise UserRefused("", OWNED) from failure
-            raise UserRefused("email", f"'{user.email}' has an account already") from failure
+                raise AccountChangeRefused("", OWNER_EXISTS) from failure
+            raise AccountChangeRefused("email", f"'{user.email}' has an account already") from failure
         return user
 
     async def change(
         self,
         actor: str,
-        before: User,
+        before: UserAccount,
         name: str | None = None,
         role: Role | None = None,
         enabled: bool | None = None,
         password: str | None = None,
-    ) -> User:
+    ) -> UserAccount:
         """Changes an account. A user whose password or role changes or who is disabled has to log in again.
 
         Raises AccountChangeRefused.
@@ -126,34 +137,34 @@ class Users:
             enabled=before.enabled if enabled is None else enabled,
         )
         now = self._clock.now()
-        values: dict[str, str | int] = {**after.shown(), "enabled": int(after.enabled), "updated_at": now}
+        values: dict[str, str | int] = {**after.audit_fields(), "enabled": int(after.enabled), "updated_at": now}
         if password is not None:
             values["password"] = await self._digest(password)
-        draft = Draft("user.change")
-        draft.add(Update(USERS, {**values}, _as_read(before)))
+        draft = UnitBuilder("user.change")
+        draft.add(Update(USERS, {**values}, _unchanged(before)))
         if password is not None or after.role != before.role or not after.enabled:
             draft.add(Delete(LOGINS, where(user_id=before.user_id), expect=ANY))
-        changed = {**after.shown(), **({"password": "changed"} if password is not None else {})}
-        draft.add(audit.admin(actor, "user.change", before.user_id, before.shown(), changed, now))
-        await self._commit(draft, before, loses_owner=_lost_owner(before, after))
+        changed = {**after.audit_fields(), **({"password": "changed"} if password is not None else {})}
+        draft.add(audit.change_entry(actor, "user.change", before.user_id, before.audit_fields(), changed, now))
+        await self._commit(draft, before, loses_owner=_loses_owner_role(before, after))
         return after
 
-    async def remove(self, actor: str, user: User) -> None:
+    async def remove(self, actor: str, user: UserAccount) -> None:
         """Deletes an account. Raises AccountChangeRefused if it is the last owner or was changed since it was read."""
-        draft = Draft("user.remove")
-        draft.add(Delete(USERS, _as_read(user)))
+        draft = UnitBuilder("user.remove")
+        draft.add(Delete(USERS, _unchanged(user)))
         draft.add(Delete(LOGINS, where(user_id=user.user_id), expect=ANY))
-        draft.add(model_calls.remove_of_person("user", user.user_id))
-        draft.add(audit.admin(actor, "user.remove", user.user_id, user.shown(), None, self._clock.now()))
+        draft.add(model_calls.remove_for_actor("user", user.user_id))
+        draft.add(audit.change_entry(actor, "user.remove", user.user_id, user.audit_fields(), None, self._clock.now()))
         await self._commit(draft, user, loses_owner=user.role == "owner")
 
-    async def _commit(self, draft: Draft, user: User, loses_owner: bool) -> None:
+    async def _commit(self, draft: UnitBuilder, user: UserAccount, loses_owner: bool) -> None:
         """Commits a change of a user whose first statement is guarded by `_unchanged`. Raises AccountChangeRefused.
 
         If an owner is lost, the same unit checks that another one exists, so that two owners who demote each other at
         the same time can't both succeed.
         """
-        unit = draft.unit()
+        unit = draft.build()
         checks: list[tuple[Update, ...]] = [()]
         if loses_owner:
             checks = [(_still_owner(each),) for each in _owners(await self.all(), apart_from=user)]
@@ -163,42 +174,42 @@ class Users:
                 return
             except GuardFailed as failure:
                 if failure.statement == 0:
-                    raise UserRefused("", "this account was changed meanwhile; read it again") from failure
-        raise UserRefused("role", "this is the last owner; make somebody else owner first")
+                    raise AccountChangeRefused("", "this account was changed meanwhile; read it again") from failure
+        raise AccountChangeRefused("role", "this is the last owner; make somebody else owner first")
 
     async def _digest(self, password: str) -> str:
         try:
-            return await self._passwords.digest(password)
+            return await self._passwords.hash(password)
         except PasswordRefused as refusal:
-            raise UserRefused("password", str(refusal)) from refusal
+            raise AccountChangeRefused("password", str(refusal)) from refusal
 
 
-def _as_read(user: User) -> tuple[Condition, ...]:
+def _unchanged(user: UserAccount) -> tuple[Condition, ...]:
     return where(user_id=user.user_id, role=user.role, enabled=int(user.enabled))
 
 
-def _still_owner(user: User) -> Update:
+def _still_owner(user: UserAccount) -> Update:
     return Update(USERS, {"role": "owner"}, where(user_id=user.user_id, role="owner", enabled=1))
 
 
-def _owners(users: Sequence[User], apart_from: User) -> list[User]:
+def _owners(users: Sequence[UserAccount], apart_from: UserAccount) -> list[UserAccount]:
     return [each for each in users if each.role == "owner" and each.enabled and each.user_id != apart_from.user_id]
 
 
-def _lost_owner(before: User, after: User) -> bool:
+def _loses_owner_role(before: UserAccount, after: UserAccount) -> bool:
     return before.role == "owner" and (after.role != "owner" or not after.enabled)
 
 
-def _folded(email: str) -> str:
+def _normalize_email(email: str) -> str:
     return email.strip().casefold()
 
 
-def _checked(email: str) -> str:
-    folded = _folded(email)
+def _validate_email(email: str) -> str:
+    folded = _normalize_email(email)
     if len(folded) > 254 or not EMAIL.fullmatch(folded):
-        raise UserRefused("email", "an address looks like name@example.org")
+        raise AccountChangeRefused("email", "an address looks like name@example.org")
     return folded
 
 
-def restored(row: Row) -> User:
-    return User(row["user_id"], row["email"], row["name"], row["role"], row["created_at"], bool(row["enabled"]))
+def user_from_row(row: Row) -> UserAccount:
+    return UserAccount(row["user_id"], row["email"], row["name"], row["role"], row["created_at"], bool(row["enabled"]))

@@ -6,61 +6,61 @@ from parlour.core.journal import Journal
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.model.providers import Providers
 from parlour.core.runs.model_call_log import ModelCallLog
-from parlour.core.runs.steering import Steering
-from parlour.core.runs.tool_outputs import ToolOutputs
-from parlour.core.store.artifact_service import Artifacts
-from parlour.core.store.history import EventRecords, History
+from parlour.core.runs.steering import SteeringQueue
+from parlour.core.runs.tool_outputs import ToolOutputLimiter
+from parlour.core.store.artifact_service import ArtifactService
+from parlour.core.store.history import EventRecordReader, HistoryReader
 from parlour.core.store.storage import DEFAULT_QUOTAS, Storage
 
 from .artifacts import ArtifactActions
-from .call_cache import CallJournal
-from .catalog import ListingActions
-from .chunked_uploads import PlatformUploads
+from .call_cache import CallCache
+from .catalog import CatalogActions
+from .chunked_uploads import ChunkedUploads
 from .conversations import ConversationActions
-from .dry_run import Rehearsals
+from .dry_run import DryRunActions
 from .gate import Handler
 from .history import EventActions, HistoryActions
-from .host import HostActions
+from .host import HostInfoActions
 from .knowledge import FileActions, KnowledgeActions, SkillActions
 from .models import ModelActions
 from .platform import PlatformActions
-from .platform_action import PlatformActionRequests
-from .prompt_attachments import PromptMedia
+from .platform_action import PlatformRequestActions
+from .prompt_attachments import PromptAttachments
 from .runs import RunActions
 from .runtimes import RuntimeActions
 from .state import StateActions
 from .steering import SteeringActions
 from .storage import StorageActions
 from .tools import ToolActions
-from .usage_recording import Metering
+from .usage_recording import UsageRecorder
 
 
-def handlers(
+def bind_actions(
     journal: Journal,
-    steering: Steering,
+    steering: SteeringQueue,
     providers: Providers,
-    history: History,
-    events: EventRecords,
-    artifacts: Artifacts,
+    history: HistoryReader,
+    events: EventRecordReader,
+    artifacts: ArtifactService,
     runs: RunActions,
     runtimes: RuntimeActions,
     conversations: ConversationActions,
-    listing: ListingActions,
-    requests: PlatformActionRequests,
+    listing: CatalogActions,
+    requests: PlatformRequestActions,
     model_calls: ModelCallLog,
     ids: Ids,
     clock: Clock,
     version: str,
 ) -> Mapping[str, Handler]:
     """Builds the handlers of all Host actions, wrapped by the call cache and by the dry run of reruns."""
-    metering = Metering(journal, model_calls, clock)
-    models = ModelActions(providers.models, PromptMedia(artifacts), metering, model_calls)
-    tools = ToolActions(providers.tools, ToolOutputs(artifacts, journal, clock), metering, journal, clock)
+    metering = UsageRecorder(journal, model_calls, clock)
+    models = ModelActions(providers.models, PromptAttachments(artifacts), metering, model_calls)
+    tools = ToolActions(providers.tools, ToolOutputLimiter(artifacts, journal, clock), metering, journal, clock)
     knowledge = KnowledgeActions(providers.knowledge)
     skills = SkillActions(providers.skills)
     state = StateActions(journal, clock)
     storage = StorageActions(Storage(journal, clock), DEFAULT_QUOTAS)
-    platform = PlatformActions(providers.platforms, PlatformUploads(ids, clock))
+    platform = PlatformActions(providers.platforms, ChunkedUploads(ids, clock))
     transcript = HistoryActions(history)
     log = EventActions(events)
     files = ArtifactActions(artifacts, journal, ids, clock)
@@ -94,7 +94,7 @@ def handlers(
         "storage_list": storage.list,
         "steering_pull": SteeringActions(steering).pull,
         "start_conversation": conversations.start,
-        "get_host_version": HostActions(version).version,
+        "get_host_version": HostInfoActions(version).version,
         "run_create": runs.create,
         "run_get": runs.get,
         "run_list": runs.list,
@@ -116,6 +116,6 @@ def handlers(
         "list_bots": platform.bots,
         "get_bot_capabilities": platform.capabilities,
         "platform_action": requests.request,
-        **platform.methods(),
+        **platform.bot_handlers(),
     }
-    return Rehearsals(providers.tools).around(CallJournal(journal, providers.tools, clock).around(bound))
+    return DryRunActions(providers.tools).wrap(CallCache(journal, providers.tools, clock).wrap(bound))

@@ -14,21 +14,21 @@ from weakref import WeakKeyDictionary
 
 from pydantic import BaseModel
 
-from parlour.core.errors import Refused
+from parlour.core.errors import CallRejected
 from parlour.core.journal import Journal, Unit
 from parlour.core.model.ports import Clock
 from parlour.core.model.providers import ProviderFailed, Tools
-from parlour.core.runs.caller import Caller
-from parlour.core.runs.session import Ending, RunSession
+from parlour.core.runs.caller import ActionCaller
+from parlour.core.runs.session import RunSession, RunTermination
 from parlour.core.store import ledger
-from parlour.core.store.call_cache import Calls, JournaledCall, Lineage
+from parlour.core.store.call_cache import CallRecord, CallRecords, RunAncestry
 from parlour_sdk.protocol.calls import Call
 from parlour_sdk.values import dataclass
 
 from .action_table import ACTIONS
 from .gate import Handler
 
-JOURNALED = frozenset(
+CACHED_ACTIONS = frozenset(
     """
     invoke_llm invoke_llm_stream invoke_rerank invoke_embedding get_tool_detail call_tool
     list_knowledge retrieve_knowledge list_skills activate_skill get_file
@@ -44,56 +44,56 @@ content never changes and creating one is an effect.
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class CachedCall:
     """A call that is looked up or recorded, with its position among the calls of its run and of earlier attempts."""
 
     session: RunSession
-    lineage: Lineage
-    call: JournaledCall
+    lineage: RunAncestry
+    call: CallRecord
     repeatable: bool
     """True if the call has no effects, so that it can be executed again."""
 
 
-class CallJournal:
+class CallCache:
     """Records the answers of a run's calls, and returns them when the run is repeated."""
 
     def __init__(self, journal: Journal, tools: Tools, clock: Clock) -> None:
         self._journal = journal
-        self._calls = Calls(journal)
+        self._calls = CallRecords(journal)
         self._tools = tools
         self._clock = clock
-        self._lineages: WeakKeyDictionary[RunSession, Lineage] = WeakKeyDictionary()
+        self._lineages: WeakKeyDictionary[RunSession, RunAncestry] = WeakKeyDictionary()
 
-    def around(self, handlers: Mapping[str, Any]) -> Mapping[str, Handler]:
+    def wrap(self, handlers: Mapping[str, Any]) -> Mapping[str, Handler]:
         """Returns the handlers, with those of recorded actions wrapped."""
-        return {name: self._wrapped(name, each) if name in JOURNALED else each for name, each in handlers.items()}
+        return {name: self._wrapped(name, each) if name in CACHED_ACTIONS else each for name, each in handlers.items()}
 
     def _wrapped(self, name: str, handler: Any) -> Handler:
         return self._stream(name, handler) if ACTIONS[name].wire.streams else self._unary(name, handler)
 
     def _unary(self, name: str, handler: Callable[..., Awaitable[BaseModel]]) -> Handler:
-        async def act(caller: Caller, request: Call) -> BaseModel:
-            asked = await self._asked(name, caller, request)
+        async def act(caller: ActionCaller, request: Call) -> BaseModel:
+            asked = await self._identify(name, caller, request)
             if asked is None:
                 return await handler(caller, request)
-            known = await self._known(asked)
+            known = await self._find_recorded(asked)
             if known is not None:
                 return ACTIONS[name].wire.answer.model_validate(_part(known))
-            await self._begin(asked)
+            await self._record_start(asked)
             try:
                 answer = await handler(caller, request)
-            except (Refused, ProviderFailed) as failure:
-                await self._keep(asked, (), failure)
+            except (CallRejected, ProviderFailed) as failure:
+                await self._record_answer(asked, (), failure)
                 raise
-            await self._keep(asked, (answer.model_dump(mode="json"),))
+            await self._record_answer(asked, (answer.model_dump(mode="json"),))
             return answer
 
         return act
 
     def _stream(self, name: str, handler: Callable[..., AsyncGenerator[Any, None]]) -> Handler:
-        async def act(caller: Caller, request: Call) -> AsyncGenerator[Any, None]:
-            asked = await self._asked(name, caller, request)
-            known = None if asked is None else await self._known(asked)
+        async def act(caller: ActionCaller, request: Call) -> AsyncGenerator[Any, None]:
+            asked = await self._identify(name, caller, request)
+            known = None if asked is None else await self._find_recorded(asked)
             if known is not None:
                 for part in known.parts:
                     yield ACTIONS[name].wire.answer.model_validate(part)
@@ -106,35 +106,35 @@ class CallJournal:
                         if asked is not None:
                             given.append(part.model_dump(mode="json"))
                         yield part
-            except (Refused, ProviderFailed) as failure:
-                await self._keep(asked, tuple(given), failure)
+            except (CallRejected, ProviderFailed) as failure:
+                await self._record_answer(asked, tuple(given), failure)
                 raise
-            await self._keep(asked, tuple(given))
+            await self._record_answer(asked, tuple(given))
 
         return act
 
-    async def _asked(self, name: str, caller: Caller, request: Call) -> Asked | None:
+    async def _identify(self, name: str, caller: ActionCaller, request: Call) -> CachedCall | None:
         """Returns the call's record, or None if it is not to be recorded.
 
         If recording was switched off for an agent, a repeated run still gets the answers that were recorded before.
         """
         session = caller.session
-        if session is None or not (session.journals or session.entry.attempts > 1):
+        if session is None or not (session.caches_calls or session.entry.attempts > 1):
             return None
         if session not in self._lineages:
-            self._lineages[session] = await self._calls.lineage(session.event.seq, session.run_id)
+            self._lineages[session] = await self._calls.ancestry(session.event.seq, session.run_id)
         lineage = self._lineages[session]
-        if not session.journals and not lineage.last_position:
+        if not session.caches_calls and not lineage.last_position:
             return None
         position, mark = _position(request.call_id), _hash(request)
-        call = JournaledCall(lineage.first_run_id, position, session.run_id, name, mark)
+        call = CallRecord(lineage.first_run_id, position, session.run_id, name, mark)
         acts = name == "call_tool" and not self._tools.read_only(getattr(request, "tool_name", ""))
-        return Asked(session, lineage, call, repeatable=not acts)
+        return CachedCall(session, lineage, call, repeatable=not acts)
 
-    async def _known(self, asked: Asked) -> JournaledCall | None:
+    async def _find_recorded(self, asked: CachedCall) -> CallRecord | None:
         """Returns the recorded call, or None if the handler must be called, for the first time or again."""
         call, session = asked.call, asked.session
-        known = await self._calls.find(call.lineage, call.position)
+        known = await self._calls.get(call.lineage, call.position)
         if known is None:
             return None
         if (known.action, known.request_hash) != (call.action, call.request_hash):
@@ -144,33 +144,33 @@ class CallJournal:
         ended_on_it = call.position == asked.lineage.last_position and known.run_id != session.run_id
         if known.state == "refused" and asked.repeatable and ended_on_it:
             return None
-        session.meter.note("call.replayed", {"position": call.position, "action": call.action})
+        session.meter.record_event("call.replayed", {"position": call.position, "action": call.action})
         return known
 
-    async def _begin(self, asked: Asked) -> None:
+    async def _record_start(self, asked: CachedCall) -> None:
         """Records the start of a call with effects before it is executed."""
         if not asked.repeatable:
             await self._write("call.begin", asked.call)
 
-    async def _keep(
-        self, asked: Asked | None, parts: tuple[Any, ...], failure: Refused | ProviderFailed | None = None
+    async def _record_answer(
+        self, asked: CachedCall | None, parts: tuple[Any, ...], failure: CallRejected | ProviderFailed | None = None
     ) -> None:
         if asked is None or (failure is not None and asked.session.is_over()):
             return  # the run is over, so it did not receive this answer
         answered = replace(asked.call, state="answered", parts=parts)
-        refused = None if failure is None else replace(answered, state="refused", refusal=_told(failure))
+        refused = None if failure is None else replace(answered, state="refused", refusal=_refusal_fields(failure))
         await self._write("call.keep", refused or answered)
 
-    async def _write(self, name: str, call: JournaledCall) -> None:
+    async def _write(self, name: str, call: CallRecord) -> None:
         now = self._clock.now()
-        await self._journal.commit(Unit(name, (ledger.touch(call.run_id, now), call.write(now))))
+        await self._journal.commit(Unit(name, (ledger.update_progress(call.run_id, now), call.upsert(now))))
 
 
 def _position(call_id: str) -> int:
     number = call_id.rpartition(":")[2]
     if not (number.isascii() and number.isdigit() and 0 < len(number) < 10):
         told = "call_id: the calls of this agent are journaled, so it ends with ':' and the call's number in its run"
-        raise Refused("invalid_argument", f"{told}, from 1")
+        raise CallRejected("invalid_argument", f"{told}, from 1")
     return int(number)
 
 
@@ -179,30 +179,30 @@ def _hash(request: Call) -> str:
     return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:32]
 
 
-def _part(known: JournaledCall) -> Any:
+def _part(known: CallRecord) -> Any:
     _raise(known)
     return known.parts[0]
 
 
-def _raise(known: JournaledCall) -> None:
+def _raise(known: CallRecord) -> None:
     if known.refusal is not None:
-        raise Refused(**known.refusal)
+        raise CallRejected(**known.refusal)
 
 
-def _told(failure: Refused | ProviderFailed) -> dict[str, Any]:
-    details = failure.details if isinstance(failure, Refused) else {}
+def _refusal_fields(failure: CallRejected | ProviderFailed) -> dict[str, Any]:
+    details = failure.details if isinstance(failure, CallRejected) else {}
     return {"code": failure.code, "message": failure.message, "retryable": failure.retryable, "details": details}
 
 
-def _diverged(session: RunSession, call: JournaledCall, known: JournaledCall) -> Refused:
+def _diverged(session: RunSession, call: CallRecord, known: CallRecord) -> CallRejected:
     other = f"{known.action} then" if known.action != call.action else "the same action with another request"
     told = f"call {call.position} is {call.action} now and was {other}, in run {known.run_id}"
-    session.stop(Ending("failed", "runner.diverged", f"the run can't be repeated: {told}"))
-    return Refused("runtime_error", f"a repeated run makes the same calls: {told}")
+    session.stop(RunTermination("failed", "runner.diverged", f"the run can't be repeated: {told}"))
+    return CallRejected("runtime_error", f"a repeated run makes the same calls: {told}")
 
 
-def _unfinished(call: JournaledCall, known: JournaledCall) -> Refused:
+def _unfinished(call: CallRecord, known: CallRecord) -> CallRejected:
     if known.run_id == call.run_id:
-        return Refused("invalid_argument", f"call_id: call {call.position} of this run is already under way")
+        return CallRejected("invalid_argument", f"call_id: call {call.position} of this run is already under way")
     told = f"call {call.position} ({call.action}) had begun when run {known.run_id} was cut off"
-    return Refused("runtime_error", f"{told}; whether it was carried out is not known, so it is not repeated")
+    return CallRejected("runtime_error", f"{told}; whether it was carried out is not known, so it is not repeated")

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Sequence
 
-from parlour.core.model.plugin_manager import PluginFacts
-from parlour.core.plugin_hooks.components import Component, Components
-from parlour.core.runs.caller import Caller
+from parlour.core.model.plugin_manager import PluginInfo
+from parlour.core.plugin_hooks.components import ComponentRegistry, RegisteredComponent
+from parlour.core.runs.caller import ActionCaller
 from parlour_sdk.protocol.base import I18nText
 from parlour_sdk.protocol.component_specs import CommandSpec
 from parlour_sdk.protocol.listing import (
@@ -16,34 +16,34 @@ from parlour_sdk.protocol.listing import (
     PluginSummary,
 )
 
-InstalledPlugins = Callable[[], Sequence[PluginFacts]]
+InstalledPlugins = Callable[[], Sequence[PluginInfo]]
 """Returns the installed plugins."""
-BUILT_IN: dict[str, I18nText] = {
+BUILTIN_COMMANDS: dict[str, I18nText] = {
     "new": {"en_US": "Begins a new conversation in this chat", "zh_Hans": "在此聊天中开始新的对话"},
     "stop": {"en_US": "Stops the answer that is being given", "zh_Hans": "停止正在进行的回答"},
 }
 """Chat commands of the Host itself, with their descriptions."""
 
 
-class ListingActions:
-    def __init__(self, plugins: InstalledPlugins, components: Components) -> None:
+class CatalogActions:
+    def __init__(self, plugins: InstalledPlugins, components: ComponentRegistry) -> None:
         self._plugins = plugins
         self._components = components
 
-    async def plugins(self, caller: Caller, request: ListPlugins) -> PluginList:
+    async def plugins(self, caller: ActionCaller, request: ListPlugins) -> PluginList:
         return PluginList(plugins=[_summary(facts) for facts in self._plugins()])
 
-    async def commands(self, caller: Caller, request: ListCommands) -> CommandList:
-        own = [CommandSummary(name=name, description=told) for name, told in BUILT_IN.items()]
+    async def commands(self, caller: ActionCaller, request: ListCommands) -> CommandList:
+        own = [CommandSummary(name=name, description=told) for name, told in BUILTIN_COMMANDS.items()]
         return CommandList(commands=[*own, *map(_command, self._components.commands())])
 
 
-def _command(command: Component[CommandSpec]) -> CommandSummary:
+def _command(command: RegisteredComponent[CommandSpec]) -> CommandSummary:
     return CommandSummary(
         name=command.name, description=command.description, usage=command.spec.usage, plugin_id=command.plugin_id
     )
 
 
-def _summary(facts: PluginFacts) -> PluginSummary:
+def _summary(facts: PluginInfo) -> PluginSummary:
     told = {"plugin_id": facts.plugin_id, "version": facts.version, "status": facts.status}
     return PluginSummary.model_validate({**told, "label": facts.label})

@@ -1,8 +1,8 @@
 """Action by which a plugin starts a new conversation in a chat."""
 
-from parlour.core.errors import Refused
+from parlour.core.errors import CallRejected
 from parlour.core.model.ports import Clock, Ids
-from parlour.core.runs.caller import Caller
+from parlour.core.runs.caller import ActionCaller
 from parlour.core.store.conversations import Conversations
 from parlour_sdk.protocol.listing import ConversationStarted, StartConversation
 
@@ -13,9 +13,9 @@ class ConversationActions:
         self._ids = ids
         self._clock = clock
 
-    async def start(self, caller: Caller, request: StartConversation) -> ConversationStarted:
-        key = await self._conversations.key(request.conversation_id)
+    async def start(self, caller: ActionCaller, request: StartConversation) -> ConversationStarted:
+        key = await self._conversations.get_key(request.conversation_id)
         if key is None:
-            raise Refused("not_found", f"there is no conversation '{request.conversation_id[:64]}'")
-        fresh = await self._conversations.renew(key, self._ids, self._clock)
+            raise CallRejected("not_found", f"there is no conversation '{request.conversation_id[:64]}'")
+        fresh = await self._conversations.start_new(key, self._ids, self._clock)
         return ConversationStarted(conversation_id=fresh)

@@ -12,10 +12,10 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic_core import to_json
 
-from parlour.core.errors import Refused
+from parlour.core.errors import CallRejected
 from parlour.core.model.providers import Tools
-from parlour.core.runs.caller import Caller
-from parlour.core.runs.dry_run_state import Rehearsal
+from parlour.core.runs.caller import ActionCaller
+from parlour.core.runs.dry_run_state import DryRunState
 from parlour_sdk.protocol.actions import ActionOutcome, RequestAction
 from parlour_sdk.protocol.calls import Call, Done
 from parlour_sdk.protocol.limits import STATE_LIST_KEYS
@@ -33,7 +33,7 @@ from parlour_sdk.protocol.tools import CallTool
 from .action_table import ACTIONS
 from .gate import Handler
 
-HARMLESS = frozenset(
+EFFECT_FREE_ACTIONS = frozenset(
     """
     invoke_llm invoke_llm_stream invoke_rerank invoke_embedding get_tool_detail list_knowledge retrieve_knowledge
     list_skills activate_skill get_file history_page history_search event_get event_page steering_pull
@@ -42,23 +42,23 @@ HARMLESS = frozenset(
 )
 """Actions that a rerun may execute: they only read, or create data that belongs to the rerun alone."""
 
-Next = Callable[[Caller, Any], Awaitable[BaseModel]]
+RealHandler = Callable[[ActionCaller, Any], Awaitable[BaseModel]]
 """The real handler of an action."""
-Treatment = Callable[[Caller, Rehearsal, Any, Next], Awaitable[BaseModel]]
+DryRunHandler = Callable[[ActionCaller, DryRunState, Any, RealHandler], Awaitable[BaseModel]]
 """Executes an action of a rerun without lasting effects."""
 
 
-class Rehearsals:
+class DryRunActions:
     """Wraps action handlers so that a rerun has no lasting effects."""
 
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
 
-    def around(self, handlers: Mapping[str, Any]) -> Mapping[str, Handler]:
+    def wrap(self, handlers: Mapping[str, Any]) -> Mapping[str, Handler]:
         """Returns the handlers with those replaced that could have effects in a rerun."""
-        treatments: dict[str, Treatment] = {
+        treatments: dict[str, DryRunHandler] = {
             "call_tool": self._call_tool,
-            "platform_action": _write_down,
+            "platform_action": _record_only,
             "state_get": _state_get,
             "state_set": _state_set,
             "state_delete": _state_delete,
@@ -70,13 +70,13 @@ class Rehearsals:
         }
         return {name: self._wrapped(name, each, treatments.get(name, _refuse)) for name, each in handlers.items()}
 
-    def _wrapped(self, name: str, handler: Any, treatment: Treatment) -> Handler:
-        if name in HARMLESS or ACTIONS[name].wire.where == "plugin":
+    def _wrapped(self, name: str, handler: Any, treatment: DryRunHandler) -> Handler:
+        if name in EFFECT_FREE_ACTIONS or ACTIONS[name].wire.where == "plugin":
             wrapped: Handler = handler
             return wrapped
 
-        async def act(caller: Caller, request: Call) -> BaseModel:
-            rehearsal = caller.session.rehearsal if caller.session is not None else None
+        async def act(caller: ActionCaller, request: Call) -> BaseModel:
+            rehearsal = caller.session.dry_run if caller.session is not None else None
             if rehearsal is None:
                 answer: BaseModel = await handler(caller, request)
                 return answer
@@ -84,47 +84,55 @@ class Rehearsals:
 
         return act
 
-    async def _call_tool(self, caller: Caller, rehearsal: Rehearsal, request: CallTool, call: Next) -> BaseModel:
+    async def _call_tool(
+        self, caller: ActionCaller, rehearsal: DryRunState, request: CallTool, call: RealHandler
+    ) -> BaseModel:
         name = request.tool_name
         if not self._tools.read_only(name) and name not in rehearsal.effects:
-            caller.run.meter.note("tool.withheld", {"name": name, "parameters": request.parameters})
+            caller.run_session.meter.record_event("tool.withheld", {"name": name, "parameters": request.parameters})
             told = f"tool '{name}' is not read-only, and this rerun was asked for without its effects"
-            raise Refused("denied", f"{told}; whoever asks for it can name the tool in allow_effects")
+            raise CallRejected("denied", f"{told}; whoever asks for it can name the tool in allow_effects")
         return await call(caller, request)
 
 
-async def _write_down(caller: Caller, rehearsal: Rehearsal, request: RequestAction, call: Next) -> BaseModel:
+async def _record_only(
+    caller: ActionCaller, rehearsal: DryRunState, request: RequestAction, call: RealHandler
+) -> BaseModel:
     told = {"action": request.action, "target": request.target, "payload": request.payload}
-    caller.run.meter.note("action.recorded", told)
+    caller.run_session.meter.record_event("action.recorded", told)
     return ActionOutcome(status="done", result={"executed": False})
 
 
-async def _refuse(caller: Caller, rehearsal: Rehearsal, request: Call, call: Next) -> BaseModel:
-    raise Refused("denied", "a rerun changes nothing: this action is not carried out in it")
+async def _refuse(caller: ActionCaller, rehearsal: DryRunState, request: Call, call: RealHandler) -> BaseModel:
+    raise CallRejected("denied", "a rerun changes nothing: this action is not carried out in it")
 
 
-async def _state_get(caller: Caller, rehearsal: Rehearsal, request: StateGet, call: Next) -> BaseModel:
+async def _state_get(caller: ActionCaller, rehearsal: DryRunState, request: StateGet, call: RealHandler) -> BaseModel:
     values = rehearsal.state[request.scope]
     return StateValue(found=request.key in values, value=values.get(request.key))
 
 
-async def _state_set(caller: Caller, rehearsal: Rehearsal, request: StateSet, call: Next) -> BaseModel:
-    rehearsal.take(len(to_json(request.value)))
+async def _state_set(caller: ActionCaller, rehearsal: DryRunState, request: StateSet, call: RealHandler) -> BaseModel:
+    rehearsal.count_bytes(len(to_json(request.value)))
     rehearsal.state[request.scope][request.key] = request.value
     return Done()
 
 
-async def _state_delete(caller: Caller, rehearsal: Rehearsal, request: StateDelete, call: Next) -> BaseModel:
+async def _state_delete(
+    caller: ActionCaller, rehearsal: DryRunState, request: StateDelete, call: RealHandler
+) -> BaseModel:
     rehearsal.state[request.scope].pop(request.key, None)
     return Done()
 
 
-async def _state_list(caller: Caller, rehearsal: Rehearsal, request: StateList, call: Next) -> BaseModel:
+async def _state_list(caller: ActionCaller, rehearsal: DryRunState, request: StateList, call: RealHandler) -> BaseModel:
     names = sorted(name for name in rehearsal.state[request.scope] if name.startswith(request.prefix or ""))
     return StateKeys(keys=names[:STATE_LIST_KEYS], has_more=len(names) > STATE_LIST_KEYS)
 
 
-async def _storage_get(caller: Caller, rehearsal: Rehearsal, request: StorageGet, call: Next) -> BaseModel:
+async def _storage_get(
+    caller: ActionCaller, rehearsal: DryRunState, request: StorageGet, call: RealHandler
+) -> BaseModel:
     if (request.area, request.key) not in rehearsal.storage:
         return await call(caller, request)
     value = rehearsal.storage[request.area, request.key]
@@ -133,22 +141,28 @@ async def _storage_get(caller: Caller, rehearsal: Rehearsal, request: StorageGet
     return StorageValue(found=True, content_base64=base64.b64encode(value).decode())
 
 
-async def _storage_set(caller: Caller, rehearsal: Rehearsal, request: StorageSet, call: Next) -> BaseModel:
+async def _storage_set(
+    caller: ActionCaller, rehearsal: DryRunState, request: StorageSet, call: RealHandler
+) -> BaseModel:
     try:
         value = base64.b64decode(request.content_base64, validate=True)
     except binascii.Error:
-        raise Refused("invalid_argument", "content_base64 is not base64") from None
-    rehearsal.take(len(value))
+        raise CallRejected("invalid_argument", "content_base64 is not base64") from None
+    rehearsal.count_bytes(len(value))
     rehearsal.storage[request.area, request.key] = value
     return Done()
 
 
-async def _storage_delete(caller: Caller, rehearsal: Rehearsal, request: StorageDelete, call: Next) -> BaseModel:
+async def _storage_delete(
+    caller: ActionCaller, rehearsal: DryRunState, request: StorageDelete, call: RealHandler
+) -> BaseModel:
     rehearsal.storage[request.area, request.key] = None
     return Done()
 
 
-async def _storage_list(caller: Caller, rehearsal: Rehearsal, request: StorageList, call: Next) -> BaseModel:
+async def _storage_list(
+    caller: ActionCaller, rehearsal: DryRunState, request: StorageList, call: RealHandler
+) -> BaseModel:
     there = await call(caller, request)
     assert isinstance(there, StorageKeys)
     prefix = request.prefix or ""

@@ -10,17 +10,17 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import to_json
 
 from parlour.core.access import audit
-from parlour.core.access.audit_writer import AuditLog
+from parlour.core.access.audit_writer import AuditWriter
 from parlour.core.access.denial_log import DenialLog
-from parlour.core.access.grants import Grant, outside_a_run
-from parlour.core.access.rate_limit import Rate, Spacing
-from parlour.core.errors import Refused
+from parlour.core.access.grants import Grant, plugin_grant
+from parlour.core.access.rate_limit import PacedBucket, TokenBucket
+from parlour.core.errors import CallRejected
 from parlour.core.journal import GuardFailed, Journal, StorageFailed
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.model.providers import ProviderFailed
 from parlour.core.redaction import REDACTOR
-from parlour.core.runs.caller import Caller
-from parlour.core.runs.session import RunSession, Sessions
+from parlour.core.runs.caller import ActionCaller
+from parlour.core.runs.session import RunSession, RunSessions
 from parlour_sdk.protocol.calls import Call
 from parlour_sdk.protocol.manifest import PluginPermissions
 
@@ -32,12 +32,12 @@ PLUGIN_CALLS_PER_SECOND = 100
 """Calls per second that a plugin may make outside runs; more are refused."""
 PLUGIN_CALLS_BURST = 200
 """Calls that a plugin may make outside runs in a burst, before the rate above applies."""
-PLUGIN_CALLS_BEGUN_AT_ONCE = 16
+PLUGIN_CALL_START_BURST = 16
 """Calls of a plugin outside runs that start without a delay; the next ones are spaced out."""
-PLUGIN_CALLS_BEGUN_PER_SECOND = 500
+PLUGIN_CALL_STARTS_PER_SECOND = 500
 """Rate at which further calls of a plugin outside runs are started."""
 
-Handler = Callable[[Caller, Any], Awaitable[BaseModel]] | Callable[[Caller, Any], AsyncGenerator[Any, None]]
+Handler = Callable[[ActionCaller, Any], Awaitable[BaseModel]] | Callable[[ActionCaller, Any], AsyncGenerator[Any, None]]
 """Implementation of one action: a coroutine function, or an async generator function for a stream."""
 PluginGrants = Callable[[str], PluginPermissions]
 """Returns the permissions that the operator granted a plugin for use outside runs."""
@@ -49,9 +49,9 @@ class Gate:
     def __init__(
         self,
         handlers: Mapping[str, Handler],
-        sessions: Sessions,
+        sessions: RunSessions,
         plugin_grants: PluginGrants,
-        audit_log: AuditLog,
+        audit_log: AuditWriter,
         journal: Journal,
         clock: Clock,
         ids: Ids,
@@ -64,17 +64,17 @@ class Gate:
         self._audit_log = audit_log
         self._clock = clock
         self._denials = DenialLog(journal, clock, ids)
-        self._rates: dict[str, Rate] = {}
-        self._spacings: dict[str, Spacing] = {}
+        self._rates: dict[str, TokenBucket] = {}
+        self._spacings: dict[str, PacedBucket] = {}
 
     def streams(self, name: str) -> bool:
         action = ACTIONS.get(name)
         return action is not None and action.wire.streams
 
     async def call(self, plugin_id: str, name: str, data: Any) -> dict[str, Any]:
-        return (await self.answer(plugin_id, name, data)).model_dump(mode="json")
+        return (await self.call_typed(plugin_id, name, data)).model_dump(mode="json")
 
-    async def answer(self, plugin_id: str, name: str, data: Any) -> BaseModel:
+    async def call_typed(self, plugin_id: str, name: str, data: Any) -> BaseModel:
         """Executes an action and returns its answer.
 
         `plugin_id` is the plugin of the connection as the plugin runtime knows it, never a field of the call.
@@ -82,137 +82,137 @@ class Gate:
         caller, request = await self._admit(plugin_id, name, data)
         # An action that has started is completed even if its caller disconnects: memory and database stay consistent.
         acting = asyncio.ensure_future(self._handlers[name](caller, request))
-        acting.add_done_callback(_observed)
-        with _in_the_contracts_words():
+        acting.add_done_callback(_retrieve_exception)
+        with _translate_errors():
             answer: BaseModel = await asyncio.shield(acting)
         return answer
 
     async def stream(self, plugin_id: str, name: str, data: Any) -> AsyncGenerator[dict[str, Any], None]:
-        async with aclosing(self.parts(plugin_id, name, data)) as parts:
+        async with aclosing(self.stream_typed(plugin_id, name, data)) as parts:
             async for part in parts:
                 yield part.model_dump(mode="json")
 
-    async def parts(self, plugin_id: str, name: str, data: Any) -> AsyncGenerator[BaseModel, None]:
+    async def stream_typed(self, plugin_id: str, name: str, data: Any) -> AsyncGenerator[BaseModel, None]:
         """Executes a streaming action and yields its parts."""
         caller, request = await self._admit(plugin_id, name, data)
-        with _in_the_contracts_words():
+        with _translate_errors():
             async with aclosing(self._handlers[name](caller, request)) as parts:
                 async for part in parts:
                     yield part
 
-    async def _admit(self, plugin_id: str, name: str, data: Any) -> tuple[Caller, Call]:
+    async def _admit(self, plugin_id: str, name: str, data: Any) -> tuple[ActionCaller, Call]:
         action = ACTIONS.get(name)
         if action is None:
-            raise Refused("not_supported", f"the Host has no action '{name}'")
-        if wait := self._spacing(plugin_id, data).wait():
+            raise CallRejected("not_supported", f"the Host has no action '{name}'")
+        if wait := self._spacing(plugin_id, data).reserve_delay():
             await asyncio.sleep(wait)
-        request = _parsed(action, data)
+        request = _parse(action, data)
         caller = self._caller(plugin_id, request)
         try:
             self._check(caller, action, request, data)
-        except Refused as refusal:
+        except CallRejected as refusal:
             await self._record_denial(caller, action, request, refusal)
             raise
         self._record_allowed(caller, action, request)
-        if caller.session is not None and caller.session.begin is not None:
-            with _in_the_contracts_words():
-                await caller.session.begin()
+        if caller.session is not None and caller.session.before_first_call is not None:
+            with _translate_errors():
+                await caller.session.before_first_call()
         return caller, request
 
-    def _spacing(self, plugin_id: str, data: Any) -> Spacing:
+    def _spacing(self, plugin_id: str, data: Any) -> PacedBucket:
         """Returns the bucket that delays this call. It is applied before the call is parsed and checked, which cost."""
         run_id = data.get("run_id") if isinstance(data, dict) else None
         session = self._sessions.get(run_id) if isinstance(run_id, str) else None
         if session is not None and session.executor == plugin_id:
             return session.spacing
         if plugin_id not in self._spacings:
-            self._spacings[plugin_id] = Spacing(PLUGIN_CALLS_BEGUN_PER_SECOND, PLUGIN_CALLS_BEGUN_AT_ONCE)
+            self._spacings[plugin_id] = PacedBucket(PLUGIN_CALL_STARTS_PER_SECOND, PLUGIN_CALL_START_BURST)
         return self._spacings[plugin_id]
 
-    def _caller(self, plugin_id: str, request: Call) -> Caller:
+    def _caller(self, plugin_id: str, request: Call) -> ActionCaller:
         if request.run_id is None:
-            return Caller(plugin_id, outside_a_run(plugin_id, self._plugin_grants(plugin_id)))
+            return ActionCaller(plugin_id, plugin_grant(plugin_id, self._plugin_grants(plugin_id)))
         session = self._sessions.get(request.run_id)
         if session is None or session.executor != plugin_id:
-            return Caller(plugin_id, Grant(plugin_id, frozenset()))
-        return Caller(plugin_id, session.grant, session)
+            return ActionCaller(plugin_id, Grant(plugin_id, frozenset()))
+        return ActionCaller(plugin_id, session.grant, session)
 
-    def _check(self, caller: Caller, action: Action, request: Call, data: Any) -> None:
+    def _check(self, caller: ActionCaller, action: Action, request: Call, data: Any) -> None:
         if request.run_id is not None:
             _check_run(caller.session, action)
             _check_lease(caller.session, request)
         _check_access(caller.grant, action, request, in_run=caller.session is not None)
         if len(to_json(data)) > action.max_bytes:  # `data` as it was sent: with all defaults a prompt is twice as long
-            raise Refused("payload_too_large", f"{action.name} takes at most {action.max_bytes} bytes")
+            raise CallRejected("payload_too_large", f"{action.name} takes at most {action.max_bytes} bytes")
         rate = caller.session.rate if caller.session else self._rate(caller.plugin_id)
-        if not rate.take():
-            raise Refused("rate_limited", "this caller asks too often; wait and try again", retryable=True)
+        if not rate.try_acquire():
+            raise CallRejected("rate_limited", "this caller asks too often; wait and try again", retryable=True)
         if caller.session is not None and 0 < caller.session.deadline_at <= self._clock.now():
-            raise Refused("deadline_exceeded", "the run's time is over")
+            raise CallRejected("deadline_exceeded", "the run's time is over")
 
-    def _rate(self, plugin_id: str) -> Rate:
+    def _rate(self, plugin_id: str) -> TokenBucket:
         if plugin_id not in self._rates:
-            self._rates[plugin_id] = Rate(PLUGIN_CALLS_PER_SECOND, PLUGIN_CALLS_BURST)
+            self._rates[plugin_id] = TokenBucket(PLUGIN_CALLS_PER_SECOND, PLUGIN_CALLS_BURST)
         return self._rates[plugin_id]
 
-    def _record_allowed(self, caller: Caller, action: Action, request: Call) -> None:
-        self._audit_log.check_room()
+    def _record_allowed(self, caller: ActionCaller, action: Action, request: Call) -> None:
+        self._audit_log.check_capacity()
         resource, scope, now = _resource(action, request), _scope(action, request), self._clock.now()
-        entry = audit.access(caller, request.run_id or "", action.name, resource, scope, "allowed", "", now)
+        entry = audit.access_entry(caller, request.run_id or "", action.name, resource, scope, "allowed", "", now)
         if caller.session is not None:
-            self._audit_log.add_of_run(caller.session, entry)
+            self._audit_log.add_for_run(caller.session, entry)
         else:
             self._audit_log.add([entry])
 
-    async def _record_denial(self, caller: Caller, action: Action, request: Call, refusal: Refused) -> None:
+    async def _record_denial(self, caller: ActionCaller, action: Action, request: Call, refusal: CallRejected) -> None:
         """Writes the refusal to the database before the call is answered."""
         resource, scope = _resource(action, request), _scope(action, request)
         await self._denials.record(caller, action.name, request.run_id or "", resource, scope, refusal)
 
 
-def _parsed(action: Action, data: Any) -> Call:
+def _parse(action: Action, data: Any) -> Call:
     try:
         return action.wire.request.model_validate(data)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         field = ".".join(str(part) for part in first["loc"]) or "the request"
-        raise Refused("invalid_argument", f"{action.name}: {field}: {first['msg']}") from error
+        raise CallRejected("invalid_argument", f"{action.name}: {field}: {first['msg']}") from error
 
 
 def _check_run(session: RunSession | None, action: Action) -> None:
     if session is None or session.ended.is_set():
-        raise Refused("unauthorized", "no active run has this id")
+        raise CallRejected("unauthorized", "no active run has this id")
     if session.stopping is not None:
         code = {"cancelled": "cancelled", "timeout": "deadline_exceeded"}.get(session.stopping.status, "unauthorized")
-        raise Refused(code, "the run is being ended")
+        raise CallRejected(code, "the run is being ended")
     if action.wire.where == "plugin":
-        raise Refused("unauthorized", f"{action.name} is not for runs; ask without a run_id")
+        raise CallRejected("unauthorized", f"{action.name} is not for runs; ask without a run_id")
 
 
 def _check_lease(session: RunSession | None, request: Call) -> None:
     """Raises CallRejected unless the call has its run's lease: of two processes only the holder may act for the run."""
     if session is not None and session.remote and session.lease != request.lease:
         told = "lease: it is not the one that this run is held by"
-        raise Refused("unauthorized", f"{told}; calls of a claimed run carry the lease of its claim")
+        raise CallRejected("unauthorized", f"{told}; calls of a claimed run carry the lease of its claim")
 
 
 def _check_access(grant: Grant, action: Action, request: Call, in_run: bool) -> None:
     if action.permission is not None and not grant.has(action.permission):
-        raise Refused("unauthorized", f"{':'.join(action.permission)} was not granted")
+        raise CallRejected("unauthorized", f"{':'.join(action.permission)} was not granted")
     if in_run and action.api and action.api not in grant.apis:
-        raise Refused("unauthorized", f"this run was not granted {action.api}")
+        raise CallRejected("unauthorized", f"this run was not granted {action.api}")
     if action.resource is not None and action.permission is not None:
         kind, name = action.resource[0], _resource(action, request)
         if not grant.allows(kind, name, action.permission[1]):
-            raise Refused("unauthorized", f"{action.permission[1]} on '{name}' ({kind}) was not granted")
+            raise CallRejected("unauthorized", f"{action.permission[1]} on '{name}' ({kind}) was not granted")
     scope = _scope(action, request)
     match action.scope:
         case "state" if scope not in grant.scopes:
-            raise Refused("unauthorized", f"this run has no state scope '{scope}'")
+            raise CallRejected("unauthorized", f"this run has no state scope '{scope}'")
         case "storage" if scope not in grant.storage:
-            raise Refused("unauthorized", f"the storage area '{scope}' was not granted")
+            raise CallRejected("unauthorized", f"the storage area '{scope}' was not granted")
         case "conversation" if scope and scope != grant.conversation_id and not grant.other_conversations:
-            raise Refused("unauthorized", "this run may read its own conversation only")
+            raise CallRejected("unauthorized", "this run may read its own conversation only")
 
 
 def _resource(action: Action, request: Call) -> str:
@@ -235,19 +235,19 @@ def _scope(action: Action, request: Call) -> str:
 
 
 @contextmanager
-def _in_the_contracts_words() -> Iterator[None]:
+def _translate_errors() -> Iterator[None]:
     """Translates errors of handlers to CallRejected with the codes of the protocol."""
     try:
         yield
     except GuardFailed as ended:
-        raise Refused("unauthorized", "no active run has this id") from ended
+        raise CallRejected("unauthorized", "no active run has this id") from ended
     except StorageFailed as failure:
-        raise Refused("runtime_error", REDACTOR.clean(failure.message)) from failure
+        raise CallRejected("runtime_error", REDACTOR.redact(failure.message)) from failure
     except ProviderFailed as failure:
-        raise Refused(failure.code, REDACTOR.clean(failure.message), failure.retryable) from failure
+        raise CallRejected(failure.code, REDACTOR.redact(failure.message), failure.retryable) from failure
 
 
-def _observed(acting: "asyncio.Future[BaseModel]") -> None:
+def _retrieve_exception(acting: "asyncio.Future[BaseModel]") -> None:
     """Marks the exception of an action as retrieved: its caller may have disconnected."""
     if not acting.cancelled():
         acting.exception()

@@ -1,13 +1,13 @@
 """Action for information about the Host: its version."""
 
-from parlour.core.runs.caller import Caller
+from parlour.core.runs.caller import ActionCaller
 from parlour_sdk.protocol.base import PROTOCOL_VERSION
 from parlour_sdk.protocol.host import HostVersion, HostVersionGet
 
 
-class HostActions:
+class HostInfoActions:
     def __init__(self, version: str) -> None:
         self._version = version
 
-    async def version(self, caller: Caller, request: HostVersionGet) -> HostVersion:
+    async def version(self, caller: ActionCaller, request: HostVersionGet) -> HostVersion:
         return HostVersion(version=self._version, protocol=PROTOCOL_VERSION)

@@ -1,8 +1,8 @@
 """Actions for the knowledge bases, skills and files that a caller was granted."""
 
 from parlour.core.model.providers import Files, Knowledge, Skills
-from parlour.core.runs.caller import Caller
-from parlour.core.runs.scope import within
+from parlour.core.runs.caller import ActionCaller
+from parlour.core.runs.scope import await_in_run
 from parlour_sdk.protocol.files import FileChunk, GetFile
 from parlour_sdk.protocol.knowledge import KnowledgeList, KnowledgeResult, ListKnowledge, RetrieveKnowledge
 from parlour_sdk.protocol.skills import ActivateSkill, ActiveSkill, ListSkills, SkillList
@@ -12,15 +12,15 @@ class KnowledgeActions:
     def __init__(self, knowledge: Knowledge) -> None:
         self._knowledge = knowledge
 
-    async def list(self, caller: Caller, request: ListKnowledge) -> KnowledgeList:
+    async def list(self, caller: ActionCaller, request: ListKnowledge) -> KnowledgeList:
         granted = [
             each for each in self._knowledge.resources() if caller.grant.allows("knowledge_bases", each.kb_id, "list")
         ]
         return KnowledgeList(knowledge_bases=granted)
 
-    async def retrieve(self, caller: Caller, request: RetrieveKnowledge) -> KnowledgeResult:
+    async def retrieve(self, caller: ActionCaller, request: RetrieveKnowledge) -> KnowledgeResult:
         asked = self._knowledge.retrieve(request.kb_id, request.query, request.top_k, request.filters)
-        chunks = await within(caller.session, asked)
+        chunks = await await_in_run(caller.session, asked)
         return KnowledgeResult(chunks=list(chunks))
 
 
@@ -28,18 +28,18 @@ class SkillActions:
     def __init__(self, skills: Skills) -> None:
         self._skills = skills
 
-    async def list(self, caller: Caller, request: ListSkills) -> SkillList:
+    async def list(self, caller: ActionCaller, request: ListSkills) -> SkillList:
         granted = [each for each in self._skills.resources() if caller.grant.allows("skills", each.skill_name, "list")]
         return SkillList(skills=granted)
 
-    async def activate(self, caller: Caller, request: ActivateSkill) -> ActiveSkill:
-        return await within(caller.session, self._skills.activate(request.skill_name))
+    async def activate(self, caller: ActionCaller, request: ActivateSkill) -> ActiveSkill:
+        return await await_in_run(caller.session, self._skills.activate(request.skill_name))
 
 
 class FileActions:
     def __init__(self, files: Files) -> None:
         self._files = files
 
-    async def get(self, caller: Caller, request: GetFile) -> FileChunk:
+    async def get(self, caller: ActionCaller, request: GetFile) -> FileChunk:
         asked = self._files.read(request.file_key, request.offset, request.length)
-        return await within(caller.session, asked)
+        return await await_in_run(caller.session, asked)

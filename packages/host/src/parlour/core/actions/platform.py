@@ -6,54 +6,54 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from parlour.core.errors import Refused
+from parlour.core.errors import CallRejected
 from parlour.core.model.providers import Platforms
-from parlour.core.runs.caller import Caller
+from parlour.core.runs.caller import ActionCaller
 from parlour_sdk.protocol.listing import BotCapabilities, BotList, GetBotCapabilities, ListBots
 from parlour_sdk.protocol.platform_api import PlatformCall, UploadedFile, UploadFile
 
 from .action_table import ACTIONS
-from .chunked_uploads import PlatformUploads
+from .chunked_uploads import ChunkedUploads
 
 
 class PlatformActions:
-    def __init__(self, platforms: Platforms, uploads: PlatformUploads) -> None:
+    def __init__(self, platforms: Platforms, uploads: ChunkedUploads) -> None:
         self._platforms = platforms
         self._uploads = uploads
 
-    def methods(self) -> dict[str, Callable[[Caller, PlatformCall], Awaitable[BaseModel]]]:
+    def bot_handlers(self) -> dict[str, Callable[[ActionCaller, PlatformCall], Awaitable[BaseModel]]]:
         """Returns the handlers of all actions whose request names a bot."""
         requests = {name: action.wire.request for name, action in ACTIONS.items()}
         own = {name: self._method(name) for name, request in requests.items() if issubclass(request, PlatformCall)}
         return {**own, "upload_file": self._upload}
 
-    def _method(self, name: str) -> Callable[[Caller, PlatformCall], Awaitable[BaseModel]]:
+    def _method(self, name: str) -> Callable[[ActionCaller, PlatformCall], Awaitable[BaseModel]]:
         answer = ACTIONS[name].wire.answer
 
-        async def call(caller: Caller, request: PlatformCall) -> BaseModel:
+        async def call(caller: ActionCaller, request: PlatformCall) -> BaseModel:
             arguments = request.model_dump(exclude={"call_id", "run_id", "lease", "bot_id"})
             _refuse_paths(arguments)
-            told = await self._platforms.call(caller.asking(), request.bot_id, name, arguments)
+            told = await self._platforms.call(caller.call_context(), request.bot_id, name, arguments)
             return answer.model_validate(told if told is not None else {})
 
         return call
 
-    async def _upload(self, caller: Caller, request: PlatformCall) -> BaseModel:
+    async def _upload(self, caller: ActionCaller, request: PlatformCall) -> BaseModel:
         assert isinstance(request, UploadFile)
-        upload_id, whole = self._uploads.take(caller.plugin_id, request)
+        upload_id, whole = self._uploads.add_chunk(caller.plugin_id, request)
         if whole is None:
             return UploadedFile(upload_id=upload_id)
         arguments = {"content_base64": base64.b64encode(whole).decode(), "filename": request.filename}
-        told = await self._platforms.call(caller.asking(), request.bot_id, "upload_file", arguments)
+        told = await self._platforms.call(caller.call_context(), request.bot_id, "upload_file", arguments)
         return UploadedFile.model_validate(told if told is not None else {})
 
-    async def bots(self, caller: Caller, request: ListBots) -> BotList:
+    async def bots(self, caller: ActionCaller, request: ListBots) -> BotList:
         return BotList(bots=list(self._platforms.bots()))
 
-    async def capabilities(self, caller: Caller, request: GetBotCapabilities) -> BotCapabilities:
+    async def capabilities(self, caller: ActionCaller, request: GetBotCapabilities) -> BotCapabilities:
         found = self._platforms.capabilities(request.bot_id)
         if found is None:
-            raise Refused("not_found", f"there is no bot '{request.bot_id}'")
+            raise CallRejected("not_found", f"there is no bot '{request.bot_id}'")
         return found
 
 
@@ -66,5 +66,7 @@ def _refuse_paths(value: Any, field: str = "") -> None:
         for name, each in value.items():
             inner = f"{field}.{name}".lstrip(".")
             if name == "path" and each is not None and "type" in value:
-                raise Refused("invalid_argument", f"{inner}: a path is not taken; send the content as base64, or a url")
+                raise CallRejected(
+                    "invalid_argument", f"{inner}: a path is not taken; send the content as base64, or a url"
+                )
             _refuse_paths(each, inner)

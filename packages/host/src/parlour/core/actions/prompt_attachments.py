@@ -4,30 +4,30 @@ import base64
 from collections.abc import Sequence
 
 from parlour.core.model.providers import ProviderFailed
-from parlour.core.runs.attachments import place_of
+from parlour.core.runs.attachments import readable_scope
 from parlour.core.runs.session import RunSession
-from parlour.core.store.artifact_service import Artifacts
+from parlour.core.store.artifact_service import ArtifactService
 from parlour_sdk.protocol.content import ContentElement, MediaElement, TextElement
 from parlour_sdk.protocol.messages import Message
 from parlour_sdk.protocol.models import InvokeModel
 
-FILE_BYTES = 10 * 1024 * 1024
+MAX_FILE_BYTES = 10 * 1024 * 1024
 """Maximum size in bytes of one file of a prompt."""
-PROMPT_BYTES = 32 * 1024 * 1024
+MAX_PROMPT_FILE_BYTES = 32 * 1024 * 1024
 """Maximum size in bytes of all files of a prompt together."""
 
 
-class PromptMedia:
+class PromptAttachments:
     """Puts the content of artifacts into model requests."""
 
-    def __init__(self, artifacts: Artifacts) -> None:
+    def __init__(self, artifacts: ArtifactService) -> None:
         self._artifacts = artifacts
 
-    async def inlined(self, session: RunSession | None, request: InvokeModel) -> InvokeModel:
+    async def inline(self, session: RunSession | None, request: InvokeModel) -> InvokeModel:
         """Returns the request with the content of its files. Outside a run no artifact is visible, so none is found."""
         if not any(_names_files(each.content) for each in request.messages):
             return request
-        left = PROMPT_BYTES
+        left = MAX_PROMPT_FILE_BYTES
         messages: list[Message] = []
         for message in request.messages:
             if _names_files(message.content):
@@ -42,25 +42,25 @@ class PromptMedia:
             return element
         if session is None:
             raise ProviderFailed("not_found", f"there is no artifact '{element.artifact_id[:64]}'")
-        artifact = await self._artifacts.visible(element.artifact_id, place_of(session))
+        artifact = await self._artifacts.get_visible(element.artifact_id, readable_scope(session))
         try:
-            artifact = await self._artifacts.present(artifact)
+            artifact = await self._artifacts.ensure_local(artifact)
         except ProviderFailed as failure:
             if artifact.location == "object":
                 raise
             # The file is still behind a link, and links expire: the model gets a note instead.
             return TextElement(text=f"[{element.type}{_called(element)}; {failure.message}]")
-        if artifact.size_bytes > min(FILE_BYTES, left):
+        if artifact.size_bytes > min(MAX_FILE_BYTES, left):
             told = f"artifact '{artifact.artifact_id}' has {artifact.size_bytes} bytes"
-            limits = f"a model is given {FILE_BYTES} of a file and {PROMPT_BYTES} of all together"
+            limits = f"a model is given {MAX_FILE_BYTES} of a file and {MAX_PROMPT_FILE_BYTES} of all together"
             raise ProviderFailed("payload_too_large", f"{told}; {limits}")
         content = await self._artifacts.read(artifact, 0, artifact.size_bytes)
         return element.model_copy(
             update={
                 "artifact_id": None,
                 "content_base64": base64.b64encode(content).decode(),
-                "mime_type": artifact.description.mime_type or element.mime_type,
-                "name": element.name or artifact.description.name,
+                "mime_type": artifact.info.mime_type or element.mime_type,
+                "name": element.name or artifact.info.name,
             }
         )
 

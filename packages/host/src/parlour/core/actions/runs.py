@@ -3,14 +3,14 @@
 from typing import Any
 
 from parlour.core.encoding import loads
-from parlour.core.errors import Refused
+from parlour.core.errors import CallRejected
 from parlour.core.journal import Journal, Row, where
 from parlour.core.pagination import Cursors, InvalidCursor
-from parlour.core.runs.caller import Caller
+from parlour.core.runs.caller import ActionCaller
 from parlour.core.runs.control import ADMIN, RunControl
-from parlour.core.runs.run_creation import Creating
-from parlour.core.runs.run_requests import Commissions
-from parlour.core.runs.session import Ending
+from parlour.core.runs.run_creation import RunCreator
+from parlour.core.runs.run_requests import RunRequestBuilder
+from parlour.core.runs.session import RunTermination
 from parlour.core.store.ledger import Ledger
 from parlour_sdk.protocol.calls import Done
 from parlour_sdk.protocol.runs import (
@@ -28,15 +28,25 @@ from parlour_sdk.protocol.runs import (
     RunRetry,
 )
 
-ERROR_CHARACTERS = 2000
+MAX_ERROR_CHARACTERS = 2000
 """Maximum number of characters of an error message or reason that is stored."""
-CODES = {"completed": "stop", "failed": "runner.error", "cancelled": "cancelled", "timeout": "runner.timeout"}
+DEFAULT_END_CODES = {
+    "completed": "stop",
+    "failed": "runner.error",
+    "cancelled": "cancelled",
+    "timeout": "runner.timeout",
+}
 """Code for each final status if the plugin names none."""
 
 
 class RunActions:
     def __init__(
-        self, journal: Journal, control: RunControl, creating: Creating, commissions: Commissions, cursors: Cursors
+        self,
+        journal: Journal,
+        control: RunControl,
+        creating: RunCreator,
+        commissions: RunRequestBuilder,
+        cursors: Cursors,
     ) -> None:
         self._ledger = Ledger(journal)
         self._control = control
@@ -44,13 +54,13 @@ class RunActions:
         self._commissions = commissions
         self._cursors = cursors
 
-    async def create(self, caller: Caller, request: RunCreate) -> AgentRun:
-        return told(await self._creating.create(caller, await self._commissions.asked(caller, request)))
+    async def create(self, caller: ActionCaller, request: RunCreate) -> AgentRun:
+        return to_agent_run(await self._creating.create(caller, await self._commissions.build(caller, request)))
 
-    async def get(self, caller: Caller, request: RunGet) -> AgentRun:
-        return told(await self._control.visible(caller, request.target_run_id))
+    async def get(self, caller: ActionCaller, request: RunGet) -> AgentRun:
+        return to_agent_run(await self._control.get_visible(caller, request.target_run_id))
 
-    async def list(self, caller: Caller, request: RunList) -> RunPage:
+    async def list(self, caller: ActionCaller, request: RunList) -> RunPage:
         """Lists the runs of the caller's own plugin and those it created, or all runs if it may administer them."""
         filters = request.model_dump(include={"status", "agent_id", "runner_id", "conversation_id"}, exclude_none=True)
         administers = caller.grant.has(ADMIN)
@@ -65,50 +75,54 @@ class RunActions:
         more = len(rows) > request.limit
         page = rows[: request.limit]
         cursor = self._cursors.encode(listing, page[-1]["run_id"]) if more else None
-        return RunPage(items=[told(row) for row in page], next_cursor=cursor, has_more=more)
+        return RunPage(items=[to_agent_run(row) for row in page], next_cursor=cursor, has_more=more)
 
-    async def events(self, caller: Caller, request: RunEventsPageGet) -> RunEventsPage:
-        await self._control.visible(caller, request.target_run_id)
+    async def events(self, caller: ActionCaller, request: RunEventsPageGet) -> RunEventsPage:
+        await self._control.get_visible(caller, request.target_run_id)
         rows = await self._ledger.events(request.target_run_id, request.after_sequence, request.limit + 1)
         page = [_event(row) for row in rows[: request.limit]]
         return RunEventsPage(items=page, has_more=len(rows) > request.limit)
 
-    async def cancel(self, caller: Caller, request: RunCancel) -> AgentRun:
-        run = await self._control.visible(caller, request.target_run_id)
+    async def cancel(self, caller: ActionCaller, request: RunCancel) -> AgentRun:
+        run = await self._control.get_visible(caller, request.target_run_id)
         reason = request.reason or f"plugin {caller.plugin_id} cancelled the run"
-        ending = Ending("cancelled", "cancelled", reason[:ERROR_CHARACTERS])
+        ending = RunTermination("cancelled", "cancelled", reason[:MAX_ERROR_CHARACTERS])
         if not await self._control.cancel(run["run_id"], ending):
-            raise Refused("invalid_argument", f"the run is over: its status is {run['status']}")
-        return await self._now(run["run_id"])
+            raise CallRejected("invalid_argument", f"the run is over: its status is {run['status']}")
+        return await self._reload(run["run_id"])
 
-    async def retry(self, caller: Caller, request: RunRetry) -> AgentRun:
-        run = await self._control.visible(caller, request.target_run_id)
+    async def retry(self, caller: ActionCaller, request: RunRetry) -> AgentRun:
+        run = await self._control.get_visible(caller, request.target_run_id)
         if not run["finished_at"]:
-            raise Refused("invalid_argument", f"the run is not over: its status is {run['status']}; cancel it first")
-        return told(await self._creating.retry(run))
+            raise CallRejected(
+                "invalid_argument", f"the run is not over: its status is {run['status']}; cancel it first"
+            )
+        return to_agent_run(await self._creating.retry(run))
 
-    async def append(self, caller: Caller, request: RunAppendResult) -> Done:
+    async def append(self, caller: ActionCaller, request: RunAppendResult) -> Done:
         await self._control.append(caller, request.target_run_id, request.result, request.lease)
         return Done()
 
-    async def finalize(self, caller: Caller, request: RunFinalize) -> AgentRun:
-        code, error = request.code or CODES[request.status], (request.error or "")[:ERROR_CHARACTERS]
-        await self._control.finalize(caller, request.target_run_id, Ending(request.status, code, error), request.lease)
-        return await self._now(request.target_run_id)
+    async def finalize(self, caller: ActionCaller, request: RunFinalize) -> AgentRun:
+        code, error = request.code or DEFAULT_END_CODES[request.status], (request.error or "")[:MAX_ERROR_CHARACTERS]
+        await self._control.finalize(
+            caller, request.target_run_id, RunTermination(request.status, code, error), request.lease
+        )
+        return await self._reload(request.target_run_id)
 
-    async def _now(self, run_id: str) -> AgentRun:
-        run = await self._ledger.run(run_id)
+    async def _reload(self, run_id: str) -> AgentRun:
+        run = await self._ledger.get_run(run_id)
         assert run is not None
-        return told(run)
+        return to_agent_run(run)
 
     def _position(self, listing: str, cursor: str | None) -> str:
         try:
             return str(self._cursors.decode(listing, cursor)) if cursor is not None else ""
         except InvalidCursor as error:
-            raise Refused("invalid_argument", f"cursor: {error}") from error
+            raise CallRejected("invalid_argument", f"cursor: {error}") from error
 
 
-def told(row: Row) -> AgentRun:
+def to_agent_run(row: Row) -> AgentRun:
     """Converts a ledger row to the protocol's AgentRun. Empty fields become null."""
     optional = [
         "agent_id",

@@ -3,16 +3,16 @@
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from parlour.core.errors import Refused
+from parlour.core.errors import CallRejected
 from parlour.core.journal import GuardFailed, Journal
 from parlour.core.model.ports import Clock
 from parlour.core.remote.leases import LeasedRun
-from parlour.core.remote.queue import Claims, Wanted
-from parlour.core.remote.workers import Workers
-from parlour.core.runs.caller import Caller
+from parlour.core.remote.queue import RemoteRunQueue, WorkerFilter
+from parlour.core.remote.workers import RemoteWorkers
+from parlour.core.runs.caller import ActionCaller
 from parlour.core.runs.control import RunControl
 from parlour.core.store.ledger import Ledger
-from parlour.core.store.remote_workers import Runtime as Known
+from parlour.core.store.remote_workers import RemoteWorker as Known
 from parlour_sdk.protocol.calls import Done
 from parlour_sdk.protocol.context import AgentRunContext
 from parlour_sdk.protocol.runs import ClaimedRun, ClaimResult, LeaseRenewed, RunClaim, RunRelease, RunRenew
@@ -27,91 +27,93 @@ from parlour_sdk.protocol.runtimes import (
     Wakeup,
 )
 
-from .runs import told
+from .runs import to_agent_run
 
 DEFINITION = {"labels", "runners", "slots", "versions", "providers", "workspaces"}
 """Fields of a registration that describe the worker."""
 
 
 class RuntimeActions:
-    def __init__(self, journal: Journal, workers: Workers, claims: Claims, control: RunControl, clock: Clock) -> None:
+    def __init__(
+        self, journal: Journal, workers: RemoteWorkers, claims: RemoteRunQueue, control: RunControl, clock: Clock
+    ) -> None:
         self._ledger = Ledger(journal)
         self._workers = workers
         self._claims = claims
         self._control = control
         self._clock = clock
 
-    async def register(self, caller: Caller, request: RuntimeRegister) -> Runtime:
+    async def register(self, caller: ActionCaller, request: RuntimeRegister) -> Runtime:
         definition = request.model_dump(mode="json", include=DEFINITION)
         return _runtime(await self._workers.register(caller.plugin_id, request.runtime_id, definition))
 
-    async def heartbeat(self, caller: Caller, request: RuntimeHeartbeat) -> Runtime:
+    async def heartbeat(self, caller: ActionCaller, request: RuntimeHeartbeat) -> Runtime:
         return _runtime(await self._workers.heartbeat(caller.plugin_id, request.runtime_id))
 
-    async def list(self, caller: Caller, request: RuntimeList) -> RuntimePage:
+    async def list(self, caller: ActionCaller, request: RuntimeList) -> RuntimePage:
         return RuntimePage(items=[_runtime(each) for each in await self._workers.all()])
 
-    async def deregister(self, caller: Caller, request: RuntimeDeregister) -> Done:
+    async def deregister(self, caller: ActionCaller, request: RuntimeDeregister) -> Done:
         await self._workers.deregister(caller.plugin_id, request.runtime_id)
         return Done()
 
-    async def claim(self, caller: Caller, request: RunClaim) -> ClaimResult:
+    async def claim(self, caller: ActionCaller, request: RunClaim) -> ClaimResult:
         """Claims a queued run. A claim may ask for less than its worker registered, never for more."""
-        runtime = await self._workers.own(caller.plugin_id, request.runtime_id)
+        runtime = await self._workers.get_own(caller.plugin_id, request.runtime_id)
         labels = runtime.labels & set(request.labels) if request.labels else runtime.labels
-        wanted = Wanted(labels, _narrowed(runtime.runners, request.runners))
+        wanted = WorkerFilter(labels, _common_runners(runtime.runners, request.runners))
         claimed = await self._claims.claim(runtime, wanted, request.wait_seconds)
         if claimed is None:
             return ClaimResult()
         context = AgentRunContext.model_validate(claimed.request["context"])
-        run = await self._ledger.run(context.run_id)
+        run = await self._ledger.get_run(context.run_id)
         assert run is not None
         lease = claimed.lease
         return ClaimResult(
-            claimed=ClaimedRun(run=told(run), context=context, lease=lease.token, lease_until=lease.until)
+            claimed=ClaimedRun(run=to_agent_run(run), context=context, lease=lease.token, lease_until=lease.expires_at)
         )
 
-    async def wakeups(self, caller: Caller, request: RuntimeWakeups) -> AsyncGenerator[Wakeup, None]:
-        runtime = await self._workers.own(caller.plugin_id, request.runtime_id)
-        async with aclosing(self._claims.wakeups(runtime, Wanted(runtime.labels, runtime.runners))) as wakeups:
+    async def wakeups(self, caller: ActionCaller, request: RuntimeWakeups) -> AsyncGenerator[Wakeup, None]:
+        runtime = await self._workers.get_own(caller.plugin_id, request.runtime_id)
+        async with aclosing(self._claims.wakeups(runtime, WorkerFilter(runtime.labels, runtime.runners))) as wakeups:
             async for queued in wakeups:
                 yield Wakeup(queued=queued)
 
-    async def renew(self, caller: Caller, request: RunRenew) -> LeaseRenewed:
+    async def renew(self, caller: ActionCaller, request: RunRenew) -> LeaseRenewed:
         """Renews a lease. A cancelled run is not refused: the answer is how its holder learns of the cancellation."""
         now = self._clock.now()
         if await self._control.was_cancelled(caller, request.target_run_id):
             return LeaseRenewed(lease_until=now, cancel_requested=True)
         run = await self._claimed(caller, request.target_run_id)
-        run.check(request.lease, caller.plugin_id)
-        if run.live.session.is_over():
+        run.verify(request.lease, caller.plugin_id)
+        if run.active_run.session.is_over():
             return LeaseRenewed(lease_until=now, cancel_requested=True)
         try:
             lease = await run.renew(request.lease, caller.plugin_id)
         except GuardFailed as lost:
-            raise Refused("unauthorized", "lease: it was lost meanwhile; claim the run anew") from lost
-        return LeaseRenewed(lease_until=lease.until)
+            raise CallRejected("unauthorized", "lease: it was lost meanwhile; claim the run anew") from lost
+        return LeaseRenewed(lease_until=lease.expires_at)
 
-    async def release(self, caller: Caller, request: RunRelease) -> Done:
+    async def release(self, caller: ActionCaller, request: RunRelease) -> Done:
         run = await self._claimed(caller, request.target_run_id)
         await run.release(request.lease, caller.plugin_id)
         return Done()
 
-    async def _claimed(self, caller: Caller, run_id: str) -> LeasedRun:
+    async def _claimed(self, caller: ActionCaller, run_id: str) -> LeasedRun:
         """Returns a run of the queue, for the plugin that holds or held it. Raises CallRejected if it is over."""
         leased = self._claims.get(run_id)
         if leased is None:
-            raise await self._control.ended(caller, run_id)
+            raise await self._control.run_over_error(caller, run_id)
         return leased
 
 
-def _narrowed(registered: frozenset[str], named: list[str]) -> frozenset[str]:
+def _common_runners(registered: frozenset[str], named: list[str]) -> frozenset[str]:
     """Returns the runners that both sides accept; an empty set or list means any runner."""
     common = registered & set(named) if registered and named else registered | set(named)
     if not common and (registered or named):
-        raise Refused("invalid_argument", "runners: none of them is among those that the runtime registered")
+        raise CallRejected("invalid_argument", "runners: none of them is among those that the runtime registered")
     return common
 
 
 def _runtime(runtime: Known) -> Runtime:
-    return Runtime.model_validate(runtime.told())
+    return Runtime.model_validate(runtime.to_dict())

@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from .gate import Gate
 
 
-class ServedGate:
+class WireGate:
     """Serves the calls of a plugin connection from the gate, without converting answers to dicts."""
 
     def __init__(self, gate: Gate) -> None:
@@ -18,7 +18,7 @@ class ServedGate:
         return self._gate.streams(name)
 
     async def call(self, plugin_id: str, name: str, data: Any) -> BaseModel:
-        return await self._gate.answer(plugin_id, name, data)
+        return await self._gate.call_typed(plugin_id, name, data)
 
     def stream(self, plugin_id: str, name: str, data: Any) -> AsyncGenerator[BaseModel, None]:
-        return self._gate.parts(plugin_id, name, data)
+        return self._gate.stream_typed(plugin_id, name, data)

@@ -1,15 +1,15 @@
 """Action by which a run pulls the messages that were sent while it was active."""
 
-from parlour.core.runs.caller import Caller
-from parlour.core.runs.steering import Steering
+from parlour.core.runs.caller import ActionCaller
+from parlour.core.runs.steering import SteeringQueue
 from parlour_sdk.protocol.limits import STEERING_QUEUE
 from parlour_sdk.protocol.steering import SteeringPull, SteeringPullResult
 
 
 class SteeringActions:
-    def __init__(self, steering: Steering) -> None:
+    def __init__(self, steering: SteeringQueue) -> None:
         self._steering = steering
 
-    async def pull(self, caller: Caller, request: SteeringPull) -> SteeringPullResult:
+    async def pull(self, caller: ActionCaller, request: SteeringPull) -> SteeringPullResult:
         limit = 1 if request.mode == "one-at-a-time" else request.limit or STEERING_QUEUE
-        return SteeringPullResult.model_validate({"items": await self._steering.pull(caller.run, limit)})
+        return SteeringPullResult.model_validate({"items": await self._steering.pull(caller.run_session, limit)})

@@ -11,32 +11,32 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
-from parlour.core.errors import Refused
+from parlour.core.errors import CallRejected
 from parlour.core.journal import GuardFailed, Journal, StorageFailed, Unit
 from parlour.core.model.ports import Clock
 from parlour.core.model.providers import ProviderFailed
-from parlour.core.runs.caller import Caller
+from parlour.core.runs.caller import ActionCaller
 from parlour.core.runs.model_call_log import ModelCallLog, OpenCall
 from parlour.core.runs.session import RunSession
-from parlour.core.runs.usage import Kind, Meter
+from parlour.core.runs.usage import Kind, RunMeter
 from parlour.core.store import ledger
 from parlour_sdk.protocol.usage import Usage
 from parlour_sdk.values import dataclass
 
 logger = logging.getLogger(__name__)
 
-MOMENT_SECONDS = 0.05
+USAGE_WRITE_DELAY_SECONDS = 0.05
 """Seconds to wait for a write of the run before the usage of a model call is written separately."""
 
 
 @dataclass(slots=True)
-class Used:
+class CallUsage:
     """Collects the usage of a call that is in progress."""
 
     usage: Usage | None = None
 
 
-class Metering:
+class UsageRecorder:
     """Counts the calls of runs and writes their usage to the ledger."""
 
     def __init__(self, journal: Journal, model_calls: ModelCallLog, clock: Clock) -> None:
@@ -46,59 +46,59 @@ class Metering:
         self._writing: set[asyncio.Task[None]] = set()
 
     @asynccontextmanager
-    async def around(
+    async def record(
         self,
-        caller: Caller,
+        caller: ActionCaller,
         kind: Kind,
         name: str,
         about: Mapping[str, str] | None = None,
         call: OpenCall | None = None,
-    ) -> AsyncIterator[Used]:
+    ) -> AsyncIterator[CallUsage]:
         """Counts one call of a run while the context is open. Outside a run nothing is recorded yet.
 
         `about` is stored beside the call's name. `call` is the record of a model call, which is ended here.
         """
-        meter = caller.session.meter if caller.session is not None else Meter()
-        used, began, outcome, error = Used(), self._clock.now(), "abandoned", ""
-        meter.began(kind, name)
+        meter = caller.session.meter if caller.session is not None else RunMeter()
+        used, began, outcome, error = CallUsage(), self._clock.now(), "abandoned", ""
+        meter.start_call(kind, name)
         if caller.session is not None and kind == "model":
-            self._write_soon(caller.session, "run.calling")
+            self._schedule_write(caller.session, "run.calling")
         try:
             yield used
             outcome = "answered"
-        except (ProviderFailed, Refused) as failure:
+        except (ProviderFailed, CallRejected) as failure:
             outcome, error = failure.code, failure.message
             raise
         finally:
             details: dict[str, Any] = {**(about or {}), "started_at": began}
             if call is not None:
                 details["call_id"] = call.call_id
-            meter.ended(kind, name, outcome, self._clock.now() - began, used.usage, details)
+            meter.end_call(kind, name, outcome, self._clock.now() - began, used.usage, details)
             if call is not None:
                 self._model_calls.end(call, outcome, error)
             if caller.session is not None and kind == "model":
-                asyncio.get_running_loop().call_later(MOMENT_SECONDS, self._moment_over, caller.session)
+                asyncio.get_running_loop().call_later(USAGE_WRITE_DELAY_SECONDS, self._write_if_pending, caller.session)
 
-    def _moment_over(self, session: RunSession) -> None:
-        if session.meter.has_notes and not session.ended.is_set():
-            self._write_soon(session, "run.metered")
+    def _write_if_pending(self, session: RunSession) -> None:
+        if session.meter.has_events and not session.ended.is_set():
+            self._schedule_write(session, "run.metered")
 
-    def _write_soon(self, session: RunSession, unit: str) -> None:
-        task = asyncio.get_running_loop().create_task(self._write_down(session, unit))
+    def _schedule_write(self, session: RunSession, unit: str) -> None:
+        task = asyncio.get_running_loop().create_task(self._write(session, unit))
         self._writing.add(task)
         task.add_done_callback(self._writing.discard)
 
-    async def _write_down(self, session: RunSession, unit: str) -> None:
-        notes, now = session.meter.take_notes(), self._clock.now()
-        counted = ledger.metered(session.run_id, session.meter.usage({}), now)
+    async def _write(self, session: RunSession, unit: str) -> None:
+        notes, now = session.meter.drain_events(), self._clock.now()
+        counted = ledger.record_usage(session.run_id, session.meter.usage({}), now)
         rows = [
-            ledger.append(session.run_id, session.next_sequence(), type, told, now, source="host")
+            ledger.append_event(session.run_id, session.next_sequence(), type, told, now, source="host")
             for type, told in notes
         ]
         try:
             await self._journal.commit(Unit(unit, (counted, *rows)))
         except GuardFailed:
-            session.meter.put_back(notes)  # the run is ending, and its last unit may still include them
+            session.meter.restore_events(notes)  # the run is ending, and its last unit may still include them
         except StorageFailed as failure:
-            session.meter.put_back(notes)
+            session.meter.restore_events(notes)
             logger.error("usage of run %s will be written with its next result: %s", session.run_id, failure.message)

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from parlour.core.errors import Refused
-from parlour.core.model.event import Party
+from parlour.core.errors import CallRejected
+from parlour.core.model.event import Participant
 from parlour.core.store.approvals import Approval
 from parlour.core.texts.catalogue import DEFAULT_LANGUAGE, text
 from parlour_sdk.values import dataclass
@@ -13,7 +13,7 @@ from parlour_sdk.values import dataclass
 class Decider:
     """The person who decides."""
 
-    party: Party
+    participant: Participant
     operator: bool = False
     """True for an operator of the Host, false for a user of a chat."""
     principal: str = ""
@@ -23,40 +23,44 @@ class Decider:
 
     @property
     def name(self) -> str:
-        return identity(self.party)
+        return identity(self.participant)
 
     @property
-    def shown(self) -> str:
+    def display_name(self) -> str:
         """The name as users know it."""
-        return self.party.name or self.party.id
+        return self.participant.name or self.participant.id
 
 
-def identity(party: Party) -> str:
+def identity(party: Participant) -> str:
     """Returns the participant's type and id as one text."""
     return f"{party.type}:{party.id}"
 
 
-def check(approval: Approval, decider: Decider, now: int, language: str = DEFAULT_LANGUAGE) -> None:
+def ensure_may_decide(approval: Approval, decider: Decider, now: int, language: str = DEFAULT_LANGUAGE) -> None:
     """Raises Refused, with a message for the decider, if this person may not decide or it is too late."""
     keyword = approval.keyword
     if approval.status in ("approved", "denied"):
         values = {"keyword": keyword, "by": approval.decided_by, "status": approval.status}
-        raise Refused("conflict", text("approval.decided_before", language, **values))
+        raise CallRejected("conflict", text("approval.decided_before", language, **values))
     if approval.status == "expired" or approval.expires_at <= now:
-        raise Refused("conflict", text("approval.too_late", language, keyword=keyword))
-    if not _may(approval, decider):
-        key = "approval.not_yours_asked" if _asked(approval, decider) else "approval.not_yours"
-        raise Refused("denied", text(key, language, keyword=keyword, who=_who(approval.who, language)))
+        raise CallRejected("conflict", text("approval.too_late", language, keyword=keyword))
+    if not _may_decide(approval, decider):
+        key = "approval.not_yours_asked" if _is_requester(approval, decider) else "approval.not_yours"
+        raise CallRejected("denied", text(key, language, keyword=keyword, who=_who(approval.who, language)))
 
 
-def _may(approval: Approval, decider: Decider) -> bool:
+def _may_decide(approval: Approval, decider: Decider) -> bool:
     who = approval.who
-    if _asked(approval, decider):
+    if _is_requester(approval, decider):
         return bool(who["requester"])
-    return decider.operator or decider.party.id in who["users"] or decider.party.data.get("role") in who["roles"]
+    return (
+        decider.operator
+        or decider.participant.id in who["users"]
+        or decider.participant.data.get("role") in who["roles"]
+    )
 
 
-def _asked(approval: Approval, decider: Decider) -> bool:
+def _is_requester(approval: Approval, decider: Decider) -> bool:
     brought = bool(decider.principal) and decider.principal == approval.who.get("principal")
     return brought or decider.name == approval.requester
 

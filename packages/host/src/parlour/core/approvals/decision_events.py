@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from parlour.core.config.agents import AgentBook
-from parlour.core.journal import Draft, Receipt, Ref
-from parlour.core.model.event import EventContext, EventEnvelope, Party, RecordedEvent
-from parlour.core.runs.session import Entry
+from parlour.core.config.agents import AgentRepository
+from parlour.core.journal import Receipt, Ref, UnitBuilder
+from parlour.core.model.event import EventContext, EventEnvelope, Participant, RecordedEvent
+from parlour.core.runs.session import QueuedEvent
 from parlour.core.store import event_log, inbox
 from parlour.core.store.approvals import Approval
 from parlour_sdk.values import dataclass
@@ -22,51 +22,53 @@ _DECISIONS = {"approved": "approve", "denied": "deny", "expired": "expired"}
 class ListenerEvents(Protocol):
     """Queues events of the Host for the plugins that listen to them."""
 
-    def audience(self, event_type: str, handled: bool) -> list[str]: ...
+    def recipients(self, event_type: str, handled: bool) -> list[str]: ...
 
-    def owe(self, draft: Draft, position: int, plugins: Sequence[str], now: int, observing: bool = False) -> None: ...
+    def add_deliveries(
+        self, draft: UnitBuilder, position: int, plugins: Sequence[str], now: int, observing: bool = False
+    ) -> None: ...
 
-    def offer(self, event_type: str) -> None: ...
+    def after_commit(self, event_type: str) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Owed:
+class QueuedDecision:
     """An event of a decision that is to be queued after its unit is committed."""
 
     position: int
     event: EventEnvelope
     conversation_id: str
 
-    def entry(self, receipt: Receipt, now: int) -> Entry:
-        return Entry(RecordedEvent(receipt[self.position][0]["seq"], self.conversation_id, now, self.event))
+    def to_queue_entry(self, receipt: Receipt, now: int) -> QueuedEvent:
+        return QueuedEvent(RecordedEvent(receipt[self.position][0]["seq"], self.conversation_id, now, self.event))
 
 
-class DecidedEvents:
+class DecisionEvents:
     """Adds the event of a decision to the unit that stores it."""
 
-    def __init__(self, agents: AgentBook, host_events: ListenerEvents) -> None:
+    def __init__(self, agents: AgentRepository, host_events: ListenerEvents) -> None:
         self._agents = agents
         self._host_events = host_events
 
-    def draft(
-        self, draft: Draft, asked: RecordedEvent, closed: Approval, decider: Decider | None, now: int
-    ) -> Owed | None:
+    def add(
+        self, draft: UnitBuilder, asked: RecordedEvent, closed: Approval, decider: Decider | None, now: int
+    ) -> QueuedDecision | None:
         event = _event(asked.envelope, closed, decider, now)
         position = draft.add(event_log.append(event, asked.conversation_id, now))
-        taken = self._taken(closed.agent_id)
-        hearers = self._host_events.audience(EVENT_TYPE, handled=taken)
-        self._host_events.owe(draft, position, hearers, now, observing=taken)
+        taken = self._is_handled_by_agent(closed.agent_id)
+        hearers = self._host_events.recipients(EVENT_TYPE, handled=taken)
+        self._host_events.add_deliveries(draft, position, hearers, now, observing=taken)
         if not taken:
             return None
-        draft.add(inbox.owe(Ref(position, "seq"), asked.conversation_id))
-        return Owed(position, event, asked.conversation_id)
+        draft.add(inbox.enqueue(Ref(position, "seq"), asked.conversation_id))
+        return QueuedDecision(position, event, asked.conversation_id)
 
-    def durable(self) -> None:
-        self._host_events.offer(EVENT_TYPE)
+    def after_commit(self) -> None:
+        self._host_events.after_commit(EVENT_TYPE)
 
-    def _taken(self, agent_id: str) -> bool:
+    def _is_handled_by_agent(self, agent_id: str) -> bool:
         agent = self._agents.get(agent_id)
-        return agent is not None and agent.enabled and agent.takes(EVENT_TYPE)
+        return agent is not None and agent.enabled and agent.accepts(EVENT_TYPE)
 
 
 def _event(asked: EventEnvelope, closed: Approval, decider: Decider | None, now: int) -> EventEnvelope:
@@ -90,9 +92,9 @@ def _event(asked: EventEnvelope, closed: Approval, decider: Decider | None, now:
         context=EventContext(identity, asked.context.id, "host"),
         agent_id=closed.agent_id,
         event_time=now,
-        actor=decider.party if decider is not None else Party("system", "host"),
-        subject=Party("approval", closed.approval_id, data={"action": closed.action}),
+        actor=decider.participant if decider is not None else Participant("system", "host"),
+        subject=Participant("approval", closed.approval_id, data={"action": closed.action}),
         input={},
         data=data,
-        commission=None,
+        run_request=None,
     )

@@ -7,7 +7,7 @@ ledger.
 import asyncio
 
 from parlour.core.journal import Journal, Statement
-from parlour.core.runs.session import Sessions
+from parlour.core.runs.session import RunSessions
 from parlour.core.store import ledger
 from parlour.core.store.approvals import Approval
 from parlour.core.store.ledger import Ledger
@@ -15,22 +15,22 @@ from parlour.core.store.ledger import Ledger
 from .decision_events import EVENT_TYPE
 
 
-class DecidedRunEvents:
+class DecisionRunEvents:
     """Builds the ledger statements for a decision."""
 
-    def __init__(self, journal: Journal, sessions: Sessions) -> None:
+    def __init__(self, journal: Journal, sessions: RunSessions) -> None:
         self._ledger = Ledger(journal)
         self._sessions = sessions
 
-    def turn(self, closed: Approval) -> asyncio.Lock:
+    def sequence_lock(self, closed: Approval) -> asyncio.Lock:
         """Returns the lock to hold until the drafted statements are written."""
-        return self._sessions.counting(closed.run_id)
+        return self._sessions.sequence_lock(closed.run_id)
 
-    async def draft(self, closed: Approval, now: int) -> list[Statement]:
+    async def build_statements(self, closed: Approval, now: int) -> list[Statement]:
         """Returns no statements if no run requested it, or the run was deleted: a ledger entry without a run would
         never be deleted.
         """
-        if not closed.run_id or await self._ledger.run(closed.run_id) is None:
+        if not closed.run_id or await self._ledger.get_run(closed.run_id) is None:
             return []
         told = {
             "approval_id": closed.approval_id,
@@ -40,8 +40,8 @@ class DecidedRunEvents:
             "reason": closed.reason or None,
         }
         number = await self._next_sequence(closed.run_id)
-        event = ledger.append(closed.run_id, number, EVENT_TYPE, told, now, source="host")
-        return [ledger.kept(closed.run_id), event]
+        event = ledger.append_event(closed.run_id, number, EVENT_TYPE, told, now, source="host")
+        return [ledger.require_run_exists(closed.run_id), event]
 
     async def _next_sequence(self, run_id: str) -> int:
         session = self._sessions.get(run_id)

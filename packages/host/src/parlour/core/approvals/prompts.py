@@ -6,30 +6,30 @@ from dataclasses import replace
 from typing import Any
 
 from parlour.core.delivery import targets
-from parlour.core.delivery.composer import Delivery
-from parlour.core.delivery.targets import PLATFORM, Place, chat_type, named
+from parlour.core.delivery.composer import DeliveryService
+from parlour.core.delivery.targets import PLATFORM, ReplyTarget, chat_type, explicit_target
 from parlour.core.model.chats import chat_key
 from parlour.core.model.delivery_policy import DeliveryPolicy
 from parlour.core.model.event import RecordedEvent
-from parlour.core.model.outbox_row import Outgoing
-from parlour.core.platforms.actions import Wanted
+from parlour.core.model.outbox_row import OutboxRow
+from parlour.core.platforms.actions import PlatformAction
 from parlour.core.runs.session import RunSession
 from parlour.core.store.approvals import Approval
 
 from .deciders import identity
-from .policy import Rule
-from .texts import described
+from .policy import ApprovalRule
+from .texts import action_text
 
 _ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
-KEYWORD_CHARACTERS = 4
-NOWHERE = {"chat_type": "", "chat_id": "", "thread_id": ""}
+MIN_KEYWORD_CHARACTERS = 4
+EMPTY_ADDRESS = {"chat_type": "", "chat_id": "", "thread_id": ""}
 
 
-def approval(
+def create_approval(
     approval_id: str,
     session: RunSession,
-    wanted: Wanted,
-    rule: Rule,
+    wanted: PlatformAction,
+    rule: ApprovalRule,
     taken: Callable[[str], object],
     language: str,
     now: int,
@@ -41,13 +41,13 @@ def approval(
         keyword=_keyword(approval_id, taken),
         status="pending",
         action=wanted.name,
-        call=wanted.frozen(),
-        words=described(wanted, event.envelope, language),
+        call=wanted.to_stored(),
+        words=action_text(wanted, event.envelope, language),
         agent_id=session.binding.agent.agent_id,
         run_id=session.run_id,
         event_seq=event.seq,
         conversation_id=event.conversation_id,
-        chat=_asked_in(event, rule, wanted.bot_id, DeliveryPolicy.decode(session.binding.agent.delivery_policy)),
+        chat=_prompt_location(event, rule, wanted.bot_id, DeliveryPolicy.decode(session.binding.agent.delivery_policy)),
         requester=identity(event.envelope.actor),
         who={
             "users": list(rule.users),
@@ -60,12 +60,14 @@ def approval(
     )
 
 
-def asked_by(approval: Approval, row: Outgoing) -> Approval:
+def with_prompt_row(approval: Approval, row: OutboxRow) -> Approval:
     """Returns the approval with the id of its prompt row, which is edited when it is decided."""
     return replace(approval, chat={**approval.chat, "asked_by": row.outbox_id})
 
 
-def prompt(delivery: Delivery, event: RecordedEvent, about: Approval, text: str, edits: str = "") -> Outgoing:
+def compose_prompt(
+    delivery: DeliveryService, event: RecordedEvent, about: Approval, text: str, edits: str = ""
+) -> OutboxRow:
     """Composes a message about an approval in the chat where it was asked. `edits` names the row whose message it
     replaces.
     """
@@ -73,11 +75,11 @@ def prompt(delivery: Delivery, event: RecordedEvent, about: Approval, text: str,
     if edits:
         message["edits"] = edits
     address = about.chat["address"]
-    place: Place | None = named(about.chat["bot_id"], address) if address else None
-    return delivery.compose(event, about.run_id, "approval", message, place=place)
+    place: ReplyTarget | None = explicit_target(about.chat["bot_id"], address) if address else None
+    return delivery.compose_message(event, about.run_id, "approval", message, place=place)
 
 
-def _asked_in(event: RecordedEvent, rule: Rule, bot_id: str, policy: DeliveryPolicy) -> dict[str, Any]:
+def _prompt_location(event: RecordedEvent, rule: ApprovalRule, bot_id: str, policy: DeliveryPolicy) -> dict[str, Any]:
     """Returns the location of the prompt, which a decision must match; with an address only if it is another chat than
     the event's own.
 
@@ -89,10 +91,10 @@ def _asked_in(event: RecordedEvent, rule: Rule, bot_id: str, policy: DeliveryPol
         return _chat(address.pop("bot_id", "") or bot_id, address, address)
     envelope = event.envelope
     if envelope.surface == PLATFORM and envelope.data.get("request_id"):
-        fallback = {**NOWHERE, **policy.fallback_target}
+        fallback = {**EMPTY_ADDRESS, **policy.fallback_target}
         return _chat(fallback.pop("bot_id", "") or envelope.bot_id, fallback, fallback)
-    place = targets.of(event, policy)
-    if place.surface == PLATFORM and not place.nowhere:
+    place = targets.reply_target(event, policy)
+    if place.surface == PLATFORM and not place.has_no_chat:
         own = place.target == event.conversation_id
         return _chat(place.bot_id, place.address, {} if own else place.address)
     here = {"surface": envelope.surface, "bot_id": envelope.bot_id, "chat": envelope.chat}
@@ -108,7 +110,7 @@ def _keyword(approval_id: str, taken: Callable[[str], object]) -> str:
     """Returns a short keyword that no other recent approval has."""
     number = int.from_bytes(hashlib.sha256(approval_id.encode()).digest())
     keyword = ""
-    while len(keyword) < KEYWORD_CHARACTERS or taken(keyword):
+    while len(keyword) < MIN_KEYWORD_CHARACTERS or taken(keyword):
         number, digit = divmod(number, len(_ALPHABET))
         keyword += _ALPHABET[digit]
     return keyword

@@ -4,36 +4,36 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from parlour.core.delivery.composer import Delivery
-from parlour.core.delivery.outbox import Outbox, Outcome
-from parlour.core.errors import Refused
+from parlour.core.delivery.composer import DeliveryService
+from parlour.core.delivery.outbox import Outbox, SendOutcome
+from parlour.core.errors import CallRejected
 from parlour.core.journal import Journal, Statement, Unit
 from parlour.core.model.ports import Clock
-from parlour.core.runs.action_plan import Plan
-from parlour.core.runs.scope import within
+from parlour.core.runs.action_plan import ActionPlan
+from parlour.core.runs.scope import await_in_run
 from parlour.core.runs.session import RunSession
-from parlour.core.runs.slots import Slots, person_of
+from parlour.core.runs.slots import RunSlotPool, actor_key
 from parlour.core.store import ledger
 from parlour_sdk.protocol.actions import ActionOutcome
 
-from .planner import Planner
-from .service import Approvals
+from .planner import ApprovalActionPlanner
+from .service import ApprovalService
 
-EXECUTION_SECONDS = 30.0
+EXECUTION_TIMEOUT_SECONDS = 30.0
 """Seconds that a run waits for a platform; after that the run continues, and so does the action."""
 
 
-class ActionRequests:
+class ActionRequestHandler:
     """Plans, records and starts the actions of runs."""
 
     def __init__(
         self,
         journal: Journal,
-        planner: Planner,
-        approvals: Approvals,
-        delivery: Delivery,
+        planner: ApprovalActionPlanner,
+        approvals: ApprovalService,
+        delivery: DeliveryService,
         outbox: Outbox,
-        slots: Slots,
+        slots: RunSlotPool,
         clock: Clock,
     ) -> None:
         self._journal = journal
@@ -57,61 +57,63 @@ class ActionRequests:
         Raises Refused if the run may not request it, if it is invalid, or if no decision was made while the run waited.
         """
         plan = await self._planner.plan(session, action, target, payload)
-        session.effects = session.effects or plan.acts
-        session.shown = session.shown or plan.approval is not None
+        session.has_effects = session.has_effects or plan.has_effect
+        session.has_output = session.has_output or plan.approval is not None
         ended = self._outbox.watch(plan.rows[-1].outbox_id) if plan.rows and plan.approval is None else None
-        unit = Unit("action.request", (*self._recorded(session, plan), *plan.statements))
+        unit = Unit("action.request", (*self._ledger_statements(session, plan), *plan.statements))
         await self._delivery.deliver(self._journal, unit, plan.rows)
         if plan.approval is not None:
-            self._approvals.remember(plan.approval)
-            return await self._decision(session, plan.approval.approval_id, wait_seconds)
+            self._approvals.track(plan.approval)
+            return await self._await_decision(session, plan.approval.approval_id, wait_seconds)
         if ended is None:
-            return _refused(plan)
-        return _outcome(await self._ended(session, ended), plan.name)
+            return _refused_outcome(plan)
+        return _to_action_outcome(await self._await_outcome(session, ended), plan.name)
 
-    def _recorded(self, session: RunSession, plan: Plan) -> tuple[Statement, ...]:
+    def _ledger_statements(self, session: RunSession, plan: ActionPlan) -> tuple[Statement, ...]:
         """Records the plan in the ledger. It does not wait for the run's next write, which could follow the person's
         decision.
         """
         run_id, number, now = session.run_id, session.next_sequence(), self._clock.now()
-        touch = ledger.touch(run_id, now, shown=session.shown, effects=session.effects)
-        return touch, ledger.append(run_id, number, "action.decided", plan.told, now, source="host")
+        touch = ledger.update_progress(run_id, now, shown=session.has_output, effects=session.has_effects)
+        return touch, ledger.append_event(run_id, number, "action.decided", plan.ledger_data, now, source="host")
 
-    async def _decision(self, session: RunSession, approval_id: str, seconds: float) -> ActionOutcome:
+    async def _await_decision(self, session: RunSession, approval_id: str, seconds: float) -> ActionOutcome:
         if not seconds:
             return ActionOutcome(status="pending", approval_id=approval_id)
-        async with self._slots.aside(person_of(session.event.envelope), held=not session.remote):
-            decided = await within(session, self._approvals.wait(approval_id, seconds))
+        async with self._slots.yield_slot(actor_key(session.event.envelope), held=not session.remote):
+            decided = await await_in_run(session, self._approvals.wait(approval_id, seconds))
         if decided is None:
             told = f"nobody has decided within {seconds:g} s; it is still asked"
-            raise Refused("approval_pending", told, details={"approval_id": approval_id})
-        if decided.ended is None:
+            raise CallRejected("approval_pending", told, details={"approval_id": approval_id})
+        if decided.outcome is None:
             return ActionOutcome(status="denied", approval_id=approval_id)
-        return _outcome(await self._ended(session, decided.ended), decided.closed.action, approval_id)
+        return _to_action_outcome(
+            await self._await_outcome(session, decided.outcome), decided.approval.action, approval_id
+        )
 
-    async def _ended(self, session: RunSession, ended: "asyncio.Future[Outcome]") -> Outcome | None:
+    async def _await_outcome(self, session: RunSession, ended: "asyncio.Future[SendOutcome]") -> SendOutcome | None:
         """Waits for the outcome of a send. Returns None if the platform takes too long."""
 
-        async def outcome() -> Outcome:
+        async def outcome() -> SendOutcome:
             return await asyncio.shield(ended)
 
         try:
-            async with asyncio.timeout(EXECUTION_SECONDS):
-                return await within(session, outcome())
+            async with asyncio.timeout(EXECUTION_TIMEOUT_SECONDS):
+                return await await_in_run(session, outcome())
         except TimeoutError:
             return None
 
 
-def _refused(plan: Plan) -> ActionOutcome:
+def _refused_outcome(plan: ActionPlan) -> ActionOutcome:
     """Returns the outcome of a plan that the policy denies; raises if the run has no permission to request it."""
     if plan.refusal is not None and plan.refusal.code != "denied":
         raise plan.refusal
     return ActionOutcome(status="denied")
 
 
-def _outcome(outcome: Outcome | None, name: str, approval_id: str | None = None) -> ActionOutcome:
+def _to_action_outcome(outcome: SendOutcome | None, name: str, approval_id: str | None = None) -> ActionOutcome:
     if outcome is None:
         return ActionOutcome(status="pending", approval_id=approval_id)
     if outcome.state != "sent":
-        raise Refused("runtime_error", f"{name} was not done: {outcome.reason}")
+        raise CallRejected("runtime_error", f"{name} was not done: {outcome.reason}")
     return ActionOutcome(status="done", approval_id=approval_id, result=outcome.sent.result)

@@ -8,72 +8,72 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from parlour.core.access import audit
-from parlour.core.delivery.action_rows import Executor
-from parlour.core.delivery.composer import Delivery
-from parlour.core.delivery.outbox import ENDED, Outbox, Outcome
+from parlour.core.delivery.action_rows import ActionRowFactory
+from parlour.core.delivery.composer import DeliveryService
+from parlour.core.delivery.outbox import FINAL_STATES, Outbox, SendOutcome
 from parlour.core.delivery.targets import PLATFORM
-from parlour.core.errors import Refused
-from parlour.core.journal import Draft, GuardFailed, Journal, StorageFailed, Unit
+from parlour.core.errors import CallRejected
+from parlour.core.journal import GuardFailed, Journal, StorageFailed, Unit, UnitBuilder
 from parlour.core.model.event import RecordedEvent
-from parlour.core.model.outbox_row import Outgoing
-from parlour.core.model.ports import Clock, Sent
-from parlour.core.runs.session import Entry
+from parlour.core.model.outbox_row import OutboxRow
+from parlour.core.model.ports import Clock, SendReceipt
+from parlour.core.runs.session import QueuedEvent
 from parlour.core.store import approvals as rows
 from parlour.core.store import outbox_rows
-from parlour.core.store.approvals import Approval, ApprovalRows, Status
+from parlour.core.store.approvals import Approval, ApprovalStatus, ApprovalStore
 from parlour.core.store.event_log import EventLog
-from parlour.core.store.outbox_rows import OutgoingRows
+from parlour.core.store.outbox_rows import OutboxStore
 from parlour.core.texts.catalogue import DEFAULT_LANGUAGE, text
 from parlour.core.texts.languages import Languages
 
-from .deciders import Decider, check
-from .decision_events import DecidedEvents
-from .decision_run_events import DecidedRunEvents
-from .prompts import prompt
-from .texts import concluded
-from .texts import verdict as verdict_in_words
+from .deciders import Decider, ensure_may_decide
+from .decision_events import DecisionEvents
+from .decision_run_events import DecisionRunEvents
+from .prompts import compose_prompt
+from .texts import decision_text as verdict_in_words
+from .texts import outcome_text
 
 logger = logging.getLogger(__name__)
 
 Verdict = Literal["approve", "deny"]
-REMEMBERED_MILLISECONDS = 24 * 3600 * 1000
+KEYWORD_RETENTION_MILLISECONDS = 24 * 3600 * 1000
 """Milliseconds for which a keyword is remembered after its approval was created."""
-KEYWORDS = 1000
+MAX_CACHED_KEYWORDS = 1000
 """Number of remembered keywords from which on older ones are removed."""
 RETRY_SECONDS = 5.0
 """Seconds before a failed write is retried."""
-TRIES = 3
+MAX_TRIES = 3
 """Attempts to write a decision while the ledger of its run changes."""
-DECISION = 0
+DECISION_STATEMENT = 0
 """Index of the statement that decides. If another guard fails, the run has changed, and the unit can be built again."""
 
 
-class Decided:
+class ApprovalDecision:
     """A decided approval, with the outcome of its action if it is executed."""
 
-    def __init__(self, closed: Approval, ended: "asyncio.Future[Outcome] | None") -> None:
-        self.closed = closed
-        self.ended = ended
+    def __init__(self, closed: Approval, ended: "asyncio.Future[SendOutcome] | None") -> None:
+        self.approval = closed
+        self.outcome = ended
 
 
-class Approvals:
+class ApprovalService:
     """Tracks approvals, decides them, and expires them in time."""
 
     def __init__(
         self,
         journal: Journal,
-        delivery: Delivery,
+        delivery: DeliveryService,
         outbox: Outbox,
-        executor: Executor,
-        events: DecidedEvents,
-        run_events: DecidedRunEvents,
+        executor: ActionRowFactory,
+        events: DecisionEvents,
+        run_events: DecisionRunEvents,
         languages: Languages,
         clock: Clock,
     ) -> None:
         self._languages = languages
         self._journal = journal
-        self._rows = ApprovalRows(journal)
-        self._outgoing = OutgoingRows(journal)
+        self._rows = ApprovalStore(journal)
+        self._outgoing = OutboxStore(journal)
         self._log = EventLog(journal)
         self._delivery = delivery
         self._outbox = outbox
@@ -81,33 +81,33 @@ class Approvals:
         self._events = events
         self._run_events = run_events
         self._clock = clock
-        self._offer: Callable[[Entry], None] = lambda entry: None
+        self._enqueue: Callable[[QueuedEvent], None] = lambda entry: None
         self._by_keyword: dict[str, Approval] = {}
         self._timers: dict[str, asyncio.TimerHandle] = {}
-        self._waiting: dict[str, list[asyncio.Future[Decided]]] = {}
-        self._turns: dict[str, asyncio.Lock] = {}
+        self._waiting: dict[str, list[asyncio.Future[ApprovalDecision]]] = {}
+        self._locks: dict[str, asyncio.Lock] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def take_up(self, offer: Callable[[Entry], None]) -> None:
+    async def recover(self, offer: Callable[[QueuedEvent], None]) -> None:
         """Recovers pending approvals after a restart. `offer` puts an event into the queue of its conversation."""
-        self._offer = offer
-        for known in await self._rows.since(self._clock.now() - REMEMBERED_MILLISECONDS):
+        self._enqueue = offer
+        for known in await self._rows.created_since(self._clock.now() - KEYWORD_RETENTION_MILLISECONDS):
             self._by_keyword[known.keyword] = known
             if known.status == "approved" and not known.outcome:
-                await self._take_up_outcome(known)
+                await self._recover_outcome(known)
         for pending in await self._rows.pending():
-            self.remember(pending)
+            self.track(pending)
 
-    async def _take_up_outcome(self, approved: Approval) -> None:
+    async def _recover_outcome(self, approved: Approval) -> None:
         """Records the outcome of an executed action, if the Host stopped before it was written."""
         row = await self._outgoing.get(approved.outbox_id)
         if row is None:
             return
         ended = self._outbox.watch(row.outbox_id)
-        if row.state in ENDED:
+        if row.state in FINAL_STATES:
             self._outbox.unwatch(row.outbox_id)
-            ended.set_result(Outcome(row.state, row.reason, Sent(row.message_id)))
-        self._in_background(self._account_for(approved.approval_id, ended))
+            ended.set_result(SendOutcome(row.state, row.reason, SendReceipt(row.message_id)))
+        self._in_background(self._record_outcome(approved.approval_id, ended))
 
     async def close(self) -> None:
         for timer in self._timers.values():
@@ -119,7 +119,7 @@ class Approvals:
     def by_keyword(self, keyword: str) -> Approval | None:
         return self._by_keyword.get(keyword)
 
-    def remember(self, pending: Approval) -> None:
+    def track(self, pending: Approval) -> None:
         """Waits for a decision on a committed approval until it expires.
 
         If the clock was set back, the approval would expire too late: it never waits longer than its whole duration.
@@ -132,14 +132,14 @@ class Approvals:
         self._timers[pending.approval_id] = loop.call_later(seconds, self._expire, pending.approval_id)
 
     def _forget_old(self) -> None:
-        if len(self._by_keyword) >= KEYWORDS:
-            oldest = self._clock.now() - REMEMBERED_MILLISECONDS
+        if len(self._by_keyword) >= MAX_CACHED_KEYWORDS:
+            oldest = self._clock.now() - KEYWORD_RETENTION_MILLISECONDS
             kept = {word: each for word, each in self._by_keyword.items() if each.created_at > oldest}
             self._by_keyword = kept
 
-    async def wait(self, approval_id: str, seconds: float) -> Decided | None:
+    async def wait(self, approval_id: str, seconds: float) -> ApprovalDecision | None:
         """Waits for a decision. Returns None if there is none within this time."""
-        future: asyncio.Future[Decided] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[ApprovalDecision] = asyncio.get_running_loop().create_future()
         waiting = self._waiting.setdefault(approval_id, [])
         waiting.append(future)
         try:
@@ -167,29 +167,29 @@ class Approvals:
         The decision is posted in the chat where it was asked, unless the caller switches that off: a decider in that
         chat gets a reply anyway. With a conversation id, only approvals of that conversation are found.
         """
-        async with self._turn(approval_id):
+        async with self._lock(approval_id):
             known = await self._rows.get(approval_id)
             if known is None or conversation_id not in ("", known.conversation_id):
-                raise Refused("not_found", f"there is no approval '{approval_id[:64]}'")
-            check(known, decider, self._clock.now(), language)
-            status: Status = "approved" if verdict == "approve" else "denied"
+                raise CallRejected("not_found", f"there is no approval '{approval_id[:64]}'")
+            ensure_may_decide(known, decider, self._clock.now(), language)
+            status: ApprovalStatus = "approved" if verdict == "approve" else "denied"
             closed = replace(known, status=status, decided_by=decider.name, reason=reason[:1000])
             try:
                 return await self._close(closed, decider, tell)
             except GuardFailed as failure:
                 if (meanwhile := await self._rows.get(approval_id)) is not None:
-                    check(meanwhile, decider, self._clock.now(), language)
+                    ensure_may_decide(meanwhile, decider, self._clock.now(), language)
                 told = text("approval.changed", language, keyword=known.keyword)
-                raise Refused("conflict", told) from failure
+                raise CallRejected("conflict", told) from failure
 
     @asynccontextmanager
-    async def _turn(self, approval_id: str) -> AsyncIterator[None]:
+    async def _lock(self, approval_id: str) -> AsyncIterator[None]:
         """Serializes decisions on one approval. The database guarantees that there is only one."""
         try:
-            async with self._turns.setdefault(approval_id, asyncio.Lock()):
+            async with self._locks.setdefault(approval_id, asyncio.Lock()):
                 yield
         finally:
-            self._turns.pop(approval_id, None)
+            self._locks.pop(approval_id, None)
 
     async def _close(self, closed: Approval, decider: Decider | None, tell: bool) -> Approval:
         """Stores a decision. Retries if the run that requested it is deleted, or its ledger continues, at the same
@@ -198,80 +198,89 @@ class Approvals:
         tries = 1
         while True:
             try:
-                async with self._run_events.turn(closed):
-                    return await self._write(closed, decider, tell)
+                async with self._run_events.sequence_lock(closed):
+                    return await self._commit_decision(closed, decider, tell)
             except GuardFailed as failure:
-                if failure.statement == DECISION or tries == TRIES:
+                if failure.statement == DECISION_STATEMENT or tries == MAX_TRIES:
                     raise
                 tries += 1
 
-    async def _write(self, closed: Approval, decider: Decider | None, tell: bool) -> Approval:
+    async def _commit_decision(self, closed: Approval, decider: Decider | None, tell: bool) -> Approval:
         """Commits one unit: the decision with its decider, the rows that execute it, and the events that report it."""
         now = self._clock.now()
-        event = await self._log.by_seq(closed.event_seq)
-        of_run = await self._run_events.draft(closed, now)
-        acts = self._acts(closed)
+        event = await self._log.get_by_seq(closed.event_seq)
+        of_run = await self._run_events.build_statements(closed, now)
+        acts = self._action_rows(closed)
         closed = replace(closed, decided_at=now, outbox_id=acts[-1].outbox_id if acts else "")
-        said = self._said(event, closed, decider, tell) if event is not None else []
-        draft = Draft("approval.decide")
+        said = self._decision_rows(event, closed, decider, tell) if event is not None else []
+        draft = UnitBuilder("approval.decide")
         draft.add(
-            rows.decide(closed), _audited(closed, now), *(outbox_rows.put(row) for row in [*acts, *said]), *of_run
+            rows.record_decision(closed),
+            _audit_entry(closed, now),
+            *(outbox_rows.insert(row) for row in [*acts, *said]),
+            *of_run,
         )
-        owed = self._events.draft(draft, event, closed, decider, now) if event is not None else None
+        owed = self._events.add(draft, event, closed, decider, now) if event is not None else None
         ended = self._outbox.watch(closed.outbox_id) if acts else None
         try:
-            receipt = await self._journal.commit(draft.unit())
+            receipt = await self._journal.commit(draft.build())
         except (GuardFailed, StorageFailed) as failure:
             self._outbox.unwatch(closed.outbox_id)
-            self._delivery.abandoned([*acts, *said], failure)
+            self._delivery.after_rollback([*acts, *said], failure)
             raise
-        self._delivery.committed([*acts, *said])
-        self._decided(closed, ended)
-        self._events.durable()
+        self._delivery.after_commit([*acts, *said])
+        self._resolve(closed, ended)
+        self._events.after_commit()
         if owed is not None:
-            self._offer(owed.entry(receipt, now))
+            self._enqueue(owed.to_queue_entry(receipt, now))
         return closed
 
-    def _said(self, event: RecordedEvent, closed: Approval, decider: Decider | None, tell: bool) -> list[Outgoing]:
-        language = self._languages.of(event.envelope)
-        if self.replaces(closed):
-            by = decider.shown if decider is not None else ""
-            return [prompt(self._delivery, event, closed, concluded(closed, by, language), closed.asked_by)]
-        return [prompt(self._delivery, event, closed, verdict_in_words(closed, language))] if tell else []
+    def _decision_rows(
+        self, event: RecordedEvent, closed: Approval, decider: Decider | None, tell: bool
+    ) -> list[OutboxRow]:
+        language = self._languages.for_event(event.envelope)
+        if self.edits_prompt(closed):
+            by = decider.display_name if decider is not None else ""
+            return [
+                compose_prompt(
+                    self._delivery, event, closed, outcome_text(closed, by, language), closed.prompt_outbox_id
+                )
+            ]
+        return [compose_prompt(self._delivery, event, closed, verdict_in_words(closed, language))] if tell else []
 
-    def replaces(self, about: Approval) -> bool:
+    def edits_prompt(self, about: Approval) -> bool:
         """Returns whether the prompt message is edited into the outcome."""
-        on_platform = about.chat["surface"] == PLATFORM and bool(about.asked_by)
-        return on_platform and self._delivery.replaces(about.chat["bot_id"])
+        on_platform = about.chat["surface"] == PLATFORM and bool(about.prompt_outbox_id)
+        return on_platform and self._delivery.can_edit_prompts(about.chat["bot_id"])
 
-    async def asked_under(self, approval_id: str) -> str:
+    async def prompt_message_id(self, approval_id: str) -> str:
         """Returns the platform's id of the prompt message; empty if it is unknown or there may be two messages."""
         about = await self._rows.get(approval_id)
-        row = await self._outgoing.get(about.asked_by) if about is not None and about.asked_by else None
+        row = await self._outgoing.get(about.prompt_outbox_id) if about is not None and about.prompt_outbox_id else None
         return row.message_id if row is not None and not row.possibly_repeated else ""
 
-    def _acts(self, closed: Approval) -> list[Outgoing]:
+    def _action_rows(self, closed: Approval) -> list[OutboxRow]:
         if closed.status != "approved":
             return []
-        return self._executor.rows(closed.call, closed.conversation_id, closed.run_id)
+        return self._executor.create_rows(closed.call, closed.conversation_id, closed.run_id)
 
-    def _decided(self, closed: Approval, ended: "asyncio.Future[Outcome] | None") -> None:
+    def _resolve(self, closed: Approval, ended: "asyncio.Future[SendOutcome] | None") -> None:
         timer = self._timers.pop(closed.approval_id, None)
         if timer is not None:
             timer.cancel()
         self._by_keyword[closed.keyword] = closed
         if ended is not None:
-            self._in_background(self._account_for(closed.approval_id, ended))
+            self._in_background(self._record_outcome(closed.approval_id, ended))
         for future in self._waiting.get(closed.approval_id, ()):
             if not future.done():
-                future.set_result(Decided(closed, ended))
+                future.set_result(ApprovalDecision(closed, ended))
 
-    async def _account_for(self, approval_id: str, ended: "asyncio.Future[Outcome]") -> None:
+    async def _record_outcome(self, approval_id: str, ended: "asyncio.Future[SendOutcome]") -> None:
         outcome = await asyncio.shield(ended)
         told = {"state": outcome.state, "reason": outcome.reason, "result": outcome.sent.result}
         while True:
             try:
-                await self._journal.commit(Unit("approval.outcome", (rows.carried_out(approval_id, told),)))
+                await self._journal.commit(Unit("approval.outcome", (rows.record_outcome(approval_id, told),)))
                 return
             except StorageFailed as failure:
                 logger.error("the outcome of approval %s waits for the database: %s", approval_id, failure.message)
@@ -279,10 +288,10 @@ class Approvals:
 
     def _expire(self, approval_id: str) -> None:
         self._timers.pop(approval_id, None)
-        self._in_background(self._expired(approval_id))
+        self._in_background(self._expire_pending(approval_id))
 
-    async def _expired(self, approval_id: str) -> None:
-        async with self._turn(approval_id):
+    async def _expire_pending(self, approval_id: str) -> None:
+        async with self._lock(approval_id):
             try:
                 known = await self._rows.get(approval_id)
                 if known is not None and known.status == "pending":
@@ -296,15 +305,15 @@ class Approvals:
     def _in_background(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
-        task.add_done_callback(self._over)
+        task.add_done_callback(self._on_task_done)
 
-    def _over(self, task: "asyncio.Task[None]") -> None:
+    def _on_task_done(self, task: "asyncio.Task[None]") -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             logger.error("the outcome of an approval could not be written: %s", error)
 
 
-def _audited(closed: Approval, now: int) -> Any:
+def _audit_entry(closed: Approval, now: int) -> Any:
     after = {"status": closed.status, "action": closed.action, "run_id": closed.run_id, "reason": closed.reason}
     actor = closed.decided_by or "host"
-    return audit.admin(actor, "approval.decide", closed.approval_id, {"status": "pending"}, after, now)
+    return audit.change_entry(actor, "approval.decide", closed.approval_id, {"status": "pending"}, after, now)

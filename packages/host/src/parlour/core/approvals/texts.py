@@ -5,18 +5,18 @@ from typing import Any
 
 from parlour.core.encoding import dumps
 from parlour.core.model.event import EventEnvelope
-from parlour.core.platforms.actions import Wanted
+from parlour.core.platforms.actions import PlatformAction
 from parlour.core.store.approvals import Approval
 from parlour.core.texts.catalogue import text
 from parlour_sdk.values import dataclass
 
-ARGUMENTS_CHARACTERS = 1000
-COMMENT_CHARACTERS = 300
-REQUESTS = ("request_received", "invited_to_group", "group_join_request")
+MAX_ARGUMENT_CHARACTERS = 1000
+MAX_COMMENT_CHARACTERS = 300
+REQUEST_EVENT_KINDS = ("request_received", "invited_to_group", "group_join_request")
 
 
 @dataclass(frozen=True, slots=True)
-class Occasion:
+class ApprovalOccasion:
     """The event behind an action: names and ids of the sender and the group, and the text of a request."""
 
     actor_id: str
@@ -26,12 +26,12 @@ class Occasion:
     comment: str
 
 
-def occasion_of(actor_id: str, actor_name: str, data: Mapping[str, Any]) -> Occasion:
+def read_occasion(actor_id: str, actor_name: str, data: Mapping[str, Any]) -> ApprovalOccasion:
     """Reads the occasion of an approval from the event that led to it."""
     group = data.get("group")
     group = group if isinstance(group, dict) else {"id": data.get("group_id")}
     comment = data.get("message", data.get("comment")) if data.get("request_id") else None
-    return Occasion(
+    return ApprovalOccasion(
         actor_id=actor_id,
         actor_name=_one_line(actor_name),
         group_id=_id(group.get("id")),
@@ -40,29 +40,29 @@ def occasion_of(actor_id: str, actor_name: str, data: Mapping[str, Any]) -> Occa
     )
 
 
-def described(wanted: Wanted, event: EventEnvelope, language: str) -> str:
+def action_text(wanted: PlatformAction, event: EventEnvelope, language: str) -> str:
     """Describes the action with its arguments and the event that it answers, shortened to fit into a message."""
     told = "; ".join(dumps(call["arguments"]) for call in wanted.calls)
-    beyond = len(told) - ARGUMENTS_CHARACTERS
+    beyond = len(told) - MAX_ARGUMENT_CHARACTERS
     cut = text("approval.cut", language, beyond=beyond) if beyond > 0 else ""
     where = text("approval.elsewhere", language) if wanted.elsewhere else ""
-    return f"{wanted.name}{where} {told[:ARGUMENTS_CHARACTERS]}{cut}{_occasion_line(event, language)}"
+    return f"{wanted.name}{where} {told[:MAX_ARGUMENT_CHARACTERS]}{cut}{_occasion_line(event, language)}"
 
 
 def _occasion_line(event: EventEnvelope, language: str) -> str:
-    occasion = occasion_of(event.actor.id, event.actor.name, event.data)
-    who = _called(occasion.actor_name, occasion.actor_id)
+    occasion = read_occasion(event.actor.id, event.actor.name, event.data)
+    who = _name_with_id(occasion.actor_name, occasion.actor_id)
     if not who:
         return ""
-    place = _called(occasion.group_name, occasion.group_id)
+    place = _name_with_id(occasion.group_name, occasion.group_id)
     kind = event.event_type.rpartition(".")[2]
-    if kind not in REQUESTS:
+    if kind not in REQUEST_EVENT_KINDS:
         kind = "asked_in_group" if place else "asked"
     line = text(f"approval.occasion.{kind}", language, who=who, group=place)
     return f"\n{line}" + (f": “{occasion.comment}”" if occasion.comment else "")
 
 
-def _called(name: str, entity_id: str) -> str:
+def _name_with_id(name: str, entity_id: str) -> str:
     if name:
         return f"{name} ({entity_id})" if entity_id else name
     return entity_id
@@ -79,29 +79,29 @@ def _name(value: object) -> str:
 def _one_line(written: str) -> str:
     """Joins a user's text into one line, so that it can't imitate lines of the Host."""
     line = " ".join(written.split()).replace("“", '"').replace("”", '"')
-    return line if len(line) <= COMMENT_CHARACTERS else f"{line[:COMMENT_CHARACTERS]}…"
+    return line if len(line) <= MAX_COMMENT_CHARACTERS else f"{line[:MAX_COMMENT_CHARACTERS]}…"
 
 
-def question(asked: Approval, now: int, language: str) -> str:
+def prompt_text(asked: Approval, now: int, language: str) -> str:
     """Returns the text of the prompt."""
-    time = _time(asked.expires_at - now, language)
+    time = _duration_text(asked.expires_at - now, language)
     return text("approval.question", language, what=asked.words, keyword=asked.keyword, time=time)
 
 
-def _time(milliseconds: int, language: str) -> str:
+def _duration_text(milliseconds: int, language: str) -> str:
     """Formats a duration, rounded down so that it never promises too much."""
     seconds = milliseconds // 1000
     number, unit = (seconds // 60, "minute") if seconds >= 60 else (seconds, "second")
     return text(f"approval.time.{unit}{'' if number == 1 else 's'}", language, number=number)
 
 
-def concluded(closed: Approval, by: str, language: str) -> str:
+def outcome_text(closed: Approval, by: str, language: str) -> str:
     """Returns the text that replaces the prompt when the approval is decided or expired."""
     reason = f" {closed.reason}" if closed.reason and _status(closed) != "expired" else ""
     return text(f"approval.concluded.{_status(closed)}", language, what=closed.words, by=by) + reason
 
 
-def verdict(closed: Approval, language: str) -> str:
+def decision_text(closed: Approval, language: str) -> str:
     """Returns the text that reports the decision."""
     return text(f"approval.verdict.{_status(closed)}", language, keyword=closed.keyword)
 

@@ -8,7 +8,7 @@ from parlour.core.model.ports import Clock
 from parlour.core.store.tables import AGENTS, DEFAULT_AGENTS
 
 
-class AgentBook:
+class AgentRepository:
     """All agents. A caller that changes one passes further statements for the same unit, such as the audit entry.
 
     `gone` is called with the id of an agent after it was removed.
@@ -17,7 +17,7 @@ class AgentBook:
     def __init__(self, journal: Journal, clock: Clock, gone: Callable[[str], None] = lambda agent_id: None) -> None:
         self._journal = journal
         self._clock = clock
-        self._gone = gone
+        self._on_removed = gone
         self._agents: dict[str, Agent] = {}
 
     async def load(self) -> None:
@@ -50,4 +50,4 @@ class AgentBook:
         removals = (Delete(AGENTS, own), Delete(DEFAULT_AGENTS, own, expect=ANY))
         await self._journal.commit(Unit("agent.remove", (*removals, *also)))
         self._agents.pop(agent_id, None)
-        self._gone(agent_id)
+        self._on_removed(agent_id)

@@ -31,7 +31,7 @@ class Bot:
         return dumps(definition)
 
 
-class BotBook:
+class BotRepository:
     """All bots. A caller that changes one passes further statements for the same unit: audit entry, first routes.
 
     `gone` is called with the id of a bot after it was removed.
@@ -40,7 +40,7 @@ class BotBook:
     def __init__(self, journal: Journal, clock: Clock, gone: Callable[[str], None] = lambda bot_id: None) -> None:
         self._journal = journal
         self._clock = clock
-        self._gone = gone
+        self._on_removed = gone
         self._bots: dict[str, Bot] = {}
 
     async def load(self) -> None:
@@ -76,10 +76,10 @@ class BotBook:
         with_it = (Delete(table, own, expect=ANY) for table in (ROUTES, DEFAULT_AGENTS, BOT_CURSORS, NAMES))
         await self._journal.commit(Unit("bot.remove", (Delete(BOTS, own), *with_it, *also)))
         self._bots.pop(bot_id, None)
-        self._gone(bot_id)
+        self._on_removed(bot_id)
 
 
-def there(bot_id: str) -> Statement:
+def require_bot_exists(bot_id: str) -> Statement:
     """Builds a statement that fails its guard if the bot does not exist.
 
     It is committed with rows that belong to a bot: rows written after its removal would never be deleted.
@@ -98,15 +98,15 @@ class PlatformCursors:
         self._journal = journal
         self._clock = clock
 
-    async def of(self, bot_id: str) -> str | None:
+    async def get(self, bot_id: str) -> str | None:
         rows = await self._journal.read(Select(BOT_CURSORS, where(bot_id=bot_id), limit=1))
         return str(rows[0]["cursor"]) if rows else None
 
-    def moved(self, bot_id: str, cursor: str) -> Insert:
+    def save_statement(self, bot_id: str, cursor: str) -> Insert:
         """Builds the statement that saves the cursor, to be committed with the last events before it."""
         row: dict[str, str | int] = {"bot_id": bot_id, "cursor": cursor, "updated_at": self._clock.now()}
         return Insert(BOT_CURSORS, {**row}, conflict=Upsert(("bot_id",), ("cursor", "updated_at")))
 
-    async def keep(self, bot_id: str, cursor: str) -> None:
+    async def save(self, bot_id: str, cursor: str) -> None:
         """Saves the cursor in a unit of its own, if there are no events to commit it with."""
-        await self._journal.commit(Unit("bot.cursor", (self.moved(bot_id, cursor),)))
+        await self._journal.commit(Unit("bot.cursor", (self.save_statement(bot_id, cursor),)))

@@ -3,14 +3,14 @@
 from parlour.core.journal import ANY, Delete, Insert, Journal, Select, Statement, Unit, Update, where
 from parlour.core.model.budget import Budget
 from parlour.core.model.ports import Clock
-from parlour.core.model.providers import Asking
+from parlour.core.model.providers import CallContext
 from parlour.core.store.tables import BUDGET_USES, BUDGETS
 
-Applying = list[tuple[Budget, str]]
+MatchingBudgets = list[tuple[Budget, str]]
 """Budgets that apply to a call, each with the subject that the call is charged to."""
 
 
-class BudgetBook:
+class BudgetRepository:
     """All budgets. A caller that changes one passes further statements for the same unit, such as the audit entry."""
 
     def __init__(self, journal: Journal, clock: Clock) -> None:
@@ -29,7 +29,7 @@ class BudgetBook:
         """Returns all budgets in the order of their creation."""
         return [self._budgets[budget_id] for budget_id in sorted(self._budgets)]
 
-    def applying(self, asking: Asking) -> Applying:
+    def matching(self, asking: CallContext) -> MatchingBudgets:
         """Returns the budgets that apply to a call."""
         if not self._budgets:
             return []

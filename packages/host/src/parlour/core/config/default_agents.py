@@ -3,14 +3,14 @@
 from collections.abc import Callable, Iterator
 
 from parlour.core.journal import ANY, Delete, GuardFailed, Insert, Journal, Row, Select, Statement, Unit, Update, where
-from parlour.core.model.default_scope import WORKSPACE, Place, around
+from parlour.core.model.default_scope import WORKSPACE_SCOPE, DefaultScope, event_scopes
 from parlour.core.model.event import ConversationKey, EventEnvelope
 from parlour.core.store.tables import AGENTS, DEFAULT_AGENTS
 from parlour_sdk.values import dataclass
 
-from .bots import there
+from .bots import require_bot_exists
 
-PLACED = ("platform", "bot_id", "chat", "thread_id", "actor_id")
+SCOPE_COLUMNS = ("platform", "bot_id", "chat", "thread_id", "actor_id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,24 +18,24 @@ class DefaultAgent:
     """Makes an agent the default of one scope."""
 
     default_id: str
-    place: Place
+    place: DefaultScope
     agent_id: str
     created_at: int = 0
     updated_at: int = 0
 
 
-Claims = tuple[DefaultAgent, ...]
+ScopeDefaults = tuple[DefaultAgent, ...]
 """Default agents of one scope.
 
 The database rejects more than one; if there are several all the same, the reader reports a misconfiguration.
 """
 
 
-class PlaceTaken(Exception):
+class ScopeTaken(Exception):
     """Raised when another agent is the default of the scope."""
 
 
-class NamedGone(Exception):
+class TargetMissing(Exception):
     """Raised when the agent or bot of a new default agent was just deleted; `field` names which of them."""
 
     def __init__(self, field: str) -> None:
@@ -43,48 +43,48 @@ class NamedGone(Exception):
         self.field = field
 
 
-class DefaultAgentBook:
+class DefaultAgentRepository:
     """All default agents. A caller that changes one passes further statements for the same unit: the audit entry."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
-        self._claims: dict[Place, Claims] = {}
+        self._by_scope: dict[DefaultScope, ScopeDefaults] = {}
 
     async def load(self) -> None:
-        self._claims = {}
+        self._by_scope = {}
         for row in await self._journal.read(Select(DEFAULT_AGENTS, order=("default_id",))):
-            self._keep(_decode(row))
+            self._cache(_decode(row))
 
     def get(self, default_id: str) -> DefaultAgent | None:
-        return next((each for each in self._each() if each.default_id == default_id), None)
+        return next((each for each in self._iterate() if each.default_id == default_id), None)
 
     def all(self) -> list[DefaultAgent]:
         """Returns all default agents in the order of their creation."""
-        return sorted(self._each(), key=lambda each: each.default_id)
+        return sorted(self._iterate(), key=lambda each: each.default_id)
 
-    def at(self, place: Place) -> Claims:
-        return self._claims.get(place, ())
+    def for_scope(self, place: DefaultScope) -> ScopeDefaults:
+        return self._by_scope.get(place, ())
 
-    def nearest(self, event: EventEnvelope) -> Claims:
+    def nearest(self, event: EventEnvelope) -> ScopeDefaults:
         """Returns the default agents of the most specific scope of the event that has any, except the workspace."""
-        if not self._claims:
+        if not self._by_scope:
             return ()
-        return next((claims for place in around(event) if (claims := self.at(place))), ())
+        return next((claims for place in event_scopes(event) if (claims := self.for_scope(place))), ())
 
-    def of_workspace(self) -> Claims:
-        return self.at(WORKSPACE)
+    def for_workspace(self) -> ScopeDefaults:
+        return self.for_scope(WORKSPACE_SCOPE)
 
-    def of_conversation(self, key: ConversationKey) -> Claims:
+    def for_conversation(self, key: ConversationKey) -> ScopeDefaults:
         """Returns the default agents of a conversation's thread, or of its chat if it has no thread."""
         if key.principal or not key.bot_id:
             return ()
         if key.thread_id:
-            return self.at(Place("thread", bot_id=key.bot_id, chat=key.chat, thread_id=key.thread_id))
-        return self.at(Place("conversation", bot_id=key.bot_id, chat=key.chat))
+            return self.for_scope(DefaultScope("thread", bot_id=key.bot_id, chat=key.chat, thread_id=key.thread_id))
+        return self.for_scope(DefaultScope("conversation", bot_id=key.bot_id, chat=key.chat))
 
     async def add(self, default: DefaultAgent, *also: Statement) -> None:
         """Adds a default agent. Raises ScopeTaken or TargetMissing, and then nothing was written."""
-        placed = {name: getattr(default.place, name) for name in PLACED}
+        placed = {name: getattr(default.place, name) for name in SCOPE_COLUMNS}
         row = {"default_id": default.default_id, "scope": default.place.scope, **placed, "agent_id": default.agent_id}
         insert = Insert(DEFAULT_AGENTS, {**row, "created_at": default.created_at, "updated_at": default.updated_at})
         await self._write("default_agent.add", insert, default, also)
@@ -98,18 +98,18 @@ class DefaultAgentBook:
     async def remove(self, default_id: str, *also: Statement) -> None:
         removal = Delete(DEFAULT_AGENTS, where(default_id=default_id))
         await self._journal.commit(Unit("default_agent.remove", (removal, *also)))
-        self.forget(lambda each: each.default_id == default_id)
+        self.evict(lambda each: each.default_id == default_id)
 
-    def forget(self, gone: Callable[[DefaultAgent], bool]) -> None:
+    def evict(self, gone: Callable[[DefaultAgent], bool]) -> None:
         """Drops default agents from the cache whose rows were deleted together with something else."""
-        kept = {place: tuple(each for each in claims if not gone(each)) for place, claims in self._claims.items()}
-        self._claims = {place: claims for place, claims in kept.items() if claims}
+        kept = {place: tuple(each for each in claims if not gone(each)) for place, claims in self._by_scope.items()}
+        self._by_scope = {place: claims for place, claims in kept.items() if claims}
 
-    def forget_agent(self, agent_id: str) -> None:
-        self.forget(lambda each: each.agent_id == agent_id)
+    def evict_agent(self, agent_id: str) -> None:
+        self.evict(lambda each: each.agent_id == agent_id)
 
-    def forget_bot(self, bot_id: str) -> None:
-        self.forget(lambda each: each.place.bot_id == bot_id)
+    def evict_bot(self, bot_id: str) -> None:
+        self.evict(lambda each: each.place.bot_id == bot_id)
 
     async def _write(self, name: str, change: Statement, default: DefaultAgent, also: tuple[Statement, ...]) -> None:
         """Commits a change, guarded by the existence of its agent and bot.
@@ -119,29 +119,29 @@ class DefaultAgentBook:
         """
         named: list[Statement] = [Update(AGENTS, {"agent_id": default.agent_id}, where(agent_id=default.agent_id))]
         if bot_id := default.place.bot_id:
-            named.append(there(bot_id))
+            named.append(require_bot_exists(bot_id))
         try:
             await self._journal.commit(Unit(name, (*named, change, *also)))
         except GuardFailed as error:
             if error.statement == len(named):
-                raise PlaceTaken from error
-            raise NamedGone(("agent_id", "bot_id")[error.statement]) from error
-        self.forget(lambda each: each.default_id == default.default_id)
-        self._keep(default)
+                raise ScopeTaken from error
+            raise TargetMissing(("agent_id", "bot_id")[error.statement]) from error
+        self.evict(lambda each: each.default_id == default.default_id)
+        self._cache(default)
 
-    def _keep(self, default: DefaultAgent) -> None:
-        self._claims[default.place] = (*self.at(default.place), default)
+    def _cache(self, default: DefaultAgent) -> None:
+        self._by_scope[default.place] = (*self.for_scope(default.place), default)
 
-    def _each(self) -> Iterator[DefaultAgent]:
-        for claims in self._claims.values():
+    def _iterate(self) -> Iterator[DefaultAgent]:
+        for claims in self._by_scope.values():
             yield from claims
 
 
 def _decode(row: Row) -> DefaultAgent:
-    place = Place(row["scope"], **{name: row[name] for name in PLACED})
+    place = DefaultScope(row["scope"], **{name: row[name] for name in SCOPE_COLUMNS})
     return DefaultAgent(row["default_id"], place, row["agent_id"], row["created_at"], row["updated_at"])
 
 
-def removing(claims: Claims) -> list[Statement]:
+def delete_statements(claims: ScopeDefaults) -> list[Statement]:
     """Builds the statements that delete default agents, for the unit that removes what they belong to."""
     return [Delete(DEFAULT_AGENTS, where(default_id=each.default_id), expect=ANY) for each in claims]

@@ -4,14 +4,14 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from parlour.core.json_kinds import shape
+from parlour.core.json_kinds import kind_name
 from parlour_sdk.protocol.form import FormItem
 
-Problem = tuple[str, str]
+FieldProblem = tuple[str, str]
 """Name of a field and a message about it; the message never repeats the value, which may be secret."""
 
 _TEXT, _LIST, _MODEL = ((str,), "a text"), ((list,), "a list"), ((str,), "the id of a model")
-_SHAPES: dict[str, tuple[tuple[type, ...], str]] = {
+_ACCEPTED_TYPES: dict[str, tuple[tuple[type, ...], str]] = {
     "string": _TEXT,
     "text": _TEXT,
     "secret": _TEXT,
@@ -35,22 +35,22 @@ _SHAPES: dict[str, tuple[tuple[type, ...], str]] = {
 """Accepted Python types of each type of item, and their description for messages."""
 
 
-def prefilled(form: list[FormItem], config: dict[str, Any]) -> dict[str, Any]:
+def with_defaults(form: list[FormItem], config: dict[str, Any]) -> dict[str, Any]:
     """Returns the configuration with the form's defaults for missing values."""
     defaults = {item.name: item.default for item in form if item.default is not None and not item.display}
     return {**defaults, **{name: value for name, value in config.items() if value is not None}}
 
 
-MASKED = "********"
+SECRET_MASK = "********"
 
 
-def masked(form: list[FormItem] | None, config: dict[str, Any]) -> dict[str, Any]:
+def mask_form_secrets(form: list[FormItem] | None, config: dict[str, Any]) -> dict[str, Any]:
     """Returns a configuration with its secrets masked; without a form every value is treated as secret."""
     secret = {item.name for item in form if item.type == "secret"} if form is not None else set(config)
-    return {name: MASKED if name in secret and value else value for name, value in config.items()}
+    return {name: SECRET_MASK if name in secret and value else value for name, value in config.items()}
 
 
-_SELECTS = {
+_SELECTOR_KINDS = {
     "llm-model-selector": "models",
     "model-fallback-selector": "models",
     "rerank-model-selector": "models",
@@ -63,12 +63,12 @@ _SELECTS = {
 }
 
 
-def selected(form: list[FormItem], config: dict[str, Any]) -> dict[str, frozenset[str]]:
+def selected_resources(form: list[FormItem], config: dict[str, Any]) -> dict[str, frozenset[str]]:
     """Returns the ids of resources that a configuration selects, by kind of resource."""
     chosen: dict[str, set[str]] = {}
     for item in form:
-        kind = _SELECTS.get(item.type)
-        if kind is not None and not item.display and _shown(item, config):
+        kind = _SELECTOR_KINDS.get(item.type)
+        if kind is not None and not item.display and _is_visible(item, config):
             chosen.setdefault(kind, set()).update(_ids(config.get(item.name)))
     return {kind: frozenset(ids) for kind, ids in chosen.items()}
 
@@ -88,16 +88,19 @@ def _ids(value: Any) -> Iterator[str]:
             yield from _ids(others.get("fallbacks"))
 
 
-def problems(form: list[FormItem], config: dict[str, Any], whose: str = "runner") -> list[Problem]:
+def validate(form: list[FormItem], config: dict[str, Any], whose: str = "runner") -> list[FieldProblem]:
     """Returns all problems of a configuration: unknown fields, missing fields and invalid values."""
     items = {item.name: item for item in form if not item.display}
     unknown = [(name, f"unknown; this {whose} takes {_names(items)}") for name in config if name not in items]
     return unknown + [
-        problem for item in items.values() if _shown(item, config) for problem in _check(item, config.get(item.name))
+        problem
+        for item in items.values()
+        if _is_visible(item, config)
+        for problem in _check(item, config.get(item.name))
     ]
 
 
-def _shown(item: FormItem, config: dict[str, Any]) -> bool:
+def _is_visible(item: FormItem, config: dict[str, Any]) -> bool:
     """Returns whether the form shows the item (`show_if`); hidden items are not validated."""
     given = ((config.get(name), wanted) for name, wanted in (item.show_if or {}).items())
     return all(bool(value) if wanted is True else value == wanted for value, wanted in given)
@@ -107,12 +110,12 @@ def _names(items: dict[str, FormItem]) -> str:
     return ", ".join(items) if items else "no configuration"
 
 
-def _check(item: FormItem, value: Any) -> list[Problem]:
+def _check(item: FormItem, value: Any) -> list[FieldProblem]:
     if value is None:
         return [(item.name, "required")] if item.required else []
-    accepted, words = _SHAPES.get(item.type, ((object,), "something else"))
-    if not _fits(value, accepted, item.type in ("boolean", "json")):
-        return [(item.name, f"must be {words}, not {shape(value)}")]
+    accepted, words = _ACCEPTED_TYPES.get(item.type, ((object,), "something else"))
+    if not _has_accepted_type(value, accepted, item.type in ("boolean", "json")):
+        return [(item.name, f"must be {words}, not {kind_name(value)}")]
     if isinstance(value, int | float) and (words := _out_of_range(item, value)):
         return [(item.name, words)]
     if item.options is not None:
@@ -137,6 +140,6 @@ def _out_of_range(item: FormItem, value: float) -> str:
     return f"must be at least {low:.15g}" if low is not None else f"must be at most {high:.15g}"
 
 
-def _fits(value: Any, accepted: tuple[type, ...], also_booleans: bool) -> bool:
+def _has_accepted_type(value: Any, accepted: tuple[type, ...], also_booleans: bool) -> bool:
     """Returns whether a value has an accepted type. Python counts true as a number; here it is not one."""
     return isinstance(value, accepted) and (also_booleans or not isinstance(value, bool))

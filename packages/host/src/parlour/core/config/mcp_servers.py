@@ -6,7 +6,7 @@ from parlour.core.model.ports import Clock
 from parlour.core.store.tables import MCP_SERVERS
 
 
-class McpBook:
+class McpServerRepository:
     """All MCP servers. A caller that changes one passes further statements for the same unit: the audit entry."""
 
     def __init__(self, journal: Journal, clock: Clock) -> None:
@@ -21,7 +21,7 @@ class McpBook:
     def get(self, server_id: str) -> McpServer | None:
         return self._servers.get(server_id)
 
-    def named(self, name: str) -> McpServer | None:
+    def get_by_name(self, name: str) -> McpServer | None:
         return next((server for server in self._servers.values() if server.name == name), None)
 
     def all(self) -> list[McpServer]:

@@ -4,26 +4,26 @@ from collections.abc import Iterator
 from typing import Any, Protocol
 
 from parlour.core.model.agent import Agent
-from parlour.core.model.runner import Descriptor
+from parlour.core.model.runner import RunnerDescriptor
 
-from .agents import AgentBook
-from .form_validation import prefilled, selected
+from .agents import AgentRepository
+from .form_validation import selected_resources, with_defaults
 
 
 class RunnerLookup(Protocol):
     """Looks up runners by id."""
 
-    def get(self, runner_id: str) -> Descriptor | None: ...
+    def get(self, runner_id: str) -> RunnerDescriptor | None: ...
 
 
-class Needed:
+class ModelReferences:
     """Looks up which agents refer to a model."""
 
-    def __init__(self, agents: AgentBook, registry: RunnerLookup) -> None:
+    def __init__(self, agents: AgentRepository, registry: RunnerLookup) -> None:
         self._agents = agents
         self._registry = registry
 
-    def by(self, model_id: str) -> list[str]:
+    def agents_using(self, model_id: str) -> list[str]:
         """Returns the names of the agents that use the model."""
         return [
             agent.name for agent in self._agents.all() if self._selects(agent, model_id) or _is_granted(agent, model_id)
@@ -34,7 +34,7 @@ class Needed:
         if descriptor is None:  # without its plugin there is no form that says which values are models
             return model_id in _texts(agent.runner_config)
         form = descriptor.manifest.config_schema
-        return model_id in selected(form, prefilled(form, agent.runner_config)).get("models", frozenset())
+        return model_id in selected_resources(form, with_defaults(form, agent.runner_config)).get("models", frozenset())
 
 
 def _is_granted(agent: Agent, model_id: str) -> bool:

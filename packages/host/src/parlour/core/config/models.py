@@ -9,7 +9,7 @@ from parlour.core.store.tables import MODEL_PROVIDERS, MODELS
 from parlour_sdk.protocol.resources import ModelResource
 
 
-class ModelBook:
+class ModelRepository:
     """All models and providers. A caller that changes one passes further statements for the unit: the audit entry."""
 
     def __init__(self, journal: Journal, clock: Clock) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from parlour.core.encoding import dumps, loads
 from parlour.core.journal import ANY, Delete, Insert, Journal, Select, Statement, Unit, where
 from parlour.core.model import regex_budget
-from parlour.core.model.event_pattern import covers
+from parlour.core.model.event_pattern import pattern_matches
 from parlour.core.model.ports import Ids
 from parlour.core.store.tables import ROUTES
 from parlour_sdk.values import dataclass
@@ -30,7 +30,7 @@ class Route:
     route_id: str = ""
 
     def matches(self, event_type: str) -> bool:
-        return covers(self.event_type, event_type)
+        return pattern_matches(self.event_type, event_type)
 
     @property
     def specificity(self) -> int:
@@ -44,31 +44,31 @@ class Route:
         return f"route '{self.event_type}'" + (f" ({self.description})" if self.description else "")
 
 
-class RouteBook:
+class RouteRepository:
     """Routes of all bots, cached in memory and written through."""
 
     def __init__(self, journal: Journal, ids: Ids) -> None:
         self._journal = journal
         self._ids = ids
         self._routes: dict[str, list[Route]] = {}
-        self._in_order: dict[str, list[Route]] = {}
+        self._sorted: dict[str, list[Route]] = {}
 
     async def load(self) -> None:
         routes: dict[str, list[Route]] = {}
         for row in await self._journal.read(Select(ROUTES, order=("bot_id", "position"))):
             routes.setdefault(row["bot_id"], []).append(Route(**loads(row["definition"]), route_id=row["route_id"]))
         for bot_id, listed in routes.items():
-            self.written(bot_id, listed)
+            self.cache(bot_id, listed)
 
-    def listed(self, bot_id: str) -> list[Route]:
+    def in_user_order(self, bot_id: str) -> list[Route]:
         """Returns a bot's routes in the order that the operator gave them."""
         return self._routes.get(bot_id, [])
 
-    def of(self, bot_id: str) -> list[Route]:
+    def in_match_order(self, bot_id: str) -> list[Route]:
         """Returns a bot's routes in the order in which they are matched."""
-        return self._in_order.get(bot_id, [])
+        return self._sorted.get(bot_id, [])
 
-    def named(self, routes: Iterable[Route]) -> list[Route]:
+    def with_ids(self, routes: Iterable[Route]) -> list[Route]:
         """Returns the routes, each with a unique id; existing ids are kept."""
         seen: set[str] = set()
         made = []
@@ -80,28 +80,28 @@ class RouteBook:
 
     async def replace(self, bot_id: str, routes: Iterable[Route], *also: Statement) -> list[Route]:
         """Replaces all routes of a bot. `also` is committed before them, such as the guard that the bot exists."""
-        named = self.named(routes)
-        await self._journal.commit(Unit("routes.replace", (*also, *writing(bot_id, named))))
-        self.written(bot_id, named)
+        named = self.with_ids(routes)
+        await self._journal.commit(Unit("routes.replace", (*also, *replace_statements(bot_id, named))))
+        self.cache(bot_id, named)
         return named
 
-    def written(self, bot_id: str, routes: list[Route]) -> None:
+    def cache(self, bot_id: str, routes: list[Route]) -> None:
         """Caches routes after the statements of `replace_statements` were committed."""
         for route in routes:
             if "text_regex" in route.filters:
-                regex_budget.problem(route.filters["text_regex"])  # compiles it, so that no event has to wait
+                regex_budget.pattern_problem(route.filters["text_regex"])  # compiles it, so that no event has to wait
         self._routes[bot_id] = list(routes)
-        self._in_order[bot_id] = in_order(routes)
+        self._sorted[bot_id] = sort_for_matching(routes)
         if not routes:
-            del self._routes[bot_id], self._in_order[bot_id]
+            del self._routes[bot_id], self._sorted[bot_id]
 
 
-def in_order(routes: Iterable[Route]) -> list[Route]:
+def sort_for_matching(routes: Iterable[Route]) -> list[Route]:
     """Sorts routes for matching: by priority, then the more specific pattern, then their order in the list."""
     return sorted(routes, key=lambda route: (-route.priority, -route.specificity))
 
 
-def writing(bot_id: str, routes: list[Route]) -> list[Statement]:
+def replace_statements(bot_id: str, routes: list[Route]) -> list[Statement]:
     """Builds the statements that replace all routes of a bot."""
     statements: list[Statement] = [Delete(ROUTES, where(bot_id=bot_id), expect=ANY)]
     for position, route in enumerate(routes):

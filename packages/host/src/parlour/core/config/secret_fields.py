@@ -5,40 +5,40 @@ from typing import Any, Final
 from parlour.core.secrets import SecretBox
 from parlour_sdk.protocol.form import FormItem
 
-from .form_validation import MASKED, masked
+from .form_validation import SECRET_MASK, mask_form_secrets
 
-SEALED: Final = "parlour.sealed"
+SEALED_KEY: Final = "parlour.sealed"
 """Key of an object that contains nothing but a sealed value of a configuration."""
 
 
-def restored(form: list[FormItem], config: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
+def merge_masked(form: list[FormItem], config: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
     """Replaces masked secrets of a submitted configuration by their stored values."""
-    kept = {name for name in _secrets(form) if config.get(name) == MASKED and before.get(name)}
+    kept = {name for name in _secret_names(form) if config.get(name) == SECRET_MASK and before.get(name)}
     return {name: before[name] if name in kept else value for name, value in config.items()}
 
 
-def sealed(form: list[FormItem], config: dict[str, Any], box: SecretBox) -> dict[str, Any]:
+def seal_secrets(form: list[FormItem], config: dict[str, Any], box: SecretBox) -> dict[str, Any]:
     """Returns the configuration with its plain secrets sealed."""
-    secret = {name for name in _secrets(form) if isinstance(config.get(name), str) and config[name]}
-    return {name: {SEALED: box.seal(value)} if name in secret else value for name, value in config.items()}
+    secret = {name for name in _secret_names(form) if isinstance(config.get(name), str) and config[name]}
+    return {name: {SEALED_KEY: box.seal(value)} if name in secret else value for name, value in config.items()}
 
 
-def opened(config: dict[str, Any], box: SecretBox) -> dict[str, Any]:
+def open_secrets(config: dict[str, Any], box: SecretBox) -> dict[str, Any]:
     """Returns the configuration with its secrets opened. Raises SecretUnreadable."""
     if not any(_is_sealed(value) for value in config.values()):
         return config
-    return {name: box.open(value[SEALED]) if _is_sealed(value) else value for name, value in config.items()}
+    return {name: box.open(value[SEALED_KEY]) if _is_sealed(value) else value for name, value in config.items()}
 
 
-def hidden(form: list[FormItem] | None, config: dict[str, Any]) -> dict[str, Any]:
+def mask_secrets(form: list[FormItem] | None, config: dict[str, Any]) -> dict[str, Any]:
     """Returns the configuration with its secrets masked, for operators and the audit."""
-    shown = masked(form, config)
-    return {name: MASKED if _is_sealed(value) else value for name, value in shown.items()}
+    shown = mask_form_secrets(form, config)
+    return {name: SECRET_MASK if _is_sealed(value) else value for name, value in shown.items()}
 
 
-def _secrets(form: list[FormItem]) -> set[str]:
+def _secret_names(form: list[FormItem]) -> set[str]:
     return {item.name for item in form if item.type == "secret"}
 
 
 def _is_sealed(value: Any) -> bool:
-    return isinstance(value, dict) and value.keys() == {SEALED}
+    return isinstance(value, dict) and value.keys() == {SEALED_KEY}

@@ -7,7 +7,7 @@ from parlour.core.model.ports import Clock
 from parlour.core.store.tables import WEBHOOKS
 
 
-class WebhookBook:
+class WebhookRepository:
     """All inbound webhooks, cached in memory and written through."""
 
     def __init__(self, journal: Journal, clock: Clock) -> None:
@@ -27,13 +27,13 @@ class WebhookBook:
 
     async def add(self, webhook: Webhook, *also: Statement) -> None:
         now = self._clock.now()
-        row: dict[str, str | int] = {"webhook_id": webhook.webhook_id, "definition": dumps(webhook.encoded())}
+        row: dict[str, str | int] = {"webhook_id": webhook.webhook_id, "definition": dumps(webhook.to_dict())}
         statement = Insert(WEBHOOKS, {**row, "created_at": now, "updated_at": now})
         await self._journal.commit(Unit("webhook.add", (statement, *also)))
         self._webhooks[webhook.webhook_id] = webhook
 
     async def replace(self, webhook: Webhook, *also: Statement) -> None:
-        values: dict[str, str | int] = {"definition": dumps(webhook.encoded()), "updated_at": self._clock.now()}
+        values: dict[str, str | int] = {"definition": dumps(webhook.to_dict()), "updated_at": self._clock.now()}
         statement = Update(WEBHOOKS, {**values}, where(webhook_id=webhook.webhook_id))
         await self._journal.commit(Unit("webhook.replace", (statement, *also)))
         self._webhooks[webhook.webhook_id] = webhook

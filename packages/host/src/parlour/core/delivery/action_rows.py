@@ -7,32 +7,32 @@ from collections.abc import Mapping
 from typing import Any
 
 from parlour.core.delivery.outbox import Outbox
-from parlour.core.model.outbox_row import Outgoing
+from parlour.core.model.outbox_row import OutboxRow
 from parlour.core.model.ports import Clock, Ids
-from parlour.core.platforms.connections import RunningBots
+from parlour.core.platforms.connections import PlatformBots
 
 from . import targets
 from .composer import EXPIRY_MILLISECONDS
 from .targets import PLATFORM
 
 
-class Executor:
+class ActionRowFactory:
     """Turns a stored action into outbox rows."""
 
-    def __init__(self, outbox: Outbox, bots: RunningBots, ids: Ids, clock: Clock) -> None:
+    def __init__(self, outbox: Outbox, bots: PlatformBots, ids: Ids, clock: Clock) -> None:
         self._outbox = outbox
         self._bots = bots
         self._ids = ids
         self._clock = clock
 
-    def rows(self, frozen: Mapping[str, Any], conversation_id: str, run_id: str) -> list[Outgoing]:
+    def create_rows(self, frozen: Mapping[str, Any], conversation_id: str, run_id: str) -> list[OutboxRow]:
         """Returns one row per API call of the stored action. They are committed and delivered like any other row."""
         address = {"thread_id": "", **frozen["address"]}
-        place = targets.named(frozen["bot_id"], {"chat_type": "", "chat_id": "", **address})
+        place = targets.explicit_target(frozen["bot_id"], {"chat_type": "", "chat_id": "", **address})
         target = place.target if frozen["elsewhere"] else conversation_id
         now, bot_id = self._clock.now(), frozen["bot_id"]
         return [
-            Outgoing(
+            OutboxRow(
                 outbox_id=self._ids.new(),
                 surface=PLATFORM,
                 target=target,
@@ -40,7 +40,7 @@ class Executor:
                 bot_id=bot_id,
                 run_id=run_id,
                 kind="action",
-                state=self._outbox.reserve(target) if self._bots.connected(bot_id) else "pending",
+                state=self._outbox.try_reserve(target) if self._bots.is_connected(bot_id) else "pending",
                 message={"role": "assistant", "content": frozen["name"], "call": call},
                 address=address,
                 feed_seq=0,

@@ -3,24 +3,24 @@
 from dataclasses import replace
 from typing import Literal
 
-from parlour.core.journal import Draft, Journal
+from parlour.core.journal import Journal, UnitBuilder
 from parlour.core.model.event import RecordedEvent
-from parlour.core.model.outbox_row import Outgoing
+from parlour.core.model.outbox_row import OutboxRow
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.store.event_log import EventLog
 from parlour.core.store.ledger import Ledger
 from parlour.core.texts.languages import Languages
 
 from . import notices
-from .notice_policy import Tact
+from .notice_policy import NoticePolicy
 
-Code = Literal["delivery.unknown", "delivery.refused"]
+FailureCode = Literal["delivery.unknown", "delivery.refused"]
 
 
-class Undelivered:
+class FailureNotices:
     """Adds failure notices to the units that mark rows as failed."""
 
-    def __init__(self, journal: Journal, tact: Tact, languages: Languages, ids: Ids, clock: Clock) -> None:
+    def __init__(self, journal: Journal, tact: NoticePolicy, languages: Languages, ids: Ids, clock: Clock) -> None:
         self._languages = languages
         self._ledger = Ledger(journal)
         self._events = EventLog(journal)
@@ -28,34 +28,34 @@ class Undelivered:
         self._ids = ids
         self._clock = clock
 
-    async def draft(self, draft: Draft, row: Outgoing, code: Code) -> list[Outgoing]:
+    async def add_notices(self, draft: UnitBuilder, row: OutboxRow, code: FailureCode) -> list[OutboxRow]:
         """Adds a notice to the unit that fails a row, and returns the rows to send after the commit.
 
         Only an answer has a sender who waits for it. A notice that fails is not followed by another notice.
         """
-        event = await self._answered(row) if row.kind == "message" else None
+        event = await self._answered_event(row) if row.kind == "message" else None
         if event is None:
             return []
         now = self._clock.now()
-        silence = self._tact.silence(event)
+        silence = self._tact.suppression_reason(event)
         if silence:
-            notices.leave_unsaid(draft, event, silence, now)
+            notices.add_suppressed_notice(draft, event, silence, now)
             return []
-        notice = self._notice(row, code, self._languages.of(event.envelope), now)
-        notices.say(draft, self._ids.new(), event, notice, now)
+        notice = self._notice(row, code, self._languages.for_event(event.envelope), now)
+        notices.add_notice(draft, self._ids.new(), event, notice, now)
         return [notice]
 
-    def durable(self, notice: Outgoing) -> None:
-        self._tact.told(notice.conversation_id)
+    def after_commit(self, notice: OutboxRow) -> None:
+        self._tact.record_sent(notice.conversation_id)
 
-    async def _answered(self, row: Outgoing) -> RecordedEvent | None:
+    async def _answered_event(self, row: OutboxRow) -> RecordedEvent | None:
         """Returns the event that the row's run answers. None for rows without a run, or if the records are deleted."""
-        run = await self._ledger.run(row.run_id) if row.run_id else None
-        return await self._events.by_seq(run["event_seq"]) if run is not None else None
+        run = await self._ledger.get_run(row.run_id) if row.run_id else None
+        return await self._events.get_by_seq(run["event_seq"]) if run is not None else None
 
-    def _notice(self, row: Outgoing, code: Code, language: str, now: int) -> Outgoing:
+    def _notice(self, row: OutboxRow, code: FailureCode, language: str, now: int) -> OutboxRow:
         """Builds the notice row with the target of the failed row."""
-        sentence = notices.sentence(code, language=language)
+        sentence = notices.notice_text(code, language=language)
         return replace(
             row,
             outbox_id=self._ids.new(),

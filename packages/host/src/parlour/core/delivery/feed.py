@@ -9,29 +9,29 @@ from bisect import bisect_right
 from collections import deque
 from typing import Any
 
-from parlour.core.model.outbox_row import Outgoing
+from parlour.core.model.outbox_row import OutboxRow
 from parlour.core.model.ports import Clock
 
 Frame = dict[str, Any]
 
-QUEUED_CHARACTERS = 1024 * 1024
+MAX_QUEUED_CHARACTERS = 1024 * 1024
 """Characters that may wait for a subscriber before it is cut off."""
-QUEUED_FRAMES = 2000
+MAX_QUEUED_FRAMES = 2000
 """Frames that may wait for a subscriber before it is cut off."""
-MARKS = 4096
+MAX_DELTA_OFFSETS = 4096
 """Deltas of a message whose offsets are remembered, to resume a client in the middle of its text."""
-TOOL_FRAMES = 200
+MAX_TOOL_FRAMES = 200
 """Tool frames of the active run that are kept for clients that resume."""
-JOINED = ("delta", "thinking")
+MERGED_FRAME_TYPES = ("delta", "thinking")
 """Types of frames that are merged while they wait for a slow client."""
 
 
-class Live:
+class ActiveRunFrames:
     """The frames of a conversation's active run, with the text that the run is writing."""
 
     def __init__(self, run_frame: Frame) -> None:
         self.run_frame = run_frame
-        self.tools: deque[Frame] = deque(maxlen=TOOL_FRAMES)
+        self.tools: deque[Frame] = deque(maxlen=MAX_TOOL_FRAMES)
         self.started = int(run_frame["seq"])
         self.begin_message(self.started)
 
@@ -43,19 +43,19 @@ class Live:
         self._lengths: list[int] = []
         self._forgotten = False
 
-    def grow(self, seq: int, text: str) -> None:
+    def append_delta(self, seq: int, text: str) -> None:
         """Appends a delta; drops the older half of the offsets if there are too many."""
         self.text.append(text)
         self._length += len(text)
         self._seqs.append(seq)
         self._lengths.append(self._length)
-        if len(self._seqs) > MARKS:
-            half = MARKS // 2
+        if len(self._seqs) > MAX_DELTA_OFFSETS:
+            half = MAX_DELTA_OFFSETS // 2
             self._forgotten = True
             del self._seqs[:half], self._lengths[:half]
             self.text = ["".join(self.text)]
 
-    def missed(self, after: int) -> list[Frame]:
+    def frames_after(self, after: int) -> list[Frame]:
         """Returns the frames that a client lacks which has seen everything up to `after`."""
         frames = [self.run_frame] if after < self.started else []
         frames += [tool for tool in self.tools if tool["seq"] > after]
@@ -69,7 +69,7 @@ class Live:
         return [*frames, {**frame, "content": whole[self._lengths[position - 1] if position else 0 :]}]
 
 
-class Subscription:
+class FeedSubscription:
     """The frames of one connection. Deltas are merged while they wait; a reader that falls too far behind is cut."""
 
     def __init__(self) -> None:
@@ -83,12 +83,12 @@ class Subscription:
             return
         size = len(frame.get("content") or (frame.get("message") and str(frame["message"])) or "")
         last = self._frames[-1] if self._frames else None
-        if last and frame["type"] == last["type"] in JOINED and frame["run_id"] == last["run_id"]:
+        if last and frame["type"] == last["type"] in MERGED_FRAME_TYPES and frame["run_id"] == last["run_id"]:
             self._frames[-1] = {**last, "content": last["content"] + frame["content"], "seq": frame["seq"]}
         else:
             self._frames.append(frame)
         self._characters += size
-        if self._characters > QUEUED_CHARACTERS or len(self._frames) > QUEUED_FRAMES:
+        if self._characters > MAX_QUEUED_CHARACTERS or len(self._frames) > MAX_QUEUED_FRAMES:
             self.overrun = True
             self._frames.clear()
         if self._wake is not None:
@@ -97,7 +97,7 @@ class Subscription:
     def on_frame(self, wake: Any) -> None:
         self._wake = wake
 
-    def take(self) -> list[Frame]:
+    def drain(self) -> list[Frame]:
         """Returns and removes the frames that wait."""
         frames = list(self._frames)
         self._frames.clear()
@@ -111,10 +111,10 @@ class Feed:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._last = 0
-        self._subscriptions: dict[str, set[Subscription]] = {}
-        self._live: dict[str, Live] = {}
+        self._subscriptions: dict[str, set[FeedSubscription]] = {}
+        self._live: dict[str, ActiveRunFrames] = {}
 
-    def stamp(self) -> int:
+    def next_seq(self) -> int:
         """Returns the next sequence number."""
         self._last = max(self._last + 1, self._clock.now() * 1000)
         return self._last
@@ -123,27 +123,27 @@ class Feed:
         """Sets the lower bound after a restart, so that no number is used twice even if the clock was set back."""
         self._last = max(self._last, seq)
 
-    def subscribe(self, conversation_id: str) -> Subscription:
-        subscription = Subscription()
+    def subscribe(self, conversation_id: str) -> FeedSubscription:
+        subscription = FeedSubscription()
         self._subscriptions.setdefault(conversation_id, set()).add(subscription)
         return subscription
 
-    def unsubscribe(self, conversation_id: str, subscription: Subscription) -> None:
+    def unsubscribe(self, conversation_id: str, subscription: FeedSubscription) -> None:
         watching = self._subscriptions.get(conversation_id, set())
         watching.discard(subscription)
         if not watching:
             self._subscriptions.pop(conversation_id, None)
 
-    def watchers(self) -> dict[str, int]:
+    def subscriber_counts(self) -> dict[str, int]:
         """Returns the number of subscribers per conversation."""
         return {conversation: len(watching) for conversation, watching in self._subscriptions.items()}
 
-    def live(self, conversation_id: str) -> Live | None:
+    def active_run(self, conversation_id: str) -> ActiveRunFrames | None:
         return self._live.get(conversation_id)
 
     def run_started(self, conversation_id: str, run_id: str) -> None:
-        frame = run_frame(run_id, "running", self.stamp())
-        self._live[conversation_id] = Live(frame)
+        frame = run_frame(run_id, "running", self.next_seq())
+        self._live[conversation_id] = ActiveRunFrames(frame)
         self._publish(conversation_id, frame)
 
     def run_ended(self, conversation_id: str, run_id: str, status: str, seq: int) -> None:
@@ -152,18 +152,18 @@ class Feed:
             del self._live[conversation_id]
         self._publish(conversation_id, run_frame(run_id, status, seq))
 
-    def delta(self, conversation_id: str, run_id: str, text: str, seq: int) -> None:
+    def publish_delta(self, conversation_id: str, run_id: str, text: str, seq: int) -> None:
         """Publishes a delta. `seq` was assigned when the delta arrived, so it is below the number of its message."""
         live = self._live.get(conversation_id)
         if live is not None:
-            live.grow(seq, text)
+            live.append_delta(seq, text)
         self._publish(conversation_id, {"type": "delta", "run_id": run_id, "content": text, "seq": seq})
 
-    def thinking(self, conversation_id: str, run_id: str, text: str, seq: int) -> None:
+    def publish_reasoning(self, conversation_id: str, run_id: str, text: str, seq: int) -> None:
         """Publishes reasoning text to current subscribers; clients that connect later find it in the message."""
         self._publish(conversation_id, {"type": "thinking", "run_id": run_id, "content": text, "seq": seq})
 
-    def tool(self, conversation_id: str, run_id: str, data: dict[str, Any], status: str, seq: int) -> None:
+    def publish_tool_call(self, conversation_id: str, run_id: str, data: dict[str, Any], status: str, seq: int) -> None:
         frame = {
             "type": "tool",
             "run_id": run_id,
@@ -177,22 +177,22 @@ class Feed:
             live.tools.append(frame)
         self._publish(conversation_id, frame)
 
-    def shown(self, row: Outgoing) -> None:
+    def publish_row(self, row: OutboxRow) -> None:
         """Publishes an outbox row that has been committed."""
         live = self._live.get(row.conversation_id)
         if live is not None and row.kind == "message":
             live.begin_message(row.feed_seq)
         self._publish(row.conversation_id, outgoing_frame(row))
 
-    def said(self, conversation_id: str, frame: Frame) -> None:
+    def publish_user_message(self, conversation_id: str, frame: Frame) -> None:
         """Publishes a user's message to the other clients. It is stored in the transcript, not here."""
-        self._publish(conversation_id, {"type": "said", **frame, "seq": self.stamp()})
+        self._publish(conversation_id, {"type": "said", **frame, "seq": self.next_seq()})
 
-    def moved(self, conversation_id: str, successor: str) -> None:
+    def publish_replacement(self, conversation_id: str, successor: str) -> None:
         """Signals that the chat continues in another conversation, so that subscribers follow. Clients never see this
         frame.
         """
-        self._publish(conversation_id, {"type": "moved", "conversation_id": successor, "seq": self.stamp()})
+        self._publish(conversation_id, {"type": "moved", "conversation_id": successor, "seq": self.next_seq()})
 
     def _publish(self, conversation_id: str, frame: Frame) -> None:
         for subscription in self._subscriptions.get(conversation_id, ()):
@@ -203,7 +203,7 @@ def run_frame(run_id: str, status: str, seq: int) -> Frame:
     return {"type": "run", "run_id": run_id, "status": status, "seq": seq}
 
 
-def outgoing_frame(row: Outgoing) -> Frame:
+def outgoing_frame(row: OutboxRow) -> Frame:
     if row.kind == "notice":
         said = row.message["content"]
         frame: Frame = {"type": "error", "code": row.code, "message": said, "in_history": True}

@@ -13,69 +13,69 @@ from contextlib import suppress
 from dataclasses import field, replace
 from typing import Protocol
 
-from parlour.core.journal import Draft, GuardFailed, Journal, StorageFailed, Unit
-from parlour.core.model.outbox_row import Outgoing, State
-from parlour.core.model.ports import Clock, SendRefused, SendUncertain, Sent, Surface
+from parlour.core.journal import GuardFailed, Journal, StorageFailed, Unit, UnitBuilder
+from parlour.core.model.outbox_row import OutboxRow, OutboxState
+from parlour.core.model.ports import Clock, SendReceipt, SendRefused, SendUncertain, Surface
 from parlour.core.store import outbox_rows
-from parlour.core.store.outbox_rows import OutgoingRows
+from parlour.core.store.outbox_rows import OutboxStore
 from parlour_sdk.values import dataclass
 
-from .failure_notices import Code
-from .send_log import Handovers, NoHandovers
-from .send_serializer import SingleFile
-from .streaming.streamed_message import GREW
+from .failure_notices import FailureCode
+from .send_log import NullSendLog, SendLog
+from .send_serializer import SendSerializer
+from .streaming.streamed_message import STREAMED
 
 logger = logging.getLogger(__name__)
 
 
-class Responses(Protocol):
+class SentMessageHook(Protocol):
     """Called for each message that was sent."""
 
-    def draft(self, draft: Draft, row: Outgoing) -> None:
+    def add_events(self, draft: UnitBuilder, row: OutboxRow) -> None:
         """Adds statements to the unit that marks the row as sent."""
         ...
 
-    def durable(self, row: Outgoing) -> None: ...
+    def after_commit(self, row: OutboxRow) -> None: ...
 
 
-class Losses(Protocol):
+class FailedMessageHook(Protocol):
     """Called for each row that failed, to inform its sender."""
 
-    async def draft(self, draft: Draft, row: Outgoing, code: Code) -> list[Outgoing]:
+    async def add_notices(self, draft: UnitBuilder, row: OutboxRow, code: FailureCode) -> list[OutboxRow]:
         """Adds notices to the unit that marks the row as failed, and returns them to be sent."""
         ...
 
-    def durable(self, notice: Outgoing) -> None: ...
+    def after_commit(self, notice: OutboxRow) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class SendOutcome:
     """The final state of a row."""
 
-    state: State
+    state: OutboxState
     reason: str = ""
-    sent: Sent = field(default_factory=Sent)
+    sent: SendReceipt = field(default_factory=SendReceipt)
 
 
-ENDED: tuple[State, ...] = ("sent", "failed", "expired")
+FINAL_STATES: tuple[OutboxState, ...] = ("sent", "failed", "expired")
 """States in which a row is not sent any more."""
-ATTEMPTS = 5
+MAX_ATTEMPTS = 5
 """Attempts before a row fails. Waiting for an offline platform, or until a time that the platform named, uses up none:
 such a row is retried until it expires.
 """
 FIRST_RETRY_SECONDS = 1.0
 """Seconds before the first retry after a failure; each further one waits four times as long."""
-AWAY_RETRY_SECONDS = 0.5
+OFFLINE_RETRY_SECONDS = 0.5
 """Minimum seconds before a retry if the platform is offline or named a time."""
-LONGEST_AWAY_SECONDS = 30.0
+MAX_OFFLINE_RETRY_SECONDS = 30.0
 """Maximum seconds between two retries while the platform is offline."""
-LONGEST_RETRY_SECONDS = 300.0
+MAX_RETRY_SECONDS = 300.0
 """Maximum seconds between two retries after failures."""
-SEND_SECONDS = 60.0
+SEND_TIMEOUT_SECONDS = 60.0
 """Seconds before a send without acknowledgement becomes uncertain."""
 STORAGE_RETRY_SECONDS = 1.0
 """Seconds between two tries to reach the database."""
-CLOSE_SECONDS = 1.0
+CLOSE_TIMEOUT_SECONDS = 1.0
 """Seconds that sends in progress may take to be acknowledged while the Host stops."""
 
 
@@ -86,27 +86,27 @@ class Outbox:
         self,
         journal: Journal,
         surfaces: Mapping[str, Surface],
-        responses: Responses,
-        losses: Losses,
+        responses: SentMessageHook,
+        losses: FailedMessageHook,
         clock: Clock,
-        handovers: Handovers | None = None,
+        handovers: SendLog | None = None,
     ) -> None:
         self._journal = journal
-        self._rows = OutgoingRows(journal)
+        self._rows = OutboxStore(journal)
         self._surfaces = surfaces
         self._clock = clock
-        self._responses = responses
-        self._losses = losses
-        self._handovers = handovers or NoHandovers()
-        self._waiting: dict[str, deque[Outgoing]] = {}
+        self._sent_hook = responses
+        self._failed_hook = losses
+        self._send_log = handovers or NullSendLog()
+        self._waiting: dict[str, deque[OutboxRow]] = {}
         self._drains: dict[str, asyncio.Task[None]] = {}
-        self._single_file = SingleFile()
-        self._handed: set[str] = set()
+        self._serializer = SendSerializer()
+        self._in_flight: set[str] = set()
         """Targets with a send that the platform has not acknowledged yet."""
         self._closing = False
-        self._watched: dict[str, asyncio.Future[Outcome]] = {}
+        self._watched: dict[str, asyncio.Future[SendOutcome]] = {}
 
-    def watch(self, outbox_id: str) -> "asyncio.Future[Outcome]":
+    def watch(self, outbox_id: str) -> "asyncio.Future[SendOutcome]":
         """Returns a future of the row's final state. Must be called before the row is enqueued."""
         self._watched[outbox_id] = asyncio.get_running_loop().create_future()
         return self._watched[outbox_id]
@@ -114,13 +114,13 @@ class Outbox:
     def unwatch(self, outbox_id: str) -> None:
         self._watched.pop(outbox_id, None)
 
-    def sends(self, surface: str) -> bool:
+    def handles(self, surface: str) -> bool:
         """Returns whether rows of this surface are sent. Clients of other surfaces read them back; they are sent when
         committed.
         """
         return surface in self._surfaces
 
-    def reserve(self, target: str) -> State:
+    def try_reserve(self, target: str) -> OutboxState:
         """Reserves an idle target and returns the state to commit: its first row is stored as `sending` and sent
         directly.
         """
@@ -134,13 +134,13 @@ class Outbox:
         if target not in self._drains and not self._waiting.get(target, True):
             del self._waiting[target]
 
-    def offer(self, row: Outgoing) -> None:
+    def enqueue(self, row: OutboxRow) -> None:
         """Appends a committed row to the queue of its target."""
         self._waiting.setdefault(row.target, deque()).append(row)
         if row.target not in self._drains:
             self._drains[row.target] = asyncio.create_task(self._drain(row.target))
 
-    async def idle(self, target: str) -> None:
+    async def wait_idle(self, target: str) -> None:
         """Returns when no rows wait for this target."""
         while drain := self._drains.get(target):
             await asyncio.wait([drain])
@@ -150,30 +150,34 @@ class Outbox:
         uncertain.
         """
         known = {row.outbox_id for waiting in self._waiting.values() for row in waiting}
-        rows = [row for row in await self._rows.unfinished() if self.sends(row.surface) and row.outbox_id not in known]
-        await self._handovers.take_up([row.outbox_id for row in rows if row.state == "sending"])
-        kept = {row.outbox_id: row for row in rows if self._never_left(row)}
+        rows = [
+            row for row in await self._rows.unfinished() if self.handles(row.surface) and row.outbox_id not in known
+        ]
+        await self._send_log.load([row.outbox_id for row in rows if row.state == "sending"])
+        kept = {row.outbox_id: row for row in rows if self._was_not_sent(row)}
         if kept:
             now = self._clock.now()
-            back = [outbox_rows.change(row, "sending", "pending", now) for row in kept.values()]
+            back = [outbox_rows.transition(row, "sending", "pending", now) for row in kept.values()]
             await self._journal.commit(Unit("outbox.never_left", tuple(back)))
         for row in rows:
-            self.offer(row.with_state("pending") if row.outbox_id in kept else _taken_up(row))
+            self.enqueue(row.with_state("pending") if row.outbox_id in kept else _count_interrupted_attempt(row))
 
-    def _never_left(self, row: Outgoing) -> bool:
+    def _was_not_sent(self, row: OutboxRow) -> bool:
         """Returns whether a `sending` row certainly was not sent. Not for a retried row: the log of an earlier try may
         be gone.
         """
-        return row.state == "sending" and not (row.attempts or _begun(row) or self._handovers.begun(row.outbox_id))
+        return row.state == "sending" and not (
+            row.attempts or _may_be_partly_shown(row) or self._send_log.was_started(row.outbox_id)
+        )
 
     async def close(self) -> None:
         """Stops sending. Sends in progress may still be acknowledged for a moment, so that they are not uncertain
         later.
         """
         self._closing = True
-        under_way = [drain for target, drain in self._drains.items() if target in self._handed]
+        under_way = [drain for target, drain in self._drains.items() if target in self._in_flight]
         if under_way:
-            await asyncio.wait(under_way, timeout=CLOSE_SECONDS)
+            await asyncio.wait(under_way, timeout=CLOSE_TIMEOUT_SECONDS)
         drains = list(self._drains.values())
         for drain in drains:
             drain.cancel()
@@ -187,27 +191,27 @@ class Outbox:
                     await self._deliver(waiting[0])
                 except (StorageFailed, GuardFailed) as error:
                     logger.error("outbox row %s waits for the database: %s", waiting[0].outbox_id, error)
-                    again = await self._reread(waiting[0])
+                    again = await self._reload(waiting[0])
                     if again is not None:
                         waiting[0] = again
                         continue
                 except Exception:  # a row that the Host fails to handle must not block the rows after it
                     logger.exception("outbox row %s could not be handled", waiting[0].outbox_id)
-                    await self._set_aside(waiting[0])
+                    await self._fail_after_error(waiting[0])
                 waiting.popleft()
         finally:
             del self._drains[target]
             if not waiting:
                 del self._waiting[target]
 
-    async def _set_aside(self, row: Outgoing) -> None:
+    async def _fail_after_error(self, row: OutboxRow) -> None:
         """Marks a row as failed after an internal error, in whatever state it is. If that fails too, the next start
         recovers it.
         """
-        while (known := await self._reread(row)) is not None:
-            code: Code = "delivery.unknown" if known.attempts else "delivery.refused"
+        while (known := await self._reload(row)) is not None:
+            code: FailureCode = "delivery.unknown" if known.attempts else "delivery.refused"
             try:
-                await self._give_up(known, "the Host failed at it; the log says where", code)
+                await self._fail(known, "the Host failed at it; the log says where", code)
                 return
             except (StorageFailed, GuardFailed) as error:
                 logger.error("outbox row %s waits for the database: %s", row.outbox_id, error)
@@ -215,7 +219,7 @@ class Outbox:
                 logger.exception("outbox row %s is left for the next start", row.outbox_id)
                 return
 
-    async def _reread(self, row: Outgoing) -> Outgoing | None:
+    async def _reload(self, row: OutboxRow) -> OutboxRow | None:
         """Reloads a row after a storage failure, because the failed unit may have been committed all the same. Returns
         None if the row is in a final state.
         """
@@ -228,108 +232,112 @@ class Outbox:
                 continue
             if known is None:
                 return None
-            if known.state in ENDED:
-                self._ended(known, Outcome(known.state, known.reason, Sent(known.message_id)))
+            if known.state in FINAL_STATES:
+                self._notify_watcher(known, SendOutcome(known.state, known.reason, SendReceipt(known.message_id)))
                 return None
-            return known if self._never_left(known) else _taken_up(known)
+            return known if self._was_not_sent(known) else _count_interrupted_attempt(known)
 
-    async def _deliver(self, row: Outgoing) -> None:
+    async def _deliver(self, row: OutboxRow) -> None:
         surface = self._surfaces[row.surface]
-        if row.attempts and (row.state == "sending" or _begun(row)):
-            resolved = await self._resolve(surface, row)
+        if row.attempts and (row.state == "sending" or _may_be_partly_shown(row)):
+            resolved = await self._resolve_uncertain(surface, row)
             if resolved is None:
                 return
             row = resolved
         refusals = 0
         while True:
             if row.state == "pending":
-                await self._pause(surface, row)
+                await self._wait_until_due(surface, row)
             if row.expires_at and self._clock.now() >= row.expires_at:
-                await self._change(row, "expired", "it was not sent in time")
+                await self._change_state(row, "expired", "it was not sent in time")
                 return
             if row.state == "pending" and not self._closing:
-                row = await self._change(row, "sending")
+                row = await self._change_state(row, "sending")
             try:
-                await surface.turn(row)
-                sent = await self._hand_over(surface, row)
+                await surface.acquire(row)
+                sent = await self._send(surface, row)
             except SendRefused as refusal:
-                self._handovers.settle(row.outbox_id)  # it was not accepted, whatever happens to the next unit
-                row = replace(row, attempts=row.attempts + refusal.counts)
-                if refusal.permanent or row.attempts >= ATTEMPTS:
-                    await self._give_up(row, refusal.reason, "delivery.refused")
+                self._send_log.clear(row.outbox_id)  # it was not accepted, whatever happens to the next unit
+                row = replace(row, attempts=row.attempts + refusal.counts_as_attempt)
+                if refusal.permanent or row.attempts >= MAX_ATTEMPTS:
+                    await self._fail(row, refusal.reason, "delivery.refused")
                     return
-                refusals += refusal.tried
+                refusals += refusal.attempted
                 now = self._clock.now()
-                row = replace(row, not_before=now + int(1000 * _retry_after(row, refusal, refusals, now)))
-                row = await self._change(row, "pending", refusal.reason)
+                row = replace(row, not_before=now + int(1000 * _retry_delay(row, refusal, refusals, now)))
+                row = await self._change_state(row, "pending", refusal.reason)
             except Exception as failure:  # any other error leaves open whether the platform accepted it
                 expected = isinstance(failure, SendUncertain | TimeoutError)
                 logger.warning(
                     "outbox row %s: no response from %s: %s", row.outbox_id, row.surface, failure, exc_info=not expected
                 )
                 row = replace(row, attempts=row.attempts + 1)
-                resolved = await self._resolve(surface, row)
+                resolved = await self._resolve_uncertain(surface, row)
                 if resolved is None:
                     return
                 row = resolved
             else:
                 if sent is not None:
-                    await self._record_sent(row, sent)
+                    await self._mark_sent(row, sent)
                 return
 
-    async def _hand_over(self, surface: Surface, row: Outgoing) -> Sent | None:
+    async def _send(self, surface: Surface, row: OutboxRow) -> SendReceipt | None:
         """Sends a row. Returns None if the Host is stopping: the acknowledgement could not be awaited, so the next
         start sends it.
         """
-        async with self._single_file.turn(surface.line(row)):
+        async with self._serializer.slot(surface.serialization_key(row)):
             if self._closing:
                 return None
-            self._handed.add(row.target)
-            self._handovers.begin(row.outbox_id)
+            self._in_flight.add(row.target)
+            self._send_log.record_start(row.outbox_id)
             try:
-                async with asyncio.timeout(SEND_SECONDS):
+                async with asyncio.timeout(SEND_TIMEOUT_SECONDS):
                     sent = await surface.send(row)
             finally:
-                self._handed.discard(row.target)
-            self._handovers.answered(row.outbox_id, sent.platform_message_id)
+                self._in_flight.discard(row.target)
+            self._send_log.record_acknowledgement(row.outbox_id, sent.platform_message_id)
             return sent
 
-    async def _resolve(self, surface: Surface, row: Outgoing) -> Outgoing | None:
+    async def _resolve_uncertain(self, surface: Surface, row: OutboxRow) -> OutboxRow | None:
         """Resolves an uncertain send. Returns None if the row is final, otherwise the row to send again."""
-        answer = self._handovers.answer(row.outbox_id)
+        answer = self._send_log.message_id(row.outbox_id)
         if answer is not None:
-            await self._change(row, "sent", sent=Sent(answer))
+            await self._change_state(row, "sent", sent=SendReceipt(answer))
             return None
         if row.kind == "action":
-            await self._give_up(row, "it may or may not have happened and is never repeated", "delivery.unknown")
+            await self._fail(row, "it may or may not have happened and is never repeated", "delivery.unknown")
             return None
-        found = await self._ask(surface, row)
-        if found is not None and found.whole:
-            await self._change(row, "sent", sent=found)
+        found = await self._query_platform(surface, row)
+        if found is not None and found.complete:
+            await self._change_state(row, "sent", sent=found)
             return None
         if found is not None:
             row = replace(row, message_id=found.platform_message_id)
-            return await self._change(row, "sending", "its first words were found", sent=found)
-        repeatable = surface.repeatable(row)
-        if row.attempts >= ATTEMPTS or (row.possibly_repeated and not repeatable and not row.is_edit):
-            await self._give_up(row, "the platform never answered; it may have been sent", "delivery.unknown")
+            return await self._change_state(row, "sending", "its first words were found", sent=found)
+        repeatable = surface.is_idempotent(row)
+        if row.attempts >= MAX_ATTEMPTS or (row.possibly_repeated and not repeatable and not row.is_edit):
+            await self._fail(row, "the platform never answered; it may have been sent", "delivery.unknown")
             return None
         marked = row if repeatable else replace(row, possibly_repeated=True)
-        return await self._change(marked, "sending", "no answer to an earlier try")
+        return await self._change_state(marked, "sending", "no answer to an earlier try")
 
-    async def _ask(self, surface: Surface, row: Outgoing) -> Sent | None:
+    async def _query_platform(self, surface: Surface, row: OutboxRow) -> SendReceipt | None:
         """Asks the platform whether it has the message. Waits while it is offline: one of a bot's accounts may be
         connected and another not.
         """
         while True:
-            await self._pause(surface, row)
+            await self._wait_until_due(surface, row)
             try:
-                async with asyncio.timeout(SEND_SECONDS):
-                    return await surface.find(row)
+                async with asyncio.timeout(SEND_TIMEOUT_SECONDS):
+                    return await surface.find_sent(row)
             except Exception as failure:  # without an answer the send stays uncertain
                 now = self._clock.now()
-                if isinstance(failure, SendRefused) and failure.away and not (row.expires_at and now >= row.expires_at):
-                    row = replace(row, not_before=now + int(1000 * _retry_after(row, failure, 0, now)))
+                if (
+                    isinstance(failure, SendRefused)
+                    and failure.is_offline
+                    and not (row.expires_at and now >= row.expires_at)
+                ):
+                    row = replace(row, not_before=now + int(1000 * _retry_delay(row, failure, 0, now)))
                     continue
                 expected = isinstance(failure, SendRefused | SendUncertain | TimeoutError)
                 logger.warning(
@@ -341,17 +349,17 @@ class Outbox:
                 )
                 return None
 
-    async def _record_sent(self, row: Outgoing, sent: Sent) -> None:
+    async def _mark_sent(self, row: OutboxRow, sent: SendReceipt) -> None:
         """Marks a row as sent. Retries until the database is back, so that only a crash can make the send uncertain."""
         while True:
             try:
-                await self._change(row, "sent", sent=sent)
+                await self._change_state(row, "sent", sent=sent)
                 return
             except StorageFailed as error:
                 logger.error("outbox row %s was sent but waits for the database: %s", row.outbox_id, error.message)
                 await asyncio.sleep(STORAGE_RETRY_SECONDS)
 
-    async def _pause(self, surface: Surface, row: Outgoing) -> None:
+    async def _wait_until_due(self, surface: Surface, row: OutboxRow) -> None:
         """Waits until the next attempt is due and possible, or until the row expires."""
         until = min(row.not_before, row.expires_at) if row.expires_at else row.not_before
         left = until - self._clock.now()
@@ -360,66 +368,70 @@ class Outbox:
         left = row.expires_at - self._clock.now()
         with suppress(TimeoutError):
             async with asyncio.timeout(max(0, left) / 1000 if row.expires_at else None):
-                await surface.ready(row)
+                await surface.wait_until_sendable(row)
 
-    async def _change(self, row: Outgoing, target: State, reason: str = "", sent: Sent | None = None) -> Outgoing:
-        draft = self._changing(row, target, reason, sent)
+    async def _change_state(
+        self, row: OutboxRow, target: OutboxState, reason: str = "", sent: SendReceipt | None = None
+    ) -> OutboxRow:
+        draft = self._state_change(row, target, reason, sent)
         if target == "sent":
-            self._responses.draft(draft, row)
-        await self._journal.commit(draft.unit())
-        self._handovers.settle(row.outbox_id)
+            self._sent_hook.add_events(draft, row)
+        await self._journal.commit(draft.build())
+        self._send_log.clear(row.outbox_id)
         if target == "sent":
-            self._responses.durable(row)
-        if target in ENDED:
-            self._ended(row, Outcome(target, reason, sent or Sent()))
-        return row if target in ENDED else row.with_state(target)
+            self._sent_hook.after_commit(row)
+        if target in FINAL_STATES:
+            self._notify_watcher(row, SendOutcome(target, reason, sent or SendReceipt()))
+        return row if target in FINAL_STATES else row.with_state(target)
 
-    async def _give_up(self, row: Outgoing, reason: str, code: Code) -> None:
+    async def _fail(self, row: OutboxRow, reason: str, code: FailureCode) -> None:
         """Marks a row as failed, and adds the notice to its sender to the same unit."""
-        draft = self._changing(row, "failed", reason)
-        notices = await self._losses.draft(draft, row, code)
-        await self._journal.commit(draft.unit())
-        self._handovers.settle(row.outbox_id)
-        self._ended(row, Outcome("failed", reason))
+        draft = self._state_change(row, "failed", reason)
+        notices = await self._failed_hook.add_notices(draft, row, code)
+        await self._journal.commit(draft.build())
+        self._send_log.clear(row.outbox_id)
+        self._notify_watcher(row, SendOutcome("failed", reason))
         for notice in notices:
-            self._losses.durable(notice)
-            self.offer(notice)
+            self._failed_hook.after_commit(notice)
+            self.enqueue(notice)
 
-    def _changing(self, row: Outgoing, target: State, reason: str, sent: Sent | None = None) -> Draft:
+    def _state_change(
+        self, row: OutboxRow, target: OutboxState, reason: str, sent: SendReceipt | None = None
+    ) -> UnitBuilder:
         message_id = sent.platform_message_id if sent is not None else ""
-        draft = Draft(f"outbox.{target}", may_wait=target == "sent" and self._is_last(row))
-        draft.add(outbox_rows.change(row, row.state, target, self._clock.now(), reason, message_id))
+        draft = UnitBuilder(f"outbox.{target}", may_wait=target == "sent" and self._is_last(row))
+        draft.add(outbox_rows.transition(row, row.state, target, self._clock.now(), reason, message_id))
         return draft
 
-    def _is_last(self, row: Outgoing) -> bool:
+    def _is_last(self, row: OutboxRow) -> bool:
         """Returns whether no row waits behind this one and nothing watches it, so that its commit may be delayed."""
         return len(self._waiting[row.target]) <= 1 and row.outbox_id not in self._watched
 
-    def _ended(self, row: Outgoing, outcome: Outcome) -> None:
+    def _notify_watcher(self, row: OutboxRow, outcome: SendOutcome) -> None:
         watched = self._watched.pop(row.outbox_id, None)
         if watched is not None and not watched.done():
             watched.set_result(outcome)
 
 
-def _taken_up(row: Outgoing) -> Outgoing:
+def _count_interrupted_attempt(row: OutboxRow) -> OutboxRow:
     """Counts an interrupted attempt: a row that is loaded as `sending` was being sent by a process that is gone.
 
     A streamed row whose beginning may have been shown is counted too. Both are uncertain.
     """
-    return replace(row, attempts=row.attempts + 1) if row.state == "sending" or _begun(row) else row
+    return replace(row, attempts=row.attempts + 1) if row.state == "sending" or _may_be_partly_shown(row) else row
 
 
-def _begun(row: Outgoing) -> bool:
+def _may_be_partly_shown(row: OutboxRow) -> bool:
     """Returns whether the row was streamed and may be partly shown under a message id that is not known."""
-    return bool(row.message.get(GREW)) and not row.message_id
+    return bool(row.message.get(STREAMED)) and not row.message_id
 
 
-def _retry_after(row: Outgoing, refusal: SendRefused, refusals: int, now: int) -> float:
+def _retry_delay(row: OutboxRow, refusal: SendRefused, refusals: int, now: int) -> float:
     """Returns the seconds before the next attempt. If a platform repeatedly names a time, the pauses grow beyond it."""
     if refusal.retry_after is not None:
         patience = float(2 ** min(refusals - 2, 10)) if refusals > 1 else 0.0
-        return max(AWAY_RETRY_SECONDS, refusal.retry_after, min(patience, LONGEST_RETRY_SECONDS))
-    if not refusal.tried:  # a row that has waited longer is retried less often
+        return max(OFFLINE_RETRY_SECONDS, refusal.retry_after, min(patience, MAX_RETRY_SECONDS))
+    if not refusal.attempted:  # a row that has waited longer is retried less often
         waited = (now - row.created_at) / 2000
-        return min(max(AWAY_RETRY_SECONDS, waited), LONGEST_AWAY_SECONDS)
-    return min(FIRST_RETRY_SECONDS * float(4 ** (row.attempts - 1)), LONGEST_RETRY_SECONDS)
+        return min(max(OFFLINE_RETRY_SECONDS, waited), MAX_OFFLINE_RETRY_SECONDS)
+    return min(FIRST_RETRY_SECONDS * float(4 ** (row.attempts - 1)), MAX_RETRY_SECONDS)

@@ -8,49 +8,49 @@ from collections.abc import Collection
 from typing import Protocol
 
 
-class Handovers(Protocol):
+class SendLog(Protocol):
     """Port of the send log."""
 
-    async def take_up(self, sending: Collection[str]) -> None:
+    async def load(self, sending: Collection[str]) -> None:
         """Loads the log at startup, for rows that an earlier process was sending."""
         ...
 
-    def begun(self, outbox_id: str) -> bool:
+    def was_started(self, outbox_id: str) -> bool:
         """Returns whether the send may have been started. False only if the row certainly was not sent."""
         ...
 
-    def answer(self, outbox_id: str) -> str | None:
+    def message_id(self, outbox_id: str) -> str | None:
         """Returns the platform's message id of an acknowledged send; None if no acknowledgement is known."""
         ...
 
-    def begin(self, outbox_id: str) -> None:
+    def record_start(self, outbox_id: str) -> None:
         """Records that a send starts now."""
         ...
 
-    def answered(self, outbox_id: str, message_id: str) -> None: ...
+    def record_acknowledgement(self, outbox_id: str, message_id: str) -> None: ...
 
-    def settle(self, outbox_id: str) -> None:
+    def clear(self, outbox_id: str) -> None:
         """Removes the entries of a row whose state is stored."""
         ...
 
 
-class NoHandovers:
+class NullSendLog:
     """A send log that records nothing, so every interrupted send is uncertain."""
 
-    async def take_up(self, sending: Collection[str]) -> None:
+    async def load(self, sending: Collection[str]) -> None:
         """Does nothing."""
 
-    def begun(self, outbox_id: str) -> bool:
+    def was_started(self, outbox_id: str) -> bool:
         return True
 
-    def answer(self, outbox_id: str) -> str | None:
+    def message_id(self, outbox_id: str) -> str | None:
         return None
 
-    def begin(self, outbox_id: str) -> None:
+    def record_start(self, outbox_id: str) -> None:
         """Does nothing."""
 
-    def answered(self, outbox_id: str, message_id: str) -> None:
+    def record_acknowledgement(self, outbox_id: str, message_id: str) -> None:
         """Does nothing."""
 
-    def settle(self, outbox_id: str) -> None:
+    def clear(self, outbox_id: str) -> None:
         """Does nothing."""

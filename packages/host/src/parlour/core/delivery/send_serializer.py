@@ -9,81 +9,81 @@ from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-AT_ONCE_SECONDS = 0.05
+FAST_RESPONSE_SECONDS = 0.05
 """Seconds within which a platform counts as fast; a later acknowledgement switches to parallel sends."""
-CROWD = 24
+PARALLEL_THRESHOLD = 24
 """Number of waiting sends from which on they are started in parallel."""
-Turn = asyncio.Future[None]
+SendTurn = asyncio.Future[None]
 
 
-class SingleFile:
+class SendSerializer:
     """Serializes sends by name."""
 
     def __init__(self) -> None:
-        self._lines: dict[str, Line] = {}
+        self._lines: dict[str, AccountSendQueue] = {}
 
     @asynccontextmanager
-    async def turn(self, name: str) -> AsyncIterator[None]:
+    async def slot(self, name: str) -> AsyncIterator[None]:
         """Holds a slot until the platform has acknowledged the send. An empty name needs no slot."""
         if not name:
             yield
             return
-        line = self._lines.get(name) or self._lines.setdefault(name, Line())
-        turn = line.join()
+        line = self._lines.get(name) or self._lines.setdefault(name, AccountSendQueue())
+        turn = line.enter()
         try:
             await turn
             began = _now()
             yield
         except BaseException:
-            line.leave(turn)
+            line.exit(turn)
             raise
-        line.leave(turn, _now() - began)
+        line.exit(turn, _now() - began)
 
 
-class Line:
+class AccountSendQueue:
     """The queue of sends of one account."""
 
     def __init__(self) -> None:
-        self._waiting: deque[Turn] = deque()
-        self._latest: Turn | None = None
+        self._waiting: deque[SendTurn] = deque()
+        self._latest: SendTurn | None = None
         """The send that was started last, until it is acknowledged; earlier ones are not waited for."""
         self._moved_at = 0.0
         self._slow = False
         """True if the last acknowledgement was slow."""
         self._impatience: asyncio.TimerHandle | None = None
 
-    def join(self) -> Turn:
+    def enter(self) -> SendTurn:
         """Enters the queue. The future is done when the send may start; `exit` must be called in any case."""
-        turn: Turn = asyncio.get_running_loop().create_future()
+        turn: SendTurn = asyncio.get_running_loop().create_future()
         self._waiting.append(turn)
-        self._move()
+        self._advance()
         return turn
 
-    def leave(self, turn: Turn, took: float | None = None) -> None:
+    def exit(self, turn: SendTurn, took: float | None = None) -> None:
         """Leaves the queue. `took` is the seconds until the acknowledgement, or None without one."""
         if took is not None:
-            self._slow = took > AT_ONCE_SECONDS
+            self._slow = took > FAST_RESPONSE_SECONDS
         if turn is self._latest:
             self._latest = None
-        self._move()
+        self._advance()
 
-    def _move(self) -> None:
-        together = self._slow or len(self._waiting) >= CROWD
+    def _advance(self) -> None:
+        together = self._slow or len(self._waiting) >= PARALLEL_THRESHOLD
         while self._waiting and (together or self._latest is None):
             turn = self._waiting.popleft()
             if not turn.done():  # it is done if the waiting task was cancelled
                 self._latest, self._moved_at = turn, _now()
                 turn.set_result(None)
         if self._waiting and self._impatience is None:
-            at = self._moved_at + AT_ONCE_SECONDS
-            self._impatience = asyncio.get_running_loop().call_at(at, self._look)
+            at = self._moved_at + FAST_RESPONSE_SECONDS
+            self._impatience = asyncio.get_running_loop().call_at(at, self._on_timeout)
 
-    def _look(self) -> None:
+    def _on_timeout(self) -> None:
         """Starts the waiting sends if the acknowledgement takes too long."""
         self._impatience = None
-        if self._waiting and _now() >= self._moved_at + AT_ONCE_SECONDS:
+        if self._waiting and _now() >= self._moved_at + FAST_RESPONSE_SECONDS:
             self._slow = True
-        self._move()
+        self._advance()
 
 
 def _now() -> float:

@@ -11,15 +11,15 @@ from parlour_sdk.protocol.people import ChatType
 from parlour_sdk.values import dataclass
 
 PLATFORM = "platform"
-UNREAD = ("schedule", "webhook")
+SURFACES_WITHOUT_READER = ("schedule", "webhook")
 """Surfaces without a reader: events from there happened in no chat, so their answers need a fallback target."""
 _PARTS = ("chat_type", "chat_id", "account", "message_id")
-OWN = frozenset((*_PARTS, "group", "request_id"))
+ADDRESS_FIELDS = frozenset((*_PARTS, "group", "request_id"))
 """Fields of an event's data that say where it happened. Actions on behalf of the event take them from it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class RateScope:
     """A chat as rate limits count it: all its threads together."""
 
     account: str
@@ -32,13 +32,13 @@ class Room:
         return f"{self.account}/{self.type}/{self.id}"
 
 
-def room(bot_id: str, address: dict[str, str]) -> Room:
+def rate_scope(bot_id: str, address: dict[str, str]) -> RateScope:
     account = f"{bot_id}/{address.get('account', '')}"
-    return Room(account, address.get("chat_type", ""), address.get("chat_id", ""))
+    return RateScope(account, address.get("chat_type", ""), address.get("chat_id", ""))
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ReplyTarget:
     """The surface, bot and address that a row is sent to."""
 
     surface: str
@@ -48,12 +48,12 @@ class Place:
     address: dict[str, str]
 
     @property
-    def nowhere(self) -> bool:
+    def has_no_chat(self) -> bool:
         """True if the surface is a platform, but the event happened in no chat."""
         return self.surface == PLATFORM and not self.address.get("chat_id")
 
 
-def of(event: RecordedEvent, policy: DeliveryPolicy) -> Place:
+def reply_target(event: RecordedEvent, policy: DeliveryPolicy) -> ReplyTarget:
     """Returns the target for answers to an event."""
     envelope = event.envelope
     address = {"chat": envelope.chat, "thread_id": envelope.thread_id}
@@ -61,18 +61,18 @@ def of(event: RecordedEvent, policy: DeliveryPolicy) -> Place:
         address |= {part: str(envelope.data[part]) for part in _PARTS if envelope.data.get(part)}
         unread = "chat_id" not in address
     else:
-        unread = envelope.surface in UNREAD
+        unread = envelope.surface in SURFACES_WITHOUT_READER
     if not unread or not policy.fallback_target:
-        return Place(envelope.surface, envelope.bot_id, event.conversation_id, address)
+        return ReplyTarget(envelope.surface, envelope.bot_id, event.conversation_id, address)
     fallback = dict(policy.fallback_target)
     bot_id = fallback.pop("bot_id", "") or envelope.bot_id
-    return named(bot_id, {"thread_id": "", **fallback})
+    return explicit_target(bot_id, {"thread_id": "", **fallback})
 
 
-def named(bot_id: str, address: dict[str, str]) -> Place:
+def explicit_target(bot_id: str, address: dict[str, str]) -> ReplyTarget:
     """Returns the target for a chat that was named explicitly, by configuration or by a permitted action."""
     parts = (bot_id, address.get("account", ""), address["chat_type"], address["chat_id"], address.get("thread_id", ""))
-    return Place(PLATFORM, bot_id, "/".join(parts), address)
+    return ReplyTarget(PLATFORM, bot_id, "/".join(parts), address)
 
 
 def chat_type(address: dict[str, str]) -> ChatType:

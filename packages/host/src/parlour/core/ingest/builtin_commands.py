@@ -2,19 +2,19 @@
 message.
 """
 
-from parlour.core.model.command import CHATS, Acted, ControlInput
+from parlour.core.model.command import CHAT_SURFACES, ChatCommand, CommandResult
 from parlour.core.model.event import EventEnvelope, RecordedEvent
 from parlour.core.model.ports import Clock, Ids
-from parlour.core.routing.router import Bound, Router
+from parlour.core.routing.router import Router, ToAgent
 from parlour.core.runs.control import RunControl
-from parlour.core.runs.session import Ending
+from parlour.core.runs.session import RunTermination
 from parlour.core.store.conversations import Conversations
 from parlour.core.texts.languages import Languages
 
-STOPPED = Ending("cancelled", "cancelled", "a person stopped the run")
+STOPPED_BY_USER = RunTermination("cancelled", "cancelled", "a person stopped the run")
 
 
-class Commands:
+class BuiltinCommands:
     """Recognizes and executes the built-in chat commands."""
 
     def __init__(
@@ -33,33 +33,41 @@ class Commands:
         self._ids = ids
         self._clock = clock
 
-    def recognize(self, event: EventEnvelope) -> ControlInput | None:
-        if event.surface not in CHATS or event.event_type != "message.received" or event.commission is not None:
+    def recognize(self, event: EventEnvelope) -> ChatCommand | None:
+        if (
+            event.surface not in CHAT_SURFACES
+            or event.event_type != "message.received"
+            or event.run_request is not None
+        ):
             return None
         text = event.text.strip()
         if text not in ("/new", "/stop") or event.input.get("attachments"):
             return None
-        return ControlInput(text) if isinstance(self._router.decide(event), Bound) else None
+        return ChatCommand(text) if isinstance(self._router.decide(event), ToAgent) else None
 
-    async def act(self, control_input: ControlInput, event: RecordedEvent) -> Acted:
-        return await (self._begin_anew(event) if control_input.name == "/new" else self._stop(event))
+    async def execute(self, control_input: ChatCommand, event: RecordedEvent) -> CommandResult:
+        return await (self._start_new_conversation(event) if control_input.name == "/new" else self._stop(event))
 
-    async def _begin_anew(self, event: RecordedEvent) -> Acted:
+    async def _start_new_conversation(self, event: RecordedEvent) -> CommandResult:
         """Moves the chat to a new conversation. Runs of the previous one end there. A repeated event has no further
         effect.
         """
-        key = event.envelope.conversation
+        key = event.envelope.conversation_key
         latest = await self._conversations.find(key)
         if latest is None or latest == event.conversation_id:
-            latest = await self._conversations.renew(key, self._ids, self._clock)
-        return Acted(f"the chat went on in conversation {latest}", self._languages.text(event, "command.new"), latest)
+            latest = await self._conversations.start_new(key, self._ids, self._clock)
+        return CommandResult(
+            f"the chat went on in conversation {latest}", self._languages.text(event, "command.new"), latest
+        )
 
-    async def _stop(self, event: RecordedEvent) -> Acted:
-        session = self._control.active(event.conversation_id)
+    async def _stop(self, event: RecordedEvent) -> CommandResult:
+        session = self._control.find_active(event.conversation_id)
         if session is None:
-            return Acted("nothing was going on", self._languages.text(event, "command.idle"))
+            return CommandResult("nothing was going on", self._languages.text(event, "command.idle"))
         theirs, mine = session.event.envelope.actor, event.envelope.actor
         if (theirs.type, theirs.id) != (mine.type, mine.id):
-            return Acted(f"run {session.run_id} is somebody else's", self._languages.text(event, "command.other"))
-        await self._control.cancel(session.run_id, STOPPED)
-        return Acted(f"run {session.run_id} was ended", self._languages.text(event, "command.stopped"))
+            return CommandResult(
+                f"run {session.run_id} is somebody else's", self._languages.text(event, "command.other")
+            )
+        await self._control.cancel(session.run_id, STOPPED_BY_USER)
+        return CommandResult(f"run {session.run_id} was ended", self._languages.text(event, "command.stopped"))

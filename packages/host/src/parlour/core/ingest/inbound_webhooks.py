@@ -4,15 +4,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from parlour.core.encoding import loads
-from parlour.core.model.event import EventContext, EventEnvelope, Party
-from parlour.core.model.inbound_webhook import EVENT_TYPE, CallMalformed, Webhook, call_id
+from parlour.core.model.event import EventContext, EventEnvelope, Participant
+from parlour.core.model.inbound_webhook import EVENT_TYPE, MalformedCall, Webhook, verify_call
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.secrets import SecretBox
 
-from .gateway import Accepted, Gateway
+from .gateway import Gateway, IngestResult
 
 
-class WebhookCalls:
+class InboundWebhookReceiver:
     """Verifies inbound webhook calls and passes them to the gateway."""
 
     def __init__(self, gateway: Gateway, secrets: SecretBox, ids: Ids, clock: Clock) -> None:
@@ -21,11 +21,11 @@ class WebhookCalls:
         self._ids = ids
         self._clock = clock
 
-    async def take(self, webhook: Webhook, headers: Mapping[str, str], body: bytes) -> Accepted:
+    async def receive(self, webhook: Webhook, headers: Mapping[str, str], body: bytes) -> IngestResult:
         """Accepts one call. Raises InvalidSignature or CallMalformed."""
         now = self._clock.now()
-        repeated = call_id(webhook, self._secrets.open(webhook.sealed_secret), headers, body, now)
-        content = _read(body)
+        repeated = verify_call(webhook, self._secrets.open(webhook.sealed_secret), headers, body, now)
+        content = _parse_body(body)
         text = content.get("text")
         event = EventEnvelope(
             event_id=f"webhook:{webhook.webhook_id}:{repeated}",
@@ -37,17 +37,17 @@ class WebhookCalls:
             bot_id=webhook.bot_id,
             agent_id=webhook.agent_id,
             event_time=now,
-            actor=Party("webhook", webhook.webhook_id, webhook.name),
-            subject=Party("request", repeated),
+            actor=Participant("webhook", webhook.webhook_id, webhook.name),
+            subject=Participant("request", repeated),
             input={"text": text} if isinstance(text, str) and text else {},
             data={"webhook_id": webhook.webhook_id, "content": content},
         )
         return await self._gateway.ingest(event)
 
 
-def _read(body: bytes) -> dict[str, Any]:
+def _parse_body(body: bytes) -> dict[str, Any]:
     try:
         content = loads(body.decode()) if body else {}
     except ValueError as error:
-        raise CallMalformed("the body must be JSON in UTF-8") from error
+        raise MalformedCall("the body must be JSON in UTF-8") from error
     return content if isinstance(content, dict) else {"value": content}

@@ -7,19 +7,19 @@ comes exactly once, even after a crash between the event and the update of the s
 import asyncio
 import logging
 
-from parlour.core.config.schedules import Kept, ScheduleBook
+from parlour.core.config.schedules import ScheduleRepository, ScheduleState
 from parlour.core.journal import GuardFailed, StorageFailed
-from parlour.core.model.event import EventContext, EventEnvelope, Party
+from parlour.core.model.event import EventContext, EventEnvelope, Participant
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.model.schedule import EVENT_TYPE
 
-from .gateway import Closed, Gateway
+from .gateway import Gateway, HostStopping
 
 logger = logging.getLogger(__name__)
 
-LATE = 60_000
+MAX_DELAY_MILLISECONDS = 60_000
 """Milliseconds after which a due time counts as missed; before that it is only late."""
-LONGEST_SLEEP = 30.0
+MAX_SLEEP_SECONDS = 30.0
 """Maximum seconds between two checks for due schedules, because clocks may be set and machines may sleep."""
 STORAGE_RETRY_SECONDS = 1.0
 """Seconds before the next check after a database failure."""
@@ -28,7 +28,7 @@ STORAGE_RETRY_SECONDS = 1.0
 class Scheduler:
     """Waits for schedules to become due and passes their events to the gateway."""
 
-    def __init__(self, book: ScheduleBook, gateway: Gateway, ids: Ids, clock: Clock) -> None:
+    def __init__(self, book: ScheduleRepository, gateway: Gateway, ids: Ids, clock: Clock) -> None:
         self._book = book
         self._gateway = gateway
         self._ids = ids
@@ -36,7 +36,7 @@ class Scheduler:
         self._changed = asyncio.Event()
         self._looked_at: int | None = None
 
-    def changed(self) -> None:
+    def on_schedules_changed(self) -> None:
         """Wakes the scheduler after schedules were created or changed."""
         self._changed.set()
 
@@ -45,8 +45,8 @@ class Scheduler:
         while True:
             self._changed.clear()
             try:
-                await self._bring_due()
-            except Closed:
+                await self._fire_due()
+            except HostStopping:
                 return
             except StorageFailed as error:
                 logger.error("due schedules could not be processed and are retried: %s", error.message)
@@ -58,14 +58,14 @@ class Scheduler:
             except TimeoutError:
                 continue
 
-    async def _bring_due(self) -> None:
+    async def _fire_due(self) -> None:
         now = self._clock.now()
         if self._looked_at is None or now < self._looked_at:
             await self._rewind(now)
         self._looked_at = now
         for kept in self._book.all():
             if kept.schedule.enabled and kept.due_at <= now:
-                await self._bring(kept, now)
+                await self._fire(kept, now)
 
     async def _rewind(self, now: int) -> None:
         """Plans schedules again whose next time was computed while the clock was ahead. Times that fired before are not
@@ -73,14 +73,14 @@ class Scheduler:
         """
         for kept in self._book.all():
             try:
-                if kept.schedule.enabled and kept.due_at > kept.schedule.following(now):
+                if kept.schedule.enabled and kept.due_at > kept.schedule.next_due_after(now):
                     logger.warning("schedule '%s' is planned again because the clock was ahead", kept.schedule.name)
-                    await self._book.plan(kept, now)
+                    await self._book.reschedule(kept, now)
             except GuardFailed:
                 continue  # the schedule was changed or deleted concurrently
 
-    async def _bring(self, kept: Kept, now: int) -> None:
-        wanted = now - kept.due_at <= LATE or kept.schedule.missed == "once"
+    async def _fire(self, kept: ScheduleState, now: int) -> None:
+        wanted = now - kept.due_at <= MAX_DELAY_MILLISECONDS or kept.schedule.missed == "once"
         if wanted:
             await self._gateway.ingest(self._event(kept))
         else:
@@ -94,10 +94,10 @@ class Scheduler:
 
     def _until_next(self) -> float:
         due = [kept.due_at for kept in self._book.all() if kept.schedule.enabled]
-        left = (min(due) - self._clock.now()) / 1000 if due else LONGEST_SLEEP
-        return max(0.0, min(left, LONGEST_SLEEP))
+        left = (min(due) - self._clock.now()) / 1000 if due else MAX_SLEEP_SECONDS
+        return max(0.0, min(left, MAX_SLEEP_SECONDS))
 
-    def _event(self, kept: Kept) -> EventEnvelope:
+    def _event(self, kept: ScheduleState) -> EventEnvelope:
         schedule = kept.schedule
         return EventEnvelope(
             event_id=f"schedule:{schedule.schedule_id}:{kept.due_at}",
@@ -109,8 +109,8 @@ class Scheduler:
             bot_id=schedule.bot_id,
             agent_id=schedule.agent_id,
             event_time=kept.due_at,
-            actor=Party("system", "scheduler"),
-            subject=Party("schedule", schedule.schedule_id, schedule.name),
+            actor=Participant("system", "scheduler"),
+            subject=Participant("schedule", schedule.schedule_id, schedule.name),
             input={"text": schedule.text} if schedule.text else {},
             data={**schedule.data, "schedule_id": schedule.schedule_id, "due_at": kept.due_at},
         )

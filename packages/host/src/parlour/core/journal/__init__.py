@@ -1,9 +1,9 @@
 """Defines units of work as values, and the port that commits them. It depends on no SQL and no driver."""
 
-from .draft import Draft
-from .errors import UNCERTAIN, GuardFailed, StorageFailed
-from .port import Journal, resolved
+from .errors import UNCERTAIN_CODE, GuardFailed, StorageFailed
+from .port import Journal, resolve_ref
 from .query import Search, Select
+from .retry import retry_on_storage_failure
 from .schema import Column, Table
 from .statements import (
     ANY,
@@ -23,20 +23,20 @@ from .statements import (
     at_least,
     at_most,
     below,
-    holding,
+    contains,
     one_of,
     other_than,
-    starting,
+    starts_with,
     where,
 )
+from .unit_builder import UnitBuilder
 
 __all__ = [
     "ANY",
-    "UNCERTAIN",
+    "UNCERTAIN_CODE",
     "Column",
     "Condition",
     "Delete",
-    "Draft",
     "GuardFailed",
     "Increment",
     "Insert",
@@ -50,6 +50,7 @@ __all__ = [
     "StorageFailed",
     "Table",
     "Unit",
+    "UnitBuilder",
     "Update",
     "Upsert",
     "Value",
@@ -57,10 +58,11 @@ __all__ = [
     "at_least",
     "at_most",
     "below",
-    "holding",
+    "contains",
     "one_of",
     "other_than",
-    "resolved",
-    "starting",
+    "resolve_ref",
+    "retry_on_storage_failure",
+    "starts_with",
     "where",
 ]

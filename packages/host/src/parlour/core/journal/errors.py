@@ -10,7 +10,7 @@ class GuardFailed(Exception):
         self.statement = statement
 
 
-UNCERTAIN = "storage_uncertain"
+UNCERTAIN_CODE = "storage_uncertain"
 """Error code of a commit whose result is not known."""
 
 
@@ -25,4 +25,4 @@ class StorageFailed(Exception):
     @property
     def uncertain(self) -> bool:
         """True if the database was unreachable for too long to find out whether the unit was committed."""
-        return self.code == UNCERTAIN
+        return self.code == UNCERTAIN_CODE

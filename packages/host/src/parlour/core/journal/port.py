@@ -26,6 +26,6 @@ class Journal(Protocol):
         ...
 
 
-def resolved(receipt: Receipt, value: int | Ref) -> int:
+def resolve_ref(receipt: Receipt, value: int | Ref) -> int:
     """Returns the number itself, or the number that a Ref stands for in the receipt of the committed unit."""
     return value if isinstance(value, int) else int(receipt[value.statement][0][value.column])

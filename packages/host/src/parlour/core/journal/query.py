@@ -21,7 +21,7 @@ class Select:
     order: tuple[str, ...] = ()
     direction: Direction = "ascending"
     limit: int | None = None
-    few: bool = False
+    point_read: bool = False
     """True for a read of a few rows by key, which may be executed directly instead of in another thread."""
 
 

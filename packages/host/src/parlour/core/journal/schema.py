@@ -4,7 +4,7 @@ from typing import Literal
 
 from parlour_sdk.values import dataclass
 
-Kind = Literal["text", "integer", "blob"]
+ColumnKind = Literal["text", "integer", "blob"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,7 +12,7 @@ class Column:
     """One column. Every column is NOT NULL, because a unique index treats NULLs as different."""
 
     name: str
-    kind: Kind = "text"
+    kind: ColumnKind = "text"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,8 +27,8 @@ class Table:
     key: tuple[str, ...]
     unique: tuple[tuple[str, ...], ...] = ()
     indexes: tuple[tuple[str, ...], ...] = ()
-    counted: str | None = None
+    sequence_column: str | None = None
 
     @property
-    def names(self) -> tuple[str, ...]:
+    def column_names(self) -> tuple[str, ...]:
         return tuple(column.name for column in self.columns)

@@ -73,11 +73,11 @@ def at_most(value: Value) -> _Test:
     return _Test("<=", value)
 
 
-def starting(prefix: str) -> _Test:
+def starts_with(prefix: str) -> _Test:
     return _Test("starting", prefix)
 
 
-def holding(part: str) -> _Test:
+def contains(part: str) -> _Test:
     """Tests whether a text contains `part`; the case of A to Z is ignored.
 
     It scans every row that passes the other conditions.
@@ -143,9 +143,9 @@ class Unit:
 
     name: str
     statements: tuple[Statement, ...]
-    may_wait: bool = False
+    can_batch: bool = False
     """True if no caller depends on its latency, so it may be batched with a unit that follows within milliseconds."""
-    foreseen: Callable[[Receipt], None] | None = None
+    on_prepared: Callable[[Receipt], None] | None = None
     """Called with the receipt before the unit is durable, on databases that know it by then, to prepare the next steps.
 
     The commit may still fail, so the callback must not cause any effect outside the Host.

@@ -6,8 +6,8 @@ from typing import Any, Literal
 from parlour.core.encoding import dumps, loads
 from parlour_sdk.values import dataclass
 
-from .delivery_policy import bounded
-from .event_pattern import covers
+from .delivery_policy import with_min_message_size
+from .event_pattern import pattern_matches
 from .resource_policy import ResourcePolicy
 
 RestartPolicy = Literal["auto", "never", "always"]
@@ -52,8 +52,8 @@ class Agent:
     """Accepted event types; each is a type, `namespace.*` or `*`."""
     enabled: bool = True
 
-    def takes(self, event_type: str) -> bool:
-        return any(covers(pattern, event_type) for pattern in self.event_types)
+    def accepts(self, event_type: str) -> bool:
+        return any(pattern_matches(pattern, event_type) for pattern in self.event_types)
 
     def encode(self) -> str:
         return dumps(asdict(self))
@@ -65,7 +65,7 @@ class Agent:
         delivery = fields.pop("delivery_policy", {})
         return cls(
             **{**fields, "event_types": tuple(fields["event_types"])},
-            delivery_policy=bounded(delivery),
+            delivery_policy=with_min_message_size(delivery),
             resource_policy=ResourcePolicy.decode(resources),
             state_policy=StatePolicy(policy["enabled"], tuple(policy["scopes"])),
         )

@@ -6,9 +6,9 @@ from typing import Literal
 from parlour.core.encoding import dumps, loads
 from parlour_sdk.values import dataclass
 
-from .providers import Asking
+from .providers import CallContext
 
-Scope = Literal["sender", "conversation", "agent", "workspace"]
+BudgetScope = Literal["sender", "conversation", "agent", "workspace"]
 Period = Literal["day", "total"]
 
 
@@ -18,7 +18,7 @@ class Budget:
 
     budget_id: str
     name: str
-    scope: Scope
+    scope: BudgetScope
     target: str = ""
     """The sender, conversation or agent that is limited; empty means that the limit applies to each of them."""
     period: Period = "day"
@@ -35,17 +35,17 @@ class Budget:
     def decode(cls, text: str) -> "Budget":
         return cls(**loads(text))
 
-    def subject(self, asking: Asking) -> str | None:
+    def subject(self, asking: CallContext) -> str | None:
         """Returns the subject that the call is charged to; None if the budget does not apply to the call."""
-        subject = subject_of(self.scope, asking)
+        subject = subject_in_scope(self.scope, asking)
         applies = self.enabled and bool(subject) and self.target in ("", subject)
         return subject if applies else None
 
 
-def subject_of(scope: Scope, asking: Asking) -> str:
+def subject_in_scope(scope: BudgetScope, asking: CallContext) -> str:
     match scope:
         case "sender":
-            return sender(asking)
+            return sender_key(asking)
         case "conversation":
             return asking.conversation_id
         case "agent":
@@ -54,7 +54,7 @@ def subject_of(scope: Scope, asking: Asking) -> str:
             return "workspace"
 
 
-def sender(asking: Asking) -> str:
+def sender_key(asking: CallContext) -> str:
     """Returns the key of the sender. User ids belong to a platform, so the same id on another bot is another person."""
     if not asking.actor_id:
         return "unknown" if asking.run_id else f"plugin:{asking.plugin_id}"

@@ -2,7 +2,7 @@
 
 from parlour_sdk.protocol.people import ChatType
 
-SURFACE = "platform"
+PLATFORM_SURFACE = "platform"
 """Name of the surface that shows replies on chat platforms."""
 Chat = tuple[ChatType, str]
 

@@ -11,65 +11,65 @@ from parlour_sdk.values import dataclass
 
 from .event import EventEnvelope, RecordedEvent
 
-CHATS = ("webui", "platform")
+CHAT_SURFACES = ("webui", "platform")
 """Surfaces on which users chat; on other surfaces a text that looks like a command is data."""
 
 
 @dataclass(frozen=True, slots=True)
-class ControlInput:
+class ChatCommand:
     """A recognized command: its name, and an argument in a format of its handler."""
 
     name: str
     argument: str = ""
-    lasting: bool = False
+    long_running: bool = False
     """True if it may take long: the caller does not wait for it, and it is not started a second time."""
 
 
 @dataclass(frozen=True, slots=True)
-class Acted:
+class CommandResult:
     """Result of an executed command."""
 
-    told: str
+    reason: str
     """A short clause for the event's trail."""
-    word: str = ""
+    reply: str = ""
     """Reply to the user who sent the command; empty for none."""
     conversation_id: str = ""
     """Conversation in which the chat continues, if the command changed it. The reply is sent there."""
 
 
-class Recognizer(Protocol):
+class CommandHandler(Protocol):
     """Recognizes and executes some commands."""
 
-    def recognize(self, event: EventEnvelope) -> ControlInput | None:
+    def recognize(self, event: EventEnvelope) -> ChatCommand | None:
         """Returns the command of this event, or None. It is called for every event, so it must be cheap."""
         ...
 
-    async def act(self, control_input: ControlInput, event: RecordedEvent) -> Acted:
+    async def execute(self, control_input: ChatCommand, event: RecordedEvent) -> CommandResult:
         """Executes the command. It must be idempotent: it is called again if an earlier execution is uncertain."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Recognized:
+class ParsedCommand:
     """A command together with its handler."""
 
-    control_input: ControlInput
-    recognizer: Recognizer
+    command: ChatCommand
+    handler: CommandHandler
 
-    async def act(self, event: RecordedEvent) -> Acted:
-        return await self.recognizer.act(self.control_input, event)
+    async def execute(self, event: RecordedEvent) -> CommandResult:
+        return await self.handler.execute(self.command, event)
 
 
-class Control:
+class CommandParser:
     """Finds the command of an event by trying all handlers in order."""
 
-    def __init__(self, recognizers: Sequence[Recognizer]) -> None:
+    def __init__(self, recognizers: Sequence[CommandHandler]) -> None:
         self._recognizers = tuple(recognizers)
 
-    def recognize(self, event: EventEnvelope) -> Recognized | None:
+    def recognize(self, event: EventEnvelope) -> ParsedCommand | None:
         """Returns the command of the first handler that recognizes the event."""
         for recognizer in self._recognizers:
             control_input = recognizer.recognize(event)
             if control_input is not None:
-                return Recognized(control_input, recognizer)
+                return ParsedCommand(control_input, recognizer)
         return None

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from parlour_sdk.values import dataclass
 
 Reply = Literal["message", "quote"]
-LEAST_MESSAGE_SIZE = 100
+MIN_MESSAGE_SIZE = 100
 """Smallest accepted `max_message_size`, in the platform's unit.
 
 Smaller messages would split an answer into fragments; a code fence and the note on a repeated message need room too.
@@ -32,16 +32,16 @@ class DeliveryPolicy:
 
     @classmethod
     def decode(cls, values: Mapping[str, Any]) -> "DeliveryPolicy":
-        return cls(**bounded(values)) if values else DEFAULT
+        return cls(**with_min_message_size(values)) if values else DEFAULT_DELIVERY_POLICY
 
 
-DEFAULT = DeliveryPolicy()
+DEFAULT_DELIVERY_POLICY = DeliveryPolicy()
 
 
-def bounded(values: Mapping[str, Any]) -> dict[str, Any]:
+def with_min_message_size(values: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the stored policy with its message size raised to the minimum.
 
     Smaller sizes were saved before the minimum was introduced.
     """
     size = values.get("max_message_size")
-    return {**values, "max_message_size": max(size, LEAST_MESSAGE_SIZE)} if size else dict(values)
+    return {**values, "max_message_size": max(size, MIN_MESSAGE_SIZE)} if size else dict(values)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from parlour_sdk.values import dataclass
 
-from .run_request import Commission
+from .run_request import RunRequest
 
 JsonObject = Mapping[str, Any]
 
@@ -27,7 +27,7 @@ class EventContext:
 
 
 @dataclass(frozen=True, slots=True)
-class Party:
+class Participant:
     """A user, bot or group that an event names as its actor or subject."""
 
     type: str = ""
@@ -67,16 +67,16 @@ class EventEnvelope:
     """Owner of the event id and chat name: the API key or user of an API call, empty for platforms."""
     event_time: int = 0
     source_event_type: str = ""
-    actor: Party = Party()
-    subject: Party = Party()
+    actor: Participant = Participant()
+    subject: Participant = Participant()
     input: JsonObject = field(default_factory=dict)
     data: JsonObject = field(default_factory=dict)
     metadata: JsonObject = field(default_factory=dict)
-    commission: Commission | None = None
+    run_request: RunRequest | None = None
     """The plugin's request that created a run; None for an event from outside."""
 
     @property
-    def conversation(self) -> ConversationKey:
+    def conversation_key(self) -> ConversationKey:
         return ConversationKey(
             self.workspace_id, self.source, self.bot_id, self.chat, self.thread_id, self.agent_id, self.principal
         )
@@ -107,11 +107,11 @@ class RecordedEvent:
     envelope: EventEnvelope
 
     @property
-    def erased(self) -> bool:
+    def is_erased(self) -> bool:
         """True if its conversation was deleted; only the fact that the event happened remains."""
         return not self.envelope.surface
 
-    def stale(self, seconds: float, now: int) -> bool:
+    def is_older_than(self, seconds: float, now: int) -> bool:
         """Returns whether the event is older than this, by the time it happened if known; 0 seconds means never."""
         since = min(self.created_at, self.envelope.metadata.get(HAPPENED_AT, self.created_at))
         return seconds > 0 and now - since > seconds * 1000

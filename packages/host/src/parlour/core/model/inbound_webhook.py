@@ -11,7 +11,7 @@ from parlour_sdk.values import dataclass
 
 from . import webhook_signing
 
-Scheme = Literal["standard", "github"]
+SignatureScheme = Literal["standard", "github"]
 """Signature scheme: Standard Webhooks, or that of GitHub and compatible services."""
 TOLERANCE_SECONDS = 300
 """Largest accepted difference between the timestamp of a call and the Host's clock."""
@@ -26,52 +26,52 @@ class Webhook:
     webhook_id: str
     name: str
     sealed_secret: str
-    scheme: Scheme = "standard"
+    scheme: SignatureScheme = "standard"
     agent_id: str = ""
     bot_id: str = ""
     enabled: bool = True
 
-    def encoded(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
 
-class NotGenuine(Exception):
+class InvalidSignature(Exception):
     """Raised when a call was not signed with the webhook's secret; the message says what is missing."""
 
 
-class CallMalformed(Exception):
+class MalformedCall(Exception):
     """Raised when a call can't be parsed; the message names the header or the body, and what is accepted."""
 
 
-def call_id(webhook: Webhook, secret: str, headers: Mapping[str, str], body: bytes, now: int) -> str:
+def verify_call(webhook: Webhook, secret: str, headers: Mapping[str, str], body: bytes, now: int) -> str:
     """Verifies a call and returns its id, which is the same when the call is repeated.
 
     Raises InvalidSignature or MalformedCall.
     """
     if webhook.scheme == "github":
-        return _github(secret, headers, body)
-    return _standard(secret, headers, body, now // 1000)
+        return _verify_github(secret, headers, body)
+    return _verify_standard(secret, headers, body, now // 1000)
 
 
-def _standard(secret: str, headers: Mapping[str, str], body: bytes, seconds: int) -> str:
+def _verify_standard(secret: str, headers: Mapping[str, str], body: bytes, seconds: int) -> str:
     message_id, told = headers.get("webhook-id", ""), headers.get("webhook-timestamp", "")
     given = headers.get("webhook-signature", "").split()
     if not message_id or not told or not given:
-        raise NotGenuine("the headers webhook-id, webhook-timestamp and webhook-signature are needed")
+        raise InvalidSignature("the headers webhook-id, webhook-timestamp and webhook-signature are needed")
     if not _TIMESTAMP.fullmatch(told):
-        raise CallMalformed("webhook-timestamp must be seconds since 1970, in decimal digits")
+        raise MalformedCall("webhook-timestamp must be seconds since 1970, in decimal digits")
     if abs(seconds - int(told)) > TOLERANCE_SECONDS:
-        raise NotGenuine("webhook-timestamp is more than five minutes away from now")
+        raise InvalidSignature("webhook-timestamp is more than five minutes away from now")
     expected = webhook_signing.signature(secret, message_id, int(told), body)
     if not any(hmac.compare_digest(expected.encode(), each.encode()) for each in given):
-        raise NotGenuine("webhook-signature does not fit the secret")
+        raise InvalidSignature("webhook-signature does not fit the secret")
     return message_id
 
 
-def _github(secret: str, headers: Mapping[str, str], body: bytes) -> str:
+def _verify_github(secret: str, headers: Mapping[str, str], body: bytes) -> str:
     given = headers.get("x-hub-signature-256", "")
     expected = "sha256=" + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
     if not hmac.compare_digest(expected.encode(), given.encode()):
-        raise NotGenuine("x-hub-signature-256 does not fit the secret")
+        raise InvalidSignature("x-hub-signature-256 does not fit the secret")
     # Only the body is signed: an observer of one call could repeat it with any x-github-delivery.
     return hashlib.sha256(body).hexdigest()

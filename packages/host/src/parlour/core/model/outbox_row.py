@@ -5,14 +5,14 @@ from typing import Any, Literal
 
 from parlour_sdk.values import dataclass
 
-State = Literal["pending", "streaming", "sending", "sent", "failed", "expired"]
-Kind = Literal["message", "notice", "approval", "action"]
-SAID: tuple[Kind, ...] = ("message", "notice")
+OutboxState = Literal["pending", "streaming", "sending", "sent", "failed", "expired"]
+OutboxKind = Literal["message", "notice", "approval", "action"]
+MESSAGE_KINDS: tuple[OutboxKind, ...] = ("message", "notice")
 """Kinds of rows that show text to the users of a conversation."""
 
 
 @dataclass(frozen=True, slots=True)
-class Outgoing:
+class OutboxRow:
     """One row of the outbox."""
 
     outbox_id: str
@@ -21,8 +21,8 @@ class Outgoing:
     conversation_id: str
     bot_id: str
     run_id: str
-    kind: Kind
-    state: State
+    kind: OutboxKind
+    state: OutboxState
     message: dict[str, Any]
     address: dict[str, str]
     """Chat and thread on the platform, as the event named them."""
@@ -47,5 +47,5 @@ class Outgoing:
         """True if it edits an earlier message; if the platform can't edit that one, it is sent as a new message."""
         return bool(self.message_id or self.message.get("edits"))
 
-    def with_state(self, state: State) -> "Outgoing":
+    def with_state(self, state: OutboxState) -> "OutboxRow":
         return replace(self, state=state)

@@ -5,9 +5,9 @@ from typing import Any, Protocol
 
 from parlour_sdk.values import dataclass
 
-Grants = Mapping[str, Sequence[str]]
+PermissionMap = Mapping[str, Sequence[str]]
 """Permissions by key, such as `{"network": ["api.example.org"]}`."""
-Forget = Callable[[str], Awaitable[None]]
+DeletePluginData = Callable[[str], Awaitable[None]]
 """Deletes the data that a plugin has stored with the Host. It is called after the plugin's process has ended."""
 
 
@@ -15,7 +15,7 @@ UNUSABLE = "plugin_unusable"
 """Error code of a plugin that is too incomplete for anything but installing it again or removing it."""
 
 
-class PluginProblem(Exception):
+class PluginError(Exception):
     """Raised when an operation on a plugin fails; nothing was changed unless the message says so."""
 
     def __init__(self, code: str, message: str, details: Any = None) -> None:
@@ -26,7 +26,7 @@ class PluginProblem(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class PluginManifestReport:
     """Runners and components that a plugin's process declares when it is ready, not yet validated."""
 
     runners: list[Any]
@@ -34,7 +34,7 @@ class Offer:
 
 
 @dataclass(frozen=True, slots=True)
-class PluginFacts:
+class PluginInfo:
     """Describes an installed plugin for operators."""
 
     plugin_id: str
@@ -43,8 +43,8 @@ class PluginFacts:
     reason: str
     label: dict[str, str] | None
     description: dict[str, str] | None
-    asked: Grants
-    granted: Grants
+    asked: PermissionMap
+    granted: PermissionMap
     enabled: bool
     source: str
     sha256: str
@@ -71,26 +71,26 @@ class PluginFacts:
         return {key: values for key, values in rest.items() if values}
 
 
-class PluginKeeper(Protocol):
+class PluginManager(Protocol):
     """Installs, changes and removes plugins. Every method raises PluginError."""
 
-    def all(self) -> list[PluginFacts]: ...
+    def all(self) -> list[PluginInfo]: ...
 
-    def get(self, plugin_id: str) -> PluginFacts | None: ...
+    def get(self, plugin_id: str) -> PluginInfo | None: ...
 
     async def log(self, plugin_id: str, limit: int) -> list[str]: ...
 
     async def install(
         self, source: str, shown: str | None, granted: Sequence[str] | None, upgrade: str | None
-    ) -> PluginFacts:
+    ) -> PluginInfo:
         """Installs a plugin from a folder, zip or git address, which operators see as `shown`.
 
         `granted` lists the permissions it receives of those it asks for.
         """
         ...
 
-    async def change(self, plugin_id: str, granted: Sequence[str] | None, enabled: bool | None) -> PluginFacts: ...
+    async def change(self, plugin_id: str, granted: Sequence[str] | None, enabled: bool | None) -> PluginInfo: ...
 
-    async def restart(self, plugin_id: str) -> PluginFacts: ...
+    async def restart(self, plugin_id: str) -> PluginInfo: ...
 
     async def remove(self, plugin_id: str, delete_data: bool) -> None: ...

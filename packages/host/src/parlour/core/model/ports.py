@@ -2,12 +2,12 @@
 
 from typing import Any, Protocol
 
-from parlour.core.model.outbox_row import Outgoing
+from parlour.core.model.outbox_row import OutboxRow
 from parlour_sdk.values import dataclass
 
-REFUSAL_CHARACTERS = 4000
+MAX_ERROR_CHARACTERS = 4000
 """Largest length of a plugin's error message; the rest is cut off."""
-REFUSAL_CODE_CHARACTERS = 100
+MAX_ERROR_CODE_CHARACTERS = 100
 """Largest length of a plugin's error code; the rest is cut off."""
 
 
@@ -38,21 +38,21 @@ class ResultStream(Protocol):
         ...
 
 
-class PluginLost(Exception):
+class PluginDisconnected(Exception):
     """Raised when the plugin's process exits or its connection is lost during a call."""
 
     code = "runner.crashed"
 
 
-class PluginRefused(Exception):
+class PluginCallFailed(Exception):
     """Raised when the plugin answers with an error, or not in time (`deadline_exceeded`).
 
     Long codes and messages are cut off.
     """
 
     def __init__(self, code: str, message: str) -> None:
-        super().__init__(message[:REFUSAL_CHARACTERS])
-        self.code = code[:REFUSAL_CODE_CHARACTERS]
+        super().__init__(message[:MAX_ERROR_CHARACTERS])
+        self.code = code[:MAX_ERROR_CODE_CHARACTERS]
 
 
 class PluginUnavailable(Exception):
@@ -86,13 +86,13 @@ class PluginCaller(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class SendReceipt:
     """Acknowledgement of a surface that it accepted a row."""
 
     platform_message_id: str = ""
     result: Any = None
     """Answer of the platform to an action."""
-    whole: bool = True
+    complete: bool = True
     """False if only the beginning of the message was found on the platform: it is sent again to complete it."""
 
 
@@ -106,18 +106,18 @@ class SendRefused(Exception):
         self.reason = reason
         self.retry_after = retry_after
         self.permanent = permanent
-        self.tried = tried
+        self.attempted = tried
         """False if there was no connection over which it could be sent."""
 
     @property
-    def away(self) -> bool:
+    def is_offline(self) -> bool:
         """True if there was no connection, but there may be one later."""
-        return not self.tried and not self.permanent
+        return not self.attempted and not self.permanent
 
     @property
-    def counts(self) -> bool:
+    def counts_as_attempt(self) -> bool:
         """True if it counts as one of the row's attempts."""
-        return self.tried and self.retry_after is None
+        return self.attempted and self.retry_after is None
 
 
 class SendUncertain(Exception):
@@ -127,11 +127,11 @@ class SendUncertain(Exception):
 class Surface(Protocol):
     """Shows the replies of one source: a platform, the web chat or the HTTP interface."""
 
-    def repeatable(self, outgoing: Outgoing) -> bool:
+    def is_idempotent(self, outgoing: OutboxRow) -> bool:
         """Returns whether sending the same row twice shows it once."""
         ...
 
-    def line(self, outgoing: Outgoing) -> str:
+    def serialization_key(self, outgoing: OutboxRow) -> str:
         """Returns a key; rows with the same key are sent one at a time where possible.
 
         A crash leaves the state of every row that was being sent uncertain, so this keeps their number small. Empty for
@@ -139,18 +139,18 @@ class Surface(Protocol):
         """
         ...
 
-    async def ready(self, outgoing: Outgoing) -> None:
+    async def wait_until_sendable(self, outgoing: OutboxRow) -> None:
         """Waits, without a time limit, until there is a connection over which the row can be sent."""
         ...
 
-    async def turn(self, outgoing: Outgoing) -> None:
+    async def acquire(self, outgoing: OutboxRow) -> None:
         """Waits a short time until rate limits permit the row. Raises SendRefused if that would take too long."""
         ...
 
-    async def send(self, outgoing: Outgoing) -> Sent:
+    async def send(self, outgoing: OutboxRow) -> SendReceipt:
         """Sends the row. SendRefused means that it was definitely not accepted; any other error leaves that open."""
         ...
 
-    async def find(self, outgoing: Outgoing) -> Sent | None:
+    async def find_sent(self, outgoing: OutboxRow) -> SendReceipt | None:
         """Asks the platform whether the row was sent, at least in part. Returns None if it can't be found out."""
         ...

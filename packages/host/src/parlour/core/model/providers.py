@@ -23,7 +23,7 @@ from parlour_sdk.protocol.tools import ToolDetail, ToolOutcome
 from parlour_sdk.protocol.usage import Usage
 from parlour_sdk.values import dataclass
 
-UNSURE = ("provider_timeout", "stream_cut", "answer_malformed", "answer_too_large")
+POSSIBLY_CHARGED_CODES = ("provider_timeout", "stream_cut", "answer_malformed", "answer_too_large")
 """Error codes after which the provider may have completed, and charged for, the whole call."""
 
 
@@ -38,7 +38,7 @@ class ProviderFailed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class CallContext:
     """Identifies on whose behalf a resource is called: plugin, run, agent, conversation and sender."""
 
     plugin_id: str
@@ -59,7 +59,7 @@ class Models(Protocol):
         """Returns the parameters that are configured for every request to this model."""
         ...
 
-    def worst_case(self, request: InvokeModel | Embed | Rerank) -> Usage:
+    def max_usage(self, request: InvokeModel | Embed | Rerank) -> Usage:
         """Returns the largest usage and cost that the call can have."""
         ...
 
@@ -67,15 +67,15 @@ class Models(Protocol):
         """Returns the service's own name of the model and the kind of its provider, as far as they are known."""
         ...
 
-    async def invoke(self, asking: Asking, request: InvokeModel) -> ModelAnswer: ...
+    async def invoke(self, asking: CallContext, request: InvokeModel) -> ModelAnswer: ...
 
-    def stream(self, asking: Asking, request: InvokeModel) -> AsyncGenerator[ModelChunk, None]:
+    def stream(self, asking: CallContext, request: InvokeModel) -> AsyncGenerator[ModelChunk, None]:
         """Streams the answer. The caller closes the generator if it stops reading early, which frees the connection."""
         ...
 
-    async def rerank(self, asking: Asking, request: Rerank) -> RerankAnswer: ...
+    async def rerank(self, asking: CallContext, request: Rerank) -> RerankAnswer: ...
 
-    async def embed(self, asking: Asking, request: Embed) -> EmbedAnswer: ...
+    async def embed(self, asking: CallContext, request: Embed) -> EmbedAnswer: ...
 
 
 class Tools(Protocol):
@@ -87,7 +87,7 @@ class Tools(Protocol):
 
     async def detail(self, tool_name: str) -> ToolDetail: ...
 
-    async def call(self, asking: Asking, tool_name: str, parameters: dict[str, Any]) -> ToolOutcome: ...
+    async def call(self, asking: CallContext, tool_name: str, parameters: dict[str, Any]) -> ToolOutcome: ...
 
 
 class Knowledge(Protocol):
@@ -123,12 +123,12 @@ class Platforms(Protocol):
 
     def capabilities(self, bot_id: str) -> BotCapabilities | None: ...
 
-    async def call(self, asking: Asking, bot_id: str, api: str, arguments: dict[str, Any]) -> Any:
+    async def call(self, asking: CallContext, bot_id: str, api: str, arguments: dict[str, Any]) -> Any:
         """Calls one method of the platform API; `arguments` are its request without the fields of the call itself."""
         ...
 
 
-class Nothing:
+class EmptyProvider:
     """Provider without models, tools, knowledge, skills, files or bots, for a Host on which none are configured."""
 
     def resources(self) -> Sequence[Any]:
@@ -146,22 +146,22 @@ class Nothing:
     def parameters(self, model_id: str) -> Mapping[str, Any]:
         return {}
 
-    def worst_case(self, request: InvokeModel | Embed | Rerank) -> Usage:
+    def max_usage(self, request: InvokeModel | Embed | Rerank) -> Usage:
         return Usage()
 
     def identity(self, model_id: str) -> dict[str, str]:
         return {}
 
-    async def invoke(self, asking: Asking, request: InvokeModel) -> ModelAnswer:
+    async def invoke(self, asking: CallContext, request: InvokeModel) -> ModelAnswer:
         raise _absent("model", request.model_id)
 
-    def stream(self, asking: Asking, request: InvokeModel) -> AsyncGenerator[ModelChunk, None]:
+    def stream(self, asking: CallContext, request: InvokeModel) -> AsyncGenerator[ModelChunk, None]:
         raise _absent("model", request.model_id)
 
-    async def rerank(self, asking: Asking, request: Rerank) -> RerankAnswer:
+    async def rerank(self, asking: CallContext, request: Rerank) -> RerankAnswer:
         raise _absent("model", request.model_id)
 
-    async def embed(self, asking: Asking, request: Embed) -> EmbedAnswer:
+    async def embed(self, asking: CallContext, request: Embed) -> EmbedAnswer:
         raise _absent("model", request.model_id)
 
     async def detail(self, tool_name: str) -> ToolDetail:
@@ -177,17 +177,17 @@ class Nothing:
         raise _absent("file", file_key)
 
 
-class NoTools(Nothing):
+class EmptyTools(EmptyProvider):
     """Provider without tools."""
 
-    async def call(self, asking: Asking, tool_name: str, parameters: dict[str, Any]) -> ToolOutcome:
+    async def call(self, asking: CallContext, tool_name: str, parameters: dict[str, Any]) -> ToolOutcome:
         raise _absent("tool", tool_name)
 
 
-class NoPlatforms(Nothing):
+class EmptyPlatforms(EmptyProvider):
     """Provider without bots."""
 
-    async def call(self, asking: Asking, bot_id: str, api: str, arguments: dict[str, Any]) -> Any:
+    async def call(self, asking: CallContext, bot_id: str, api: str, arguments: dict[str, Any]) -> Any:
         raise _absent("bot", bot_id)
 
 
@@ -199,9 +199,9 @@ def _absent(kind: str, name: str) -> ProviderFailed:
 class Providers:
     """All resources of runs."""
 
-    models: Models = field(default_factory=Nothing)
-    tools: Tools = field(default_factory=NoTools)
-    knowledge: Knowledge = field(default_factory=Nothing)
-    skills: Skills = field(default_factory=Nothing)
-    files: Files = field(default_factory=Nothing)
-    platforms: Platforms = field(default_factory=NoPlatforms)
+    models: Models = field(default_factory=EmptyProvider)
+    tools: Tools = field(default_factory=EmptyTools)
+    knowledge: Knowledge = field(default_factory=EmptyProvider)
+    skills: Skills = field(default_factory=EmptyProvider)
+    files: Files = field(default_factory=EmptyProvider)
+    platforms: Platforms = field(default_factory=EmptyPlatforms)

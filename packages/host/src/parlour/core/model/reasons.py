@@ -39,7 +39,7 @@ class Reason(str):
     values: dict[str, Any]
 
 
-def reason(code: str, **values: Any) -> Reason:
+def make_reason(code: str, **values: Any) -> Reason:
     """Builds the reason of a code."""
     made = Reason(ENGLISH[code].format_map(values))
     made.code, made.values = code, values

@@ -12,21 +12,21 @@ from time import thread_time
 from typing import Any, Protocol
 
 from .event import EventEnvelope
-from .reasons import Reason, reason
+from .reasons import Reason, make_reason
 
-EVENT_SECONDS = 0.02
+EVENT_BUDGET_SECONDS = 0.02
 """CPU seconds for all expressions that are tried on one event."""
-LEAST_SECONDS = 0.001
+MIN_SEARCH_SECONDS = 0.001
 """Smallest timeout of a search; with less, a fast expression might be reported as slow."""
-CHARACTERS = 20_000
+MAX_TEXT_CHARACTERS = 20_000
 """Characters at the beginning of a text that are searched; the rest is ignored."""
 TOKEN = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]])*\]|\{(\d*)[^{}]*\}|.", re.DOTALL)
 """Matches an escaped character, a set, a repeat count, or any other character."""
 IGNORED = re.compile(r"\s|#[^\n]*")
 """Matches white space and comments, which are ignored in verbose expressions."""
-WRITTEN_OUT_AT_MOST = 100_000
+MAX_EXPANDED_LENGTH = 100_000
 """Largest length of an expression with its repeats expanded."""
-EVENTS = 1000
+MAX_CACHED_EVENTS = 1000
 """Number of events whose results are cached; an event that was evicted gets a new budget."""
 
 
@@ -36,62 +36,62 @@ class Pattern(Protocol):
     def search(self, text: str, *, timeout: float) -> Any: ...
 
 
-class Regexes:
+class RegexMatcher:
     """Searches expressions in the texts of events and caches the results."""
 
     def __init__(self) -> None:
-        self._tried: OrderedDict[tuple[str, str, int], _Tried] = OrderedDict()
+        self._budgets: OrderedDict[tuple[str, str, int], _EventBudget] = OrderedDict()
 
-    def unmet(self, pattern: str, event: EventEnvelope) -> Reason | None:
+    def mismatch(self, pattern: str, event: EventEnvelope) -> Reason | None:
         """Returns the reason why the event's text does not match; None if it does."""
-        text = event.text[:CHARACTERS]
-        tried = self._of((event.bot_id, event.event_id, hash(text)))
+        text = event.text[:MAX_TEXT_CHARACTERS]
+        tried = self._budget_of((event.bot_id, event.event_id, hash(text)))
         if pattern not in tried.found:
             tried.found[pattern] = tried.search(pattern, text)
         return tried.found[pattern]
 
-    def _of(self, key: "tuple[str, str, int]") -> "_Tried":
-        if key in self._tried:
-            self._tried.move_to_end(key)
+    def _budget_of(self, key: "tuple[str, str, int]") -> "_EventBudget":
+        if key in self._budgets:
+            self._budgets.move_to_end(key)
         else:
-            self._tried[key] = _Tried()
-            if len(self._tried) > EVENTS:
-                self._tried.popitem(last=False)
-        return self._tried[key]
+            self._budgets[key] = _EventBudget()
+            if len(self._budgets) > MAX_CACHED_EVENTS:
+                self._budgets.popitem(last=False)
+        return self._budgets[key]
 
 
-class _Tried:
+class _EventBudget:
     """Cached results of one text, and the rest of its time budget."""
 
     __slots__ = ("found", "left")
 
     def __init__(self) -> None:
         self.found: dict[str, Reason | None] = {}
-        self.left = EVENT_SECONDS
+        self.left = EVENT_BUDGET_SECONDS
 
     def search(self, pattern: str, text: str) -> Reason | None:
         """Searches with at most half of the remaining budget, so that a slow expression leaves time for others."""
-        expression, seconds = compiled(pattern), self.left / 2
-        if seconds < LEAST_SECONDS:
-            return reason("spent_regex", seconds=f"{EVENT_SECONDS:g}")
+        expression, seconds = compile_pattern(pattern), self.left / 2
+        if seconds < MIN_SEARCH_SECONDS:
+            return make_reason("spent_regex", seconds=f"{EVENT_BUDGET_SECONDS:g}")
         begun = thread_time()
         try:
             found = expression.search(text, timeout=seconds)
         except TimeoutError:
-            return reason("slow_regex", seconds=f"{seconds:g}")
+            return make_reason("slow_regex", seconds=f"{seconds:g}")
         finally:
             self.left -= thread_time() - begun
-        return None if found else reason("text_regex")
+        return None if found else make_reason("text_regex")
 
 
-def problem(pattern: str) -> str:
+def pattern_problem(pattern: str) -> str:
     """Returns why an expression of an operator can't be used; empty if it is valid."""
     import regex
 
-    if max(written_out(pattern), written_out(IGNORED.sub("", pattern))) > WRITTEN_OUT_AT_MOST:
+    if max(expanded_length(pattern), expanded_length(IGNORED.sub("", pattern))) > MAX_EXPANDED_LENGTH:
         return "its repeats, as in {1000}, make it too long; repeat less, or less of it"
     try:
-        compiled(pattern)
+        compile_pattern(pattern)
     except regex.error as error:
         return f"this is not a regular expression: {error}"
     except RecursionError:
@@ -99,7 +99,7 @@ def problem(pattern: str) -> str:
     return ""
 
 
-def written_out(pattern: str) -> int:
+def expanded_length(pattern: str) -> int:
     """Returns the length of the expression with its repeats expanded, as it is compiled.
 
     Nested groups with repeats would quickly exceed the memory of a machine.
@@ -113,7 +113,7 @@ def written_out(pattern: str) -> int:
                 last = groups.pop() + 1
                 groups[-1] += last
             case _ if token[1]:
-                groups[-1] += last * min(int(token[1]) - 1, WRITTEN_OUT_AT_MOST)
+                groups[-1] += last * min(int(token[1]) - 1, MAX_EXPANDED_LENGTH)
             case _:
                 last = 1
                 groups[-1] += last
@@ -121,7 +121,7 @@ def written_out(pattern: str) -> int:
 
 
 @lru_cache(maxsize=4096)
-def compiled(pattern: str) -> Pattern:
+def compile_pattern(pattern: str) -> Pattern:
     """Compiles and caches an expression.
 
     This takes longer than a search, so the expressions of all routes are compiled when routes are loaded or saved.

@@ -9,16 +9,16 @@ from typing import Any, Literal
 
 from parlour_sdk.values import dataclass
 
-from .chats import SURFACE
+from .chats import PLATFORM_SURFACE
 from .event import EventEnvelope
 
 Names = Literal["*"] | tuple[str, ...]
-Kind = Literal["models", "tools", "knowledge_bases", "skills", "files"]
-KINDS: tuple[Kind, ...] = ("models", "tools", "knowledge_bases", "skills", "files")
+ResourceKind = Literal["models", "tools", "knowledge_bases", "skills", "files"]
+RESOURCE_KINDS: tuple[ResourceKind, ...] = ("models", "tools", "knowledge_bases", "skills", "files")
 
 
 @dataclass(frozen=True, slots=True)
-class Sender:
+class SenderCondition:
     """Describes the senders to which a rule applies: every part that is set must match.
 
     `groups` match only chats of a platform, because an API caller chooses the name of its conversation itself.
@@ -41,14 +41,14 @@ class Sender:
 
 
 def _in_platform_group(event: EventEnvelope) -> bool:
-    return event.surface == SURFACE and event.data.get("chat_type") == "group"
+    return event.surface == PLATFORM_SURFACE and event.data.get("chat_type") == "group"
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
     """Adds resources to the policy's grant, or removes them, for some senders."""
 
-    when: Sender
+    when: SenderCondition
     allow: Mapping[str, Names] = field(default_factory=dict)
     deny: Mapping[str, Names] = field(default_factory=dict)
 
@@ -70,15 +70,15 @@ class ResourcePolicy:
     cross_conversation_history: bool = False
     rules: tuple[Rule, ...] = ()
 
-    def names(self, kind: Kind, event: EventEnvelope) -> "Selection":
+    def granted_names(self, kind: ResourceKind, event: EventEnvelope) -> "Selection":
         """Returns the resources of a kind that this policy grants to the sender of this event."""
-        selection = Selection.of(getattr(self, kind))
+        selection = Selection.parse(getattr(self, kind))
         for rule in self.rules:
             if rule.when.matches(event):
                 selection = selection.plus(rule.allow.get(kind, ())).minus(rule.deny.get(kind, ()))
         return selection
 
-    def denied(self, kind: Kind, event: EventEnvelope) -> "Selection":
+    def denied_names(self, kind: ResourceKind, event: EventEnvelope) -> "Selection":
         """Returns the resources that the rules finally deny this sender, even if the configuration selects them."""
         selection = Selection(False, frozenset())
         for rule in self.rules:
@@ -105,7 +105,7 @@ class Selection:
     """Included names, or excluded ones if `everything` is true."""
 
     @classmethod
-    def of(cls, names: Names) -> "Selection":
+    def parse(cls, names: Names) -> "Selection":
         return cls(True, frozenset()) if names == "*" else cls(False, frozenset(names))
 
     def plus(self, names: Names) -> "Selection":
@@ -122,7 +122,7 @@ class Selection:
         return (name in self.listed) != self.everything
 
 
-_NAMED = (*KINDS, "plugins", "mcp_servers")
+_NAMED = (*RESOURCE_KINDS, "plugins", "mcp_servers")
 
 
 def _names(value: Any) -> Names:
@@ -132,7 +132,7 @@ def _names(value: Any) -> Names:
 def _rule(values: Mapping[str, Any]) -> Rule:
     when = values.get("when", {})
     users, groups, roles = (tuple(when.get(part, ())) for part in ("users", "groups", "roles"))
-    sender = Sender(users, groups, roles, when.get("chat_type", ""))
+    sender = SenderCondition(users, groups, roles, when.get("chat_type", ""))
     return Rule(
         sender,
         {kind: _names(names) for kind, names in values.get("allow", {}).items()},

@@ -8,7 +8,7 @@ from parlour_sdk.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Commission:
+class RunRequest:
     """Options of a run that a plugin created."""
 
     plugin_id: str
@@ -28,5 +28,5 @@ class Commission:
         return asdict(self)
 
     @classmethod
-    def decode(cls, values: Mapping[str, Any]) -> "Commission":
+    def decode(cls, values: Mapping[str, Any]) -> "RunRequest":
         return cls(**{**values, "labels": tuple(values["labels"])})

@@ -8,7 +8,7 @@ from parlour_sdk.protocol.manifest import AgentRunnerManifest
 
 
 @dataclass(frozen=True)
-class Descriptor:
+class RunnerDescriptor:
     """A runner with its plugin, version and manifest."""
 
     runner_id: str

@@ -8,13 +8,13 @@ from zoneinfo import ZoneInfo
 
 from parlour_sdk.values import dataclass
 
-Missed = Literal["skip", "once"]
-SHORTEST_INTERVAL = 10
+MissedPolicy = Literal["skip", "once"]
+MIN_INTERVAL_SECONDS = 10
 """Smallest accepted interval in seconds."""
 EVENT_TYPE = "schedule.triggered"
 
 
-class ScheduleRefused(Exception):
+class InvalidSchedule(Exception):
     """Raised for an invalid schedule; `field` names the wrong part, and the message says what is accepted."""
 
     def __init__(self, field: str, message: str) -> None:
@@ -36,11 +36,11 @@ class Schedule:
     bot_id: str = ""
     text: str = ""
     data: Mapping[str, Any] = field(default_factory=dict)
-    missed: Missed = "skip"
+    missed: MissedPolicy = "skip"
     """Handling of due times at which no Host ran: `skip` ignores them, `once` creates one event for all of them."""
     enabled: bool = True
 
-    def following(self, moment: int) -> int:
+    def next_due_after(self, moment: int) -> int:
         """Returns the first due time after this one, in epoch milliseconds.
 
         Daylight saving follows cron: a skipped time is due right after the gap, a repeated time is due once.
@@ -56,18 +56,18 @@ class Schedule:
             found = int(due.astimezone(UTC).timestamp() * 1000)
             if found > moment:
                 return found
-        raise ScheduleRefused("cron", "it is never due")
+        raise InvalidSchedule("cron", "it is never due")
 
-    def encoded(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
 
-def check(schedule: Schedule, now: int) -> None:
+def validate_schedule(schedule: Schedule, now: int) -> None:
     """Validates a schedule. Raises InvalidSchedule."""
     if bool(schedule.cron) == bool(schedule.interval_seconds):
-        raise ScheduleRefused("cron", "give either cron, such as '0 9 * * 1-5', or interval_seconds")
-    if schedule.interval_seconds and schedule.interval_seconds < SHORTEST_INTERVAL:
-        raise ScheduleRefused("interval_seconds", f"at least {SHORTEST_INTERVAL} seconds")
+        raise InvalidSchedule("cron", "give either cron, such as '0 9 * * 1-5', or interval_seconds")
+    if schedule.interval_seconds and schedule.interval_seconds < MIN_INTERVAL_SECONDS:
+        raise InvalidSchedule("interval_seconds", f"at least {MIN_INTERVAL_SECONDS} seconds")
     _check_zone(schedule.timezone)
     if schedule.cron:
         _check_cron(schedule, now)
@@ -77,15 +77,15 @@ def _check_zone(name: str) -> None:
     try:
         ZoneInfo(name)
     except (ValueError, OSError, KeyError) as error:
-        raise ScheduleRefused("timezone", f"'{name}' is no time zone; one looks like Europe/Berlin") from error
+        raise InvalidSchedule("timezone", f"'{name}' is no time zone; one looks like Europe/Berlin") from error
 
 
 def _check_cron(schedule: Schedule, now: int) -> None:
     from cronsim import CronSimError
 
     if len(schedule.cron.split()) != 5:
-        raise ScheduleRefused("cron", "five fields: minute, hour, day of month, month, day of week")
+        raise InvalidSchedule("cron", "five fields: minute, hour, day of month, month, day of week")
     try:
-        schedule.following(now)
+        schedule.next_due_after(now)
     except (CronSimError, StopIteration) as error:
-        raise ScheduleRefused("cron", f"'{schedule.cron}' can't be read: {error}") from error
+        raise InvalidSchedule("cron", f"'{schedule.cron}' can't be read: {error}") from error

@@ -8,7 +8,7 @@ import hmac
 PREFIX = "whsec_"
 
 
-def headers(secret: str, message_id: str, seconds: int, body: bytes) -> dict[str, str]:
+def signature_headers(secret: str, message_id: str, seconds: int, body: bytes) -> dict[str, str]:
     """Returns the headers of one attempt. The id is the same for all attempts; the time is that of the attempt."""
     named = {"webhook-id": message_id, "webhook-timestamp": str(seconds)}
     return {**named, "webhook-signature": signature(secret, message_id, seconds, body)} if secret else named
@@ -20,7 +20,7 @@ def signature(secret: str, message_id: str, seconds: int, body: bytes) -> str:
     return f"v1,{base64.b64encode(digest).decode()}"
 
 
-def is_usable(secret: str) -> bool:
+def is_valid_secret(secret: str) -> bool:
     """Returns whether the receiver derives the same key from the secret: after the prefix it must be valid base64."""
     return not secret.startswith(PREFIX) or bool(_decoded(secret))
 

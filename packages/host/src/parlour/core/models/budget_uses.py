@@ -7,12 +7,12 @@ from parlour_sdk.values import dataclass
 
 from .days import Days
 
-SHOWN = 100
+MAX_LISTED_SUBJECTS = 100
 """Maximum number of subjects that are listed for a budget."""
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class BudgetPeriodUse:
     """Amounts that one subject has used of a budget in its current period."""
 
     subject: str
@@ -25,9 +25,9 @@ class BudgetUses:
         self._journal = journal
         self._days = days
 
-    async def of(self, budget: Budget) -> tuple[str, list[Use]]:
+    async def current_uses(self, budget: Budget) -> tuple[str, list[BudgetPeriodUse]]:
         """Returns the current period of a budget, and its use by the subjects that used most."""
-        period = self._days.current(budget.period)
+        period = self._days.current_period(budget.period)
         one = where(subject=budget.target) if budget.target else ()
         rows = await self._journal.read(
             Select(
@@ -35,7 +35,7 @@ class BudgetUses:
                 where(budget_id=budget.budget_id, period=period) + one,
                 order=("tokens", "subject"),
                 direction="descending",
-                limit=SHOWN,
+                limit=MAX_LISTED_SUBJECTS,
             )
         )
-        return period, [Use(row["subject"], row["tokens"], row["cost_micros"]) for row in rows]
+        return period, [BudgetPeriodUse(row["subject"], row["tokens"], row["cost_micros"]) for row in rows]

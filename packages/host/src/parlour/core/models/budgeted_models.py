@@ -4,27 +4,27 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequen
 from contextlib import aclosing
 from typing import Any, TypeVar
 
-from parlour.core.config.budgets import Applying, BudgetBook
-from parlour.core.model.providers import UNSURE, Asking, Models, ProviderFailed
+from parlour.core.config.budgets import BudgetRepository, MatchingBudgets
+from parlour.core.model.providers import POSSIBLY_CHARGED_CODES, CallContext, Models, ProviderFailed
 from parlour_sdk.protocol.models import Embed, EmbedAnswer, InvokeModel, ModelAnswer, ModelChunk, Rerank, RerankAnswer
 from parlour_sdk.protocol.resources import ModelResource
 from parlour_sdk.protocol.usage import Usage
 
-from .reservations import Left, Reservation, Reservations
-from .spending import Spending, bounded
+from .reservations import RemainingBudget, Reservation, Reservations
+from .stream_usage import StreamUsage, limit_answer
 
 Request = TypeVar("Request", InvokeModel, Embed, Rerank)
 Answer = TypeVar("Answer", ModelAnswer, EmbedAnswer, RerankAnswer)
 
 
-SHORTEST_ANSWER_TOKENS = 256
+MIN_ANSWER_TOKENS = 256
 """Minimum number of tokens left for an answer; with less the call is refused, otherwise its answer is limited."""
 
 
-class Budgeted:
+class BudgetedModels:
     """Calls models within the budgets that apply: reserves the worst case before a call and settles it afterwards."""
 
-    def __init__(self, models: Models, budgets: BudgetBook, reservations: Reservations) -> None:
+    def __init__(self, models: Models, budgets: BudgetRepository, reservations: Reservations) -> None:
         self._models = models
         self._budgets = budgets
         self._reservations = reservations
@@ -35,75 +35,79 @@ class Budgeted:
     def parameters(self, model_id: str) -> Mapping[str, Any]:
         return self._models.parameters(model_id)
 
-    def worst_case(self, request: InvokeModel | Embed | Rerank) -> Usage:
-        return self._models.worst_case(request)
+    def max_usage(self, request: InvokeModel | Embed | Rerank) -> Usage:
+        return self._models.max_usage(request)
 
     def identity(self, model_id: str) -> dict[str, str]:
         return self._models.identity(model_id)
 
-    async def invoke(self, asking: Asking, request: InvokeModel) -> ModelAnswer:
-        return await self._held(self._models.invoke, asking, request)
+    async def invoke(self, asking: CallContext, request: InvokeModel) -> ModelAnswer:
+        return await self._call_within_budget(self._models.invoke, asking, request)
 
-    async def rerank(self, asking: Asking, request: Rerank) -> RerankAnswer:
-        return await self._held(self._models.rerank, asking, request)
+    async def rerank(self, asking: CallContext, request: Rerank) -> RerankAnswer:
+        return await self._call_within_budget(self._models.rerank, asking, request)
 
-    async def embed(self, asking: Asking, request: Embed) -> EmbedAnswer:
-        return await self._held(self._models.embed, asking, request)
+    async def embed(self, asking: CallContext, request: Embed) -> EmbedAnswer:
+        return await self._call_within_budget(self._models.embed, asking, request)
 
-    def stream(self, asking: Asking, request: InvokeModel) -> AsyncGenerator[ModelChunk, None]:
-        applying = self._budgets.applying(asking)
-        return self._held_stream(applying, asking, request) if applying else self._models.stream(asking, request)
+    def stream(self, asking: CallContext, request: InvokeModel) -> AsyncGenerator[ModelChunk, None]:
+        applying = self._budgets.matching(asking)
+        return (
+            self._stream_within_budget(applying, asking, request) if applying else self._models.stream(asking, request)
+        )
 
-    async def _held(
-        self, call: Callable[[Asking, Request], Awaitable[Answer]], asking: Asking, request: Request
+    async def _call_within_budget(
+        self, call: Callable[[CallContext, Request], Awaitable[Answer]], asking: CallContext, request: Request
     ) -> Answer:
-        applying = self._budgets.applying(asking)
+        applying = self._budgets.matching(asking)
         if not applying:
             return await call(asking, request)
-        held = await self._reserved(applying, asking, request)
+        held = await self._reserve(applying, asking, request)
         used = held.worst
         try:
-            answer = await call(asking, bounded(request, held.worst.completion_tokens))
+            answer = await call(asking, limit_answer(request, held.worst.completion_tokens))
             used = answer.usage or held.worst
             return answer
         except ProviderFailed as failure:
-            used = held.worst if failure.code in UNSURE else Usage()
+            used = held.worst if failure.code in POSSIBLY_CHARGED_CODES else Usage()
             raise
         finally:
             await self._reservations.settle(held, used)
 
-    async def _held_stream(
-        self, applying: Applying, asking: Asking, request: InvokeModel
+    async def _stream_within_budget(
+        self, applying: MatchingBudgets, asking: CallContext, request: InvokeModel
     ) -> AsyncGenerator[ModelChunk, None]:
-        held = await self._reserved(applying, asking, request)
-        spending = Spending(held.worst)
+        held = await self._reserve(applying, asking, request)
+        spending = StreamUsage(held.worst)
         try:
-            async with aclosing(self._models.stream(asking, bounded(request, held.worst.completion_tokens))) as parts:
+            async with aclosing(
+                self._models.stream(asking, limit_answer(request, held.worst.completion_tokens))
+            ) as parts:
                 async for part in parts:
-                    spending.take(part)
+                    spending.add_chunk(part)
                     yield part
         except ProviderFailed as failure:
-            spending.fail(failure.code in UNSURE)
+            spending.fail(failure.code in POSSIBLY_CHARGED_CODES)
             raise
         finally:
             await self._reservations.settle(held, spending.usage)
 
-    async def _reserved(self, applying: Applying, asking: Asking, request: Request) -> Reservation:
-        worst = self._models.worst_case(request)
+    async def _reserve(self, applying: MatchingBudgets, asking: CallContext, request: Request) -> Reservation:
+        worst = self._models.max_usage(request)
         return await self._reservations.reserve(
-            applying, asking, request.model_id, worst, lambda left: self._shortened(request, worst, left)
+            applying, asking, request.model_id, worst, lambda left: self._shorten(request, worst, left)
         )
 
-    def _shortened(self, request: Request, worst: Usage, left: Left) -> Usage | None:
+    def _shorten(self, request: Request, worst: Usage, left: RemainingBudget) -> Usage | None:
         """Returns the usage to reserve for an answer that fits into the rest of the budget; None if it is too short."""
-        shortest = min(SHORTEST_ANSWER_TOKENS, worst.completion_tokens)
+        shortest = min(MIN_ANSWER_TOKENS, worst.completion_tokens)
         room = worst.completion_tokens
         if left.tokens is not None:
             room = min(room, left.tokens - worst.prompt_tokens)
         if left.cost_micros is not None and worst.cost_micros:
-            least = self._models.worst_case(bounded(request, 1)).cost_micros or 0
+            least = self._models.max_usage(limit_answer(request, 1)).cost_micros or 0
             per_token = (worst.cost_micros - least) / max(1, worst.completion_tokens - 1)
             room = min(room, int((left.cost_micros - least) / per_token) + 1) if per_token else room
         if not shortest or room < shortest:
             return None
-        return self._models.worst_case(bounded(request, room))
+        return self._models.max_usage(limit_answer(request, room))

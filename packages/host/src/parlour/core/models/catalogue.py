@@ -7,11 +7,11 @@ from typing import Literal, Protocol
 from parlour.core.model.model_config import Model, ModelType, Prices
 from parlour_sdk.values import dataclass
 
-Dialect = Literal["openai", "anthropic", "gemini", "demo"]
+DialectName = Literal["openai", "anthropic", "gemini", "demo"]
 
 
 @dataclass(frozen=True, slots=True)
-class KnownModel:
+class CatalogueModel:
     """Defaults for a model of a service."""
 
     name: str
@@ -23,12 +23,12 @@ class KnownModel:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ModelServiceKind:
     """A model service, or a family of servers with the same wire format."""
 
     kind: str
     label: str
-    dialect: Dialect
+    dialect: DialectName
     base_url: str = ""
     """Default address; empty if each installation has its own."""
     needs_key: bool = True
@@ -42,21 +42,21 @@ class Kind:
     """Name of the service's parameter that limits the length of an answer."""
     returns_reasoning: bool = False
     """True if the service requires its own reasoning to be sent back with the tool calls that followed from it."""
-    models: tuple[KnownModel, ...] = ()
+    models: tuple[CatalogueModel, ...] = ()
 
-    def known(self, name: str) -> KnownModel | None:
+    def find_model(self, name: str) -> CatalogueModel | None:
         return next((each for each in self.models if each.name == name), None)
 
 
-class Catalogue(Protocol):
-    def kinds(self) -> Sequence[Kind]: ...
+class ModelCatalogue(Protocol):
+    def kinds(self) -> Sequence[ModelServiceKind]: ...
 
-    def get(self, kind: str) -> Kind | None: ...
+    def get(self, kind: str) -> ModelServiceKind | None: ...
 
 
-def completed(model: Model, kind: Kind, abilities_said: bool) -> Model:
+def apply_catalogue_defaults(model: Model, kind: ModelServiceKind, abilities_said: bool) -> Model:
     """Fills in what the configuration of a model leaves out, from what the catalogue knows of a model of this name."""
-    known = kind.known(model.name) or KnownModel(model.name)
+    known = kind.find_model(model.name) or CatalogueModel(model.name)
     free = Prices() if kind.free else None
     return replace(
         model,

@@ -1,12 +1,12 @@
 """Finds the currency that the configured models are priced in."""
 
-from parlour.core.config.models import ModelBook
+from parlour.core.config.models import ModelRepository
 from parlour.core.model.model_config import Prices
 
-from .catalogue import Catalogue
+from .catalogue import ModelCatalogue
 
 
-def common_currency(book: ModelBook, catalogue: Catalogue) -> str:
+def common_currency(book: ModelRepository, catalogue: ModelCatalogue) -> str:
     """Returns the code that all providers with priced models share; empty if they differ or none has prices."""
     kinds = [
         catalogue.get(provider.kind)

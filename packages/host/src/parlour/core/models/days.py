@@ -15,9 +15,9 @@ class Days:
 
     def __init__(self, clock: Clock, time_zone: str) -> None:
         self._clock = clock
-        self.move(time_zone)
+        self.set_time_zone(time_zone)
 
-    def move(self, time_zone: str) -> None:
+    def set_time_zone(self, time_zone: str) -> None:
         """Changes the time zone."""
         self.time_zone = time_zone
         self._found: ZoneInfo | None = None
@@ -29,11 +29,11 @@ class Days:
             self._found = ZoneInfo(self.time_zone)
         return self._found
 
-    def current(self, period: Period) -> str:
+    def current_period(self, period: Period) -> str:
         """Returns the current period of a budget: today's ISO date, or `ALWAYS`."""
         return ALWAYS if period == "total" else self._now().date().isoformat()
 
-    def of(self, moment: int) -> str:
+    def day_of(self, moment: int) -> str:
         """Returns the day of a time in milliseconds, as an ISO date."""
         return datetime.fromtimestamp(moment / 1000, self._zone).date().isoformat()
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from parlour.core.access import audit
-from parlour.core.config.budgets import Applying
+from parlour.core.config.budgets import MatchingBudgets
 from parlour.core.encoding import dumps
 from parlour.core.journal import (
     ANY,
@@ -30,7 +30,7 @@ from parlour.core.journal import (
 )
 from parlour.core.model.budget import Budget
 from parlour.core.model.ports import Clock, Ids
-from parlour.core.model.providers import Asking, ProviderFailed
+from parlour.core.model.providers import CallContext, ProviderFailed
 from parlour.core.store.tables import BUDGET_USES, RESERVATIONS
 from parlour_sdk.protocol.usage import Usage
 from parlour_sdk.values import dataclass
@@ -39,7 +39,7 @@ from .days import Days
 
 logger = logging.getLogger(__name__)
 
-Use = tuple[str, str, str]
+BudgetUseKey = tuple[str, str, str]
 """Key of a row of use: budget, subject, period."""
 
 
@@ -48,25 +48,25 @@ class Reservation:
     """The worst-case usage of one model call, reserved in all budgets that apply."""
 
     reservation_id: str
-    uses: tuple[Use, ...]
+    uses: tuple[BudgetUseKey, ...]
     worst: Usage
 
 
-class Left(NamedTuple):
+class RemainingBudget(NamedTuple):
     """The rest of a budget; None for a limit that it does not have."""
 
     tokens: int | None
     cost_micros: int | None
 
 
-Shortened = Callable[[Left], Usage | None]
+ShortenAnswer = Callable[[RemainingBudget], Usage | None]
 """Returns the worst-case usage with an answer that fits into the rest of a budget, or None if it is too short."""
-TRIES = 4
+MAX_RESERVE_ATTEMPTS = 4
 """Attempts to reserve a shorter answer: each budget may need another length, and other calls use it concurrently."""
 
 
 class _Exceeded(Exception):
-    def __init__(self, budget: Budget, use: Use) -> None:
+    def __init__(self, budget: Budget, use: BudgetUseKey) -> None:
         super().__init__()
         self.budget = budget
         self.use = use
@@ -79,13 +79,13 @@ class Reservations:
         self._ids = ids
         self._clock = clock
 
-    async def take_up(self) -> None:
+    async def recover(self) -> None:
         """Deletes the reservations of a Host that crashed. What it had reserved stays counted as used."""
         if await self._journal.read(Select(RESERVATIONS, limit=1)):
             await self._journal.commit(Unit("budget.take_up", (Delete(RESERVATIONS, (), expect=ANY),)))
 
     async def reserve(
-        self, applying: Applying, asking: Asking, model_id: str, worst: Usage, shortened: Shortened
+        self, applying: MatchingBudgets, asking: CallContext, model_id: str, worst: Usage, shortened: ShortenAnswer
     ) -> Reservation:
         """Reserves the worst case of a call in all budgets that apply.
 
@@ -96,23 +96,29 @@ class Reservations:
         while True:
             tries += 1
             try:
-                return await self._reserved(applying, asking, model_id, worst)
+                return await self._try_reserve(applying, asking, model_id, worst)
             except _Exceeded as exceeded:
-                left = await self._left(exceeded.budget, exceeded.use)
-                shorter = shortened(left) if tries < TRIES else None
+                left = await self._remaining(exceeded.budget, exceeded.use)
+                shorter = shortened(left) if tries < MAX_RESERVE_ATTEMPTS else None
                 if shorter is None or _tokens(shorter) >= _tokens(worst):
-                    raise await self._refused(asking, model_id, _sentence(exceeded.budget, left, worst)) from exceeded
+                    raise await self._refuse(
+                        asking, model_id, _exceeded_message(exceeded.budget, left, worst)
+                    ) from exceeded
                 worst = shorter
 
-    async def _reserved(self, applying: Applying, asking: Asking, model_id: str, worst: Usage) -> Reservation:
+    async def _try_reserve(
+        self, applying: MatchingBudgets, asking: CallContext, model_id: str, worst: Usage
+    ) -> Reservation:
         now = self._clock.now()
         limited = next((budget for budget, _ in applying if budget.cost_micros), None)
         if limited is not None and worst.cost_micros is None:
-            raise await self._refused(asking, model_id, _unpriced(limited))
-        uses = tuple((budget.budget_id, subject, self._days.current(budget.period)) for budget, subject in applying)
+            raise await self._refuse(asking, model_id, _unpriced(limited))
+        uses = tuple(
+            (budget.budget_id, subject, self._days.current_period(budget.period)) for budget, subject in applying
+        )
         statements: list[Statement] = []
         for (budget, _), use in zip(applying, uses, strict=True):
-            statements += [_opened(use, now), _raised(budget, use, worst, now)]
+            statements += [_create_use(use, now), _increase_use(budget, use, worst, now)]
         reservation = Reservation(self._ids.new(), uses, worst)
         statements.append(_row(reservation, asking.run_id, model_id, now))
         try:
@@ -130,40 +136,40 @@ class Reservations:
             "cost_micros": Increment((used.cost_micros or 0) - (worst.cost_micros or 0)),
             "updated_at": now,
         }
-        lowered = [Update(BUDGET_USES, values, _at(use), expect=ANY) for use in reservation.uses]
+        lowered = [Update(BUDGET_USES, values, _use_conditions(use), expect=ANY) for use in reservation.uses]
         closed = Delete(RESERVATIONS, where(reservation_id=reservation.reservation_id))
         try:
             await self._journal.commit(Unit("budget.settle", (closed, *lowered)))
         except (StorageFailed, GuardFailed) as failure:
             logger.error("a budget reservation could not be settled and stays at its worst case: %s", failure)
 
-    async def _left(self, budget: Budget, use: Use) -> Left:
-        rows = await self._journal.read(Select(BUDGET_USES, _at(use), limit=1, few=True))
+    async def _remaining(self, budget: Budget, use: BudgetUseKey) -> RemainingBudget:
+        rows = await self._journal.read(Select(BUDGET_USES, _use_conditions(use), limit=1, point_read=True))
         used = rows[0] if rows else {"tokens": 0, "cost_micros": 0}
-        return Left(
+        return RemainingBudget(
             max(0, budget.tokens - used["tokens"]) if budget.tokens else None,
             max(0, budget.cost_micros - used["cost_micros"]) if budget.cost_micros else None,
         )
 
-    async def _refused(self, asking: Asking, model_id: str, sentence: str) -> ProviderFailed:
-        entry = audit.budget(asking, model_id, sentence, self._clock.now())
+    async def _refuse(self, asking: CallContext, model_id: str, sentence: str) -> ProviderFailed:
+        entry = audit.budget_refusal_entry(asking, model_id, sentence, self._clock.now())
         await self._journal.commit(Unit("budget.refuse", (entry,)))
         return ProviderFailed("budget_exceeded", sentence)
 
 
-def _opened(use: Use, now: int) -> Insert:
+def _create_use(use: BudgetUseKey, now: int) -> Insert:
     budget_id, subject, period = use
     row: dict[str, str | int] = {"budget_id": budget_id, "subject": subject, "period": period}
     return Insert(BUDGET_USES, {**row, "tokens": 0, "cost_micros": 0, "updated_at": now}, conflict="ignore")
 
 
-def _raised(budget: Budget, use: Use, worst: Usage, now: int) -> Update:
+def _increase_use(budget: Budget, use: BudgetUseKey, worst: Usage, now: int) -> Update:
     """Returns the statement that adds the worst case to a use; its guard is the budget's limit."""
     tokens, cost = _tokens(worst), worst.cost_micros or 0
     limits = where(tokens=at_most(budget.tokens - tokens)) if budget.tokens else ()
     limits += where(cost_micros=at_most(budget.cost_micros - cost)) if budget.cost_micros else ()
     raised = {"tokens": Increment(tokens), "cost_micros": Increment(cost)}
-    return Update(BUDGET_USES, {**raised, "updated_at": now}, _at(use) + limits)
+    return Update(BUDGET_USES, {**raised, "updated_at": now}, _use_conditions(use) + limits)
 
 
 def _row(reservation: Reservation, run_id: str, model_id: str, now: int) -> Insert:
@@ -179,7 +185,7 @@ def _row(reservation: Reservation, run_id: str, model_id: str, now: int) -> Inse
     return Insert(RESERVATIONS, {**row})
 
 
-def _at(use: Use) -> tuple[Condition, ...]:
+def _use_conditions(use: BudgetUseKey) -> tuple[Condition, ...]:
     budget_id, subject, period = use
     return where(budget_id=budget_id, subject=subject, period=period)
 
@@ -188,7 +194,7 @@ def _tokens(usage: Usage) -> int:
     return usage.prompt_tokens + usage.completion_tokens
 
 
-def _sentence(budget: Budget, left: Left, worst: Usage) -> str:
+def _exceeded_message(budget: Budget, left: RemainingBudget, worst: Usage) -> str:
     """Describes what is left of the budget and what the call would have needed."""
     whose = {"sender": "this sender", "conversation": "this conversation", "agent": "this agent", "workspace": "all"}
     named = f"the budget '{budget.name}' for {whose[budget.scope]}"

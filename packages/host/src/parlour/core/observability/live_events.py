@@ -23,7 +23,7 @@ from parlour.core.store.tables import (
     WEBHOOKS,
 )
 
-Kind = Literal["event", "run", "delivery", "approval", "denial", "configuration"]
+LiveEventKind = Literal["event", "run", "delivery", "approval", "denial", "configuration"]
 
 _OF_EVENT = ("event_type", "source", "bot_id", "conversation_id", "input_summary", "created_at")
 _OF_NEW_RUN = ("agent_id", "bot_id", "conversation_id", "event_id", "runner_id", "rerun_of", "created_at")
@@ -34,93 +34,93 @@ _OF_APPROVAL = ("decided_by", "reason", "decided_at")
 _OF_DENIAL = ("plugin_id", "action", "code")
 
 
-class Happening(NamedTuple):
+class LiveEvent(NamedTuple):
     """A change that subscribers of the live feed see.
 
     Several are created per message, so creating one must be cheap.
     """
 
-    kind: Kind
+    kind: LiveEventKind
     id: str
     """Id of the event, run, outbox row, approval or configured object; of a denial, the run's id."""
     state: str
     values: Mapping[str, Any]
     """Columns that the statement writes."""
-    told: tuple[str, ...] = ()
+    public_columns: tuple[str, ...] = ()
     """Names of the columns that may be published."""
 
     @property
-    def facts(self) -> dict[str, Any]:
+    def public_values(self) -> dict[str, Any]:
         """The written values that may be published."""
-        return {name: self.values[name] for name in self.told if name in self.values}
+        return {name: self.values[name] for name in self.public_columns if name in self.values}
 
 
-def happenings(unit: Unit) -> Iterator[Happening]:
+def derive_live_events(unit: Unit) -> Iterator[LiveEvent]:
     """Yields the live events of a committed unit."""
     for statement in unit.statements:
-        if statement.table in _LOOKS:
-            happening = _LOOKS[statement.table](statement)
+        if statement.table in _READERS:
+            happening = _READERS[statement.table](statement)
             if happening is not None:
                 yield happening
 
 
-def _event(statement: Statement) -> Happening | None:
+def _event(statement: Statement) -> LiveEvent | None:
     if not isinstance(statement, Insert):
         return None
-    return Happening("event", str(statement.values["event_id"]), "accepted", statement.values, _OF_EVENT)
+    return LiveEvent("event", str(statement.values["event_id"]), "accepted", statement.values, _OF_EVENT)
 
 
-def _run(statement: Statement) -> Happening | None:
+def _run(statement: Statement) -> LiveEvent | None:
     """Returns the live event of a run that starts or whose status changes."""
     if isinstance(statement, Delete) or "status" not in statement.values:
         return None
     status = str(statement.values["status"])
     if isinstance(statement, Insert):
-        return Happening("run", str(statement.values["run_id"]), status, statement.values, _OF_NEW_RUN)
+        return LiveEvent("run", str(statement.values["run_id"]), status, statement.values, _OF_NEW_RUN)
     run_id = _named(statement.where, "run_id")
-    return Happening("run", run_id, status, statement.values, _OF_RUN) if run_id else None
+    return LiveEvent("run", run_id, status, statement.values, _OF_RUN) if run_id else None
 
 
-def _delivery(statement: Statement) -> Happening | None:
+def _delivery(statement: Statement) -> LiveEvent | None:
     if isinstance(statement, Delete) or "state" not in statement.values:
         return None
     state = str(statement.values["state"])
     if isinstance(statement, Insert):
-        return Happening("delivery", str(statement.values["outbox_id"]), state, statement.values, _OF_NEW_DELIVERY)
+        return LiveEvent("delivery", str(statement.values["outbox_id"]), state, statement.values, _OF_NEW_DELIVERY)
     outbox_id = _named(statement.where, "outbox_id")
-    return Happening("delivery", outbox_id, state, statement.values, ("reason",)) if outbox_id else None
+    return LiveEvent("delivery", outbox_id, state, statement.values, ("reason",)) if outbox_id else None
 
 
-def _approval(statement: Statement) -> Happening | None:
+def _approval(statement: Statement) -> LiveEvent | None:
     if isinstance(statement, Delete) or "status" not in statement.values:
         return None
     status = str(statement.values["status"])
     if isinstance(statement, Insert):
-        return Happening("approval", str(statement.values["approval_id"]), status, statement.values, _OF_NEW_APPROVAL)
+        return LiveEvent("approval", str(statement.values["approval_id"]), status, statement.values, _OF_NEW_APPROVAL)
     approval_id = _named(statement.where, "approval_id")
-    return Happening("approval", approval_id, status, statement.values, _OF_APPROVAL) if approval_id else None
+    return LiveEvent("approval", approval_id, status, statement.values, _OF_APPROVAL) if approval_id else None
 
 
-def _settings(statement: Statement) -> Happening | None:
+def _settings(statement: Statement) -> LiveEvent | None:
     """Returns the live event of changed settings, which are stored beside other values of the Host itself."""
     if not isinstance(statement, Insert) or statement.values["name"] != "settings":
         return None
-    return Happening("configuration", "settings", "changed", {"what": "settings"}, ("what",))
+    return LiveEvent("configuration", "settings", "changed", {"what": "settings"}, ("what",))
 
 
-def _audit(statement: Statement) -> Happening | None:
+def _audit(statement: Statement) -> LiveEvent | None:
     if not isinstance(statement, Insert) or statement.values["kind"] != "access":
         return None
     if statement.values["outcome"] != "denied":
         return None
-    return Happening("denial", str(statement.values["run_id"]), "denied", statement.values, _OF_DENIAL)
+    return LiveEvent("denial", str(statement.values["run_id"]), "denied", statement.values, _OF_DENIAL)
 
 
-def _configured(key: str) -> Callable[[Statement], Happening]:
-    def look(statement: Statement) -> Happening:
+def _configured(key: str) -> Callable[[Statement], LiveEvent]:
+    def look(statement: Statement) -> LiveEvent:
         found = str(statement.values[key]) if isinstance(statement, Insert) else _named(statement.where, key)
         state = "deleted" if isinstance(statement, Delete) else "changed"
-        return Happening("configuration", found, state, {"what": statement.table.name}, ("what",))
+        return LiveEvent("configuration", found, state, {"what": statement.table.name}, ("what",))
 
     return look
 
@@ -132,7 +132,7 @@ def _named(conditions: tuple[Condition, ...], column: str) -> str:
     return ""
 
 
-_LOOKS: dict[Table, Callable[[Statement], Happening | None]] = {
+_READERS: dict[Table, Callable[[Statement], LiveEvent | None]] = {
     EVENTS: _event,
     RUNS: _run,
     OUTBOX: _delivery,

@@ -13,22 +13,22 @@ from typing import Any, NamedTuple
 from parlour.core.journal import Unit
 from parlour.core.model.ports import Clock
 
-from .live_events import happenings
+from .live_events import derive_live_events
 
-QUEUED = 1000
+MAX_QUEUED_FRAMES = 1000
 """Frames that may wait for a subscriber; if there are more, it gets one `missed` frame instead."""
-KEPT = 2000
+MAX_KEPT_FRAMES = 2000
 """Number of frames that are kept for subscribers that reconnect."""
-KEPT_MILLISECONDS = 120_000
+RECONNECT_WINDOW_MILLISECONDS = 120_000
 """Milliseconds for which frames are kept after the last subscriber has disconnected, in case one reconnects."""
-LOOKED_EVERY = 0.5
+STATE_POLL_SECONDS = 0.5
 """Seconds between two polls of states that no unit reports, while there are subscribers."""
 
 Frame = dict[str, Any]
 """One message to a subscriber, as JSON data."""
 
 
-class State(NamedTuple):
+class ComponentState(NamedTuple):
     """State of a connection or a process."""
 
     kind: str
@@ -39,11 +39,11 @@ class State(NamedTuple):
         return {"type": self.kind, "id": self.id, "state": self.state}
 
 
-States = Callable[[], Iterable[State]]
+ComponentStates = Callable[[], Iterable[ComponentState]]
 """Returns the current states of connections and processes."""
 
 
-class Watcher:
+class LiveSubscriber:
     """The queue of frames of one subscriber."""
 
     def __init__(self, missed: Iterable[Frame]) -> None:
@@ -52,13 +52,13 @@ class Watcher:
         self._arrived.set()
 
     def put(self, frame: Frame) -> None:
-        if len(self._frames) >= QUEUED:
+        if len(self._frames) >= MAX_QUEUED_FRAMES:
             self._frames.clear()
             frame = {"type": "missed", "seq": frame["seq"]}
         self._frames.append(frame)
         self._arrived.set()
 
-    async def take(self) -> list[Frame]:
+    async def receive(self) -> list[Frame]:
         """Waits for frames and returns all that are queued, possibly none."""
         await self._arrived.wait()
         self._arrived.clear()
@@ -67,92 +67,94 @@ class Watcher:
         return frames
 
 
-class Board:
+class LiveFeed:
     """Distributes live events. It does no work while there are no subscribers and none is expected to reconnect."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._watchers: set[Watcher] = set()
-        self._watched = asyncio.Event()
-        self._kept: deque[Frame] = deque(maxlen=KEPT)
-        self._kept_since = 0
+        self._subscribers: set[LiveSubscriber] = set()
+        self._has_subscribers = asyncio.Event()
+        self._frames: deque[Frame] = deque(maxlen=MAX_KEPT_FRAMES)
+        self._frames_since = 0
         """Frames with a larger number than this are kept."""
-        self._kept_until = 0
+        self._keep_frames_until = 0
         self._seq = 0
-        self._states: States = tuple
-        self._told: dict[tuple[str, str], State] = {}
+        self._states: ComponentStates = tuple
+        self._published_states: dict[tuple[str, str], ComponentState] = {}
 
-    async def serve(self, states: States) -> None:
+    async def serve(self, states: ComponentStates) -> None:
         """Polls the states of connections and processes while there are subscribers, until it is cancelled."""
         self._states = states
         while True:
-            await self._watched.wait()
-            self._tell_states()
-            await asyncio.sleep(LOOKED_EVERY)
+            await self._has_subscribers.wait()
+            self._publish_states()
+            await asyncio.sleep(STATE_POLL_SECONDS)
 
     @contextmanager
-    def watching(self, after: int | None = None) -> Iterator[Watcher]:
+    def subscribe(self, after: int | None = None) -> Iterator[LiveSubscriber]:
         """Subscribes while the context is open, to new frames or to all after the number `after`.
 
         The frames that were missed come first, then the current states.
         """
-        if not self._is_kept():
-            self._kept.clear()
-            self._kept_since = self._stamp()
-            self._told = {}
-        self._tell_states()
-        watcher = Watcher([self._numbered({"type": "connected"}), *self._missed(after), *self._present()])
-        self._watchers.add(watcher)
-        self._watched.set()
+        if not self._keeps_frames():
+            self._frames.clear()
+            self._frames_since = self._next_seq()
+            self._published_states = {}
+        self._publish_states()
+        watcher = LiveSubscriber(
+            [self._with_last_seq({"type": "connected"}), *self._missed(after), *self._current_states()]
+        )
+        self._subscribers.add(watcher)
+        self._has_subscribers.set()
         try:
             yield watcher
         finally:
-            self._watchers.discard(watcher)
-            if not self._watchers:
-                self._watched.clear()
-                self._kept_until = self._clock.now() + KEPT_MILLISECONDS
+            self._subscribers.discard(watcher)
+            if not self._subscribers:
+                self._has_subscribers.clear()
+                self._keep_frames_until = self._clock.now() + RECONNECT_WINDOW_MILLISECONDS
 
-    def look(self, unit: Unit) -> None:
+    def on_commit(self, unit: Unit) -> None:
         """Publishes the live events of a committed unit. It is an observer of the journal."""
-        if not self._is_kept():
+        if not self._keeps_frames():
             return
-        for happening in happenings(unit):
-            facts = {name: value for name, value in happening.facts.items() if isinstance(value, str | int)}
-            self._tell({**facts, "type": happening.kind, "id": happening.id, "state": happening.state})
+        for happening in derive_live_events(unit):
+            facts = {name: value for name, value in happening.public_values.items() if isinstance(value, str | int)}
+            self._publish({**facts, "type": happening.kind, "id": happening.id, "state": happening.state})
 
-    def _is_kept(self) -> bool:
-        return bool(self._watchers) or (self._kept_until > 0 and self._clock.now() < self._kept_until)
+    def _keeps_frames(self) -> bool:
+        return bool(self._subscribers) or (self._keep_frames_until > 0 and self._clock.now() < self._keep_frames_until)
 
     def _missed(self, after: int | None) -> list[Frame]:
         if after is None:
             return []
-        oldest = self._kept[0]["seq"] - 1 if len(self._kept) == KEPT else self._kept_since
+        oldest = self._frames[0]["seq"] - 1 if len(self._frames) == MAX_KEPT_FRAMES else self._frames_since
         if not oldest <= after <= self._seq:
-            return [self._numbered({"type": "missed"})]
-        return [frame for frame in self._kept if frame["seq"] > after]
+            return [self._with_last_seq({"type": "missed"})]
+        return [frame for frame in self._frames if frame["seq"] > after]
 
-    def _present(self) -> list[Frame]:
-        return [self._numbered(state.frame()) for state in self._told.values()]
+    def _current_states(self) -> list[Frame]:
+        return [self._with_last_seq(state.frame()) for state in self._published_states.values()]
 
-    def _tell_states(self) -> None:
+    def _publish_states(self) -> None:
         """Publishes the states that have changed since the last call."""
         now = {(state.kind, state.id): state for state in self._states()}
-        gone = [state._replace(state="gone") for key, state in self._told.items() if key not in now]
-        for state in [*gone, *(state for key, state in now.items() if self._told.get(key) != state)]:
-            self._tell(state.frame())
-        self._told = now
+        gone = [state._replace(state="gone") for key, state in self._published_states.items() if key not in now]
+        for state in [*gone, *(state for key, state in now.items() if self._published_states.get(key) != state)]:
+            self._publish(state.frame())
+        self._published_states = now
 
-    def _tell(self, told: Mapping[str, Any]) -> None:
-        frame = {**told, "seq": self._stamp()}
-        self._kept.append(frame)
-        for watcher in self._watchers:
+    def _publish(self, told: Mapping[str, Any]) -> None:
+        frame = {**told, "seq": self._next_seq()}
+        self._frames.append(frame)
+        for watcher in self._subscribers:
             watcher.put(frame)
 
-    def _numbered(self, told: Frame) -> Frame:
+    def _with_last_seq(self, told: Frame) -> Frame:
         """Adds the number of the last published frame, for a frame that is sent to one subscriber only."""
         return {**told, "seq": self._seq}
 
-    def _stamp(self) -> int:
+    def _next_seq(self) -> int:
         """Returns the next frame number. Numbers keep growing after a restart, so that older ones are recognized."""
         self._seq = max(self._seq + 1, self._clock.now() * 1000)
         return self._seq

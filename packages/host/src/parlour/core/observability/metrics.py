@@ -9,18 +9,25 @@ from parlour.core.encoding import loads
 from parlour.core.journal import Unit
 from parlour_sdk.values import dataclass
 
-from .live_events import Happening, happenings
+from .live_events import LiveEvent, derive_live_events
 
-BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
+BUCKET_BOUNDS_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
 """Upper bounds of the histogram's buckets in seconds."""
-ENDED = frozenset(("completed", "failed", "cancelled", "timeout"))
+FINAL_RUN_STATES = frozenset(("completed", "failed", "cancelled", "timeout"))
 """Final states of runs."""
-REMEMBERED = 20_000
+MAX_TRACKED_RUNS = 20_000
 """Maximum number of runs whose start time is kept; the oldest are dropped, and then missing from the durations."""
 
 Labels = tuple[tuple[str, str], ...]
 """Names and values of a metric's labels."""
-USED = ("prompt_tokens", "completion_tokens", "cost_micros", "unpriced_calls", "model_calls", "tool_calls")
+COUNTED_USAGE_FIELDS = (
+    "prompt_tokens",
+    "completion_tokens",
+    "cost_micros",
+    "unpriced_calls",
+    "model_calls",
+    "tool_calls",
+)
 """Fields of a run's usage that are counted."""
 
 
@@ -28,11 +35,11 @@ USED = ("prompt_tokens", "completion_tokens", "cost_micros", "unpriced_calls", "
 class Histogram:
     """Counts durations by bucket."""
 
-    counts: list[int] = field(default_factory=lambda: [0] * (len(BOUNDS) + 1))
+    counts: list[int] = field(default_factory=lambda: [0] * (len(BUCKET_BOUNDS_SECONDS) + 1))
     total: float = 0.0
 
     def add(self, seconds: float) -> None:
-        self.counts[bisect_left(BOUNDS, seconds)] += 1
+        self.counts[bisect_left(BUCKET_BOUNDS_SECONDS, seconds)] += 1
         self.total += seconds
 
 
@@ -45,24 +52,24 @@ class Sample:
     value: float
 
 
-class Measurements:
+class Metrics:
     """Counts events, runs, deliveries and denials as their units are committed."""
 
     def __init__(self) -> None:
         self._counters: Counter[tuple[str, Labels]] = Counter()
         self._durations = Histogram()
-        self._begun: dict[str, int] = {}
+        self._run_start_times: dict[str, int] = {}
 
-    def look(self, unit: Unit) -> None:
+    def on_commit(self, unit: Unit) -> None:
         """Counts the live events of a committed unit. It is an observer of the journal."""
-        for happening in happenings(unit):
+        for happening in derive_live_events(unit):
             self._count(happening)
 
     def count(self, name: str, *labels: tuple[str, str]) -> None:
         """Adds one to a counter for something that no unit of the journal reports."""
         self._add(name, *labels)
 
-    def _count(self, happening: Happening) -> None:
+    def _count(self, happening: LiveEvent) -> None:
         match happening.kind:
             case "event":
                 self._add("parlour_events_total", ("type", str(happening.values["event_type"])))
@@ -75,15 +82,15 @@ class Measurements:
             case _:
                 return
 
-    def _run(self, run: Happening) -> None:
+    def _run(self, run: LiveEvent) -> None:
         if "created_at" in run.values:
-            if len(self._begun) >= REMEMBERED:
-                self._begun.pop(next(iter(self._begun)))
-            self._begun[run.id] = int(run.values["created_at"])
-        if run.state not in ENDED:
+            if len(self._run_start_times) >= MAX_TRACKED_RUNS:
+                self._run_start_times.pop(next(iter(self._run_start_times)))
+            self._run_start_times[run.id] = int(run.values["created_at"])
+        if run.state not in FINAL_RUN_STATES:
             return
         self._add("parlour_runs_total", ("status", run.state))
-        begun = self._begun.pop(run.id, None)
+        begun = self._run_start_times.pop(run.id, None)
         if begun is not None and "finished_at" in run.values:
             self._durations.add((int(run.values["finished_at"]) - begun) / 1000)
         for name, amount in _used(str(run.values.get("usage", ""))):
@@ -108,12 +115,12 @@ class Measurements:
 
 def _used(usage: str) -> Iterable[tuple[str, int]]:
     told = loads(usage) if usage else {}
-    return [(name, amount) for name, amount in told.items() if name in USED and isinstance(amount, int)]
+    return [(name, amount) for name, amount in told.items() if name in COUNTED_USAGE_FIELDS and isinstance(amount, int)]
 
 
 def _buckets(name: str, histogram: Histogram) -> Iterator[Sample]:
     reached = 0
-    for bound, count in zip((*BOUNDS, float("inf")), histogram.counts, strict=True):
+    for bound, count in zip((*BUCKET_BOUNDS_SECONDS, float("inf")), histogram.counts, strict=True):
         reached += count
         yield Sample(f"{name}_bucket", (("le", "+Inf" if bound == float("inf") else f"{bound:g}"),), reached)
     yield Sample(f"{name}_sum", (), histogram.total)

@@ -18,13 +18,13 @@ class ObservedJournal:
     def __init__(self, journal: Journal, observers: Sequence[Observer]) -> None:
         self._journal = journal
         self._observers = observers
-        self._untold: list[Unit] = []
+        self._unobserved: list[Unit] = []
 
     async def commit(self, unit: Unit) -> Receipt:
         receipt = await self._journal.commit(unit)
-        if not self._untold:
-            asyncio.get_running_loop().call_soon(self._step_back)
-        self._untold.append(unit)
+        if not self._unobserved:
+            asyncio.get_running_loop().call_soon(self._defer)
+        self._unobserved.append(unit)
         return receipt
 
     async def read(self, query: Select) -> list[Row]:
@@ -33,12 +33,12 @@ class ObservedJournal:
     async def search(self, query: Search) -> list[Row]:
         return await self._journal.search(query)
 
-    def _step_back(self) -> None:
+    def _defer(self) -> None:
         """Defers the notification by one more loop iteration, so that work that follows the commit runs first."""
-        asyncio.get_running_loop().call_soon(self._tell)
+        asyncio.get_running_loop().call_soon(self._notify)
 
-    def _tell(self) -> None:
-        units, self._untold = self._untold, []
+    def _notify(self) -> None:
+        units, self._unobserved = self._unobserved, []
         for unit in units:
             for observer in self._observers:
                 try:

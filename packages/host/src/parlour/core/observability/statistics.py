@@ -22,19 +22,19 @@ from parlour.core.journal import (
 from parlour.core.model.ports import Clock
 from parlour.core.store.tables import STATISTICS
 
-from .usage import Used, used
+from .usage import UsageKey, parse_usage_key
 
 logger = logging.getLogger(__name__)
 
-HOUR = 3600 * 1000
+HOUR_MILLISECONDS = 3600 * 1000
 """Milliseconds of an hour."""
-WRITTEN_EVERY = 15.0
+WRITE_INTERVAL_SECONDS = 15.0
 """Seconds between two writes."""
-WRITE_SECONDS = 1.0
+WRITE_TIMEOUT_SECONDS = 1.0
 """Seconds after which a write is given up; the next one includes its values."""
 
 
-class Source(Protocol):
+class CounterSource(Protocol):
     """Provides counters."""
 
     def totals(self) -> Iterator[tuple[str, int]]:
@@ -45,7 +45,7 @@ class Source(Protocol):
 class Statistics:
     """Adds what the counters have gained since the last write to the current hour."""
 
-    def __init__(self, journal: Journal, sources: Sequence[Source], clock: Clock) -> None:
+    def __init__(self, journal: Journal, sources: Sequence[CounterSource], clock: Clock) -> None:
         self._journal = journal
         self._sources = sources
         self._clock = clock
@@ -55,14 +55,14 @@ class Statistics:
         """Writes periodically until it is cancelled, and then once more."""
         try:
             while True:
-                await asyncio.sleep(WRITTEN_EVERY)
-                await self._write_patiently()
+                await asyncio.sleep(WRITE_INTERVAL_SECONDS)
+                await self._try_write()
         finally:
-            await self._write_patiently()
+            await self._try_write()
 
-    async def _write_patiently(self) -> None:
+    async def _try_write(self) -> None:
         try:
-            async with asyncio.timeout(WRITE_SECONDS):
+            async with asyncio.timeout(WRITE_TIMEOUT_SECONDS):
                 await self.write()
         except TimeoutError:
             logger.warning("statistics were not written yet: the database does not answer")
@@ -73,8 +73,8 @@ class Statistics:
         """Writes what was gained since the last successful write."""
         now = Counter({name: total for source in self._sources for name, total in source.totals()})
         gained = {name: value - self._seen[name] for name, value in now.items() if value > self._seen[name]}
-        hour = self._clock.now() // HOUR * HOUR
-        statements = [each for name, amount in gained.items() for each in _added(hour, name, amount)]
+        hour = self._clock.now() // HOUR_MILLISECONDS * HOUR_MILLISECONDS
+        statements = [each for name, amount in gained.items() for each in _increment(hour, name, amount)]
         if statements:
             await self._journal.commit(Unit("statistics.write", tuple(statements)))
         self._seen = now
@@ -83,22 +83,26 @@ class Statistics:
         """Returns the statistics since a time in milliseconds: one dict per hour, oldest first."""
         hours: dict[int, dict[str, int]] = {}
         for row in await self._rows(moment):
-            if used(row["name"]) is None:
+            if parse_usage_key(row["name"]) is None:
                 hours.setdefault(row["hour"], {})[row["name"]] = row["amount"]
         return [{"hour": hour, **figures} for hour, figures in sorted(hours.items())]
 
-    async def usage(self, moment: int) -> list[tuple[int, Used, int]]:
+    async def usage(self, moment: int) -> list[tuple[int, UsageKey, int]]:
         """Returns the usage of models by agents since a time in milliseconds: hour, counter and amount."""
-        rows = [(row["hour"], used(row["name"]), row["amount"]) for row in await self._rows(moment)]
+        rows = [(row["hour"], parse_usage_key(row["name"]), row["amount"]) for row in await self._rows(moment)]
         return [(hour, of, amount) for hour, of, amount in rows if of is not None]
 
     async def _rows(self, moment: int) -> list[Row]:
         return await self._journal.read(
-            Select(STATISTICS, where(hour=at_least(moment // HOUR * HOUR)), order=("hour", "name"))
+            Select(
+                STATISTICS,
+                where(hour=at_least(moment // HOUR_MILLISECONDS * HOUR_MILLISECONDS)),
+                order=("hour", "name"),
+            )
         )
 
 
-def _added(hour: int, name: str, amount: int) -> tuple[Insert, Update]:
+def _increment(hour: int, name: str, amount: int) -> tuple[Insert, Update]:
     """Returns the statements that create the row if it does not exist, and then increment it."""
     row: dict[str, str | int] = {"hour": hour, "name": name, "amount": 0}
     grown = Update(STATISTICS, {"amount": Increment(amount)}, where(hour=hour, name=name), expect=ANY)

@@ -6,62 +6,62 @@ from typing import NamedTuple
 
 from parlour.core.encoding import loads
 from parlour.core.journal import Insert, Statement, Unit
-from parlour.core.runs.usage import REFUSED_BY_BUDGET, UNKNOWN
+from parlour.core.runs.usage import REFUSED_BY_BUDGET, UNKNOWN_COST_OUTCOMES
 from parlour.core.store.tables import RUN_EVENTS, RUNS
 
-PREFIX = "used"
+STATISTIC_PREFIX = "used"
 """First part of the names under which usage is stored in the statistics."""
-FIGURES = ("calls", "unpriced_calls", "prompt_tokens", "completion_tokens", "cost_micros")
+COUNTED_FIELDS = ("calls", "unpriced_calls", "prompt_tokens", "completion_tokens", "cost_micros")
 """Values that are counted for each agent and model."""
-REACHED = ("answered", *UNKNOWN)
+PROCESSED_OUTCOMES = ("answered", *UNKNOWN_COST_OUTCOMES)
 """Outcomes of calls that a model processed, or may have processed."""
-REMEMBERED = 20_000
+MAX_TRACKED_RUNS = 20_000
 """Maximum number of runs whose agent is kept; the oldest are dropped, and their usage is counted without an agent."""
 
 
-class Used(NamedTuple):
+class UsageKey(NamedTuple):
     """Identifies one counter: agent, model and the value that is counted."""
 
     agent_id: str
     model_id: str
     figure: str
 
-    def name(self) -> str:
+    def statistic_name(self) -> str:
         """Returns the name under which the statistics store this counter."""
-        return " ".join((PREFIX, self.agent_id or "-", self.model_id, self.figure))
+        return " ".join((STATISTIC_PREFIX, self.agent_id or "-", self.model_id, self.figure))
 
 
-def used(name: str) -> Used | None:
+def parse_usage_key(name: str) -> UsageKey | None:
     """Parses the name of a statistic. Returns None if it is not a counter of model usage."""
     parts = name.split(" ")
-    if len(parts) != 4 or parts[0] != PREFIX:
+    if len(parts) != 4 or parts[0] != STATISTIC_PREFIX:
         return None
-    return Used(parts[1].removeprefix("-"), parts[2], parts[3])
+    return UsageKey(parts[1].removeprefix("-"), parts[2], parts[3])
 
 
-class UsageMeter:
+class UsageTotals:
     """Adds up the usage of model calls by agent and model."""
 
     def __init__(self) -> None:
-        self._totals: Counter[Used] = Counter()
+        self._totals: Counter[UsageKey] = Counter()
         self._agents: OrderedDict[str, str] = OrderedDict()
 
-    def look(self, unit: Unit) -> None:
+    def on_commit(self, unit: Unit) -> None:
         """Counts the model calls of a committed unit. It is an observer of the journal."""
         for statement in unit.statements:
             if statement.table is RUN_EVENTS:
                 self._event(statement)
             elif statement.table is RUNS and isinstance(statement, Insert):
-                self._begun(str(statement.values["run_id"]), str(statement.values["agent_id"]))
+                self._remember_agent(str(statement.values["run_id"]), str(statement.values["agent_id"]))
 
     def totals(self) -> Iterator[tuple[str, int]]:
         """Yields whole numbers that only grow, each with the name of its statistic."""
         for key, amount in self._totals.items():
-            yield key.name(), amount
+            yield key.statistic_name(), amount
 
-    def _begun(self, run_id: str, agent_id: str) -> None:
+    def _remember_agent(self, run_id: str, agent_id: str) -> None:
         self._agents[run_id] = agent_id
-        if len(self._agents) > REMEMBERED:
+        if len(self._agents) > MAX_TRACKED_RUNS:
             self._agents.popitem(last=False)
 
     def _event(self, statement: Statement) -> None:
@@ -72,11 +72,11 @@ class UsageMeter:
             return
         agent_id, model_id = self._agents.get(str(statement.values["run_id"]), ""), str(told["name"])
         usage = told.get("usage", {})
-        if not usage and told.get("outcome") not in REACHED:
+        if not usage and told.get("outcome") not in PROCESSED_OUTCOMES:
             return  # refused by a budget or by the service, or failed on the way to it: no model was used
-        unpriced = "cost_micros" not in usage if usage else told.get("outcome") in UNKNOWN
+        unpriced = "cost_micros" not in usage if usage else told.get("outcome") in UNKNOWN_COST_OUTCOMES
         counted = {"calls": 1, "unpriced_calls": int(unpriced), **usage}
-        for figure in FIGURES:
+        for figure in COUNTED_FIELDS:
             amount = counted.get(figure)
             if isinstance(amount, int) and amount > 0:
-                self._totals[Used(agent_id, model_id, figure)] += amount
+                self._totals[UsageKey(agent_id, model_id, figure)] += amount

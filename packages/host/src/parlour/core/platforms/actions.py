@@ -7,25 +7,25 @@ that an action does not use are refused, so that no caller assumes they had an e
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from parlour.core.errors import Refused
-from parlour.core.model.chats import SURFACE
+from parlour.core.errors import CallRejected
+from parlour.core.model.chats import PLATFORM_SURFACE
 from parlour.core.model.event import RecordedEvent
 from parlour_sdk.values import dataclass
 
 from . import parameters
-from .manifest import HERE, AdapterManifest
+from .manifest import LOCATION_FIELDS, AdapterManifest
 
-Call = dict[str, Any]
+ApiCall = dict[str, Any]
 """A platform API call: `{api, arguments}`."""
-Chains = Callable[[Mapping[str, Any]], list[list[dict[str, Any]]]]
+ChainBuilder = Callable[[Mapping[str, Any]], list[list[dict[str, Any]]]]
 """Builds the messages from a payload's text or chain."""
-TARGET_PARTS = frozenset(
+TARGET_FIELDS = frozenset(
     ("bot_id", "account", "chat_type", "chat_id", "group_id", "thread_id", "message_id", "user_id")
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class PlatformAction:
     """A parsed action with everything that it needs."""
 
     name: str
@@ -34,12 +34,12 @@ class Wanted:
     """
     bot_id: str
     address: dict[str, str]
-    calls: list[Call]
+    calls: list[ApiCall]
     elsewhere: bool
-    messages: tuple[str, ...] = ()
+    message_ids: tuple[str, ...] = ()
     """Ids of messages that it names besides the event's own message."""
 
-    def frozen(self) -> dict[str, Any]:
+    def to_stored(self) -> dict[str, Any]:
         """Returns the form that is stored until a person has decided, and executed after that."""
         return {
             "name": self.name,
@@ -50,16 +50,18 @@ class Wanted:
         }
 
 
-class Reading:
+class ActionReader:
     """Reads the fields of one request."""
 
-    def __init__(self, event: RecordedEvent, target: Mapping[str, Any], payload: Mapping[str, Any], chains: Chains):
+    def __init__(
+        self, event: RecordedEvent, target: Mapping[str, Any], payload: Mapping[str, Any], chains: ChainBuilder
+    ):
         # data that an API key put into its event identifies no user or chat of a platform
-        data = event.envelope.data if event.envelope.surface == SURFACE else {}
+        data = event.envelope.data if event.envelope.surface == PLATFORM_SURFACE else {}
         self._data = data
         self._payload = dict(payload)
         self._target = dict(target)
-        self.messages: list[str] = []
+        self.message_ids: list[str] = []
         self.chains = chains
         own = {part: str(data[part]) for part in ("chat_type", "chat_id", "account") if data.get(part)}
         self.bot_id = self._target.get("bot_id", event.envelope.bot_id)
@@ -71,76 +73,76 @@ class Reading:
         there = {**own, "thread_id": event.envelope.thread_id}
         self.elsewhere = not own or self.bot_id != event.envelope.bot_id or self.address != there
 
-    def chat(self) -> Call:
+    def chat(self) -> ApiCall:
         if "chat_id" not in self.address or self.address.get("chat_type") not in ("private", "group"):
-            raise Refused("invalid_argument", "target: the event has no chat; name chat_type and chat_id")
+            raise CallRejected("invalid_argument", "target: the event has no chat; name chat_type and chat_id")
         return {"chat_type": self.address["chat_type"], "chat_id": self.address["chat_id"]}
 
-    def group(self) -> Call:
+    def group(self) -> ApiCall:
         chat = self.chat()
         if chat["chat_type"] != "group":
-            raise Refused("invalid_argument", "target: this action is about a group, and the chat is private")
+            raise CallRejected("invalid_argument", "target: this action is about a group, and the chat is private")
         return {"group_id": chat["chat_id"]}
 
-    def message(self) -> Call:
+    def message(self) -> ApiCall:
         """Returns the arguments that name a message in its chat; by default the event's own message."""
         named = self._named_message() or (None if self.elsewhere else self._data.get("message_id"))
         if not named:
-            raise Refused("invalid_argument", "target.message_id: which message?")
+            raise CallRejected("invalid_argument", "target.message_id: which message?")
         return {**self.chat(), "message_id": str(named)}
 
     def _named_message(self) -> str:
         named = str(self._target.get("message_id") or self._payload.get("message_id") or "")
         if named and named != str(self._data.get("message_id", "")):
-            self.messages.append(named)
+            self.message_ids.append(named)
         return named
 
-    def member(self) -> Call:
+    def member(self) -> ApiCall:
         named = self._target.get("user_id") or self._payload.get("user_id")
         if not named:
-            raise Refused("invalid_argument", "target.user_id: which member?")
+            raise CallRejected("invalid_argument", "target.user_id: which member?")
         return {**self.group(), "user_id": str(named)}
 
-    def request(self) -> Call:
+    def request(self) -> ApiCall:
         """Returns the arguments for the event's own request. Another request makes the action `elsewhere`."""
         own, named = self._data.get("request_id"), self._payload.get("request_id")
         if not (own or named):
-            raise Refused("invalid_argument", "payload.request_id: which request?")
+            raise CallRejected("invalid_argument", "payload.request_id: which request?")
         self.elsewhere = self.elsewhere or (named is not None and named != own)
         return {"request_id": str(named or own), "approve": self.value("approve", bool)}
 
     def value(self, name: str, kind: type, default: Any = None) -> Any:
         given = self._payload.get(name, default)
         if not isinstance(given, kind) or (kind is int and isinstance(given, bool)):
-            raise Refused("invalid_argument", f"payload.{name}: must be of type {kind.__name__}")
+            raise CallRejected("invalid_argument", f"payload.{name}: must be of type {kind.__name__}")
         return given
 
     def one_chain(self) -> list[dict[str, Any]]:
         chains = self.chains(self._payload)
         if len(chains) != 1:
-            raise Refused("invalid_argument", "payload: the text is too long for one message")
+            raise CallRejected("invalid_argument", "payload: the text is too long for one message")
         return chains[0]
 
-    def sends(self, quote: str = "") -> list[Call]:
+    def send_calls(self, quote: str = "") -> list[ApiCall]:
         chat = self.chat()
         chains = self.chains(self._payload)
         chains[0] = [*([{"type": "Quote", "id": quote}] if quote else []), *chains[0]]
         target = {"target_type": chat["chat_type"], "target_id": chat["chat_id"]}
         return [_call("send_message", **target, chain=chain) for chain in chains]
 
-    def reply(self) -> list[Call]:
+    def reply(self) -> list[ApiCall]:
         if self.elsewhere:
-            raise Refused("invalid_argument", "target: a reply goes to the event's own chat; use message.send")
+            raise CallRejected("invalid_argument", "target: a reply goes to the event's own chat; use message.send")
         quoted = self._named_message() or str(self._data.get("message_id", ""))
-        return self.sends(quoted if self.value("quote", bool, default=True) else "")
+        return self.send_calls(quoted if self.value("quote", bool, default=True) else "")
 
     def duration(self) -> int:
         seconds: int = self.value("duration", int, default=0)
         if seconds < 0:
-            raise Refused("invalid_argument", "payload.duration: seconds, and 0 for good; it can't be less")
+            raise CallRejected("invalid_argument", "payload.duration: seconds, and 0 for good; it can't be less")
         return seconds
 
-    def forward(self) -> list[Call]:
+    def forward(self) -> list[ApiCall]:
         source = self.message()
         to = {part: self.value(part, str) for part in ("to_chat_type", "to_chat_id")}
         own = {"to_chat_type": self._data.get("chat_type"), "to_chat_id": self._data.get("chat_id")}
@@ -149,7 +151,7 @@ class Reading:
         return [_call("forward_message", **from_chat, message_id=source["message_id"], **to)]
 
 
-def _call(api: str, **arguments: Any) -> Call:
+def _call(api: str, **arguments: Any) -> ApiCall:
     return {"api": api, "arguments": arguments}
 
 
@@ -165,11 +167,11 @@ class _Action:
 
     target: tuple[str, ...]
     payload: tuple[str, ...]
-    calls: Callable[[Reading], list[Call]]
+    calls: Callable[[ActionReader], list[ApiCall]]
 
 
 _ACTIONS: dict[str, _Action] = {
-    "message.send": _Action(_CHAT, ("text", "chain"), lambda asked: asked.sends()),
+    "message.send": _Action(_CHAT, ("text", "chain"), lambda asked: asked.send_calls()),
     "message.reply": _Action(_MESSAGE, ("text", "chain", "quote"), lambda asked: asked.reply()),
     "message.edit": _Action(
         _MESSAGE,
@@ -227,39 +229,39 @@ _ACTIONS: dict[str, _Action] = {
 }
 
 
-def wanted(
-    event: RecordedEvent, action: str, target: Mapping[str, Any], payload: Mapping[str, Any], chains: Chains
-) -> Wanted:
+def parse_action(
+    event: RecordedEvent, action: str, target: Mapping[str, Any], payload: Mapping[str, Any], chains: ChainBuilder
+) -> PlatformAction:
     """Parses an action. Raises Refused, with a message, if the request is invalid."""
     known = _ACTIONS.get(action)
     if known is None:
-        raise Refused("invalid_argument", f"action: there is no '{action[:64]}'; there are {', '.join(_ACTIONS)}")
+        raise CallRejected("invalid_argument", f"action: there is no '{action[:64]}'; there are {', '.join(_ACTIONS)}")
     _check_known(action, "target", target, known.target)
     _check_known(action, "payload", payload, known.payload)
     _check_texts(target)
-    asked = Reading(event, target, payload, chains)
+    asked = ActionReader(event, target, payload, chains)
     if not asked.bot_id:
-        raise Refused("not_supported", "this conversation is on no platform, so there is nobody to act through")
+        raise CallRejected("not_supported", "this conversation is on no platform, so there is nobody to act through")
     calls = known.calls(asked)
     name = f"{action}.{calls[0]['arguments']['action']}" if action == "platform.call" else action
-    return Wanted(name, asked.bot_id, asked.address, calls, asked.elsewhere, tuple(asked.messages))
+    return PlatformAction(name, asked.bot_id, asked.address, calls, asked.elsewhere, tuple(asked.message_ids))
 
 
-def check_declared(calls: list[Call], manifest: AdapterManifest) -> None:
+def check_declared(calls: list[ApiCall], manifest: AdapterManifest) -> None:
     """Raises Refused unless the adapter's manifest declares these calls."""
     for call in calls:
         if call["api"] not in manifest.supported_apis:
             reason = manifest.not_supported.get(call["api"], "its adapter does not declare it")
-            raise Refused("not_supported", f"this bot's platform has no {call['api']}: {reason}")
+            raise CallRejected("not_supported", f"this bot's platform has no {call['api']}: {reason}")
         if call["api"] == "call_platform_api":
-            wrong = parameters.problem(manifest, call["arguments"]["action"], call["arguments"]["params"])
+            wrong = parameters.find_problem(manifest, call["arguments"]["action"], call["arguments"]["params"])
             if wrong:
-                raise Refused("invalid_argument", f"payload.{wrong}")
+                raise CallRejected("invalid_argument", f"payload.{wrong}")
 
 
-def reaches_beyond(event: RecordedEvent, calls: list[Call], manifest: AdapterManifest) -> bool:
+def targets_other_place(event: RecordedEvent, calls: list[ApiCall], manifest: AdapterManifest) -> bool:
     """Returns whether one of the platform's own actions is about another place than that of the event."""
-    own = _own_names(event)
+    own = _event_location(event)
     for call in calls:
         if call["api"] != "call_platform_api":
             continue
@@ -273,10 +275,10 @@ def reaches_beyond(event: RecordedEvent, calls: list[Call], manifest: AdapterMan
     return False
 
 
-def _own_names(event: RecordedEvent) -> dict[str, str]:
+def _event_location(event: RecordedEvent) -> dict[str, str]:
     """Returns the ids by which an action may refer to the place of its event."""
-    data = event.envelope.data if event.envelope.surface == SURFACE else {}
-    own = {name: str(data[name]) for name in HERE if data.get(name)}
+    data = event.envelope.data if event.envelope.surface == PLATFORM_SURFACE else {}
+    own = {name: str(data[name]) for name in LOCATION_FIELDS if data.get(name)}
     if data.get("chat_type") == "group" and data.get("chat_id"):
         own["group_id"] = str(data["chat_id"])
     return own
@@ -286,10 +288,12 @@ def _check_known(action: str, place: str, given: Mapping[str, Any], known: tuple
     unknown = sorted(given.keys() - set(known))
     if unknown:
         takes = ", ".join(known) or "nothing"
-        raise Refused("invalid_argument", f"{place}.{unknown[0][:64]}: '{action}' has no such thing; it takes {takes}")
+        raise CallRejected(
+            "invalid_argument", f"{place}.{unknown[0][:64]}: '{action}' has no such thing; it takes {takes}"
+        )
 
 
 def _check_texts(target: Mapping[str, Any]) -> None:
     wrong = next((name for name, value in target.items() if not isinstance(value, str) or not value), None)
     if wrong is not None:
-        raise Refused("invalid_argument", f"target.{wrong}: must be a text that is not empty")
+        raise CallRejected("invalid_argument", f"target.{wrong}: must be a text that is not empty")

@@ -11,11 +11,11 @@ from parlour_sdk.protocol.chain import MessageChain
 from parlour_sdk.protocol.people import ChatType, Group, GroupMember, User
 from parlour_sdk.protocol.platform_api import MessageResult, NotSupportedError, PlatformMessage, UploadedFile
 
-Taken = Callable[[str], Awaitable[bool]]
+IsKnownMessage = Callable[[str], Awaitable[bool]]
 """Returns whether a message id is known to belong to another message."""
 
 
-class Stream(Protocol):
+class PlatformStream(Protocol):
     """A message that is streamed by the platform itself."""
 
     async def append(self, text: str) -> None:
@@ -47,7 +47,7 @@ class PlatformApi:
         target_id: str,
         chain: MessageChain,
         idempotency_key: str,
-        taken: Taken,
+        taken: IsKnownMessage,
         thread_id: str = "",
     ) -> MessageResult | None:
         """Looks up the message that was sent under this key; None if the platform can't say. Not for plugins.
@@ -138,7 +138,7 @@ class PlatformApi:
 
     async def open_stream(
         self, target_type: ChatType, target_id: str, idempotency_key: str, thread_id: str = ""
-    ) -> Stream:
+    ) -> PlatformStream:
         raise NotSupportedError("open_stream")
 
     async def call_platform_api(self, action: str, params: dict[str, Any]) -> Any:

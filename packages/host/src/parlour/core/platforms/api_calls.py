@@ -14,13 +14,13 @@ from parlour_sdk.protocol.wire_actions import HOST_ACTIONS
 from .api import PlatformApi
 from .port import PlatformRefused, PlatformUncertain
 
-NO_BOT = "bot"
+PLACEHOLDER_BOT_ID = "bot"
 _THREADED = ("send_message", "send_typing")
 _LISTS = {"get_group_list": "groups", "get_group_member_list": "members", "get_friend_list": "friends"}
 _VALUES = {"is_muted": "muted", "get_file_url": "url", "call_platform_api": "result"}
 
 
-async def call(api: PlatformApi, name: str, arguments: dict[str, Any], thread_id: str = "") -> dict[str, Any]:
+async def call_api(api: PlatformApi, name: str, arguments: dict[str, Any], thread_id: str = "") -> dict[str, Any]:
     """Calls a method. The Host sets `thread_id` for messages to a thread. Raises ProviderFailed with a message."""
     try:
         return await perform(api, name, arguments, thread_id)
@@ -36,20 +36,20 @@ async def call(api: PlatformApi, name: str, arguments: dict[str, Any], thread_id
 async def perform(api: PlatformApi, name: str, arguments: dict[str, Any], thread_id: str = "") -> dict[str, Any]:
     """Calls a method and lets the adapter's own errors pass."""
     thread = {"thread_id": thread_id} if thread_id and name in _THREADED else {}
-    return _answer(name, await getattr(api, name)(**_parsed(name, arguments), **thread))
+    return _to_response(name, await getattr(api, name)(**_parse_arguments(name, arguments), **thread))
 
 
-def _parsed(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+def _parse_arguments(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
     """Parses the arguments: a chain into components, a file into bytes. All others stay as they are."""
     if name == "upload_file":  # the caller has joined the chunks of an upload
         return {"data": base64.b64decode(arguments["content_base64"]), "filename": arguments["filename"]}
     request = HOST_ACTIONS[name].request
-    whole = request.model_validate({"call_id": "call", "bot_id": NO_BOT, **arguments})
+    whole = request.model_validate({"call_id": "call", "bot_id": PLACEHOLDER_BOT_ID, **arguments})
     own = request.model_fields.keys() - {"call_id", "run_id", "bot_id", "lease"}
     return {field: getattr(whole, field) for field in request.model_fields if field in own}
 
 
-def _answer(name: str, told: Any) -> dict[str, Any]:
+def _to_response(name: str, told: Any) -> dict[str, Any]:
     if name in _LISTS:
         return {_LISTS[name]: [_plain(each) for each in told]}
     if name in _VALUES:

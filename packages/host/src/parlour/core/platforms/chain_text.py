@@ -22,12 +22,12 @@ from parlour_sdk.protocol.chain import (
     Voice,
 )
 
-KINDS: dict[type[Media], str] = {Image: "image", Voice: "audio", Video: "video", File: "file"}
-MOST_FORWARDED_FILES = 20
+MEDIA_KINDS: dict[type[Media], str] = {Image: "image", Voice: "audio", Video: "video", File: "file"}
+MAX_FORWARDED_FILES = 20
 """Maximum number of files of a merged forward that go to the agent; the text names the others."""
 
 
-def said(chain: MessageChain, self_id: str) -> dict[str, Any]:
+def chain_to_input(chain: MessageChain, self_id: str) -> dict[str, Any]:
     """Returns the input for an agent, only text if there is nothing else. A mention of the bot itself is left out of
     the text.
     """
@@ -35,35 +35,38 @@ def said(chain: MessageChain, self_id: str) -> dict[str, Any]:
         return {"text": chain[0].text}
     told = [each for each in chain if not isinstance(each, Source)]
     text = "".join(_text(each, self_id) for each in told)
-    if _mentioned(told, self_id):
+    if _mentions(told, self_id):
         text = text.lstrip()
     if all(isinstance(each, Plain) for each in told):
         return {"text": text}
     return {"text": text, "contents": [element for each in told for element in _elements(each)]}
 
 
-def mentions(chain: MessageChain, self_id: str) -> bool:
-    return bool(self_id) and _mentioned(chain, self_id)
+def chain_mentions(chain: MessageChain, self_id: str) -> bool:
+    return bool(self_id) and _mentions(chain, self_id)
 
 
-def kept(chain: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def chain_for_storage(chain: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Returns the chain as it is recorded: without local paths, and without file contents in quoted messages."""
-    return [_kept(each, quoted=False) for each in chain]
+    return [_component_for_storage(each, quoted=False) for each in chain]
 
 
-def _kept(component: dict[str, Any], quoted: bool) -> dict[str, Any]:
+def _component_for_storage(component: dict[str, Any], quoted: bool) -> dict[str, Any]:
     match component["type"]:
         case "Quote":
-            return {**component, "origin": [_kept(each, True) for each in component.get("origin", ())]}
+            return {**component, "origin": [_component_for_storage(each, True) for each in component.get("origin", ())]}
         case "Forward":
-            nodes = [{**node, "chain": [_kept(each, quoted) for each in node["chain"]]} for node in component["nodes"]]
+            nodes = [
+                {**node, "chain": [_component_for_storage(each, quoted) for each in node["chain"]]}
+                for node in component["nodes"]
+            ]
             return {**component, "nodes": nodes}
         case "Image" | "Voice" | "File" | "Video" if "path" in component or (quoted and "base64" in component):
             return {"type": "Unknown", "text": _label(component["type"].lower(), component.get("name"))}
     return component
 
 
-def _mentioned(chain: Sequence[Component], self_id: str) -> bool:
+def _mentions(chain: Sequence[Component], self_id: str) -> bool:
     return any(isinstance(each, At) and each.target == self_id for each in chain)
 
 
@@ -78,13 +81,15 @@ def _text(component: Component, self_id: str) -> str:
         case Face():
             return f"[{component.name or f'face {component.id}'}]"
         case Forward():
-            return "\n".join(f"{node.name or node.sender or '?'}: {_joined(node.chain)}" for node in component.nodes)
+            return "\n".join(
+                f"{node.name or node.sender or '?'}: {_chain_text(node.chain)}" for node in component.nodes
+            )
         case Platform():
             return component.text or f"[{component.component_type}]"
     return ""
 
 
-def _joined(chain: MessageChain) -> str:
+def _chain_text(chain: MessageChain) -> str:
     return "".join(_inner_text(each) for each in chain)
 
 
@@ -92,10 +97,10 @@ def _inner_text(component: Component) -> str:
     """Describes a component of a forwarded message; its files and quotes get a place in the text."""
     match component:
         case Image() | Voice() | Video() | File():
-            return _label(KINDS[type(component)], component.name)
+            return _label(MEDIA_KINDS[type(component)], component.name)
         case Quote():
             author = component.name or component.sender
-            return f"[quote{f' of {author}' if author else ''}: {_joined(component.origin)}] "
+            return f"[quote{f' of {author}' if author else ''}: {_chain_text(component.origin)}] "
     return _text(component, "")
 
 
@@ -105,7 +110,7 @@ def _elements(component: Component) -> list[dict[str, Any]]:
         return [_element(component)]
     files = [_media(each) for each in _files_in(component)]
     placed = [each for each in files if each["type"] != "text"]
-    return [_element(component), *placed[:MOST_FORWARDED_FILES]]
+    return [_element(component), *placed[:MAX_FORWARDED_FILES]]
 
 
 def _files_in(forward: Forward) -> Iterator[Media]:
@@ -146,7 +151,7 @@ def _quoted(component: Component) -> list[dict[str, Any]]:
 
 
 def _media(component: Media) -> dict[str, Any]:
-    kind = KINDS[type(component)]
+    kind = MEDIA_KINDS[type(component)]
     place = _present(url=component.url, content_base64=component.base64, artifact_id=component.artifact_id)
     if not place:
         return {"type": "text", "text": _label(kind, component.name)}

@@ -8,7 +8,7 @@ from parlour.core.platforms.manifest import AdapterManifest
 from parlour.core.platforms.port import Adapter
 
 
-class RunningBots(Protocol):
+class PlatformBots(Protocol):
     """The bots of this Host and their connections."""
 
     def adapter(self, bot_id: str) -> Adapter | None:
@@ -17,30 +17,30 @@ class RunningBots(Protocol):
 
     def manifest(self, bot_id: str) -> AdapterManifest | None: ...
 
-    def connected(self, bot_id: str) -> bool: ...
+    def is_connected(self, bot_id: str) -> bool: ...
 
-    async def until_connected(self, bot_id: str) -> None:
+    async def wait_connected(self, bot_id: str) -> None:
         """Returns when the bot is connected, or when it does not exist any more."""
         ...
 
-    def sending(self, bot_id: str) -> AbstractContextManager[None]:
+    def track_send(self, bot_id: str) -> AbstractContextManager[None]:
         """Tracks a send until the platform has responded; a bot that is stopped waits a moment for it."""
         ...
 
-    def refused(self, bot_id: str, chat: str, reason: str) -> None:
+    def record_rejected(self, bot_id: str, chat: str, reason: str) -> None:
         """Records that the platform rejected a message, to show it in the bot's status."""
         ...
 
-    def unanswered(self, bot_id: str, chat: str, reason: str) -> None:
+    def record_unacknowledged(self, bot_id: str, chat: str, reason: str) -> None:
         """Records that a send was not acknowledged."""
         ...
 
-    def taken(self, bot_id: str, chat: str) -> None:
+    def record_accepted(self, bot_id: str, chat: str) -> None:
         """Records that the platform accepted a message."""
         ...
 
 
-class NoBots:
+class NullBots:
     """A Host without bots."""
 
     def adapter(self, bot_id: str) -> Adapter | None:
@@ -49,20 +49,20 @@ class NoBots:
     def manifest(self, bot_id: str) -> AdapterManifest | None:
         return None
 
-    def connected(self, bot_id: str) -> bool:
+    def is_connected(self, bot_id: str) -> bool:
         return False
 
-    async def until_connected(self, bot_id: str) -> None:
+    async def wait_connected(self, bot_id: str) -> None:
         await asyncio.get_running_loop().create_future()
 
-    def sending(self, bot_id: str) -> AbstractContextManager[None]:
+    def track_send(self, bot_id: str) -> AbstractContextManager[None]:
         return nullcontext()
 
-    def refused(self, bot_id: str, chat: str, reason: str) -> None:
+    def record_rejected(self, bot_id: str, chat: str, reason: str) -> None:
         """Does nothing."""
 
-    def unanswered(self, bot_id: str, chat: str, reason: str) -> None:
+    def record_unacknowledged(self, bot_id: str, chat: str, reason: str) -> None:
         """Does nothing."""
 
-    def taken(self, bot_id: str, chat: str) -> None:
+    def record_accepted(self, bot_id: str, chat: str) -> None:
         """Does nothing."""

@@ -5,8 +5,8 @@ Only the common event types are known here. Adapters decode events; the gateway 
 
 from typing import Any
 
-from parlour.core.model.chats import SURFACE, Chat, chat_key
-from parlour.core.model.event import HAPPENED_AT, LOCALE, EventContext, EventEnvelope, Party
+from parlour.core.model.chats import PLATFORM_SURFACE, Chat, chat_key
+from parlour.core.model.event import HAPPENED_AT, LOCALE, EventContext, EventEnvelope, Participant
 from parlour_sdk.protocol.platform_events import (
     ChatEvent,
     FeedbackReceived,
@@ -20,22 +20,24 @@ from parlour_sdk.protocol.platform_events import (
 )
 
 from . import chain_text, participants
-from .port import Incoming
+from .port import IncomingEvent
 
-COMMON = {"type", "event_id", "timestamp", "bot_id", "adapter_name"}
+COMMON_FIELDS = {"type", "event_id", "timestamp", "bot_id", "adapter_name"}
 
 
-def envelope(incoming: Incoming, bot_id: str, adapter: str) -> EventEnvelope:
+def to_envelope(incoming: IncomingEvent, bot_id: str, adapter: str) -> EventEnvelope:
     event = incoming.event
-    chat = chat_of(event)
-    said = chain_text.said(event.message_chain, incoming.self_id) if isinstance(event, MessageReceived) else {}
+    chat = event_chat(event)
+    said = (
+        chain_text.chain_to_input(event.message_chain, incoming.self_id) if isinstance(event, MessageReceived) else {}
+    )
     return EventEnvelope(
         event_id=event.event_id,
         event_type=event.type,
         source=adapter,
         chat=chat_key(chat, incoming.account),
         context=EventContext(event.event_id, origin=adapter),
-        surface=SURFACE,
+        surface=PLATFORM_SURFACE,
         bot_id=bot_id,
         thread_id=incoming.thread_id,
         event_time=event.timestamp,
@@ -48,7 +50,7 @@ def envelope(incoming: Incoming, bot_id: str, adapter: str) -> EventEnvelope:
     )
 
 
-def chat_of(event: PlatformEvent) -> Chat | None:
+def event_chat(event: PlatformEvent) -> Chat | None:
     """Returns the chat to which a reply would go."""
     match event:
         case ChatEvent():
@@ -60,11 +62,11 @@ def chat_of(event: PlatformEvent) -> Chat | None:
         case FeedbackReceived(user_id=str(user_id)):
             return "private", user_id
         case PlatformSpecific():
-            return _named(event.data)
+            return _chat_in_data(event.data)
     return None
 
 
-def _named(data: dict[str, Any]) -> Chat | None:
+def _chat_in_data(data: dict[str, Any]) -> Chat | None:
     """Returns the chat that a platform-specific event names in the fields of the common events."""
     chat_type, chat_id = data.get("chat_type"), data.get("chat_id")
     if chat_type in ("private", "group") and isinstance(chat_id, str) and chat_id:
@@ -72,15 +74,15 @@ def _named(data: dict[str, Any]) -> Chat | None:
     return None
 
 
-def _actor(incoming: Incoming) -> Party:
+def _actor(incoming: IncomingEvent) -> Participant:
     party = participants.actor(incoming.event)
     known = {name: value for name, value in (("role", incoming.role), (LOCALE, incoming.locale)) if value}
-    return Party(party.type, party.id, party.name, {**party.data, **known}) if known else party
+    return Participant(party.type, party.id, party.name, {**party.data, **known}) if known else party
 
 
-def _data(incoming: Incoming, chat: Chat | None) -> dict[str, Any]:
+def _data(incoming: IncomingEvent, chat: Chat | None) -> dict[str, Any]:
     event = incoming.event
-    data = event.model_dump(exclude=COMMON, exclude_none=True)
+    data = event.model_dump(exclude=COMMON_FIELDS, exclude_none=True)
     if isinstance(event, PlatformSpecific):
         data = {**event.data, "action": event.action}
     if chat:
@@ -88,10 +90,12 @@ def _data(incoming: Incoming, chat: Chat | None) -> dict[str, Any]:
     if incoming.account:
         data["account"] = incoming.account
     if isinstance(event, MessageReceived):
-        data["message_chain"] = chain_text.kept(data["message_chain"])
-        data["mentions_bot"] = incoming.addressed or chain_text.mentions(event.message_chain, incoming.self_id)
+        data["message_chain"] = chain_text.chain_for_storage(data["message_chain"])
+        data["mentions_bot"] = incoming.addresses_bot or chain_text.chain_mentions(
+            event.message_chain, incoming.self_id
+        )
         if incoming.role:
             data["role"] = incoming.role
     elif "new_content" in data:
-        data["new_content"] = chain_text.kept(data["new_content"])
+        data["new_content"] = chain_text.chain_for_storage(data["new_content"])
     return data

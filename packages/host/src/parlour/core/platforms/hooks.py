@@ -16,16 +16,16 @@ class HookCall:
 
 
 @dataclass(frozen=True, slots=True)
-class HookAnswer:
+class HookResponse:
     status: int = 200
     text: str = ""
 
 
 @runtime_checkable
-class TakesHooks(Protocol):
+class HookReceiver(Protocol):
     """An adapter in a mode in which the platform calls the Host. It verifies each call itself."""
 
-    async def hook(self, call: HookCall) -> HookAnswer:
+    async def hook(self, call: HookCall) -> HookResponse:
         """Handles a call. Returns when the received events are stored."""
         ...
 
@@ -87,7 +87,7 @@ class HookSocket(Protocol):
 
 
 @runtime_checkable
-class TakesSockets(Protocol):
+class SocketReceiver(Protocol):
     """An adapter to which its platform can open a WebSocket at the Host's own port. It authenticates each one."""
 
     async def socket(self, socket: HookSocket) -> None:

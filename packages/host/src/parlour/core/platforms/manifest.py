@@ -7,22 +7,22 @@ from pydantic import BaseModel, ConfigDict, Field
 from parlour_sdk.protocol.base import I18nText
 from parlour_sdk.protocol.form import FormItem
 
-Unit = Literal["characters", "utf16", "bytes"]
-Dialect = Literal["plain", "markdown", "html"]
-HERE = ("chat_id", "group_id", "request_id", "interaction_id")
+TextUnit = Literal["characters", "utf16", "bytes"]
+MarkupFormat = Literal["plain", "markdown", "html"]
+LOCATION_FIELDS = ("chat_id", "group_id", "request_id", "interaction_id")
 """The fields of an event that an action can be about: its chat, its group, its request or its button press."""
 
 
-class Declared(BaseModel):
+class ManifestModel(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
-class Limits(Declared):
+class PlatformLimits(ManifestModel):
     """What the platform takes; delivery keeps to it."""
 
     text: int = Field(default=4000, ge=64)
     """Maximum length of one message's text, in `text_unit`."""
-    text_unit: Unit = "characters"
+    text_unit: TextUnit = "characters"
     sends_per_second: float = Field(default=20, gt=0)
     """Sends per second in one chat."""
     edits_per_second: float = Field(default=0, ge=0)
@@ -35,7 +35,7 @@ class Limits(Declared):
     """Maximum size of a file that can be sent."""
 
 
-class ActionDeclaration(Declared):
+class ActionDeclaration(ManifestModel):
     """One of the platform's own actions."""
 
     description: str
@@ -50,21 +50,21 @@ class ActionDeclaration(Declared):
     """
 
 
-class Mode(Declared):
+class Mode(ManifestModel):
     """A way of being connected. What it can't do is named with the reason."""
 
     label: I18nText
     without: dict[str, str] = Field(default_factory=dict)
 
 
-class Components(Declared):
+class ComponentKinds(ManifestModel):
     """Kinds of chain components that come in and go out."""
 
     receive: list[str]
     send: list[str]
 
 
-class AdapterManifest(Declared):
+class AdapterManifest(ManifestModel):
     name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
     label: I18nText
     description: I18nText
@@ -75,12 +75,12 @@ class AdapterManifest(Declared):
     modes: dict[str, Mode]
     supported_events: list[str]
     supported_apis: list[str]
-    components: Components
+    components: ComponentKinds
     actions: dict[str, ActionDeclaration] = Field(default_factory=dict)
     not_supported: dict[str, str] = Field(default_factory=dict)
     """Each event, API and component that is missing above, with the reason."""
-    limits: Limits = Limits()
-    dialect: Dialect = "plain"
+    limits: PlatformLimits = PlatformLimits()
+    dialect: MarkupFormat = "plain"
     mentions_everyone: str = ""
     """Regular expression for mentions of everyone in the platform's text; delivery defuses them."""
     buttons: bool = False

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
-from parlour.core.config.bots import there
+from parlour.core.config.bots import require_bot_exists
 from parlour.core.journal import (
     ANY,
     Delete,
@@ -27,29 +27,29 @@ from parlour.core.journal import (
     Upsert,
 )
 from parlour.core.journal import where as matching
-from parlour.core.model.chats import SURFACE
-from parlour.core.model.event import EventEnvelope, Party, RecordedEvent
+from parlour.core.model.chats import PLATFORM_SURFACE
+from parlour.core.model.event import EventEnvelope, Participant, RecordedEvent
 from parlour.core.model.ports import Clock
 from parlour.core.store.tables import NAMES
 from parlour_sdk.protocol.platform_api import NotSupportedError
 from parlour_sdk.values import dataclass
 
-from .connections import RunningBots
-from .port import PlatformAway, PlatformRefused, PlatformUncertain
+from .connections import PlatformBots
+from .port import PlatformOffline, PlatformRefused, PlatformUncertain
 
 logger = logging.getLogger(__name__)
 
-WAIT_SECONDS = 3.0
+NAME_WAIT_SECONDS = 3.0
 """Seconds that an event waits for names before it is handled without them."""
-KEPT_MILLISECONDS = 7 * 24 * 3600 * 1000
+NAME_TTL_MILLISECONDS = 7 * 24 * 3600 * 1000
 """Milliseconds for which a name is used before it is looked up again."""
-UNKNOWN_MILLISECONDS = 3600 * 1000
+UNKNOWN_NAME_TTL_MILLISECONDS = 3600 * 1000
 """Milliseconds before a platform that did not know a name is asked again."""
-MOST_IN_MEMORY = 10_000
+MAX_CACHED_NAMES = 10_000
 """Names that are held in memory; the least recently stored one is removed first."""
-LONGEST_NAME = 200
+MAX_NAME_CHARACTERS = 200
 """Characters after which a name is cut."""
-MOST_KEYS = 20
+MAX_NAMES_PER_EVENT = 20
 """Maximum number of names that are looked up for one event."""
 
 Kind = Literal["user", "group"]
@@ -75,31 +75,31 @@ class KnownName:
 class NameDirectory:
     """Adds names to events, from memory, from the database or from the platform."""
 
-    def __init__(self, journal: Journal, bots: RunningBots, clock: Clock) -> None:
+    def __init__(self, journal: Journal, bots: PlatformBots, clock: Clock) -> None:
         self._journal = journal
         self._bots = bots
         self._clock = clock
         self._known: OrderedDict[NameKey, KnownName] = OrderedDict()
         self._lookups: dict[NameKey, asyncio.Task[None]] = {}
 
-    def lacks(self, envelope: EventEnvelope) -> bool:
+    def needs_names(self, envelope: EventEnvelope) -> bool:
         """Returns whether the event needs `with_names`: a name is known that it lacks, or one has to be looked up."""
-        known = (self._fresh(key) for key in _nameless(envelope))
+        known = (self._fresh(key) for key in _keys_without_name(envelope))
         return any(each is None or each.name for each in known)
 
-    def filled(self, envelope: EventEnvelope) -> EventEnvelope:
+    def with_cached_names(self, envelope: EventEnvelope) -> EventEnvelope:
         """Returns the event with the names that are in memory."""
-        names = {key: known.name for key in _nameless(envelope) if (known := self._fresh(key)) and known.name}
+        names = {key: known.name for key in _keys_without_name(envelope) if (known := self._fresh(key)) and known.name}
         return _with_names(envelope, names) if names else envelope
 
-    async def named(self, event: RecordedEvent) -> RecordedEvent:
+    async def with_names(self, event: RecordedEvent) -> RecordedEvent:
         """Returns the event with its names; names that do not arrive in time are left out."""
         envelope = event.envelope
         missing = self._missing(envelope)
         if missing:
             lookups = [self._lookup(key, envelope) for key in missing]
-            await asyncio.wait(lookups, timeout=WAIT_SECONDS)
-        filled = self.filled(envelope)
+            await asyncio.wait(lookups, timeout=NAME_WAIT_SECONDS)
+        filled = self.with_cached_names(envelope)
         return event if filled is envelope else replace(event, envelope=filled)
 
     def forget_chat(self, bot_id: str, chat: str) -> list[Statement]:
@@ -118,20 +118,20 @@ class NameDirectory:
         await asyncio.gather(*lookups, return_exceptions=True)
 
     def _missing(self, envelope: EventEnvelope) -> list[NameKey]:
-        return [key for key in _nameless(envelope) if self._fresh(key) is None][:MOST_KEYS]
+        return [key for key in _keys_without_name(envelope) if self._fresh(key) is None][:MAX_NAMES_PER_EVENT]
 
     def _fresh(self, key: NameKey) -> KnownName | None:
         known = self._known.get(key)
-        return known if known is not None and self._lasts(known.expires_at) else None
+        return known if known is not None and self._is_valid(known.expires_at) else None
 
-    def _lasts(self, expires_at: int) -> bool:
+    def _is_valid(self, expires_at: int) -> bool:
         """Returns whether a name is still valid; one that was stored while the clock was ahead is looked up again."""
-        return 0 < expires_at - self._clock.now() <= KEPT_MILLISECONDS
+        return 0 < expires_at - self._clock.now() <= NAME_TTL_MILLISECONDS
 
     def _remember(self, key: NameKey, known: KnownName) -> None:
         self._known[key] = known
         self._known.move_to_end(key)
-        if len(self._known) > MOST_IN_MEMORY:
+        if len(self._known) > MAX_CACHED_NAMES:
             self._known.popitem(last=False)
 
     def _lookup(self, key: NameKey, envelope: EventEnvelope) -> asyncio.Task[None]:
@@ -146,16 +146,16 @@ class NameDirectory:
 
     async def _find(self, key: NameKey, account: str, group_id: str) -> None:
         try:
-            kept = await self._kept(key)
+            kept = await self._load(key)
             if kept is not None:
                 self._remember(key, kept)
                 return
-            name = await self._ask(key, account, group_id)
-            lasting = KEPT_MILLISECONDS if name else UNKNOWN_MILLISECONDS
+            name = await self._query_platform(key, account, group_id)
+            lasting = NAME_TTL_MILLISECONDS if name else UNKNOWN_NAME_TTL_MILLISECONDS
             known = KnownName(name, self._clock.now() + lasting)
             self._remember(key, known)
-            await self._keep(key, known)
-        except PlatformAway:
+            await self._store(key, known)
+        except PlatformOffline:
             logger.debug("no lookup of the name of %s %s: bot %s is offline", key.kind, key.entity_id, key.bot_id)
         except GuardFailed:
             logger.debug("bot %s was removed while a name was looked up", key.bot_id)
@@ -163,23 +163,25 @@ class NameDirectory:
             logger.warning("the name of %s %s is not stored: %s", key.kind, key.entity_id, failure.message)
         except Exception:  # an event without names is better than one that is not handled
             logger.exception("lookup of the name of %s %s failed", key.kind, key.entity_id)
-            self._remember(key, KnownName("", self._clock.now() + UNKNOWN_MILLISECONDS))
+            self._remember(key, KnownName("", self._clock.now() + UNKNOWN_NAME_TTL_MILLISECONDS))
 
-    async def _kept(self, key: NameKey) -> KnownName | None:
+    async def _load(self, key: NameKey) -> KnownName | None:
         rows = await self._journal.read(Select(NAMES, matching(**key._asdict()), ("name", "expires_at"), limit=1))
-        if not rows or not self._lasts(rows[0]["expires_at"]):
+        if not rows or not self._is_valid(rows[0]["expires_at"]):
             return None
         return KnownName(rows[0]["name"], rows[0]["expires_at"])
 
-    async def _keep(self, key: NameKey, known: KnownName) -> None:
+    async def _store(self, key: NameKey, known: KnownName) -> None:
         values = {**key._asdict(), "name": known.name, "created_at": self._clock.now(), "expires_at": known.expires_at}
         upsert = Upsert(("bot_id", "kind", "entity_id"), ("name", "created_at", "expires_at"))
-        await self._journal.commit(Unit("name.keep", (there(key.bot_id), Insert(NAMES, values, conflict=upsert))))
+        await self._journal.commit(
+            Unit("name.keep", (require_bot_exists(key.bot_id), Insert(NAMES, values, conflict=upsert)))
+        )
 
-    async def _ask(self, key: NameKey, account: str, group_id: str) -> str:
+    async def _query_platform(self, key: NameKey, account: str, group_id: str) -> str:
         adapter, manifest = self._bots.adapter(key.bot_id), self._bots.manifest(key.bot_id)
         if adapter is None or manifest is None:
-            raise PlatformAway("the bot is not running")
+            raise PlatformOffline("the bot is not running")
         api, supported = adapter.api(account), manifest.supported_apis
         try:
             if key.kind == "group":
@@ -189,7 +191,7 @@ class NameDirectory:
             if group_id and "get_group_member_info" in supported:
                 member = await api.get_group_member_info(group_id, key.entity_id)
                 return _line(member.display_name or member.user.nickname)
-        except PlatformAway:
+        except PlatformOffline:
             raise
         except (PlatformRefused, PlatformUncertain, NotSupportedError) as refused:
             logger.debug("bot %s has no name for %s %s: %s", key.bot_id, key.kind, key.entity_id, refused)
@@ -197,12 +199,12 @@ class NameDirectory:
 
 
 def _line(name: str) -> str:
-    return " ".join(name.split())[:LONGEST_NAME]
+    return " ".join(name.split())[:MAX_NAME_CHARACTERS]
 
 
-def _nameless(envelope: EventEnvelope) -> list[NameKey]:
+def _keys_without_name(envelope: EventEnvelope) -> list[NameKey]:
     """Returns the users and groups of a platform's event that have an id and no name."""
-    if envelope.surface != SURFACE or not envelope.bot_id:
+    if envelope.surface != PLATFORM_SURFACE or not envelope.bot_id:
         return []
     found: list[tuple[Kind, Any]] = []
     data = envelope.data
@@ -241,7 +243,7 @@ def _with_names(envelope: EventEnvelope, names: dict[NameKey, str]) -> EventEnve
         named = isinstance(told, dict) and not told.get("nickname") and name_of("user", told.get("id"))
         return {**told, "nickname": named} if named else told
 
-    def party(told: Party) -> Party:
+    def party(told: Participant) -> Participant:
         named = told.type == "user" and not told.name and name_of("user", told.id)
         return replace(told, name=named) if named else told
 

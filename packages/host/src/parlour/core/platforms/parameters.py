@@ -18,7 +18,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
 }
 
 
-def problem(manifest: AdapterManifest, action: str, params: Mapping[str, Any]) -> str:
+def find_problem(manifest: AdapterManifest, action: str, params: Mapping[str, Any]) -> str:
     """Returns a message about the first problem; empty if there is none."""
     declared = manifest.actions.get(action)
     if declared is None:

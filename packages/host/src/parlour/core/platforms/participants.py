@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from parlour.core.model.event import Party
+from parlour.core.model.event import Participant
 from parlour_sdk.protocol.people import GroupMember, User
 from parlour_sdk.protocol.platform_events import (
     BotInvited,
@@ -27,10 +27,10 @@ from parlour_sdk.protocol.platform_events import (
     PlatformSpecific,
 )
 
-LONGEST_ID = 512
+MAX_ID_CHARACTERS = 512
 
 
-def actor(event: PlatformEvent) -> Party:
+def actor(event: PlatformEvent) -> Participant:
     match event:
         case MessageReceived():
             return _user(event.sender)
@@ -49,48 +49,48 @@ def actor(event: PlatformEvent) -> Party:
         case BotInvited():
             return _user(event.inviter)
         case FeedbackReceived(user_id=str(user_id)):
-            return Party("user", user_id)
+            return Participant("user", user_id)
         case PlatformSpecific():
-            named = (_named(event.data, name) for name in ("operator_id", "sender_id", "user_id"))
-            return next(filter(None, named), Party())
-    return Party()
+            named = (_user_in_data(event.data, name) for name in ("operator_id", "sender_id", "user_id"))
+            return next(filter(None, named), Participant())
+    return Participant()
 
 
-def subject(event: PlatformEvent) -> Party:
+def subject(event: PlatformEvent) -> Participant:
     match event:
         case MessageReceived() | MessageEdited() | MessageDeleted() | MessageReaction():
-            return Party("message", event.message_id)
+            return Participant("message", event.message_id)
         case FeedbackReceived():
-            return Party("message", event.message_id or "")
+            return Participant("message", event.message_id or "")
         case MemberJoined() | MemberLeft() | MemberBanned() | MemberUnbanned():
-            return Party("membership", event.member.user.id, data={"group_id": event.group.id})
+            return Participant("membership", event.member.user.id, data={"group_id": event.group.id})
         case GroupInfoUpdated():
-            return Party("group", event.group.id, event.group.name)
+            return Participant("group", event.group.id, event.group.name)
         case FriendRequestReceived():
-            return Party("friend_request", event.request_id)
+            return Participant("friend_request", event.request_id)
         case FriendAdded() | FriendRemoved():
-            return Party("friendship", event.user.id)
+            return Participant("friendship", event.user.id)
         case BotInvited() | BotRemoved() | BotMuted() | BotUnmuted():
-            return Party("membership", event.bot_id, data={"group_id": event.group.id})
+            return Participant("membership", event.bot_id, data={"group_id": event.group.id})
         case InteractionReceived():
-            return Party("control", event.action_id)
+            return Participant("control", event.action_id)
         case PlatformSpecific():
-            return _named(event.data, "target_id") or Party("platform", event.action)
-    return Party()
+            return _user_in_data(event.data, "target_id") or Participant("platform", event.action)
+    return Participant()
 
 
-def _named(data: dict[str, Any], name: str) -> Party | None:
+def _user_in_data(data: dict[str, Any], name: str) -> Participant | None:
     """Returns the user that a platform-specific event names in this field. The id 0 means no user."""
     told = data.get(name)
     known = isinstance(told, int | str) and not isinstance(told, bool) and told not in (0, "", "0")
-    return Party("user", str(told)) if known and len(str(told)) <= LONGEST_ID else None
+    return Participant("user", str(told)) if known and len(str(told)) <= MAX_ID_CHARACTERS else None
 
 
-def _user(user: User | None) -> Party:
+def _user(user: User | None) -> Participant:
     if user is None:
-        return Party()
-    return Party("user", user.id, user.nickname, {"is_bot": True} if user.is_bot else {})
+        return Participant()
+    return Participant("user", user.id, user.nickname, {"is_bot": True} if user.is_bot else {})
 
 
-def _member(member: GroupMember) -> Party:
+def _member(member: GroupMember) -> Participant:
     return _user(member.user)

@@ -12,20 +12,20 @@ from .manifest import AdapterManifest
 if TYPE_CHECKING:  # the event models are loaded with the first adapter
     from parlour_sdk.protocol.platform_events import PlatformEvent
 
-State = Literal["stopped", "connecting", "connected", "failed"]
+ConnectionState = Literal["stopped", "connecting", "connected", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class ConnectionStatus:
     """The connection state of a bot. `last_error` is a message that the operator can act on."""
 
-    state: State = "stopped"
+    state: ConnectionState = "stopped"
     since: int = 0
     last_error: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Incoming:
+class IncomingEvent:
     """An event of a platform, with the fields that distinguish its conversation from others of the same chat."""
 
     event: "PlatformEvent"
@@ -34,7 +34,7 @@ class Incoming:
     thread_id: str = ""
     self_id: str = ""
     """The bot's own user id on the platform; an At component with this id addresses the bot."""
-    addressed: bool = False
+    addresses_bot: bool = False
     """True if it addresses the bot without a mention, as a reply to one of its messages."""
     role: str = ""
     """The actor's role in the group: owner, admin or member."""
@@ -47,7 +47,7 @@ class Incoming:
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class FileContent:
     """The bytes of an artifact, to be sent as a file."""
 
     data: bytes
@@ -63,7 +63,7 @@ class FileUnavailable(ProviderFailed):
         self.artifact_id = artifact_id
 
 
-class Link(Protocol):
+class HostLink(Protocol):
     """The Host as an adapter sees it: configuration of its bot, and the entry for events."""
 
     @property
@@ -79,7 +79,7 @@ class Link(Protocol):
         """The address at which platforms reach this Host, without a trailing slash; empty if unknown."""
         ...
 
-    async def received(self, *incoming: Incoming, cursor: str | None = None) -> None:
+    async def receive(self, *incoming: IncomingEvent, cursor: str | None = None) -> None:
         """Stores events together with the cursor before it returns; the platform is acknowledged after that."""
         ...
 
@@ -87,11 +87,11 @@ class Link(Protocol):
         """Returns the last stored cursor, to continue from."""
         ...
 
-    def state(self, state: State, error: str = "") -> None:
+    def report_status(self, state: ConnectionState, error: str = "") -> None:
         """Reports the state of the connection; `error` is a message that the operator can act on."""
         ...
 
-    async def content(self, artifact_id: str) -> Content:
+    async def content(self, artifact_id: str) -> FileContent:
         """Loads an artifact. Raises FileUnavailable."""
         ...
 
@@ -119,21 +119,21 @@ class AdapterStopped(Exception):
 class AdapterFactory(Protocol):
     """The function `create` of each platform's `adapter` module."""
 
-    def __call__(self, link: Link) -> Adapter: ...
+    def __call__(self, link: HostLink) -> Adapter: ...
 
 
-class Catalogue(Protocol):
+class AdapterCatalogue(Protocol):
     """The available platforms."""
 
     def manifests(self) -> Mapping[str, AdapterManifest]:
         """Returns the manifests by adapter name."""
         ...
 
-    def problems(self, name: str, config: Mapping[str, Any]) -> list[tuple[str, str]]:
+    def config_problems(self, name: str, config: Mapping[str, Any]) -> list[tuple[str, str]]:
         """Returns the problems of a configuration that fits the adapter's form: fields, each with a message."""
         ...
 
-    def create(self, name: str, link: Link) -> Adapter: ...
+    def create(self, name: str, link: HostLink) -> Adapter: ...
 
 
 class PlatformRefused(Exception):
@@ -147,10 +147,10 @@ class PlatformRefused(Exception):
         self.retry_after = retry_after
         """Seconds before which the platform accepts nothing in this chat, or from this account if `account_wide`."""
         self.permanent = permanent
-        self.everywhere = everywhere
+        self.account_wide = everywhere
 
 
-class PlatformAway(PlatformRefused):
+class PlatformOffline(PlatformRefused):
     """Raised when no connection is available, so nothing was done. Unless permanent, a retry may succeed."""
 
 

@@ -9,18 +9,18 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from parlour.core.approvals.payloads import outside_a_run
-from parlour.core.asyncio_utils import to_its_end
-from parlour.core.config.bots import BotBook
-from parlour.core.delivery.composer import Delivery
-from parlour.core.errors import Refused
+from parlour.core.approvals.payload_messages import chains_without_run
+from parlour.core.asyncio_utils import run_uncancelled
+from parlour.core.config.bots import BotRepository
+from parlour.core.delivery.composer import DeliveryService
+from parlour.core.errors import CallRejected
 from parlour.core.journal import Journal, Unit
-from parlour.core.model.command import CHATS, Acted, ControlInput
-from parlour.core.model.delivery_policy import DEFAULT
+from parlour.core.model.command import CHAT_SURFACES, ChatCommand, CommandResult
+from parlour.core.model.delivery_policy import DEFAULT_DELIVERY_POLICY
 from parlour.core.model.event import EventEnvelope, RecordedEvent
-from parlour.core.model.ports import PluginCaller, PluginLost, PluginRefused, PluginUnavailable, ResultStream
-from parlour.core.platforms.connections import RunningBots
-from parlour.core.routing.router import Bound, Listened, Router
+from parlour.core.model.ports import PluginCaller, PluginCallFailed, PluginDisconnected, PluginUnavailable, ResultStream
+from parlour.core.platforms.connections import PlatformBots
+from parlour.core.routing.router import Router, ToAgent, ToListeners
 from parlour.core.runs.context import event_parts
 from parlour.core.store import outbox_rows
 from parlour.core.texts.languages import Languages
@@ -29,13 +29,13 @@ from parlour_sdk.protocol.component_specs import CommandSpec
 from parlour_sdk.protocol.components import CommandReply
 
 from . import payloads
-from .components import Component, Components
+from .components import ComponentRegistry, RegisteredComponent
 
 logger = logging.getLogger(__name__)
 
-SECONDS = 120.0
+COMMAND_TIMEOUT_SECONDS = 120.0
 """Seconds that a command may take."""
-ANSWERS = 50
+MAX_REPLIES = 50
 """Maximum number of replies to one command."""
 
 
@@ -44,12 +44,12 @@ class PluginCommands:
 
     def __init__(
         self,
-        components: Components,
+        components: ComponentRegistry,
         plugins: PluginCaller,
         router: Router,
-        bots: BotBook,
-        running: RunningBots,
-        delivery: Delivery,
+        bots: BotRepository,
+        running: PlatformBots,
+        delivery: DeliveryService,
         languages: Languages,
         journal: Journal,
     ) -> None:
@@ -62,48 +62,52 @@ class PluginCommands:
         self._delivery = delivery
         self._journal = journal
 
-    def recognize(self, event: EventEnvelope) -> ControlInput | None:
-        if event.surface not in CHATS or event.event_type != "message.received" or event.commission is not None:
+    def recognize(self, event: EventEnvelope) -> ChatCommand | None:
+        if (
+            event.surface not in CHAT_SURFACES
+            or event.event_type != "message.received"
+            or event.run_request is not None
+        ):
             return None
-        command = self._named(event)
-        if command is None or not isinstance(self._router.decide(event), Bound | Listened):
+        command = self._find_command(event)
+        if command is None or not isinstance(self._router.decide(event), ToAgent | ToListeners):
             return None
-        return ControlInput(f"/{command.name}", command.plugin_id, lasting=True)
+        return ChatCommand(f"/{command.name}", command.plugin_id, long_running=True)
 
-    def _named(self, event: EventEnvelope) -> Component[CommandSpec] | None:
+    def _find_command(self, event: EventEnvelope) -> RegisteredComponent[CommandSpec] | None:
         """Finds the command of a message. A name wins over an alias; among equal names, the first plugin by id wins."""
         word = event.text.split(maxsplit=1)[0] if event.text.startswith("/") else ""
         name, known = word[1:], self._components.commands() if len(word) > 1 else []
         by_name = next((each for each in known if each.name == name), None)
         return by_name or next((each for each in known if name in each.spec.aliases), None)
 
-    async def act(self, control_input: ControlInput, event: RecordedEvent) -> Acted:
+    async def execute(self, control_input: ChatCommand, event: RecordedEvent) -> CommandResult:
         name, plugin_id = control_input.name, control_input.argument
         try:
-            async with asyncio.timeout(SECONDS):
+            async with asyncio.timeout(COMMAND_TIMEOUT_SECONDS):
                 answers = await self._run(name.removeprefix("/"), plugin_id, event)
-        except (PluginUnavailable, PluginLost, PluginRefused, TimeoutError) as failure:
-            told = str(failure) or f"it took longer than {SECONDS:.0f} s"
+        except (PluginUnavailable, PluginDisconnected, PluginCallFailed, TimeoutError) as failure:
+            told = str(failure) or f"it took longer than {COMMAND_TIMEOUT_SECONDS:.0f} s"
             logger.warning("command %s of plugin %s failed: %s", name, plugin_id, told)
             word = self._languages.text(event, "command.plugin_failed", name=name)
-            return Acted(f"{plugin_id} failed: {told}", word)
-        return Acted(f"{plugin_id} answered {answers} times")
+            return CommandResult(f"{plugin_id} failed: {told}", word)
+        return CommandResult(f"{plugin_id} answered {answers} times")
 
     async def _run(self, name: str, plugin_id: str, event: RecordedEvent) -> int:
         stream = await self._plugins.stream(plugin_id, "run_command", self._invocation(name, event))
         answers = 0
         try:
             while parts := await stream.batch():
-                for part in parts[: ANSWERS - answers]:
-                    await self._say(event, part)
+                for part in parts[: MAX_REPLIES - answers]:
+                    await self._send_reply(event, part)
                 answers += len(parts)
-                if answers >= ANSWERS:
-                    _leave(stream)
+                if answers >= MAX_REPLIES:
+                    _abort_stream(stream)
                     break
         except asyncio.CancelledError:
-            _leave(stream)
+            _abort_stream(stream)
             raise
-        return min(answers, ANSWERS)
+        return min(answers, MAX_REPLIES)
 
     def _invocation(self, name: str, event: RecordedEvent) -> dict[str, Any]:
         words = event.envelope.text.split(maxsplit=1)
@@ -114,20 +118,20 @@ class PluginCommands:
             "arguments": text.split(),
             "text": text,
             "event_id": event.envelope.event_id,
-            "bot": payloads.bot(self._bots, event.envelope.bot_id),
+            "bot": payloads.bot_payload(self._bots, event.envelope.bot_id),
             "conversation": where["conversation"],
             "actor": where["actor"],
         }
 
-    async def _say(self, event: RecordedEvent, part: Any) -> None:
+    async def _send_reply(self, event: RecordedEvent, part: Any) -> None:
         try:
             message = self._message(event, CommandReply.model_validate(part))
-        except (ValidationError, Refused) as error:
-            raise PluginRefused("invalid_argument", f"its answer can't be shown: {error}") from error
-        row = self._delivery.compose(event, "", "message", message)
-        unit = Unit("command.answer", (outbox_rows.put(row),))
+        except (ValidationError, CallRejected) as error:
+            raise PluginCallFailed("invalid_argument", f"its answer can't be shown: {error}") from error
+        row = self._delivery.compose_message(event, "", "message", message)
+        unit = Unit("command.answer", (outbox_rows.insert(row),))
         # also if the command times out: a row that is stored must be sent
-        await to_its_end(self._delivery.deliver(self._journal, unit, [row]), "an answer of a command was not kept")
+        await run_uncancelled(self._delivery.deliver(self._journal, unit, [row]), "an answer of a command was not kept")
 
     def _message(self, event: RecordedEvent, reply: CommandReply) -> dict[str, Any]:
         if reply.chain is None:
@@ -136,9 +140,9 @@ class PluginCommands:
         message: dict[str, Any] = {"role": "assistant", "content": chain_text(reply.chain)}
         manifest = self._running.manifest(event.envelope.bot_id)
         if manifest is not None:
-            [message["chain"]] = outside_a_run(manifest, DEFAULT)({"chain": chain})
+            [message["chain"]] = chains_without_run(manifest, DEFAULT_DELIVERY_POLICY)({"chain": chain})
         return message
 
 
-def _leave(stream: ResultStream) -> None:
-    stream.abort(PluginRefused("cancelled", "nobody waits for it any more"))
+def _abort_stream(stream: ResultStream) -> None:
+    stream.abort(PluginCallFailed("cancelled", "nobody waits for it any more"))

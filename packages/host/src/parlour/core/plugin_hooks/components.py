@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 Spec = TypeVar("Spec", bound=BaseModel, covariant=True)
 
 
-class Subscription(Request):
+class HandlerSubscription(Request):
     """The subscription of one handler of a listener: an event type, `namespace.*` or `*`."""
 
     event: str
@@ -28,14 +28,14 @@ class Subscription(Request):
     observe: bool = False
 
 
-class ListeningSpec(ListenerSpec):
+class ListenerHandlersSpec(ListenerSpec):
     """The listener's declaration in its file, with the handlers that its code registers."""
 
-    handlers: list[Subscription] = Field(default_factory=list)
+    handlers: list[HandlerSubscription] = Field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
-class Component(Generic[Spec]):
+class RegisteredComponent(Generic[Spec]):
     """A component of a plugin with its parsed declaration."""
 
     plugin_id: str
@@ -49,40 +49,40 @@ class Component(Generic[Spec]):
 
 _SPECS: dict[str, type[BaseModel]] = {
     "Tool": ToolSpec,
-    "EventListener": ListeningSpec,
+    "EventListener": ListenerHandlersSpec,
     "Command": CommandSpec,
     "KnowledgeEngine": KnowledgeEngineSpec,
     "Parser": ParserSpec,
 }
 
 
-class Components:
+class ComponentRegistry:
     """The components that each plugin's newest process has reported. Removing a plugin removes its components."""
 
     def __init__(self) -> None:
-        self._of_plugin: dict[str, list[Component[Any]]] = {}
-        self._recalled: dict[str, list[Component[Any]]] = {}
+        self._of_plugin: dict[str, list[RegisteredComponent[Any]]] = {}
+        self._restored: dict[str, list[RegisteredComponent[Any]]] = {}
         """Listeners of plugins that have not started yet, as they were reported last."""
-        self._of_kind: dict[str, list[Component[Any]]] = {}
+        self._of_kind: dict[str, list[RegisteredComponent[Any]]] = {}
         """Cache by kind, because every event and every run reads it."""
 
-    def knows(self, plugin_id: str) -> bool:
+    def has_reported(self, plugin_id: str) -> bool:
         """Returns whether the plugin has reported its components since the Host started."""
         return plugin_id in self._of_plugin
 
-    def tools(self) -> list[Component[ToolSpec]]:
+    def tools(self) -> list[RegisteredComponent[ToolSpec]]:
         return self._all("Tool")
 
-    def listeners(self) -> list[Component[ListeningSpec]]:
+    def listeners(self) -> list[RegisteredComponent[ListenerHandlersSpec]]:
         return self._all("EventListener")
 
-    def commands(self) -> list[Component[CommandSpec]]:
+    def commands(self) -> list[RegisteredComponent[CommandSpec]]:
         return self._all("Command")
 
-    def knowledge_engines(self) -> list[Component[KnowledgeEngineSpec]]:
+    def knowledge_engines(self) -> list[RegisteredComponent[KnowledgeEngineSpec]]:
         return self._all("KnowledgeEngine")
 
-    def parsers(self) -> list[Component[ParserSpec]]:
+    def parsers(self) -> list[RegisteredComponent[ParserSpec]]:
         return self._all("Parser")
 
     def replace_plugin(self, plugin_id: str, version: str, told: list[Any]) -> list[str]:
@@ -95,10 +95,10 @@ class Components:
 
     def remove_plugin(self, plugin_id: str) -> None:
         self._of_plugin.pop(plugin_id, None)
-        self._recalled.pop(plugin_id, None)
+        self._restored.pop(plugin_id, None)
         self._of_kind = {}
 
-    def listening(self, plugin_id: str) -> list[dict[str, Any]]:
+    def listener_snapshot(self, plugin_id: str) -> list[dict[str, Any]]:
         """Returns the listeners of a plugin, in the form that `restore_listeners` reads after the next start."""
         own = (each for each in self.listeners() if each.plugin_id == plugin_id)
         return [
@@ -106,43 +106,43 @@ class Components:
             for each in own
         ]
 
-    def recall(self, plugin_id: str, version: str, told: list[Any]) -> None:
+    def restore_listeners(self, plugin_id: str, version: str, told: list[Any]) -> None:
         """Restores the last known listeners of a plugin, so that events are queued for them until the plugin reports
         again.
         """
         known, _ = _read_all(plugin_id, version, told)
-        self._recalled[plugin_id] = [each for each in known if each.kind == "EventListener"]
+        self._restored[plugin_id] = [each for each in known if each.kind == "EventListener"]
         self._of_kind = {}
 
-    def _all(self, kind: str) -> list[Component[Any]]:
+    def _all(self, kind: str) -> list[RegisteredComponent[Any]]:
         """Returns components sorted independently of the order in which plugins started."""
         known = self._of_kind.get(kind)
         if known is None:
-            known = sorted(self._each(kind), key=_place)
+            known = sorted(self._each(kind), key=_sort_key)
             self._of_kind[kind] = known
         return known
 
-    def _each(self, kind: str) -> Iterator[Component[Any]]:
-        for components in (self._recalled | self._of_plugin).values():
+    def _each(self, kind: str) -> Iterator[RegisteredComponent[Any]]:
+        for components in (self._restored | self._of_plugin).values():
             yield from (each for each in components if each.kind == kind)
 
 
-def _place(component: Component[Any]) -> tuple[str, str]:
+def _sort_key(component: RegisteredComponent[Any]) -> tuple[str, str]:
     """Returns the sort key. Listeners of a plugin keep their declared order, in which they receive events of equal
     priority.
     """
     return component.plugin_id, "" if component.kind == "EventListener" else component.name
 
 
-def _read_all(plugin_id: str, version: str, told: list[Any]) -> tuple[list[Component[Any]], list[str]]:
+def _read_all(plugin_id: str, version: str, told: list[Any]) -> tuple[list[RegisteredComponent[Any]], list[str]]:
     """Parses components; returns them with a warning for each one that was skipped."""
-    kept: dict[tuple[str, str], Component[Any]] = {}
+    kept: dict[tuple[str, str], RegisteredComponent[Any]] = {}
     warnings: list[str] = []
     for item in told:
         try:
             found = _read(plugin_id, version, item)
         except ValueError as error:
-            warnings.append(f"a component of plugin {plugin_id} is skipped: {_in_words(error)}")
+            warnings.append(f"a component of plugin {plugin_id} is skipped: {_error_text(error)}")
             continue
         if found is not None and (found.kind, found.name) in kept:
             warnings.append(f"plugin {plugin_id} has a second {found.kind} '{found.name}', which is skipped")
@@ -151,7 +151,7 @@ def _read_all(plugin_id: str, version: str, told: list[Any]) -> tuple[list[Compo
     return list(kept.values()), warnings
 
 
-def _read(plugin_id: str, version: str, item: Any) -> Component[Any] | None:
+def _read(plugin_id: str, version: str, item: Any) -> RegisteredComponent[Any] | None:
     """Parses a component. Returns None for a kind that is handled elsewhere or unknown."""
     summary = ComponentSummary.model_validate(item)
     if summary.kind not in _SPECS:
@@ -159,10 +159,10 @@ def _read(plugin_id: str, version: str, item: Any) -> Component[Any] | None:
     if not summary.name:
         raise ValueError(f"a {summary.kind} has no name")
     spec = _SPECS[summary.kind].model_validate(summary.spec)
-    return Component(plugin_id, version, summary.kind, summary.name, summary.label, summary.description, spec)
+    return RegisteredComponent(plugin_id, version, summary.kind, summary.name, summary.label, summary.description, spec)
 
 
-def _in_words(error: ValueError) -> str:
+def _error_text(error: ValueError) -> str:
     if not isinstance(error, ValidationError):
         return str(error)
     first = error.errors(include_url=False, include_input=False)[0]

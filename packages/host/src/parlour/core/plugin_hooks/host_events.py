@@ -7,16 +7,16 @@ neither is stored.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from parlour.core.journal import Draft, Ref
-from parlour.core.model.event import EventContext, EventEnvelope, Party, RecordedEvent
-from parlour.core.model.outbox_row import Outgoing
+from parlour.core.journal import Ref, UnitBuilder
+from parlour.core.model.event import EventContext, EventEnvelope, Participant, RecordedEvent
+from parlour.core.model.outbox_row import OutboxRow
 from parlour.core.store import event_log, listener_deliveries
 
-from .retries import LaterListening
-from .subscriptions import Audience
+from .retries import ListenerRetries
+from .subscriptions import ListenerSubscriptions
 
-RESPONDED = "message.responded"
-COMMAND = "command.sent"
+RESPONDED_EVENT_TYPE = "message.responded"
+COMMAND_EVENT_TYPE = "command.sent"
 SOURCE = "system"
 ORIGIN = "host"
 
@@ -24,31 +24,37 @@ ORIGIN = "host"
 class HostEvents:
     """Stores events of the Host and queues them for listeners."""
 
-    def __init__(self, audience: Audience, later: LaterListening) -> None:
+    def __init__(self, audience: ListenerSubscriptions, later: ListenerRetries) -> None:
         self._audience = audience
         self._later = later
 
-    def draft(self, draft: Draft, event: EventEnvelope, conversation_id: str, now: int) -> None:
+    def add(self, draft: UnitBuilder, event: EventEnvelope, conversation_id: str, now: int) -> None:
         """Adds the event for all plugins that listen to it."""
-        plugins = self._audience.listening(event.event_type)
+        plugins = self._audience.subscribed_plugins(event.event_type)
         if plugins:
             position = draft.add(event_log.append(event, conversation_id, now))
-            self.owe(draft, position, plugins, now)
+            self.add_deliveries(draft, position, plugins, now)
 
-    def owe(self, draft: Draft, position: int, plugins: Sequence[str], now: int, observing: bool = False) -> None:
+    def add_deliveries(
+        self, draft: UnitBuilder, position: int, plugins: Sequence[str], now: int, observing: bool = False
+    ) -> None:
         """Adds the delivery rows for an event. The unit's statement at this position is the event."""
-        draft.add(*(listener_deliveries.owe(Ref(position, "seq"), plugin_id, observing, now) for plugin_id in plugins))
+        draft.add(
+            *(listener_deliveries.enqueue(Ref(position, "seq"), plugin_id, observing, now) for plugin_id in plugins)
+        )
 
-    def offer(self, event_type: str) -> None:
+    def after_commit(self, event_type: str) -> None:
         """Starts the deliveries of a committed event."""
-        self._later.offer(*self._audience.listening(event_type))
+        self._later.enqueue(*self._audience.subscribed_plugins(event_type))
 
-    def audience(self, event_type: str, handled: bool) -> list[str]:
+    def recipients(self, event_type: str, handled: bool) -> list[str]:
         """Returns the plugins that receive an event: all listeners, or observers only if it is handled elsewhere."""
-        return self._audience.observing(event_type) if handled else self._audience.listening(event_type)
+        return (
+            self._audience.observing_plugins(event_type) if handled else self._audience.subscribed_plugins(event_type)
+        )
 
 
-def responded(row: Outgoing, now: int) -> EventEnvelope:
+def response_event(row: OutboxRow, now: int) -> EventEnvelope:
     """Builds the event for a run's message that reached its chat."""
     address = row.address
     chain = row.message.get("chain") or [{"type": "Plain", "text": str(row.message.get("content") or "")}]
@@ -61,7 +67,7 @@ def responded(row: Outgoing, now: int) -> EventEnvelope:
     identity = f"responded:{row.outbox_id}"
     return EventEnvelope(
         event_id=identity,
-        event_type=RESPONDED,
+        event_type=RESPONDED_EVENT_TYPE,
         source=SOURCE,
         chat=address.get("chat", ""),
         context=EventContext(identity, row.run_id, ORIGIN),
@@ -69,13 +75,13 @@ def responded(row: Outgoing, now: int) -> EventEnvelope:
         bot_id=row.bot_id,
         thread_id=address.get("thread_id", ""),
         event_time=now,
-        actor=Party("system", ORIGIN),
-        subject=Party("run", row.run_id),
+        actor=Participant("system", ORIGIN),
+        subject=Participant("run", row.run_id),
         data=data,
     )
 
 
-def command_sent(asked: RecordedEvent, command: str, now: int) -> EventEnvelope:
+def command_event(asked: RecordedEvent, command: str, now: int) -> EventEnvelope:
     """Builds the event for a command that a user sent to the Host or a plugin."""
     envelope = asked.envelope
     identity = f"command:{asked.seq}"
@@ -89,13 +95,13 @@ def command_sent(asked: RecordedEvent, command: str, now: int) -> EventEnvelope:
     return replace(
         envelope,
         event_id=identity,
-        event_type=COMMAND,
+        event_type=COMMAND_EVENT_TYPE,
         source=SOURCE,
         source_event_type="",
         context=EventContext(identity, envelope.context.id, ORIGIN),
         event_time=now,
-        subject=Party("command", command),
+        subject=Participant("command", command),
         input={},
         data=data,
-        commission=None,
+        run_request=None,
     )

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from parlour.core.config.bots import BotBook
+from parlour.core.config.bots import BotRepository
 from parlour.core.model.event import EventEnvelope, RecordedEvent
 
-COMMON = ("chat_type", "chat_id", "account", "mentions_bot", "role")
+COMMON_FIELDS = ("chat_type", "chat_id", "account", "mentions_bot", "role")
 
 
-def event(recorded: RecordedEvent) -> dict[str, Any]:
+def event_payload(recorded: RecordedEvent) -> dict[str, Any]:
     envelope = recorded.envelope
     head = {
         "type": envelope.event_type,
@@ -17,27 +17,31 @@ def event(recorded: RecordedEvent) -> dict[str, Any]:
         "bot_id": envelope.bot_id,
         "adapter_name": envelope.source,
     }
-    return {**_own(envelope), **head}
+    return {**_event_fields(envelope), **head}
 
 
-def bot(bots: BotBook, bot_id: str) -> dict[str, Any] | None:
+def bot_payload(bots: BotRepository, bot_id: str) -> dict[str, Any] | None:
     found = bots.get(bot_id)
     return {"id": found.bot_id, "name": found.name, "adapter": found.adapter} if found is not None else None
 
 
-def _own(envelope: EventEnvelope) -> dict[str, Any]:
+def _event_fields(envelope: EventEnvelope) -> dict[str, Any]:
     data = dict(envelope.data)
     if envelope.event_type.startswith("platform."):
-        rest = {name: value for name, value in data.items() if name not in ("action", *COMMON)}
-        return {"action": data.get("action", ""), "data": rest, **{name: data[name] for name in COMMON if name in data}}
+        rest = {name: value for name, value in data.items() if name not in ("action", *COMMON_FIELDS)}
+        return {
+            "action": data.get("action", ""),
+            "data": rest,
+            **{name: data[name] for name in COMMON_FIELDS if name in data},
+        }
     if envelope.event_type.split(".")[0] in ("schedule", "api"):
         return {"data": data, **({"schedule_id": envelope.subject.id} if envelope.subject.id else {})}
     if envelope.event_type == "message.received":
-        return {**_said(envelope), **data}
+        return {**_message_fields(envelope), **data}
     return data
 
 
-def _said(envelope: EventEnvelope) -> dict[str, Any]:
+def _message_fields(envelope: EventEnvelope) -> dict[str, Any]:
     """Returns the fields of a message that did not come from a platform but from web chat or the API."""
     return {
         "message_id": envelope.event_id,

@@ -10,58 +10,62 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from parlour.core.config.form_validation import prefilled
+from parlour.core.config.form_validation import with_defaults
 from parlour.core.model.agent import Binding
-from parlour.core.model.event import EventContext, Party, RecordedEvent
-from parlour.core.model.ports import Clock, PluginLost, PluginRefused, PluginUnavailable
-from parlour.core.model.runner import Descriptor
+from parlour.core.model.event import EventContext, Participant, RecordedEvent
+from parlour.core.model.ports import Clock, PluginCallFailed, PluginDisconnected, PluginUnavailable
+from parlour.core.model.runner import RunnerDescriptor
 from parlour.core.runs.session import RunSession
 from parlour_sdk.protocol.components import PromptAddition
 from parlour_sdk.protocol.form import FormItem
 
-from .dispatcher import Listening
+from .dispatcher import ListenerDispatcher
 from .host_events import ORIGIN, SOURCE
-from .subscriptions import Audience, Turn
+from .subscriptions import HandlerCall, ListenerSubscriptions
 
 logger = logging.getLogger(__name__)
 
 EVENT_TYPE = "prompt.preparing"
-SECONDS = 5.0
+HANDLER_TIMEOUT_SECONDS = 5.0
 """Seconds for each handler; the sender waits for the answer during this time."""
 
 
-class Prompting:
+class PluginPromptHooks:
     """Calls the prompt hooks of plugins."""
 
-    def __init__(self, audience: Audience, listening: Listening, clock: Clock) -> None:
+    def __init__(self, audience: ListenerSubscriptions, listening: ListenerDispatcher, clock: Clock) -> None:
         self._audience = audience
         self._listening = listening
         self._clock = clock
 
-    def asks(self, session: RunSession, descriptor: Descriptor) -> bool:
+    def has_hooks(self, session: RunSession, descriptor: RunnerDescriptor) -> bool:
         """Returns whether there are hooks to call. Reruns call none."""
-        return bool(self._audience.listening(EVENT_TYPE)) and bool(_field(descriptor)) and session.rehearsal is None
+        return (
+            bool(self._audience.subscribed_plugins(EVENT_TYPE))
+            and bool(_prompt_field(descriptor))
+            and session.dry_run is None
+        )
 
-    async def prepared(self, session: RunSession, descriptor: Descriptor) -> Binding:
+    async def apply(self, session: RunSession, descriptor: RunnerDescriptor) -> Binding:
         """Returns the run's binding with the additions to its prompt."""
         binding, form = session.binding, descriptor.manifest.config_schema
-        if not self.asks(session, descriptor):
+        if not self.has_hooks(session, descriptor):
             return binding
-        turns, field = self._audience.turns(EVENT_TYPE), _field(descriptor)
+        turns, field = self._audience.handler_calls(EVENT_TYPE), _prompt_field(descriptor)
         additions = await self._additions(_event(session, self._clock.now()), turns)
         if not additions:
             return binding
         config = with_additions(form, binding.agent.runner_config, field, additions)
         return replace(binding, agent=replace(binding.agent, runner_config=config))
 
-    async def _additions(self, event: RecordedEvent, turns: Sequence[Turn]) -> list[PromptAddition]:
+    async def _additions(self, event: RecordedEvent, turns: Sequence[HandlerCall]) -> list[PromptAddition]:
         additions: list[PromptAddition] = []
         variables: dict[str, Any] = {}
         for turn in turns:
             try:
-                async with asyncio.timeout(SECONDS):
-                    outcome = await self._listening.tell(event, turn, False, variables)
-            except (PluginUnavailable, PluginLost, PluginRefused, TimeoutError) as failure:
+                async with asyncio.timeout(HANDLER_TIMEOUT_SECONDS):
+                    outcome = await self._listening.call_handler(event, turn, False, variables)
+            except (PluginUnavailable, PluginDisconnected, PluginCallFailed, TimeoutError) as failure:
                 logger.warning("prompt hooks of plugin %s failed: %s", turn.plugin_id, failure)
                 continue
             additions += outcome.prompt_additions
@@ -75,14 +79,14 @@ def with_additions(
     form: list[FormItem], config: dict[str, Any], field: str, additions: Sequence[PromptAddition]
 ) -> dict[str, Any]:
     """Appends the additions to the prompt. A text prompt stays a text unless an addition is not of role system."""
-    prompt = prefilled(form, config).get(field) or ""
+    prompt = with_defaults(form, config).get(field) or ""
     if isinstance(prompt, str) and all(each.role == "system" for each in additions):
         return {**config, field: "\n\n".join(filter(None, (prompt, *(each.text for each in additions))))}
     before = [{"role": "system", "content": prompt}] if isinstance(prompt, str) and prompt else list(prompt)
     return {**config, field: [*before, *({"role": each.role, "content": each.text} for each in additions)]}
 
 
-def _field(descriptor: Descriptor) -> str:
+def _prompt_field(descriptor: RunnerDescriptor) -> str:
     return next((item.name for item in descriptor.manifest.config_schema if item.type == "prompt-editor"), "")
 
 
@@ -97,7 +101,7 @@ def _event(session: RunSession, now: int) -> RecordedEvent:
         source=SOURCE,
         context=EventContext(identity, cause.envelope.context.id, ORIGIN),
         event_time=now,
-        subject=Party("run", session.run_id),
+        subject=Participant("run", session.run_id),
         data={
             "run_id": session.run_id,
             "conversation_id": cause.conversation_id,

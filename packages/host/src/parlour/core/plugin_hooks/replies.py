@@ -12,20 +12,20 @@ from parlour_sdk.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class PluginReply:
     account: str
     arguments: dict[str, Any]
     """The arguments of `send_message`."""
     thread_id: str
 
 
-class Replies:
+class PluginReplies:
     """Prepares the replies of plugins to events."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
 
-    async def to(self, bot_id: str, event_id: str, chain: list[Any], quote: bool, key: str | None) -> Reply:
+    async def prepare(self, bot_id: str, event_id: str, chain: list[Any], quote: bool, key: str | None) -> PluginReply:
         """Prepares a reply. Raises ProviderFailed if the bot has no such event, or the event happened in no chat."""
         event = await self._event(bot_id, event_id)
         data = event.envelope.data if event is not None else {}
@@ -38,13 +38,13 @@ class Replies:
             "chain": [*quoted, *chain],
             "idempotency_key": key,
         }
-        return Reply(str(data.get("account", "")), arguments, event.envelope.thread_id)
+        return PluginReply(str(data.get("account", "")), arguments, event.envelope.thread_id)
 
     async def _event(self, bot_id: str, event_id: str) -> RecordedEvent | None:
         """Returns the event. Events injected by an API key are excluded, as they came from no chat of the platform."""
         conditions = where(bot_id=bot_id, event_id=event_id, principal="")
         rows = await self._journal.read(Select(EVENTS, conditions, limit=1))
-        return event_log.restore(rows[0]) if rows else None
+        return event_log.from_row(rows[0]) if rows else None
 
 
 def refuse_artifacts(chain: list[Any]) -> None:

@@ -9,43 +9,43 @@ import logging
 from collections.abc import Sequence
 
 from parlour.core.journal import Journal, Statement, StorageFailed, Unit
-from parlour.core.model.ports import Clock, PluginLost
+from parlour.core.model.ports import Clock, PluginDisconnected
 from parlour.core.store import event_notes
 from parlour.core.store import listener_deliveries as listening
 from parlour.core.store.event_log import EventLog
-from parlour.core.store.listener_deliveries import Unheard, UnheardEvents
+from parlour.core.store.listener_deliveries import ListenerDelivery, ListenerDeliveryStore
 
-from .dispatcher import Heard, Listening, Missed
+from .dispatcher import DispatchResult, FailedListener, ListenerDispatcher
 
 logger = logging.getLogger(__name__)
 
-CRASHES = 3
+MAX_CRASHES = 3
 """Crashes of a plugin during one event, after which the event is not delivered to that handler again."""
-PATIENCE_MILLISECONDS = 3600 * 1000
+MAX_AGE_MILLISECONDS = 3600 * 1000
 """Milliseconds after which a queued event is given up."""
-LONGEST_WAIT_SECONDS = 30.0
+MAX_RETRY_SECONDS = 30.0
 """Maximum seconds between two attempts."""
 STORAGE_RETRY_SECONDS = 1.0
 """Seconds between two tries to reach the database."""
 
 
-class LaterListening:
+class ListenerRetries:
     """Runs one task per plugin with queued events."""
 
-    def __init__(self, journal: Journal, listening: Listening, clock: Clock) -> None:
+    def __init__(self, journal: Journal, listening: ListenerDispatcher, clock: Clock) -> None:
         self._journal = journal
         self._log = EventLog(journal)
-        self._unheard = UnheardEvents(journal)
+        self._unheard = ListenerDeliveryStore(journal)
         self._listening = listening
         self._clock = clock
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._again: set[str] = set()
         self._closed = False
 
-    async def take_up(self) -> None:
-        self.offer(*await self._unheard.plugins())
+    async def recover(self) -> None:
+        self.enqueue(*await self._unheard.pending_plugins())
 
-    def offer(self, *plugin_ids: str) -> None:
+    def enqueue(self, *plugin_ids: str) -> None:
         """Starts delivering the queued events of these plugins."""
         for plugin_id in plugin_ids:
             self._again.add(plugin_id)
@@ -84,50 +84,53 @@ class LaterListening:
                 logger.error("queued events for listeners of %s wait for the database: %s", plugin_id, failure.message)
                 await asyncio.sleep(STORAGE_RETRY_SECONDS)
 
-    async def _try(self, unheard: Unheard) -> None:
-        event = await self._log.by_seq(unheard.event_seq)
-        if event is None or event.erased:
+    async def _try(self, unheard: ListenerDelivery) -> None:
+        event = await self._log.get_by_seq(unheard.event_seq)
+        if event is None or event.is_erased:
             await self._end(unheard)
             return
-        heard = await self._listening.again(event, unheard.plugin_id, unheard.observing, unheard.past)
-        missed = heard.missed.get(unheard.plugin_id)
+        heard = await self._listening.redeliver(event, unheard.plugin_id, unheard.observing, unheard.finished_handlers)
+        missed = heard.failed_listeners.get(unheard.plugin_id)
         if missed is None:
-            await self._end(unheard, *self._noted(unheard, "", heard.failures))
+            await self._end(unheard, *self._trail_notes(unheard, "", heard.failures))
         elif self._too_late(unheard):
             gone = f"{unheard.plugin_id} listens to such events, and {missed.failure}"
-            await self._end(unheard, *self._noted(unheard, "", [*heard.failures, gone]))
+            await self._end(unheard, *self._trail_notes(unheard, "", [*heard.failures, gone]))
         else:
             await self._postpone(unheard, heard, missed)
 
-    async def _postpone(self, unheard: Unheard, heard: Heard, missed: Missed) -> None:
+    async def _postpone(self, unheard: ListenerDelivery, heard: DispatchResult, missed: FailedListener) -> None:
         """Postpones the delivery for the failed handler and those after it. Attempts are counted per handler."""
-        past, failures = [*unheard.past, *heard.past.get(unheard.plugin_id, ())], heard.failures
-        attempts = unheard.attempts + 1 if len(past) == len(unheard.past) else 1
-        until = self._clock.now() + round(_wait(attempts - 1) * 1000)
-        if isinstance(missed.failure, PluginLost) and attempts >= CRASHES:
+        past, failures = (
+            [*unheard.finished_handlers, *heard.finished_handlers.get(unheard.plugin_id, ())],
+            heard.failures,
+        )
+        attempts = unheard.attempts + 1 if len(past) == len(unheard.finished_handlers) else 1
+        until = self._clock.now() + round(_retry_delay(attempts - 1) * 1000)
+        if isinstance(missed.failure, PluginDisconnected) and attempts >= MAX_CRASHES:
             failures = [*failures, f"{unheard.plugin_id} listens to such events, and {missed.failure}"]
             past, attempts, until = [*past, missed.handler], 0, 0
-        notes = self._noted(unheard, missed.handler, failures)
+        notes = self._trail_notes(unheard, missed.handler, failures)
         await self._commit(listening.postpone(unheard, past, attempts, until), *notes)
 
-    def _too_late(self, unheard: Unheard) -> bool:
-        return self._clock.now() - unheard.created_at > PATIENCE_MILLISECONDS
+    def _too_late(self, unheard: ListenerDelivery) -> bool:
+        return self._clock.now() - unheard.created_at > MAX_AGE_MILLISECONDS
 
-    async def _end(self, unheard: Unheard, *notes: Statement) -> None:
+    async def _end(self, unheard: ListenerDelivery, *notes: Statement) -> None:
         """Removes the delivery row of the plugin."""
-        await self._commit(listening.heard(unheard.event_seq, unheard.plugin_id), *notes)
+        await self._commit(listening.complete(unheard.event_seq, unheard.plugin_id), *notes)
 
-    def _noted(self, unheard: Unheard, handler: str, failures: Sequence[str]) -> list[Statement]:
+    def _trail_notes(self, unheard: ListenerDelivery, handler: str, failures: Sequence[str]) -> list[Statement]:
         """Returns the trail notes about failures; a handler that was given up gets a note of its own."""
         if not failures:
             return []
         step = " ".join(filter(None, ("listener", unheard.plugin_id, handler)))
         text = f"Of those who listen, {'; '.join(failures)}."
-        return [event_notes.note(unheard.event_seq, step, {"text": text}, self._clock.now())]
+        return [event_notes.add_note(unheard.event_seq, step, {"text": text}, self._clock.now())]
 
     async def _commit(self, *statements: Statement) -> None:
         await self._journal.commit(Unit("listening.later", statements))
 
 
-def _wait(attempts: int) -> float:
-    return float(min(2**attempts, LONGEST_WAIT_SECONDS))
+def _retry_delay(attempts: int) -> float:
+    return float(min(2**attempts, MAX_RETRY_SECONDS))

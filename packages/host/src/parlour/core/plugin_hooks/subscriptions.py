@@ -2,31 +2,31 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from parlour.core.model.event_pattern import covers
+from parlour.core.model.event_pattern import pattern_matches
 from parlour_sdk.protocol.manifest import PluginPermissions
 from parlour_sdk.values import dataclass
 
-from .components import Component, Components, ListeningSpec, Subscription
+from .components import ComponentRegistry, HandlerSubscription, ListenerHandlersSpec, RegisteredComponent
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class HandlerCall:
     """One call: to a handler, or to a plugin that does not report its handlers."""
 
     plugin_id: str
     handler: str
-    observes: bool
+    is_observer: bool
     """True if it may also observe events that another handler handles or has stopped."""
 
 
-class Audience:
+class ListenerSubscriptions:
     """The subscriptions of all plugins."""
 
-    def __init__(self, components: Components, grants: Callable[[str], PluginPermissions]) -> None:
+    def __init__(self, components: ComponentRegistry, grants: Callable[[str], PluginPermissions]) -> None:
         self._components = components
         self._grants = grants
 
-    def turns(self, event_type: str, plugins: Sequence[str] = ()) -> list[Turn]:
+    def handler_calls(self, event_type: str, plugins: Sequence[str] = ()) -> list[HandlerCall]:
         """Returns the handlers of these (or all) plugins for an event: first those that can handle it, by priority,
         then pure observers.
 
@@ -34,42 +34,42 @@ class Audience:
         """
         best: dict[tuple[str, str], tuple[int, int]] = {}
         observing: set[tuple[str, str]] = set()
-        for plugin_id, wish in self._wishes(event_type):
+        for plugin_id, wish in self._matching_subscriptions(event_type):
             if not plugins or plugin_id in plugins:
                 key, rank = (plugin_id, wish.name), (0 if wish.observe else 1, wish.priority)
                 best[key] = max(best.get(key, rank), rank)
                 if wish.observe:
                     observing.add(key)
         in_order = sorted(best, key=lambda key: (-best[key][0], -best[key][1], key[0]))
-        return [Turn(*key, observes=key in observing) for key in in_order]
+        return [HandlerCall(*key, is_observer=key in observing) for key in in_order]
 
-    def knows(self, plugin_id: str) -> bool:
+    def has_reported(self, plugin_id: str) -> bool:
         """Returns whether the plugin has reported its components; before that, its subscriptions are not known."""
-        return self._components.knows(plugin_id)
+        return self._components.has_reported(plugin_id)
 
-    def listening(self, event_type: str, plugins: Sequence[str] = ()) -> list[str]:
+    def subscribed_plugins(self, event_type: str, plugins: Sequence[str] = ()) -> list[str]:
         """Returns the plugins that have a handler for the event."""
-        return list(dict.fromkeys(turn.plugin_id for turn in self.turns(event_type, plugins)))
+        return list(dict.fromkeys(turn.plugin_id for turn in self.handler_calls(event_type, plugins)))
 
-    def handled(self, event_type: str) -> bool:
+    def has_handlers(self, event_type: str) -> bool:
         """Returns whether a handler would do more than observe."""
-        return any(not wish.observe for _, wish in self._wishes(event_type))
+        return any(not wish.observe for _, wish in self._matching_subscriptions(event_type))
 
-    def observing(self, event_type: str) -> list[str]:
-        return sorted({plugin_id for plugin_id, wish in self._wishes(event_type) if wish.observe})
+    def observing_plugins(self, event_type: str) -> list[str]:
+        return sorted({plugin_id for plugin_id, wish in self._matching_subscriptions(event_type) if wish.observe})
 
-    def _wishes(self, event_type: str) -> Iterator[tuple[str, Subscription]]:
+    def _matching_subscriptions(self, event_type: str) -> Iterator[tuple[str, HandlerSubscription]]:
         for listener in self._components.listeners():
-            wishes = [wish for wish in _subscriptions(listener) if covers(wish.event, event_type)]
-            if wishes and self._may(listener.plugin_id, event_type):
+            wishes = [wish for wish in _subscriptions(listener) if pattern_matches(wish.event, event_type)]
+            if wishes and self._is_permitted(listener.plugin_id, event_type):
                 yield from ((listener.plugin_id, wish) for wish in wishes)
 
-    def _may(self, plugin_id: str, event_type: str) -> bool:
+    def _is_permitted(self, plugin_id: str, event_type: str) -> bool:
         """Returns whether the operator grants the plugin such events, at this moment."""
-        return any(covers(pattern, event_type) for pattern in self._grants(plugin_id).events)
+        return any(pattern_matches(pattern, event_type) for pattern in self._grants(plugin_id).events)
 
 
-def _subscriptions(listener: Component[ListeningSpec]) -> list[Subscription]:
+def _subscriptions(listener: RegisteredComponent[ListenerHandlersSpec]) -> list[HandlerSubscription]:
     """Returns a listener's subscriptions. A plugin that does not report them receives every event."""
     spec = listener.spec
-    return spec.handlers or [Subscription(event="*", priority=spec.priority, observe=spec.observe)]
+    return spec.handlers or [HandlerSubscription(event="*", priority=spec.priority, observe=spec.observe)]

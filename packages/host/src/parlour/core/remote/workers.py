@@ -6,125 +6,129 @@ from collections.abc import Mapping
 from typing import Any
 
 from parlour.core.access import audit
-from parlour.core.errors import Refused
+from parlour.core.errors import CallRejected
 from parlour.core.journal import GuardFailed, Journal, StorageFailed, Unit
 from parlour.core.model.ports import Clock
 from parlour.core.store import remote_workers
-from parlour.core.store.remote_workers import ACTIVE, GONE, Runtime, Runtimes
+from parlour.core.store.remote_workers import ACTIVE, GONE, RemoteWorker, RemoteWorkerStore
 
-from .queue import Claims
+from .queue import RemoteRunQueue
 
 logger = logging.getLogger(__name__)
 
-SILENCE_SECONDS = 30.0
+HEARTBEAT_TIMEOUT_SECONDS = 30.0
 """Seconds after the last heartbeat at which a worker counts as gone."""
 STORAGE_RETRY_SECONDS = 1.0
 """Seconds between attempts to expire a worker while the database fails."""
 
 
-class Workers:
+class RemoteWorkers:
     """The registered remote workers and their heartbeat timers."""
 
-    def __init__(self, journal: Journal, claims: Claims, clock: Clock) -> None:
+    def __init__(self, journal: Journal, claims: RemoteRunQueue, clock: Clock) -> None:
         self._journal = journal
-        self._known = Runtimes(journal)
+        self._known = RemoteWorkerStore(journal)
         self._claims = claims
         self._clock = clock
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._expiries: set[asyncio.Task[None]] = set()
 
-    async def take_up(self) -> None:
+    async def recover(self) -> None:
         """Watches all active workers after a start. They could not send heartbeats while the Host was down, so each
         gets the full time from now on.
         """
         for runtime in await self._known.all():
             if runtime.status == ACTIVE:
-                self._watch(runtime)
+                self._restart_timer(runtime)
 
-    async def all(self) -> list[Runtime]:
+    async def all(self) -> list[RemoteWorker]:
         return await self._known.all()
 
-    async def register(self, plugin_id: str, runtime_id: str, definition: Mapping[str, Any]) -> Runtime:
+    async def register(self, plugin_id: str, runtime_id: str, definition: Mapping[str, Any]) -> RemoteWorker:
         now = self._clock.now()
-        runtime = Runtime(runtime_id, plugin_id, ACTIVE, definition, now, now, now + _silence())
+        runtime = RemoteWorker(runtime_id, plugin_id, ACTIVE, definition, now, now, now + _timeout_milliseconds())
         while True:
             known = await self._known.get(runtime_id)
             if known is not None and known.status == ACTIVE and known.plugin_id != plugin_id:
-                raise Refused("denied", f"runtime_id: '{runtime_id}' is another plugin's; choose another")
-            statement = remote_workers.add(runtime) if known is None else remote_workers.replace(known, runtime)
-            entry = audit.runtime(plugin_id, runtime_id, "runtime_register", "registered", now)
+                raise CallRejected("denied", f"runtime_id: '{runtime_id}' is another plugin's; choose another")
+            statement = remote_workers.insert(runtime) if known is None else remote_workers.update(known, runtime)
+            entry = audit.runtime_entry(plugin_id, runtime_id, "runtime_register", "registered", now)
             try:
                 await self._journal.commit(Unit("runtime.register", (statement, entry)))
             except GuardFailed:
                 continue  # a concurrent registration was faster
-            self._claims.dismiss(runtime_id)  # waits in its name belong to an earlier process of the worker
-            self._watch(runtime)
+            self._claims.cancel_waits(runtime_id)  # waits in its name belong to an earlier process of the worker
+            self._restart_timer(runtime)
             return runtime
 
-    async def heartbeat(self, plugin_id: str, runtime_id: str) -> Runtime:
-        runtime = await self.own(plugin_id, runtime_id)
-        self._watch(runtime)  # the heartbeat counts even if it can't be written
+    async def heartbeat(self, plugin_id: str, runtime_id: str) -> RemoteWorker:
+        runtime = await self.get_own(plugin_id, runtime_id)
+        self._restart_timer(runtime)  # the heartbeat counts even if it can't be written
         now = self._clock.now()
-        until = now + _silence()
+        until = now + _timeout_milliseconds()
         try:
-            await self._journal.commit(Unit("runtime.heartbeat", (remote_workers.seen(runtime, now, until),)))
+            await self._journal.commit(Unit("runtime.heartbeat", (remote_workers.record_seen(runtime, now, until),)))
         except GuardFailed as gone:
-            raise _absent(runtime_id) from gone
-        return await self.own(plugin_id, runtime_id)
+            raise _not_registered(runtime_id) from gone
+        return await self.get_own(plugin_id, runtime_id)
 
     async def deregister(self, plugin_id: str, runtime_id: str) -> None:
-        runtime = await self.own(plugin_id, runtime_id)
-        entry = audit.runtime(plugin_id, runtime_id, "runtime_deregister", GONE, self._clock.now())
+        runtime = await self.get_own(plugin_id, runtime_id)
+        entry = audit.runtime_entry(plugin_id, runtime_id, "runtime_deregister", GONE, self._clock.now())
         try:
-            await self._journal.commit(Unit("runtime.leave", (remote_workers.leave(runtime), entry)))
+            await self._journal.commit(Unit("runtime.leave", (remote_workers.mark_gone(runtime), entry)))
         except GuardFailed as gone:
-            raise _absent(runtime_id) from gone
-        await self._left(runtime, f"runtime '{runtime_id}' left")
+            raise _not_registered(runtime_id) from gone
+        await self._release_runs(runtime, f"runtime '{runtime_id}' left")
 
-    async def own(self, plugin_id: str, runtime_id: str) -> Runtime:
+    async def get_own(self, plugin_id: str, runtime_id: str) -> RemoteWorker:
         """Returns an active worker of this plugin; raises Refused if there is none with this id."""
         runtime = await self._known.get(runtime_id)
         if runtime is None or runtime.plugin_id != plugin_id or runtime.status != ACTIVE:
-            raise _absent(runtime_id)
+            raise _not_registered(runtime_id)
         return runtime
 
-    async def reconcile(self, runtime: Runtime) -> None:
+    async def expire(self, runtime: RemoteWorker) -> None:
         """Marks a worker as gone that sent no heartbeat in time, and takes its leases away."""
         now = self._clock.now()
-        entry = audit.runtime(runtime.plugin_id, runtime.runtime_id, "runtime_heartbeat", GONE, now)
+        entry = audit.runtime_entry(runtime.plugin_id, runtime.runtime_id, "runtime_heartbeat", GONE, now)
         try:
-            await self._journal.commit(Unit("runtime.expire", (remote_workers.leave(runtime), entry)))
+            await self._journal.commit(Unit("runtime.expire", (remote_workers.mark_gone(runtime), entry)))
         except GuardFailed:
             return  # the worker deregistered before
-        logger.warning("remote worker %s sent no heartbeat for %g s and is gone", runtime.runtime_id, SILENCE_SECONDS)
-        await self._left(runtime, f"runtime '{runtime.runtime_id}' was not heard of for {SILENCE_SECONDS:g} s")
+        logger.warning(
+            "remote worker %s sent no heartbeat for %g s and is gone", runtime.runtime_id, HEARTBEAT_TIMEOUT_SECONDS
+        )
+        await self._release_runs(
+            runtime, f"runtime '{runtime.runtime_id}' was not heard of for {HEARTBEAT_TIMEOUT_SECONDS:g} s"
+        )
 
-    async def _left(self, runtime: Runtime, why: str) -> None:
+    async def _release_runs(self, runtime: RemoteWorker, why: str) -> None:
         timer = self._timers.pop(runtime.runtime_id, None)
         if timer is not None:
             timer.cancel()
-        self._claims.dismiss(runtime.runtime_id)
+        self._claims.cancel_waits(runtime.runtime_id)
         for run in self._claims.held_by(runtime.runtime_id):
             if run.lease is not None:
-                await run.lose(run.lease.token, why)
+                await run.revoke(run.lease.token, why)
 
-    def _watch(self, runtime: Runtime) -> None:
+    def _restart_timer(self, runtime: RemoteWorker) -> None:
         earlier = self._timers.pop(runtime.runtime_id, None)
         if earlier is not None:
             earlier.cancel()
         loop = asyncio.get_running_loop()
-        self._timers[runtime.runtime_id] = loop.call_later(SILENCE_SECONDS, self._expired, runtime)
+        self._timers[runtime.runtime_id] = loop.call_later(HEARTBEAT_TIMEOUT_SECONDS, self._expired, runtime)
 
-    def _expired(self, runtime: Runtime) -> None:
+    def _expired(self, runtime: RemoteWorker) -> None:
         task = asyncio.get_running_loop().create_task(self._expire(runtime))
         self._expiries.add(task)
         task.add_done_callback(self._expiries.discard)
 
-    async def _expire(self, runtime: Runtime) -> None:
+    async def _expire(self, runtime: RemoteWorker) -> None:
         timer = self._timers.get(runtime.runtime_id)
         while timer is self._timers.get(runtime.runtime_id):
             try:
-                await self.reconcile(runtime)
+                await self.expire(runtime)
                 return
             except StorageFailed as failure:
                 logger.error(
@@ -135,9 +139,11 @@ class Workers:
                 await asyncio.sleep(STORAGE_RETRY_SECONDS)
 
 
-def _silence() -> int:
-    return int(SILENCE_SECONDS * 1000)
+def _timeout_milliseconds() -> int:
+    return int(HEARTBEAT_TIMEOUT_SECONDS * 1000)
 
 
-def _absent(runtime_id: str) -> Refused:
-    return Refused("not_found", f"runtime_id: this plugin has no runtime '{runtime_id}' that is there; register it")
+def _not_registered(runtime_id: str) -> CallRejected:
+    return CallRejected(
+        "not_found", f"runtime_id: this plugin has no runtime '{runtime_id}' that is there; register it"
+    )

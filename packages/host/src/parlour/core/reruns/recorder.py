@@ -7,105 +7,115 @@ loses the rest.
 from collections.abc import Sequence
 from typing import Any
 
-from parlour.core.journal import Draft, Journal
+from parlour.core.journal import Journal, UnitBuilder
 from parlour.core.model.ports import Clock
 from parlour.core.runs import deadline
-from parlour.core.runs.attachments import BLANK, Attachments, Carried
-from parlour.core.runs.deltas import Deltas
-from parlour.core.runs.dry_run_state import Rehearsal
-from parlour.core.runs.results import Completed, Created, Delta, Effect, Finish, Ignored, Note, ResultRules, StateWrite
-from parlour.core.runs.run_warnings import Warnings
-from parlour.core.runs.session import Ending, RunSession
+from parlour.core.runs.attachments import EMPTY_MESSAGE_WARNING, MessageWithFiles, RunAttachments
+from parlour.core.runs.delta_buffer import DeltaBuffer
+from parlour.core.runs.dry_run_state import DryRunState
+from parlour.core.runs.results import (
+    CompletedMessage,
+    Delta,
+    Effect,
+    FileResult,
+    FinalResult,
+    GenericResult,
+    InvalidResult,
+    ResultParser,
+    StateWrite,
+)
+from parlour.core.runs.run_warnings import RunWarnings
+from parlour.core.runs.session import RunSession, RunTermination
 from parlour.core.store import ledger
-from parlour.core.store.artifact_service import Artifacts
+from parlour.core.store.artifact_service import ArtifactService
 from parlour.core.store.ledger import RunEnd
 
-NO_OUTPUT = Ending("failed", "runner.no_output", "the runner ended without an answer")
+NO_OUTPUT = RunTermination("failed", "runner.no_output", "the runner ended without an answer")
 
 
 class RerunRecorder:
     """Applies the results of one rerun to the ledger and to its dry-run state."""
 
     def __init__(
-        self, session: RunSession, rehearsal: Rehearsal, journal: Journal, artifacts: Artifacts, clock: Clock
+        self, session: RunSession, rehearsal: DryRunState, journal: Journal, artifacts: ArtifactService, clock: Clock
     ) -> None:
         self._session = session
         self._rehearsal = rehearsal
         self._journal = journal
         self._clock = clock
-        self._warn = Warnings("rerun", session.run_id).add
-        self._rules = ResultRules(session.run_id, self._warn)
-        self._attachments = Attachments(artifacts, session, self._warn)
-        self._deltas = Deltas()
+        self._warn = RunWarnings("rerun", session.run_id).log
+        self._rules = ResultParser(session.run_id, self._warn)
+        self._attachments = RunAttachments(artifacts, session, self._warn)
+        self._deltas = DeltaBuffer()
         self._messages = 0
 
-    async def take(self, batch: list[Any]) -> Ending | None:
+    async def apply(self, batch: list[Any]) -> RunTermination | None:
         draft = self._draft()
         for raw in batch:
-            ending = await self._apply(draft, self._rules.take(raw))
+            ending = await self._apply(draft, self._rules.parse(raw))
             if ending is not None:
                 return await self._end(draft, ending)
-        self._deltas.take_unshown()
-        if self._deltas.due:
+        self._deltas.drain_unpublished()
+        if self._deltas.is_full:
             self._write_deltas(draft)
         if len(draft) > 1:
             await self._commit(draft)
         return None
 
-    async def end(self, ending: Ending | None) -> Ending:
+    async def finish(self, ending: RunTermination | None) -> RunTermination:
         draft = self._draft()
         if ending is None:
             await self._complete_leftover(draft)
-            ending = Ending("completed", "stop") if self._messages else NO_OUTPUT
+            ending = RunTermination("completed", "stop") if self._messages else NO_OUTPUT
         return await self._end(draft, ending)
 
-    async def _apply(self, draft: Draft, effect: Effect) -> Ending | None:
+    async def _apply(self, draft: UnitBuilder, effect: Effect) -> RunTermination | None:
         match effect:
             case Delta():
                 self._deltas.add(effect.text, effect.sequence)
-            case Completed():
+            case CompletedMessage():
                 await self._complete(draft, effect)
-            case Note():
+            case GenericResult():
                 self._append(draft, effect.type, effect.data, effect.sequence)
-            case Created():
+            case FileResult():
                 await self._keep_file(draft, effect)
             case StateWrite():
                 self._write_state(draft, effect)
-            case Finish():
+            case FinalResult():
                 return await self._finish(draft, effect)
-            case Ignored():
+            case InvalidResult():
                 self._warn(effect.warning)
         return None
 
-    async def _complete(self, draft: Draft, effect: Completed) -> dict[str, Any] | None:
-        carried = await self._attachments.carry(effect.message, effect.text)
-        if carried.blank:
-            self._warn(BLANK)
+    async def _complete(self, draft: UnitBuilder, effect: CompletedMessage) -> dict[str, Any] | None:
+        carried = await self._attachments.attach(effect.message, effect.text)
+        if carried.is_blank:
+            self._warn(EMPTY_MESSAGE_WARNING)
             return None
         self._append(draft, "message.completed", {"message": carried.message}, effect.sequence, carried.refs)
         self._completed(draft, carried)
         return carried.message
 
-    async def _complete_leftover(self, draft: Draft) -> None:
-        text = self._deltas.leftover()
-        carried = await self._attachments.carry({"role": "assistant", "content": text}, text) if text.strip() else None
-        if carried is not None and not carried.blank:
+    async def _complete_leftover(self, draft: UnitBuilder) -> None:
+        text = self._deltas.incomplete_text()
+        carried = await self._attachments.attach({"role": "assistant", "content": text}, text) if text.strip() else None
+        if carried is not None and not carried.is_blank:
             self._completed(draft, carried)
 
-    def _completed(self, draft: Draft, carried: Carried) -> None:
-        draft.add(*(artifact.insert() for artifact in carried.made))
+    def _completed(self, draft: UnitBuilder, carried: MessageWithFiles) -> None:
+        draft.add(*(artifact.insert() for artifact in carried.new_artifacts))
         self._deltas.message_completed()
         self._messages += 1
 
-    async def _keep_file(self, draft: Draft, effect: Created) -> None:
-        artifact = await self._attachments.created(effect)
+    async def _keep_file(self, draft: UnitBuilder, effect: FileResult) -> None:
+        artifact = await self._attachments.register(effect)
         if artifact is None:
             return
         if effect.content is not None:
             draft.add(artifact.insert())
-        self._append(draft, "artifact.created", artifact.told(), effect.sequence, [artifact.ref()])
+        self._append(draft, "artifact.created", artifact.to_metadata(), effect.sequence, [artifact.to_ref()])
 
-    def _write_state(self, draft: Draft, effect: StateWrite) -> None:
+    def _write_state(self, draft: UnitBuilder, effect: StateWrite) -> None:
         if effect.scope not in self._rehearsal.state:
             self._warn(f"state.updated names the scope '{effect.scope}', which this run was not granted")
             return
@@ -113,7 +123,7 @@ class RerunRecorder:
         data = {"scope": effect.scope, "key": effect.key, "value": effect.value}
         self._append(draft, "state.updated", data, effect.sequence)
 
-    async def _finish(self, draft: Draft, effect: Finish) -> Ending:
+    async def _finish(self, draft: UnitBuilder, effect: FinalResult) -> RunTermination:
         data = {name: value for name, value in effect.data.items() if name != "message"}
         if effect.ending.status == "completed":
             last = effect.message if not self._messages else None
@@ -126,11 +136,11 @@ class RerunRecorder:
             return NO_OUTPUT
         return effect.ending
 
-    async def _end(self, draft: Draft, ending: Ending) -> Ending:
+    async def _end(self, draft: UnitBuilder, ending: RunTermination) -> RunTermination:
         session = self._session
-        ending = deadline.judged(session, ending, self._clock.now())
+        ending = deadline.apply_deadline(session, ending, self._clock.now())
         self._write_deltas(draft)
-        session.meter.cut_off()
+        session.meter.close_open_calls()
         draft.name = "rerun.end"
         end = RunEnd(
             ending.status,
@@ -138,36 +148,36 @@ class RerunRecorder:
             ending.error,
             session.meter.usage(ending.usage),
             session.cancel_requested_at,
-            effects=session.effects,
+            effects=session.has_effects,
         )
         draft.replace(0, ledger.end_run(session.run_id, end, self._clock.now()))
         await self._commit(draft)
         session.ended.set()
         return ending
 
-    def _draft(self) -> Draft:
-        draft = Draft("rerun.progress")
-        draft.add(ledger.touch(self._session.run_id, self._clock.now()))
+    def _draft(self) -> UnitBuilder:
+        draft = UnitBuilder("rerun.progress")
+        draft.add(ledger.update_progress(self._session.run_id, self._clock.now()))
         return draft
 
-    async def _commit(self, draft: Draft) -> None:
+    async def _commit(self, draft: UnitBuilder) -> None:
         session, now = self._session, self._clock.now()
-        for type, told in session.meter.take_notes():
-            draft.add(ledger.append(session.run_id, session.next_sequence(), type, told, now, source="host"))
-        draft.add(*session.take_audited())
-        await self._journal.commit(draft.unit())
+        for type, told in session.meter.drain_events():
+            draft.add(ledger.append_event(session.run_id, session.next_sequence(), type, told, now, source="host"))
+        draft.add(*session.drain_audit_rows())
+        await self._journal.commit(draft.build())
 
-    def _append(self, draft: Draft, type: str, data: Any, sequence: int, refs: Sequence[Any] = ()) -> None:
+    def _append(self, draft: UnitBuilder, type: str, data: Any, sequence: int, refs: Sequence[Any] = ()) -> None:
         self._write_deltas(draft)
         run_id, number, now = self._session.run_id, self._session.next_sequence(), self._clock.now()
         draft.add(
-            ledger.append(run_id, number, type, data, now, first=sequence, last=sequence, artifact_refs=refs),
+            ledger.append_event(run_id, number, type, data, now, first=sequence, last=sequence, artifact_refs=refs),
         )
 
-    def _write_deltas(self, draft: Draft) -> None:
-        if not self._deltas.unwritten:
+    def _write_deltas(self, draft: UnitBuilder) -> None:
+        if not self._deltas.has_unwritten:
             return
-        text, first, last = self._deltas.take_unwritten()
+        text, first, last = self._deltas.drain_unwritten()
         chunk = {"chunk": {"role": "assistant", "content": text}}
         run_id, number, now = self._session.run_id, self._session.next_sequence(), self._clock.now()
-        draft.add(ledger.append(run_id, number, "message.delta", chunk, now, first=first, last=last))
+        draft.add(ledger.append_event(run_id, number, "message.delta", chunk, now, first=first, last=last))

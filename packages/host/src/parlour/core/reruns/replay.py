@@ -7,18 +7,18 @@ from typing import Any
 from parlour.core.delivery.feed import Frame
 from parlour.core.encoding import loads
 from parlour.core.journal import Journal, Row, Select, where
-from parlour.core.store.ledger import ACTIVE, Ledger
+from parlour.core.store.ledger import ACTIVE_STATUSES, Ledger
 from parlour.core.store.tables import TRANSCRIPT
 from parlour_sdk.values import dataclass
 
-PAGE = 500
+PAGE_ROWS = 500
 """Ledger rows per read."""
-ROWS = 20_000
+MAX_ROWS = 20_000
 """Ledger rows after which the rest of a run is left out; the replay is then marked as incomplete."""
 
 
 @dataclass(slots=True)
-class Replay:
+class RunReplay:
     """The frames of one run, in order."""
 
     frames: list[Frame]
@@ -29,34 +29,34 @@ class Replay:
         return [_text(frame["message"].get("content")) for frame in self.frames if frame["type"] == "message"]
 
 
-class Replays:
+class ReplayBuilder:
     """Builds replays from the ledger."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._ledger = Ledger(journal)
 
-    async def of(self, run: Row) -> Replay:
+    async def build(self, run: Row) -> RunReplay:
         rows: list[Row] = []
-        while page := await self._ledger.events(run["run_id"], rows[-1]["sequence"] if rows else 0, PAGE):
+        while page := await self._ledger.events(run["run_id"], rows[-1]["sequence"] if rows else 0, PAGE_ROWS):
             rows += page
-            if len(rows) >= ROWS:
+            if len(rows) >= MAX_ROWS:
                 break
         notices = await self._journal.read(Select(TRANSCRIPT, where(run_id=run["run_id"], item_type="notice")))
-        return Replay(frames(run, rows, notices), complete=len(rows) < ROWS)
+        return RunReplay(build_frames(run, rows, notices), complete=len(rows) < MAX_ROWS)
 
 
-def frames(run: Row, rows: Iterable[Row], notices: Iterable[Row]) -> list[Frame]:
+def build_frames(run: Row, rows: Iterable[Row], notices: Iterable[Row]) -> list[Frame]:
     """Builds the frames of a run. The joined text of its deltas equals the text of its messages."""
-    shown = _Shown(run["run_id"])
+    shown = _FrameCollector(run["run_id"])
     shown.add({"type": "run", "status": "running"}, run["started_at"] or run["created_at"])
     for row in rows:
         if row["source"] == "runner":
-            shown.take(row)
-    if run["status"] in ACTIVE:
+            shown.add_row(row)
+    if run["status"] in ACTIVE_STATUSES:
         return shown.frames
     if run["status"] == "completed":
-        shown.leftover(run["finished_at"])
+        shown.add_unfinished_message(run["finished_at"])
     for notice in notices:
         code = loads(notice["metadata"]).get("notice", "")
         told = {"type": "error", "code": code, "message": notice["content"], "in_history": True}
@@ -66,7 +66,7 @@ def frames(run: Row, rows: Iterable[Row], notices: Iterable[Row]) -> list[Frame]
 
 
 @dataclass(slots=True)
-class _Shown:
+class _FrameCollector:
     """Collects frames from ledger rows."""
 
     run_id: str
@@ -81,7 +81,7 @@ class _Shown:
         latest = self.frames[-1]["at"] if self.frames else at
         self.frames.append({**frame, "run_id": self.run_id, "at": max(at, latest)})
 
-    def take(self, row: Row) -> None:
+    def add_row(self, row: Row) -> None:
         data, at = loads(row["data"]), row["created_at"]
         match row["type"]:
             case "message.delta":
@@ -96,7 +96,7 @@ class _Shown:
                 named = {name: data.get(name) for name in ("tool_call_id", "tool_name")}
                 self.add({"type": "tool", **named, "status": status}, at)
 
-    def leftover(self, at: int) -> None:
+    def add_unfinished_message(self, at: int) -> None:
         """Appends the deltas that no message completed as a message, as the run's end did."""
         text = "".join(self.text)
         if text.strip():

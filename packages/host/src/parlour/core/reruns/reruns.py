@@ -11,32 +11,32 @@ from dataclasses import replace
 from typing import Any
 
 from parlour.core.access import grants
-from parlour.core.access.grant_intersection import cut
+from parlour.core.access.grant_intersection import intersect_grants
 from parlour.core.access.grants import Grant
-from parlour.core.config.agents import AgentBook
-from parlour.core.config.form_validation import prefilled, problems
-from parlour.core.errors import Refused
+from parlour.core.config.agents import AgentRepository
+from parlour.core.config.form_validation import validate, with_defaults
+from parlour.core.errors import CallRejected
 from parlour.core.journal import Journal, Row, Select, Statement, StorageFailed, Unit, one_of, other_than, where
 from parlour.core.model.agent import Agent, Binding
 from parlour.core.model.event import RecordedEvent
 from parlour.core.model.ports import Clock, Ids, PluginCaller
 from parlour.core.model.providers import Providers
 from parlour.core.model.resource_policy import Names, Selection
-from parlour.core.model.runner import Descriptor
-from parlour.core.routing.router import bare
-from parlour.core.runs.dry_run_state import Rehearsal
-from parlour.core.runs.plugin_call import invoke
+from parlour.core.model.runner import RunnerDescriptor
+from parlour.core.routing.router import agent_for_runner
+from parlour.core.runs.dry_run_state import DryRunState
+from parlour.core.runs.plugin_call import run_plugin
 from parlour.core.runs.recovery import INTERRUPTED
-from parlour.core.runs.runner_registry import Registry, absence
-from parlour.core.runs.session import Ending, Entry, RunSession, Sessions
-from parlour.core.runs.starter import Openings, new_run
-from parlour.core.runs.unrecorded_usage import unfinished
+from parlour.core.runs.runner_registry import RunnerRegistry, missing_runner_message
+from parlour.core.runs.session import QueuedEvent, RunSession, RunSessions, RunTermination
+from parlour.core.runs.starter import RunStarter, run_row
+from parlour.core.runs.unrecorded_usage import load_unrecorded_usage
 from parlour.core.secrets import SecretUnreadable
 from parlour.core.store import ledger, transcript
-from parlour.core.store.artifact_service import Artifacts
+from parlour.core.store.artifact_service import ArtifactService
 from parlour.core.store.event_log import EventLog
-from parlour.core.store.ledger import ACTIVE, Ledger, RunEnd
-from parlour.core.store.state import State
+from parlour.core.store.ledger import ACTIVE_STATUSES, Ledger, RunEnd
+from parlour.core.store.state import StateStore
 from parlour.core.store.tables import RUNS
 from parlour_sdk.values import dataclass
 
@@ -44,18 +44,18 @@ from .recorder import RerunRecorder
 
 logger = logging.getLogger(__name__)
 
-AT_ONCE = 16
+MAX_CONCURRENT_RERUNS = 16
 """Maximum number of concurrent reruns."""
 JOIN_SECONDS = 3.0
 """Seconds that active reruns get to end when the Host stops."""
 STORAGE_RETRY_SECONDS = 1.0
 """Seconds between attempts to write the end of a rerun while the database fails."""
-UNWRITTEN = Ending("failed", "runtime_error", "the database could not keep what it said")
-BROKEN = Ending("failed", "runtime_error", "the Host failed to carry it out; its log says why")
+UNWRITTEN = RunTermination("failed", "runtime_error", "the database could not keep what it said")
+BROKEN = RunTermination("failed", "runtime_error", "the Host failed to carry it out; its log says why")
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class RerunOptions:
     """The changes of a rerun; an option that is not set stays as in the original run."""
 
     agent_id: str | None = None
@@ -71,12 +71,12 @@ class Reruns:
         self,
         journal: Journal,
         plugins: PluginCaller,
-        agents: AgentBook,
-        registry: Registry,
+        agents: AgentRepository,
+        registry: RunnerRegistry,
         providers: Providers,
-        openings: Openings,
-        artifacts: Artifacts,
-        sessions: Sessions,
+        openings: RunStarter,
+        artifacts: ArtifactService,
+        sessions: RunSessions,
         ids: Ids,
         clock: Clock,
     ) -> None:
@@ -92,19 +92,21 @@ class Reruns:
         self._clock = clock
         self._log = EventLog(journal)
         self._ledger = Ledger(journal)
-        self._state = State(journal)
+        self._state = StateStore(journal)
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def begin(self, run: Row, wish: Wish, *beside: Statement) -> Row:
+    async def start(self, run: Row, wish: RerunOptions, *beside: Statement) -> Row:
         """Starts a rerun in the background and returns its ledger row. Raises Refused if it can't start."""
-        if len(self._tasks) >= AT_ONCE:
-            raise Refused("rate_limited", f"{AT_ONCE} reruns are going on; wait for one to end", retryable=True)
-        event = await self._log.by_seq(run["event_seq"])
+        if len(self._tasks) >= MAX_CONCURRENT_RERUNS:
+            raise CallRejected(
+                "rate_limited", f"{MAX_CONCURRENT_RERUNS} reruns are going on; wait for one to end", retryable=True
+            )
+        event = await self._log.get_by_seq(run["event_seq"])
         if event is None or not event.envelope.context.id:
-            raise Refused("not_found", "the event of this run is not kept any more")
+            raise CallRejected("not_found", "the event of this run is not kept any more")
         binding, descriptor = self._target(run, wish, event)
         session = await self._session(run, wish, event, binding, descriptor)
-        self._sessions.announce(session)
+        self._sessions.register_pending(session)
         try:
             await self._open(session, descriptor, run, beside)
         except BaseException:
@@ -113,16 +115,16 @@ class Reruns:
         task = asyncio.create_task(self._serve(session, descriptor))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        opened = await self._ledger.run(session.run_id)
+        opened = await self._ledger.get_run(session.run_id)
         assert opened is not None
         return opened
 
-    async def take_up(self) -> None:
+    async def recover(self) -> None:
         """Ends reruns that a previous process of the Host left active."""
-        left = where(status=one_of(*ACTIVE), rerun_of=other_than(""))
+        left = where(status=one_of(*ACTIVE_STATUSES), rerun_of=other_than(""))
         for row in await self._journal.read(Select(RUNS, left, ("run_id",))):
             if self._sessions.get(row["run_id"]) is None:  # a rerun that has just started continues
-                await self._give_up(row["run_id"], INTERRUPTED)
+                await self._end_interrupted(row["run_id"], INTERRUPTED)
 
     async def join(self) -> None:
         """Waits a few seconds until active reruns have ended, then cancels the rest. The caller has stopped their
@@ -133,69 +135,73 @@ class Reruns:
             for task in late:
                 task.cancel()
 
-    def _target(self, run: Row, wish: Wish, event: RecordedEvent) -> tuple[Binding, Descriptor]:
+    def _target(self, run: Row, wish: RerunOptions, event: RecordedEvent) -> tuple[Binding, RunnerDescriptor]:
         agent = self._agent(run, wish)
-        commission = event.envelope.commission
+        commission = event.envelope.run_request
         if wish.runner_config is not None:
             agent = replace(agent, runner_config=dict(wish.runner_config))
         elif wish.agent_id is None and commission is not None and commission.config is not None:
             agent = replace(agent, runner_config=dict(commission.config))
         descriptor = self._registry.get(agent.runner_id)
         if descriptor is None:
-            raise Refused("not_found", absence(agent.runner_id))
-        if descriptor.plugin_id not in Selection.of(agent.resource_policy.plugins):
-            raise Refused("denied", f"plugin {descriptor.plugin_id} is not among the plugins this agent may use")
+            raise CallRejected("not_found", missing_runner_message(agent.runner_id))
+        if descriptor.plugin_id not in Selection.parse(agent.resource_policy.plugins):
+            raise CallRejected("denied", f"plugin {descriptor.plugin_id} is not among the plugins this agent may use")
         form = descriptor.manifest.config_schema
-        for field, sentence in problems(form, prefilled(form, agent.runner_config)):
-            raise Refused("invalid_argument", f"runner_config.{field}: {sentence}")
+        for field, sentence in validate(form, with_defaults(form, agent.runner_config)):
+            raise CallRejected("invalid_argument", f"runner_config.{field}: {sentence}")
         # cached call results belong to the original run; those of the rerun must not mix with them
         binding = Binding(replace(agent, journal_calls=False), run["bot_id"], f"a person's wish to see {run['run_id']}")
         try:
             return self._openings.with_secrets(binding), descriptor
         except SecretUnreadable as failure:
-            raise Refused("conflict", str(failure)) from failure
+            raise CallRejected("conflict", str(failure)) from failure
 
-    def _agent(self, run: Row, wish: Wish) -> Agent:
+    def _agent(self, run: Row, wish: RerunOptions) -> Agent:
         if wish.agent_id is None and not run["agent_id"]:
-            return bare(run["runner_id"])
+            return agent_for_runner(run["runner_id"])
         agent_id = run["agent_id"] if wish.agent_id is None else wish.agent_id
         agent = self._agents.get(agent_id)
         if agent is None:
             told = "agent_id: " if wish.agent_id is not None else "the run's own "
-            raise Refused("not_found", f"{told}agent '{agent_id}' does not exist; name one that does")
+            raise CallRejected("not_found", f"{told}agent '{agent_id}' does not exist; name one that does")
         return agent
 
     async def _session(
-        self, run: Row, wish: Wish, event: RecordedEvent, binding: Binding, descriptor: Descriptor
+        self, run: Row, wish: RerunOptions, event: RecordedEvent, binding: Binding, descriptor: RunnerDescriptor
     ) -> RunSession:
-        numbered = await transcript.number_of(self._journal, event)
+        numbered = await transcript.event_item_seq(self._journal, event)
         grant = self._grant(run, event, binding, descriptor)
-        entry = Entry(event, attempts=1, transcribed=numbered)
+        entry = QueuedEvent(event, attempts=1, transcript_seq=numbered)
         session = RunSession(self._ids.new(), entry, binding, grant, steerable=False)
         session.multimodal = descriptor.manifest.capabilities.multimodal_input
         timeout = binding.agent.timeout_seconds
         session.deadline_at = self._clock.now() + int(timeout * 1000) if timeout else 0
-        session.rehearsal = Rehearsal(
+        session.dry_run = DryRunState(
             rerun_of=run["run_id"],
             event_seq=event.seq,
             event_at=event.created_at,
             transcript_seq=numbered,
-            effects=Selection.of(wish.effects),
+            effects=Selection.parse(wish.effects),
             state=await self._state.snapshot(grant.scopes),
         )
         return session
 
-    def _grant(self, run: Row, event: RecordedEvent, binding: Binding, descriptor: Descriptor) -> Grant:
+    def _grant(self, run: Row, event: RecordedEvent, binding: Binding, descriptor: RunnerDescriptor) -> Grant:
         """Computes a new grant for the sender of the event. A run that was created by a plugin gets at most what it had
         then.
         """
         grant = grants.compute(event, binding, descriptor, self._providers)
-        if event.envelope.commission is None:
+        if event.envelope.run_request is None:
             return grant
-        return cut(grant, grants.restored(run["snapshot"], event, binding, descriptor), within_a_run=True)
+        return intersect_grants(
+            grant, grants.from_snapshot(run["snapshot"], event, binding, descriptor), within_a_run=True
+        )
 
-    async def _open(self, session: RunSession, descriptor: Descriptor, run: Row, beside: tuple[Statement, ...]) -> None:
-        row = new_run(
+    async def _open(
+        self, session: RunSession, descriptor: RunnerDescriptor, run: Row, beside: tuple[Statement, ...]
+    ) -> None:
+        row = run_row(
             session.run_id,
             session.event,
             session.binding,
@@ -208,37 +214,37 @@ class Reruns:
             status="running",
             rerun_of=run["run_id"],
         )
-        await self._journal.commit(Unit("rerun.open", (ledger.open_run(row), *beside)))
+        await self._journal.commit(Unit("rerun.open", (ledger.insert_run(row), *beside)))
 
-    async def _serve(self, session: RunSession, descriptor: Descriptor) -> None:
+    async def _serve(self, session: RunSession, descriptor: RunnerDescriptor) -> None:
         """Executes the rerun. This is a supervision boundary: no caller receives its errors."""
-        assert session.rehearsal is not None
-        recorder = RerunRecorder(session, session.rehearsal, self._journal, self._artifacts, self._clock)
+        assert session.dry_run is not None
+        recorder = RerunRecorder(session, session.dry_run, self._journal, self._artifacts, self._clock)
         try:
             # the runner receives the state as of the start; later writes to the copy must not change the request
-            state = {scope: dict(values) for scope, values in session.rehearsal.state.items()}
-            request = await self._openings.request(session, descriptor, state)
-            await invoke(self._plugins, descriptor.plugin_id, request, session, recorder, self._clock)
+            state = {scope: dict(values) for scope, values in session.dry_run.state.items()}
+            request = await self._openings.build_request(session, descriptor, state)
+            await run_plugin(self._plugins, descriptor.plugin_id, request, session, recorder, self._clock)
         except StorageFailed as failure:
             logger.error("rerun %s is interrupted: %s", session.run_id, failure.message)
-            await self._give_up(session.run_id, UNWRITTEN)
+            await self._end_interrupted(session.run_id, UNWRITTEN)
         except Exception:
             logger.exception("rerun %s could not be executed", session.run_id)
-            await self._give_up(session.run_id, BROKEN)
+            await self._end_interrupted(session.run_id, BROKEN)
         finally:
             self._sessions.unregister(session)
 
-    async def _give_up(self, run_id: str, ending: Ending) -> None:
+    async def _end_interrupted(self, run_id: str, ending: RunTermination) -> None:
         """Writes the end of a rerun and retries while the database fails; if the Host stops before, the next start does
         it.
         """
         while True:
             try:
-                run = await self._ledger.run(run_id)
-                if run is None or run["status"] not in ACTIVE:
+                run = await self._ledger.get_run(run_id)
+                if run is None or run["status"] not in ACTIVE_STATUSES:
                     return
                 now = self._clock.now()
-                left = await unfinished(self._ledger, run, now)
+                left = await load_unrecorded_usage(self._ledger, run, now)
                 end = RunEnd(ending.status, ending.code, ending.error, left.usage)
                 await self._journal.commit(Unit("rerun.interrupt", (ledger.end_run(run_id, end, now), *left.rows)))
                 return

@@ -2,27 +2,27 @@
 
 from collections.abc import Callable
 
-from parlour.core.config.agents import AgentBook
-from parlour.core.config.default_agents import Claims, DefaultAgentBook
-from parlour.core.model.chats import SURFACE
-from parlour.core.model.default_scope import Place
+from parlour.core.config.agents import AgentRepository
+from parlour.core.config.default_agents import DefaultAgentRepository, ScopeDefaults
+from parlour.core.model.chats import PLATFORM_SURFACE
+from parlour.core.model.default_scope import DefaultScope
 from parlour.core.model.event import EventEnvelope
-from parlour.core.model.reasons import Reason, reason
+from parlour.core.model.reasons import Reason, make_reason
 from parlour_sdk.values import dataclass
 
 from .filters import mentions_bot
 
 
 @dataclass(frozen=True, slots=True)
-class Considered:
+class DefaultCandidate:
     """Default agents of one scope; `reason` says why they don't accept the event, None if they do."""
 
-    claims: Claims
+    defaults: ScopeDefaults
     reason: Reason | None
 
     @property
-    def place(self) -> Place:
-        return self.claims[0].place
+    def place(self) -> DefaultScope:
+        return self.defaults[0].place
 
     @property
     def label(self) -> str:
@@ -35,48 +35,48 @@ class DefaultResolver:
     `listened` returns whether plugins handle events of a type that no route matches: they take precedence.
     """
 
-    def __init__(self, agents: AgentBook, book: DefaultAgentBook, listened: Callable[[str], bool]) -> None:
+    def __init__(self, agents: AgentRepository, book: DefaultAgentRepository, listened: Callable[[str], bool]) -> None:
         self._agents = agents
         self._book = book
-        self._listened = listened
+        self._has_listeners = listened
 
-    def routed(self, event: EventEnvelope) -> Considered | None:
+    def for_routed_event(self, event: EventEnvelope) -> DefaultCandidate | None:
         """Returns the default agent of a scope narrower than the bot, for an event that a route gives to an agent."""
         claims = self._book.nearest(event)
-        return Considered(claims, None) if claims else None
+        return DefaultCandidate(claims, None) if claims else None
 
-    def unrouted(self, event: EventEnvelope) -> Considered | None:
+    def for_unrouted_event(self, event: EventEnvelope) -> DefaultCandidate | None:
         """Returns the default agent of the narrowest scope or the workspace, for an event that no route matches."""
-        claims = self._book.nearest(event) or self._book.of_workspace()
-        return Considered(claims, self._beyond(event, claims)) if claims else None
+        claims = self._book.nearest(event) or self._book.for_workspace()
+        return DefaultCandidate(claims, self._decline_reason(event, claims)) if claims else None
 
-    def rivals(self, claims: Claims) -> str:
+    def conflict_text(self, claims: ScopeDefaults) -> str:
         return " and ".join(f"'{self._name(each.agent_id)}'" for each in claims)
 
-    def _beyond(self, event: EventEnvelope, claims: Claims) -> Reason | None:
+    def _decline_reason(self, event: EventEnvelope, claims: ScopeDefaults) -> Reason | None:
         """Returns the reason why the default agents of a scope don't accept an event; None if they do.
 
         A default agent answers messages that address the bot, as a new bot does, and other events of the types it
         accepts. Its types are not checked for `message.received`: an agent that can't answer those is a
         misconfiguration, which is reported later.
         """
-        if by_bot(event):
-            return reason("by_bot")
-        if event.event_type.startswith("message.") and event.surface == SURFACE and not mentions_bot(event):
-            return reason("unaddressed")
-        if event.event_type != "message.received" and not self._taken(event.event_type, claims):
-            return reason("untaken", event_type=event.event_type)
-        return reason("listened") if self._listened(event.event_type) else None
+        if sent_by_bot(event):
+            return make_reason("by_bot")
+        if event.event_type.startswith("message.") and event.surface == PLATFORM_SURFACE and not mentions_bot(event):
+            return make_reason("unaddressed")
+        if event.event_type != "message.received" and not self._accepts(event.event_type, claims):
+            return make_reason("untaken", event_type=event.event_type)
+        return make_reason("listened") if self._has_listeners(event.event_type) else None
 
-    def _taken(self, event_type: str, claims: Claims) -> bool:
+    def _accepts(self, event_type: str, claims: ScopeDefaults) -> bool:
         agents = [agent for each in claims if (agent := self._agents.get(each.agent_id))]
-        return any(agent.takes(event_type) for agent in agents)
+        return any(agent.accepts(event_type) for agent in agents)
 
     def _name(self, agent_id: str) -> str:
         agent = self._agents.get(agent_id)
         return agent.name if agent is not None else agent_id
 
 
-def by_bot(event: EventEnvelope) -> bool:
+def sent_by_bot(event: EventEnvelope) -> bool:
     """Returns whether a bot wrote the message. Routes accept only bots that they name, which prevents endless loops."""
     return event.event_type.startswith("message.") and bool(event.actor.data.get("is_bot"))

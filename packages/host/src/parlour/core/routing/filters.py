@@ -8,17 +8,17 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from parlour.core.model.event import EventEnvelope
-from parlour.core.model.reasons import Reason, reason
-from parlour.core.model.regex_budget import Regexes
+from parlour.core.model.reasons import Reason, make_reason
+from parlour.core.model.regex_budget import RegexMatcher
 
-from .windows import within
+from .time_windows import is_within
 
-Test = Callable[[Any, EventEnvelope, int], Reason | None]
+FilterTest = Callable[[Any, EventEnvelope, int], Reason | None]
 """Test of one filter: returns the reason why the event does not pass, None if it does."""
 
 
-def unmet(
-    filters: Mapping[str, Any], event: EventEnvelope, now: int, regexes: Regexes, place: int = 0
+def first_mismatch(
+    filters: Mapping[str, Any], event: EventEnvelope, now: int, regexes: RegexMatcher, place: int = 0
 ) -> Reason | None:
     """Returns the reason of the first filter that does not match; None if all match.
 
@@ -27,23 +27,23 @@ def unmet(
     for name, test in _TESTS.items():
         if name in filters and (found := test(filters[name], event, now)):
             return found
-    if "probability" in filters and (found := _undrawn(filters["probability"], event, place)):
+    if "probability" in filters and (found := _probability(filters["probability"], event, place)):
         return found
-    return regexes.unmet(filters["text_regex"], event) if "text_regex" in filters else None
+    return regexes.mismatch(filters["text_regex"], event) if "text_regex" in filters else None
 
 
 def _chat_type(wanted: Any, event: EventEnvelope, now: int) -> Reason | None:
     found = event.data.get("chat_type")
     if not found:
-        return reason("no_chat")
-    return None if found == wanted else reason("chat_type", found=found, wanted=wanted)
+        return make_reason("no_chat")
+    return None if found == wanted else make_reason("chat_type", found=found, wanted=wanted)
 
 
 def _groups(wanted: Any, event: EventEnvelope, now: int) -> Reason | None:
     group = _group(event)
     if not group:
-        return reason("no_group")
-    return None if group in wanted else reason("groups", group=group)
+        return make_reason("no_group")
+    return None if group in wanted else make_reason("groups", group=group)
 
 
 def _group(event: EventEnvelope) -> str:
@@ -56,14 +56,14 @@ def _group(event: EventEnvelope) -> str:
 def _users(wanted: Any, event: EventEnvelope, now: int) -> Reason | None:
     if event.actor.id in wanted:
         return None
-    return reason("users", user=event.actor.id) if event.actor.id else reason("nobody")
+    return make_reason("users", user=event.actor.id) if event.actor.id else make_reason("nobody")
 
 
 def _roles(wanted: Any, event: EventEnvelope, now: int) -> Reason | None:
     found = event.actor.data.get("role")
     if found in wanted:
         return None
-    return reason("roles", role=found) if found else reason("no_role")
+    return make_reason("roles", role=found) if found else make_reason("no_role")
 
 
 def mentions_bot(event: EventEnvelope) -> bool:
@@ -74,20 +74,20 @@ def mentions_bot(event: EventEnvelope) -> bool:
 def _mentions_bot(wanted: Any, event: EventEnvelope, now: int) -> Reason | None:
     if mentions_bot(event) == wanted:
         return None
-    return reason("unmentioned" if wanted else "mentioned")
+    return make_reason("unmentioned" if wanted else "mentioned")
 
 
 def _text_prefix(wanted: Any, event: EventEnvelope, now: int) -> Reason | None:
     text = event.text.lstrip()
-    return None if any(text.startswith(each.lstrip()) for each in _several(wanted)) else reason("text_prefix")
+    return None if any(text.startswith(each.lstrip()) for each in _as_list(wanted)) else make_reason("text_prefix")
 
 
 def _text_keyword(wanted: Any, event: EventEnvelope, now: int) -> Reason | None:
     text = event.text.casefold()
-    return None if any(each.casefold() in text for each in _several(wanted)) else reason("text_keyword")
+    return None if any(each.casefold() in text for each in _as_list(wanted)) else make_reason("text_keyword")
 
 
-def _undrawn(wanted: float, event: EventEnvelope, place: int) -> Reason | None:
+def _probability(wanted: float, event: EventEnvelope, place: int) -> Reason | None:
     """Tests the filter `probability` with a number derived from the event and the route's position.
 
     The event makes the result the same on every evaluation, even after a restart. The position makes the draws of
@@ -95,22 +95,22 @@ def _undrawn(wanted: float, event: EventEnvelope, place: int) -> Reason | None:
     """
     digest = hashlib.sha256(f"{event.bot_id}\n{event.event_id}\n{place}".encode(errors="replace")).digest()
     drawn = int.from_bytes(digest[:8]) / 2**64
-    return None if drawn < wanted else reason("probability", drawn=f"{drawn:.3f}", wanted=f"{wanted:g}")
+    return None if drawn < wanted else make_reason("probability", drawn=f"{drawn:.3f}", wanted=f"{wanted:g}")
 
 
 def _time_window(wanted: Any, event: EventEnvelope, now: int) -> Reason | None:
-    return None if within(wanted, event.event_time or now) else reason("time_window")
+    return None if is_within(wanted, event.event_time or now) else make_reason("time_window")
 
 
 def _data(wanted: Any, event: EventEnvelope, now: int) -> Reason | None:
     for path, value in wanted.items():
-        found = _at(event.data, path)
+        found = _value_at(event.data, path)
         if found != value or isinstance(found, bool) != isinstance(value, bool):  # 1 is not true
-            return reason("data", path=path)
+            return make_reason("data", path=path)
     return None
 
 
-def _at(data: Any, path: str) -> Any:
+def _value_at(data: Any, path: str) -> Any:
     """Returns the value at a path such as `sender.nickname` or `changed_fields.0`; None if there is none."""
     for part in path.split("."):
         if isinstance(data, Mapping):
@@ -122,11 +122,11 @@ def _at(data: Any, path: str) -> Any:
     return data
 
 
-def _several(wanted: Any) -> list[str]:
+def _as_list(wanted: Any) -> list[str]:
     return [wanted] if isinstance(wanted, str) else wanted
 
 
-_TESTS: dict[str, Test] = {
+_TESTS: dict[str, FilterTest] = {
     "chat_type": _chat_type,
     "groups": _groups,
     "users": _users,

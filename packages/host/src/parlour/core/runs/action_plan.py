@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any, Protocol
 
-from parlour.core.errors import Refused
+from parlour.core.errors import CallRejected
 from parlour.core.journal import Statement
-from parlour.core.model.outbox_row import Outgoing
+from parlour.core.model.outbox_row import OutboxRow
 from parlour.core.store.approvals import Approval
 from parlour_sdk.values import dataclass
 
@@ -14,21 +14,21 @@ from .session import RunSession
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ActionPlan:
     """The decision about one requested action: statements of one unit, and outbox rows that are delivered after its
     commit.
     """
 
     name: str
-    told: dict[str, Any]
+    ledger_data: dict[str, Any]
     """Data of the ledger's event about the decision."""
     statements: list[Statement]
-    rows: list[Outgoing] = field(default_factory=list)
+    rows: list[OutboxRow] = field(default_factory=list)
     approval: Approval | None = None
-    refusal: Refused | None = None
+    refusal: CallRejected | None = None
 
     @property
-    def acts(self) -> bool:
+    def has_effect(self) -> bool:
         """True if the action changes something; its run is then not repeated."""
         return self.refusal is None
 
@@ -38,10 +38,10 @@ class ActionPlanner(Protocol):
 
     async def plan(
         self, session: RunSession, action: str, target: Mapping[str, Any] | None, payload: Mapping[str, Any] | None
-    ) -> Plan:
+    ) -> ActionPlan:
         """Plans one action. Raises Refused for an invalid request."""
         ...
 
-    def asked(self, approval: Approval) -> None:
+    def on_approval_committed(self, approval: Approval) -> None:
         """Called after the unit with this approval was committed."""
         ...

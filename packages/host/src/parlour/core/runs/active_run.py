@@ -11,27 +11,27 @@ from functools import partial
 from typing import Any
 from weakref import WeakValueDictionary
 
-from parlour.core.delivery.composer import Delivery
+from parlour.core.delivery.composer import DeliveryService
 from parlour.core.encoding import dumps
-from parlour.core.errors import Refused
+from parlour.core.errors import CallRejected
 from parlour.core.journal import GuardFailed, Journal, StorageFailed
 from parlour.core.model.ports import Clock, Ids
-from parlour.core.store.artifact_service import Artifacts
+from parlour.core.store.artifact_service import ArtifactService
 from parlour.core.store.ledger import Ledger
 from parlour_sdk.protocol.results import AgentRunResult
 
 from .action_plan import ActionPlanner
-from .completion import Aftermath, Endings
+from .completion import RunCompleter, RunCompletion
 from .recorder import Recorder
-from .results import Ignored, effect_of
-from .run_state import Progress, recall
-from .session import Ending, RunSession, Stopped
+from .results import InvalidResult, parse_effect
+from .run_state import RunProgress, load_progress
+from .session import RunSession, RunStopped, RunTermination
 
 Record = Callable[[RunSession], Recorder]
-Recall = Callable[[str], Awaitable[Progress]]
+Recall = Callable[[str], Awaitable[RunProgress]]
 
 
-class Live:
+class ActiveRun:
     """Applies the results and the end of one active run, one at a time."""
 
     def __init__(self, session: RunSession, record: Record, recall: Recall) -> None:
@@ -41,19 +41,19 @@ class Live:
         self._record = record
         self._recall = recall
         self._recorder = record(session)
-        self._doubtful = False
-        self._aftermath: Aftermath | None = None
+        self._uncertain = False
+        self._completion: RunCompletion | None = None
 
-    async def take(self, batch: list[Any]) -> Aftermath | None:
+    async def apply(self, batch: list[Any]) -> RunCompletion | None:
         async with self.lock:
-            return self._aftermath or await self._recorder.take(batch)
+            return self._completion or await self._recorder.apply(batch)
 
-    async def end(self, ending: Ending | None) -> Aftermath:
+    async def finish(self, ending: RunTermination | None) -> RunCompletion:
         """Returns the completion of the run; ends it with `ending` if it has not ended yet."""
         async with self.lock:
-            if self._aftermath is None:
-                self._aftermath = await self._recorder.end(ending)
-            return self._aftermath
+            if self._completion is None:
+                self._completion = await self._recorder.finish(ending)
+            return self._completion
 
     async def resume(self) -> None:
         """Reloads the progress from the ledger, for a run that continues after a restart of the Host or after a failed
@@ -64,48 +64,48 @@ class Live:
         self._recorder = self._record(self.session)
         await self._recorder.resume(progress)
         self.session.resume(progress.sequence)
-        self._doubtful = False
+        self._uncertain = False
 
     async def append(self, result: AgentRunResult) -> None:
         """Applies one result from a call. The caller holds the lock."""
-        await self._trust()
+        await self._reload_if_uncertain()
         self._check_open()
-        sequence = result.sequence if result.sequence is not None else self._recorder.next_result
-        effect = effect_of(result.type, result.data, sequence)
-        if isinstance(effect, Ignored):
-            raise Refused("invalid_argument", effect.warning)
-        mark = digest(result)
-        if self._recorder.has_taken(sequence):
+        sequence = result.sequence if result.sequence is not None else self._recorder.next_result_sequence
+        effect = parse_effect(result.type, result.data, sequence)
+        if isinstance(effect, InvalidResult):
+            raise CallRejected("invalid_argument", effect.warning)
+        mark = result_digest(result)
+        if self._recorder.has_applied(sequence):
             await self._compare(sequence, mark)
             return
-        self._recorder.marked[sequence] = mark
+        self._recorder.pending_digests[sequence] = mark
         raw = {**result.model_dump(mode="json"), "sequence": sequence}
-        self._ended(await self._carried_out(self._recorder.take([raw])))
+        self._ended(await self._carried_out(self._recorder.apply([raw])))
 
-    async def finalize(self, ending: Ending) -> None:
+    async def finalize(self, ending: RunTermination) -> None:
         """Ends the run on request of a call. The caller holds the lock. A run completes only if it has sent a
         message.
         """
-        await self._trust()
+        await self._reload_if_uncertain()
         self._check_open()
-        self._ended(await self._carried_out(self._recorder.end(None if ending.status == "completed" else ending)))
+        self._ended(await self._carried_out(self._recorder.finish(None if ending.status == "completed" else ending)))
 
-    def _ended(self, aftermath: Aftermath | None) -> None:
+    def _ended(self, aftermath: RunCompletion | None) -> None:
         if aftermath is not None:
-            self._aftermath = aftermath
+            self._completion = aftermath
             if self.session.stream is not None:
-                self.session.stream.abort(Stopped())
+                self.session.stream.abort(RunStopped())
 
-    async def _carried_out(self, work: Awaitable[Aftermath | None]) -> Aftermath | None:
+    async def _carried_out(self, work: Awaitable[RunCompletion | None]) -> RunCompletion | None:
         try:
             return await work
         except (GuardFailed, StorageFailed):
-            self._doubtful = True
+            self._uncertain = True
             raise
 
-    async def _trust(self) -> None:
+    async def _reload_if_uncertain(self) -> None:
         """Reloads the progress after a failed write, because only the ledger knows which results were applied."""
-        if self._doubtful:
+        if self._uncertain:
             await self.resume()
 
     def _check_open(self) -> None:
@@ -113,28 +113,30 @@ class Live:
             return
         stopping = self.session.stopping
         code = {"cancelled": "cancelled", "timeout": "deadline_exceeded"}.get(stopping.status if stopping else "")
-        raise Refused(code or "unauthorized", "the run is over; nothing more is taken from it")
+        raise CallRejected(code or "unauthorized", "the run is over; nothing more is taken from it")
 
     async def _compare(self, sequence: int, mark: str) -> None:
-        known = self._recorder.marked.get(sequence) or (await self._recall(self.session.run_id)).digest(sequence)
+        known = self._recorder.pending_digests.get(sequence) or (await self._recall(self.session.run_id)).digest(
+            sequence
+        )
         if known != mark:
             told = f"result.sequence: result {sequence} was taken before, with other content"
-            raise Refused("invalid_argument", f"{told}; the next number is {self._recorder.next_result}")
+            raise CallRejected("invalid_argument", f"{told}; the next number is {self._recorder.next_result_sequence}")
 
 
-LiveRun = Callable[[RunSession], Live]
+ActiveRunFactory = Callable[[RunSession], ActiveRun]
 
 
-class Recording:
+class ActiveRuns:
     """Creates active runs and finds them by id."""
 
     def __init__(
         self,
         journal: Journal,
-        artifacts: Artifacts,
-        delivery: Delivery,
+        artifacts: ArtifactService,
+        delivery: DeliveryService,
         planner: ActionPlanner,
-        endings: Endings,
+        endings: RunCompleter,
         ids: Ids,
         clock: Clock,
     ) -> None:
@@ -145,15 +147,15 @@ class Recording:
         self._endings = endings
         self._ids = ids
         self._clock = clock
-        self._lives: WeakValueDictionary[str, Live] = WeakValueDictionary()
+        self._by_run_id: WeakValueDictionary[str, ActiveRun] = WeakValueDictionary()
 
-    def live(self, session: RunSession) -> Live:
-        live = Live(session, self._recorder, partial(recall, Ledger(self._journal)))
-        self._lives[session.run_id] = live
+    def create(self, session: RunSession) -> ActiveRun:
+        live = ActiveRun(session, self._recorder, partial(load_progress, Ledger(self._journal)))
+        self._by_run_id[session.run_id] = live
         return live
 
-    def find(self, run_id: str) -> Live | None:
-        return self._lives.get(run_id)
+    def find(self, run_id: str) -> ActiveRun | None:
+        return self._by_run_id.get(run_id)
 
     def _recorder(self, session: RunSession) -> Recorder:
         return Recorder(
@@ -168,6 +170,6 @@ class Recording:
         )
 
 
-def digest(result: AgentRunResult) -> str:
+def result_digest(result: AgentRunResult) -> str:
     """Returns a short digest of a result's type and data, to recognize a repeated result."""
     return hashlib.sha256(dumps([result.type, result.data]).encode()).hexdigest()[:32]

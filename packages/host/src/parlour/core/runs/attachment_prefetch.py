@@ -10,23 +10,23 @@ import logging
 from parlour.core.delivery.targets import PLATFORM
 from parlour.core.journal import StorageFailed
 from parlour.core.model.providers import ProviderFailed
-from parlour.core.store.artifact_service import Artifacts
+from parlour.core.store.artifact_service import ArtifactService
 
 from .session import RunSession
 
 logger = logging.getLogger(__name__)
 
-LONGEST_SECONDS = 10.0
+PREFETCH_TIMEOUT_SECONDS = 10.0
 """Maximum seconds that a run waits for the files of its message."""
 
 
-class Bringing:
+class AttachmentPrefetcher:
     """Downloads the files of the message that a run answers."""
 
-    def __init__(self, kept: Artifacts) -> None:
+    def __init__(self, kept: ArtifactService) -> None:
         self._kept = kept
 
-    async def bring(self, session: RunSession) -> None:
+    async def prefetch(self, session: RunSession) -> None:
         """Downloads the files concurrently. Returns immediately if the run is stopped."""
         envelope = session.event.envelope
         attached = envelope.input.get("attachments")
@@ -35,27 +35,27 @@ class Bringing:
         links = [ref["artifact_id"] for ref in attached if "size_bytes" not in ref]
         if not links:
             return
-        session.stream = work = _Work([asyncio.create_task(self._bring(artifact_id)) for artifact_id in links])
+        session.stream = work = _Downloads([asyncio.create_task(self._download(artifact_id)) for artifact_id in links])
         try:
-            _, late = await asyncio.wait(work.tasks, timeout=LONGEST_SECONDS)
+            _, late = await asyncio.wait(work.tasks, timeout=PREFETCH_TIMEOUT_SECONDS)
         finally:
             session.stream = None
             work.cancel()
         if late:
             logger.warning("event %s: not all of its files were downloaded in time", envelope.event_id)
 
-    async def _bring(self, artifact_id: str) -> None:
+    async def _download(self, artifact_id: str) -> None:
         try:
-            artifact = await self._kept.find(artifact_id)
+            artifact = await self._kept.get(artifact_id)
             if artifact is not None and artifact.location != "object":
-                await self._kept.present(artifact)
+                await self._kept.ensure_local(artifact)
         except (ProviderFailed, StorageFailed) as failure:
             logger.warning("artifact %s: %s", artifact_id, failure.message)
         except Exception:  # the message can be answered without the file
             logger.exception("artifact %s could not be downloaded", artifact_id)
 
 
-class _Work:
+class _Downloads:
     """The downloads of one message, which are cancelled when the run is stopped."""
 
     def __init__(self, tasks: list[asyncio.Task[None]]) -> None:

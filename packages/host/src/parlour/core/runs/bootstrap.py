@@ -11,32 +11,34 @@ from parlour_sdk.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Inlined:
+class InlineHistory:
     """The inlined messages, and the policy that was applied."""
 
     inline_policy: dict[str, Any]
     bootstrap: dict[str, Any] | None = None
 
 
-NOTHING = Inlined({"mode": "none"})
+NO_HISTORY = InlineHistory({"mode": "none"})
 
 
-async def inline(journal: Journal, policy: ContextPolicy, event: RecordedEvent, transcript_seq: int) -> Inlined:
+async def select_inline_history(
+    journal: Journal, policy: ContextPolicy, event: RecordedEvent, transcript_seq: int
+) -> InlineHistory:
     """Selects the messages to inline. `transcript_seq` is the number of the event's own item; the tail is what came
     before.
     """
     match policy.bootstrap:
         case "none":
-            return NOTHING
+            return NO_HISTORY
         case "current_event":
             text = event.envelope.text
             inlined = {"mode": "current_event", "delivered_count": 1, "messages_complete": transcript_seq <= 1}
-            return Inlined(inlined, {"messages": [{"role": "user", "content": text}]})
+            return InlineHistory(inlined, {"messages": [{"role": "user", "content": text}]})
         case "recent_tail":
             return await _tail(journal, policy, event, transcript_seq)
 
 
-async def _tail(journal: Journal, policy: ContextPolicy, event: RecordedEvent, transcript_seq: int) -> Inlined:
+async def _tail(journal: Journal, policy: ContextPolicy, event: RecordedEvent, transcript_seq: int) -> InlineHistory:
     most = min(policy.max_inline_events, BOOTSTRAP_ITEMS)
     query = Select(
         TRANSCRIPT,
@@ -47,7 +49,7 @@ async def _tail(journal: Journal, policy: ContextPolicy, event: RecordedEvent, t
         limit=most,
     )
     rows = await journal.read(query) if most else []
-    chosen = _within(rows, min(policy.max_inline_bytes or BOOTSTRAP_BYTES, BOOTSTRAP_BYTES))
+    chosen = _fit_bytes(rows, min(policy.max_inline_bytes or BOOTSTRAP_BYTES, BOOTSTRAP_BYTES))
     earlier = max(transcript_seq - 1, 0)
     inlined = {
         "mode": "recent_tail",
@@ -57,10 +59,10 @@ async def _tail(journal: Journal, policy: ContextPolicy, event: RecordedEvent, t
         "reason": None if len(chosen) == len(rows) else "the rest is over the size that may be inlined",
     }
     messages = [{"role": _role(row), "content": row["content"]} for row in reversed(chosen)]
-    return Inlined(inlined, {"messages": messages})
+    return InlineHistory(inlined, {"messages": messages})
 
 
-def _within(rows: list[Row], size: int) -> list[Row]:
+def _fit_bytes(rows: list[Row], size: int) -> list[Row]:
     """Returns the newest rows that fit. The first row that does not fit ends the selection, so that there is no gap."""
     chosen: list[Row] = []
     for row in rows:

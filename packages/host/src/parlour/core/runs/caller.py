@@ -1,13 +1,13 @@
 """The caller of an action: a plugin inside one of its runs, or outside any. The gate creates it for the action."""
 
 from parlour.core.access.grants import Grant
-from parlour.core.model.providers import Asking
+from parlour.core.model.providers import CallContext
 from parlour.core.runs.session import RunSession
 from parlour_sdk.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Caller:
+class ActionCaller:
     """A plugin with its grant, and its run if the call belongs to one."""
 
     plugin_id: str
@@ -20,16 +20,16 @@ class Caller:
         return self.grant.runner_id if self.session is not None else ""
 
     @property
-    def run(self) -> RunSession:
+    def run_session(self) -> RunSession:
         """The session of the run, for actions that are declared to need one."""
         assert self.session is not None
         return self.session
 
-    def asking(self) -> Asking:
+    def call_context(self) -> CallContext:
         if self.session is None:
-            return Asking(self.plugin_id)
+            return CallContext(self.plugin_id)
         event = self.session.event
-        return Asking(
+        return CallContext(
             self.plugin_id,
             self.session.run_id,
             self.session.binding.agent.agent_id,

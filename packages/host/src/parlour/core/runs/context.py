@@ -7,22 +7,22 @@ It is plain JSON, built once and encoded once; a test compares it with the proto
 from typing import Any
 
 from parlour.core.access.grants import Grant, available_apis
-from parlour.core.config.form_validation import prefilled
+from parlour.core.config.form_validation import with_defaults
 from parlour.core.model.agent import Binding
-from parlour.core.model.event import Party, RecordedEvent
+from parlour.core.model.event import Participant, RecordedEvent
 from parlour.core.model.providers import Providers
-from parlour.core.model.runner import Descriptor
+from parlour.core.model.runner import RunnerDescriptor
 from parlour_sdk.values import dataclass
 
 from . import resources
-from .bootstrap import NOTHING, Inlined
-from .text_fallback import in_words
+from .bootstrap import NO_HISTORY, InlineHistory
+from .text_fallback import to_text_only
 
 _SOURCES = {"webui": "webui", "api": "api", "schedule": "scheduler", "system": "system"}
 
 
 @dataclass(frozen=True, slots=True)
-class Opening:
+class ContextInputs:
     """Values that are known after the run's first unit."""
 
     run_id: str
@@ -31,26 +31,26 @@ class Opening:
     deadline_at: int
     state: dict[str, dict[str, Any]]
     latest_cursor: str = ""
-    inlined: Inlined = NOTHING
+    inline_history: InlineHistory = NO_HISTORY
     delivery: dict[str, Any] | None = None
     """Target of the reply, and what the target supports."""
 
 
-def build(
+def build_request(
     event: RecordedEvent,
     binding: Binding,
-    descriptor: Descriptor,
+    descriptor: RunnerDescriptor,
     grant: Grant,
     providers: Providers,
-    opening: Opening,
+    opening: ContextInputs,
     host_version: str,
     time_zone: str,
 ) -> dict[str, Any]:
     """Builds the request to a runner: its id, its name and the context."""
     envelope = event.envelope
     form = descriptor.manifest.config_schema
-    config = prefilled(form, binding.agent.runner_config)
-    granted = resources.project(grant, providers)
+    config = with_defaults(form, binding.agent.runner_config)
+    granted = resources.describe_resources(grant, providers)
     context: dict[str, Any] = {
         "run_id": opening.run_id,
         "trigger": {
@@ -68,7 +68,7 @@ def build(
             "transcript_seq": opening.transcript_seq,
             "has_history_before": opening.transcript_seq > 1,
             "latest_cursor": opening.latest_cursor or None,
-            "inline_policy": opening.inlined.inline_policy,
+            "inline_policy": opening.inline_history.inline_policy,
             "available_apis": available_apis(grant),
         },
         "state": opening.state,
@@ -82,7 +82,7 @@ def build(
             "static_refs": resources.static_refs(form, config, granted),
         },
         "config": config,
-        "bootstrap": opening.inlined.bootstrap,
+        "bootstrap": opening.inline_history.bootstrap,
         "metadata": {},
     }
     return {"runner_id": descriptor.runner_id, "runner_name": descriptor.manifest.name, "context": context}
@@ -100,7 +100,7 @@ def event_parts(event: RecordedEvent, multimodal: bool) -> dict[str, Any]:
             "source_event_type": envelope.source_event_type or None,
             "data": envelope.data,
         },
-        "input": envelope.input if multimodal else in_words(envelope.input),
+        "input": envelope.input if multimodal else to_text_only(envelope.input),
         "conversation": {
             "conversation_id": event.conversation_id,
             "thread_id": envelope.thread_id or None,
@@ -114,7 +114,7 @@ def event_parts(event: RecordedEvent, multimodal: bool) -> dict[str, Any]:
     }
 
 
-def _actor(party: Party) -> dict[str, Any] | None:
+def _actor(party: Participant) -> dict[str, Any] | None:
     if not party.type:
         return None
     return {
@@ -125,7 +125,7 @@ def _actor(party: Party) -> dict[str, Any] | None:
     }
 
 
-def _subject(party: Party) -> dict[str, Any] | None:
+def _subject(party: Participant) -> dict[str, Any] | None:
     if not party.type:
         return None
     return {"subject_type": party.type, "subject_id": party.id or None, "data": party.data}

@@ -2,26 +2,26 @@
 checks.
 """
 
-from parlour.core.delivery.composer import Delivery
-from parlour.core.errors import Refused
-from parlour.core.journal import Draft, Journal, Row
+from parlour.core.delivery.composer import DeliveryService
+from parlour.core.errors import CallRejected
+from parlour.core.journal import Journal, Row, UnitBuilder
 from parlour.core.model.ports import Clock
 from parlour.core.store import ledger
-from parlour.core.store.ledger import ACTIVE, Ledger, RunEnd
-from parlour.core.store.remote_workers import Runtimes
+from parlour.core.store.ledger import ACTIVE_STATUSES, Ledger, RunEnd
+from parlour.core.store.remote_workers import RemoteWorkerStore
 from parlour_sdk.protocol.results import AgentRunResult
 
-from .active_run import Live, Recording, digest
-from .caller import Caller
-from .completion import Endings
+from .active_run import ActiveRun, ActiveRuns, result_digest
+from .caller import ActionCaller
+from .completion import RunCompleter
+from .lanes import Lanes
 from .outcomes import Outcomes
-from .queue import Lanes
 from .remote_queue import RemoteQueue, RemoteRun
-from .run_state import recall
-from .session import Ending, Entry, RunSession, Sessions
+from .run_state import load_progress
+from .session import QueuedEvent, RunSession, RunSessions, RunTermination
 
 ADMIN = ("agent_runs", "admin")
-_OVER = {"cancelled": "cancelled", "timeout": "deadline_exceeded"}
+_RUN_OVER_CODES = {"cancelled": "cancelled", "timeout": "deadline_exceeded"}
 
 
 class RunControl:
@@ -30,18 +30,18 @@ class RunControl:
     def __init__(
         self,
         journal: Journal,
-        sessions: Sessions,
+        sessions: RunSessions,
         lanes: Lanes,
         claims: RemoteQueue,
-        recording: Recording,
-        endings: Endings,
-        delivery: Delivery,
+        recording: ActiveRuns,
+        endings: RunCompleter,
+        delivery: DeliveryService,
         outcomes: Outcomes,
         clock: Clock,
     ) -> None:
         self._journal = journal
         self._ledger = Ledger(journal)
-        self._runtimes = Runtimes(journal)
+        self._runtimes = RemoteWorkerStore(journal)
         self._sessions = sessions
         self._lanes = lanes
         self._claims = claims
@@ -51,22 +51,22 @@ class RunControl:
         self._outcomes = outcomes
         self._clock = clock
 
-    async def visible(self, caller: Caller, run_id: str) -> Row:
+    async def get_visible(self, caller: ActionCaller, run_id: str) -> Row:
         """Returns the run's row. A run of another plugin is reported as not found, like one that never existed."""
-        run = await self._ledger.run(run_id)
+        run = await self._ledger.get_run(run_id)
         if run is None or not (caller.grant.has(ADMIN) or _own(caller, run)):
-            raise Refused("not_found", "no run that this plugin may see has this id")
+            raise CallRejected("not_found", "no run that this plugin may see has this id")
         return run
 
-    def active(self, conversation_id: str) -> RunSession | None:
+    def find_active(self, conversation_id: str) -> RunSession | None:
         """Returns the run of this conversation that can be cancelled, even if its runner has not been called yet."""
         registered = self._sessions.in_lane(conversation_id)
         if registered is not None:
             return registered
         mine = (each for each in self._sessions.all() if each.entry.lane == conversation_id)
-        return next((each for each in mine if each.rehearsal is None), None)
+        return next((each for each in mine if each.dry_run is None), None)
 
-    async def cancel(self, run_id: str, ending: Ending) -> bool:
+    async def cancel(self, run_id: str, ending: RunTermination) -> bool:
         """Cancels a run and returns when it is over; returns False if there was nothing to end."""
         session = self._sessions.get(run_id)
         if session is not None:
@@ -74,105 +74,105 @@ class RunControl:
             session.stop(ending)
             await session.ended.wait()
             return True
-        run = await self._ledger.run(run_id)
-        if run is None or run["status"] not in ACTIVE:
+        run = await self._ledger.get_run(run_id)
+        if run is None or run["status"] not in ACTIVE_STATUSES:
             return False
-        entry = self._lanes.withdraw(run["conversation_id"], run["event_seq"])
+        entry = self._lanes.remove(run["conversation_id"], run["event_seq"])
         if entry is None:
-            raise Refused("runtime_error", "the run is just being started; ask again", retryable=True)
-        await self._call_off(run_id, entry, ending)
+            raise CallRejected("runtime_error", "the run is just being started; ask again", retryable=True)
+        await self._cancel_queued(run_id, entry, ending)
         return True
 
-    async def append(self, caller: Caller, run_id: str, result: AgentRunResult, lease: str | None) -> None:
+    async def append(self, caller: ActionCaller, run_id: str, result: AgentRunResult, lease: str | None) -> None:
         """Applies one result that a plugin sends for a run."""
         if result.run_id != run_id:
-            raise Refused("invalid_argument", f"result.run_id: it must be {run_id}, the run that is named")
-        live, leased = await self._fed(caller, run_id)
+            raise CallRejected("invalid_argument", f"result.run_id: it must be {run_id}, the run that is named")
+        live, leased = await self._get_executing(caller, run_id)
         if live is None:
-            await self._accept_repeat(run_id, result)
+            await self._accept_duplicate(run_id, result)
             return
         async with live.lock:
             if leased is not None:
-                leased.check(lease, caller.plugin_id)
-                await leased.begun()
+                leased.verify(lease, caller.plugin_id)
+                await leased.ensure_started()
             await live.append(result)
 
-    async def finalize(self, caller: Caller, run_id: str, ending: Ending, lease: str | None) -> None:
+    async def finalize(self, caller: ActionCaller, run_id: str, ending: RunTermination, lease: str | None) -> None:
         """Ends a run on request of the plugin that executes it."""
-        live, leased = await self._fed(caller, run_id)
+        live, leased = await self._get_executing(caller, run_id)
         if live is None:
-            run = await self._ledger.run(run_id)
+            run = await self._ledger.get_run(run_id)
             if run is None or run["status"] != ending.status:
-                raise _over(run)
+                raise _run_over_error(run)
             return
         async with live.lock:
             if leased is not None:
-                leased.check(lease, caller.plugin_id)
+                leased.verify(lease, caller.plugin_id)
                 if ending.status == "completed":
-                    await leased.begun()
+                    await leased.ensure_started()
             await live.finalize(ending)
         await live.session.ended.wait()
 
-    async def ended(self, caller: Caller, run_id: str) -> Refused:
+    async def run_over_error(self, caller: ActionCaller, run_id: str) -> CallRejected:
         """Returns the error for a run that is over, if the caller holds it or did."""
-        return _over(await self._held_once(caller, run_id))
+        return _run_over_error(await self._require_holder(caller, run_id))
 
-    async def was_cancelled(self, caller: Caller, run_id: str) -> bool:
+    async def was_cancelled(self, caller: ActionCaller, run_id: str) -> bool:
         """Returns whether the holder of a run that is over has to be notified that it was cancelled."""
         if self._claims.get(run_id) is not None:
             return False
-        return (await self._held_once(caller, run_id))["status"] in _OVER
+        return (await self._require_holder(caller, run_id))["status"] in _RUN_OVER_CODES
 
-    async def _fed(self, caller: Caller, run_id: str) -> tuple[Live | None, RemoteRun | None]:
+    async def _get_executing(self, caller: ActionCaller, run_id: str) -> tuple[ActiveRun | None, RemoteRun | None]:
         """Returns the run if it is active, and its remote part if it has one. Only the runner's own plugin and the
         holder get it, and for a remote run also plugins that may administer runtimes.
         """
         leased = self._claims.get(run_id)
-        live = leased.live if leased is not None else self._recording.find(run_id)
+        live = leased.active_run if leased is not None else self._recording.find(run_id)
         if live is None or live.session.ended.is_set():
-            await self._held_once(caller, run_id)
+            await self._require_holder(caller, run_id)
             return None, None
         holder = leased.holder if leased is not None else ""
         may_know = leased is not None and caller.grant.has(("runtimes", "admin"))
         if caller.plugin_id not in (live.session.grant.plugin_id, holder) and not may_know:
-            raise Refused("not_found", "no run that this plugin executes has this id")
+            raise CallRejected("not_found", "no run that this plugin executes has this id")
         return live, leased
 
-    async def _held_once(self, caller: Caller, run_id: str) -> Row:
+    async def _require_holder(self, caller: ActionCaller, run_id: str) -> Row:
         """Returns the row of a run that the caller executes or has executed."""
-        run = await self._ledger.run(run_id)
+        run = await self._ledger.get_run(run_id)
         runtime = await self._runtimes.get(run["claimed_by"]) if run is not None and run["claimed_by"] else None
         holder = runtime.plugin_id if runtime is not None else ""
         if run is None or caller.plugin_id not in (run["plugin_id"], holder):
-            raise Refused("not_found", "no run that this plugin executes has this id")
+            raise CallRejected("not_found", "no run that this plugin executes has this id")
         return run
 
-    async def _accept_repeat(self, run_id: str, result: AgentRunResult) -> None:
+    async def _accept_duplicate(self, run_id: str, result: AgentRunResult) -> None:
         """Accepts the repetition of a result after the end of the run, because the response to it may have been
         lost.
         """
-        progress = await recall(self._ledger, run_id)
-        if result.sequence is None or progress.digest(result.sequence) != digest(result):
-            raise _over(await self._ledger.run(run_id))
+        progress = await load_progress(self._ledger, run_id)
+        if result.sequence is None or progress.digest(result.sequence) != result_digest(result):
+            raise _run_over_error(await self._ledger.get_run(run_id))
 
-    async def _call_off(self, run_id: str, entry: Entry, ending: Ending) -> None:
-        draft = Draft("run.call_off")
+    async def _cancel_queued(self, run_id: str, entry: QueuedEvent, ending: RunTermination) -> None:
+        draft = UnitBuilder("run.call_off")
         now = self._clock.now()
         end = RunEnd(ending.status, ending.code, ending.error, cancel_requested_at=now)
         draft.add(ledger.end_run(run_id, end, now))
-        settled = self._endings.settle(draft, entry.event, "cancelled", ending.code, run_id)
+        settled = self._endings.complete_event(draft, entry.event, "cancelled", ending.code, run_id)
         try:
-            await self._delivery.deliver(self._journal, draft.unit(), [])
+            await self._delivery.deliver(self._journal, draft.build(), [])
         except BaseException:
-            self._lanes.offer(entry)
+            self._lanes.enqueue(entry)
             raise
-        self._outcomes.settled([settled])
+        self._outcomes.publish([settled])
 
 
-def _own(caller: Caller, run: Row) -> bool:
+def _own(caller: ActionCaller, run: Row) -> bool:
     return caller.plugin_id in (run["plugin_id"], run["created_by"])
 
 
-def _over(run: Row | None) -> Refused:
+def _run_over_error(run: Row | None) -> CallRejected:
     status = run["status"] if run is not None else "gone"
-    return Refused(_OVER.get(status, "unauthorized"), f"the run is over: its status is {status}")
+    return CallRejected(_RUN_OVER_CODES.get(status, "unauthorized"), f"the run is over: its status is {status}")

@@ -11,12 +11,11 @@ from collections.abc import AsyncIterator
 from typing import Final
 
 from parlour.core.encoding import dumps, loads
-from parlour.core.errors import Refused
+from parlour.core.errors import CallRejected
 from parlour.core.journal import (
     ANY,
     Condition,
     Delete,
-    Draft,
     GuardFailed,
     Insert,
     Journal,
@@ -26,18 +25,19 @@ from parlour.core.journal import (
     StorageFailed,
     Table,
     Unit,
+    UnitBuilder,
     Update,
     above,
     at_most,
     one_of,
-    starting,
+    starts_with,
     where,
 )
-from parlour.core.model.event import EventContext, EventEnvelope, Party
+from parlour.core.model.event import EventContext, EventEnvelope, Participant
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.platforms.names import NameDirectory
 from parlour.core.store import artifacts, event_log
-from parlour.core.store.ledger import ACTIVE
+from parlour.core.store.ledger import ACTIVE_STATUSES
 from parlour.core.store.tables import (
     APPROVALS,
     ARTIFACTS,
@@ -57,24 +57,24 @@ from parlour.core.store.tables import (
 
 from .control import RunControl
 from .model_call_log import ModelCallLog
-from .session import Ending
+from .session import RunTermination
 
 logger = logging.getLogger(__name__)
 
-ROUNDS = 40
+MAX_DECISION_ATTEMPTS = 40
 """Attempts to decide a deletion while something in the conversation is pending."""
-ROUND_SECONDS = 0.05
+DECISION_RETRY_SECONDS = 0.05
 """Seconds between two such attempts."""
 UNSENT: Final = ("pending", "streaming", "sending")
 """Outbox states of rows that are not sent yet."""
-AT_ONCE = 500
+BATCH_ROWS = 500
 """Rows per unit."""
-RUNS_AT_ONCE = 20
+BATCH_RUNS = 20
 """Runs whose rows are deleted in one unit."""
-MARK = "erasing:"
+MARK_PREFIX = "erasing:"
 """Prefix of the name of the meta row that marks a decided deletion."""
-ENDING = Ending("cancelled", "cancelled", "the conversation is being deleted")
-NOTHING = dumps(
+CANCELLED_BY_DELETION = RunTermination("cancelled", "cancelled", "the conversation is being deleted")
+ERASED_BODY = dumps(
     {
         "chat": "",
         "surface": "",
@@ -88,13 +88,13 @@ NOTHING = dumps(
     }
 )
 """Body of an event whose content was deleted."""
-BY_RUN: Final = (RUN_EVENTS, CALLS, MODEL_CALLS, ARTIFACTS)
+TABLES_BY_RUN: Final = (RUN_EVENTS, CALLS, MODEL_CALLS, ARTIFACTS)
 """Tables whose rows are deleted with the run that they name."""
-BLANK: Final = {"body": NOTHING, "input_summary": "", "actor_name": ""}
+ERASED_COLUMNS: Final = {"body": ERASED_BODY, "input_summary": "", "actor_name": ""}
 """Columns of an event whose content was deleted."""
 
 
-class Erasing:
+class ConversationEraser:
     """Deletes conversations and continues interrupted deletions."""
 
     def __init__(
@@ -112,84 +112,86 @@ class Erasing:
         self._model_calls = model_calls
         self._ids = ids
         self._clock = clock
-        self._rest: asyncio.Task[None] | None = None
-        self._under_way: set[str] = set()
+        self._recovery_task: asyncio.Task[None] | None = None
+        self._in_progress: set[str] = set()
 
-    async def erase(self, conversation_id: str, by: Party, *also: Statement) -> None:
+    async def erase(self, conversation_id: str, by: Participant, *also: Statement) -> None:
         """Deletes the conversation after cancelling its active runs. Raises Refused if that is not possible now;
         nothing is deleted then.
         """
-        for _ in range(ROUNDS):
+        for _ in range(MAX_DECISION_ATTEMPTS):
             await self._end_runs(conversation_id)
             try:
                 await self._decide(conversation_id, by, also)
             except GuardFailed:
-                if await self._cut_off(conversation_id):
-                    await self._carry_out(conversation_id)
+                if await self._was_interrupted(conversation_id):
+                    await self._execute(conversation_id)
                 else:
-                    await asyncio.sleep(ROUND_SECONDS)  # something in it is still pending
+                    await asyncio.sleep(DECISION_RETRY_SECONDS)  # something in it is still pending
             else:
-                await self._carry_out(conversation_id)
+                await self._execute(conversation_id)
                 return
         told = "a message of this conversation is still being handled or waits to be sent; ask again in a moment"
-        raise Refused("conflict", told, retryable=True)
+        raise CallRejected("conflict", told, retryable=True)
 
-    async def take_up(self) -> None:
+    async def recover(self) -> None:
         """Continues deletions that a previous process of the Host had decided, in the background."""
-        marks = await self._journal.read(Select(META, where(name=starting(MARK)), ("name",)))
+        marks = await self._journal.read(Select(META, where(name=starts_with(MARK_PREFIX)), ("name",)))
         if marks:
-            self._rest = asyncio.create_task(self._go_on([mark["name"].removeprefix(MARK) for mark in marks]))
+            self._recovery_task = asyncio.create_task(
+                self._resume_all([mark["name"].removeprefix(MARK_PREFIX) for mark in marks])
+            )
 
-    async def _go_on(self, conversations: list[str]) -> None:
+    async def _resume_all(self, conversations: list[str]) -> None:
         for conversation_id in conversations:
             try:
-                await self._carry_out(conversation_id)
+                await self._execute(conversation_id)
             except StorageFailed as failure:  # the mark stays for the next start
                 logger.error("conversation %s is not deleted yet: %s", conversation_id, failure.message)
 
     async def _end_runs(self, conversation_id: str) -> None:
-        active = where(conversation_id=conversation_id, status=one_of(*ACTIVE))
+        active = where(conversation_id=conversation_id, status=one_of(*ACTIVE_STATUSES))
         for run in await self._journal.read(Select(RUNS, active, ("run_id",))):
             try:
-                await self._control.cancel(run["run_id"], ENDING)
-            except Refused as refusal:
+                await self._control.cancel(run["run_id"], CANCELLED_BY_DELETION)
+            except CallRejected as refusal:
                 if not refusal.retryable:
                     raise
 
-    async def _decide(self, conversation_id: str, by: Party, also: tuple[Statement, ...]) -> None:
+    async def _decide(self, conversation_id: str, by: Participant, also: tuple[Statement, ...]) -> None:
         """Commits the decision; from then on the conversation is deleted, even if this process ends."""
         here = where(conversation_id=conversation_id)
         columns = ("transcript_seq", "bot_id", "chat")
         [conversation] = await self._journal.read(Select(CONVERSATIONS, here, columns))
         until = conversation["transcript_seq"]
-        draft = Draft("conversation.erase")
+        draft = UnitBuilder("conversation.erase")
         # nothing may be pending: neither an answer nor its delivery
         draft.add(Update(INBOX, {"attempts": 0}, where(lane=conversation_id), expect=0))
         draft.add(Update(OUTBOX, {"attempts": 0}, here + where(state=one_of(*UNSENT)), expect=0))
         draft.add(Update(CONVERSATIONS, {"transcript_seq": until}, here + where(transcript_seq=until)))
         draft.add(Delete(STATE, here, expect=ANY), Delete(FEEDBACK, here, expect=ANY))
-        draft.add(artifacts.remove_of(conversation_id), Delete(APPROVALS, here, expect=ANY))
+        draft.add(artifacts.remove_for_conversation(conversation_id), Delete(APPROVALS, here, expect=ANY))
         draft.add(*self._names.forget_chat(conversation["bot_id"], conversation["chat"]))
         draft.add(event_log.append(self._tombstone(by), conversation_id, self._clock.now()), *also)
-        draft.add(Insert(META, {"name": f"{MARK}{conversation_id}", "value": dumps({"until": until})}))
-        await self._journal.commit(draft.unit())
+        draft.add(Insert(META, {"name": f"{MARK_PREFIX}{conversation_id}", "value": dumps({"until": until})}))
+        await self._journal.commit(draft.build())
 
-    async def _cut_off(self, conversation_id: str) -> bool:
+    async def _was_interrupted(self, conversation_id: str) -> bool:
         """Returns whether the deletion was decided before and interrupted by a database failure."""
-        marks = await self._journal.read(Select(META, where(name=f"{MARK}{conversation_id}"), ("name",)))
-        return bool(marks) and conversation_id not in self._under_way
+        marks = await self._journal.read(Select(META, where(name=f"{MARK_PREFIX}{conversation_id}"), ("name",)))
+        return bool(marks) and conversation_id not in self._in_progress
 
-    async def _carry_out(self, conversation_id: str) -> None:
-        self._under_way.add(conversation_id)
+    async def _execute(self, conversation_id: str) -> None:
+        self._in_progress.add(conversation_id)
         try:
             await self._model_calls.forget_conversation(conversation_id)
-            await self._empty(conversation_id)
+            await self._delete_rows(conversation_id)
         finally:
-            self._under_way.discard(conversation_id)
+            self._in_progress.discard(conversation_id)
 
-    async def _empty(self, conversation_id: str) -> None:
+    async def _delete_rows(self, conversation_id: str) -> None:
         """Deletes the rows of the conversation. Messages that came after the decision stay."""
-        name, here = where(name=f"{MARK}{conversation_id}"), where(conversation_id=conversation_id)
+        name, here = where(name=f"{MARK_PREFIX}{conversation_id}"), where(conversation_id=conversation_id)
         marks = await self._journal.read(Select(META, name, ("value",)))
         until = int(loads(marks[0]["value"])["until"])
         deleted = here + where(event_type="conversation.deleted")
@@ -204,10 +206,12 @@ class Erasing:
             these = here + where(feed_seq=one_of(*(row["feed_seq"] for row in rows)))
             await self._step(Delete(OUTBOX, these, expect=ANY))
         async for rows in self._batches(EVENTS, "seq", here + where(seq=at_most(tombstone["seq"] - 1))):
-            await self._step(Update(EVENTS, BLANK, where(seq=one_of(*(row["seq"] for row in rows))), expect=ANY))
-        async for rows in self._batches(RUNS, "run_id", here + before, limit=RUNS_AT_ONCE):
+            await self._step(
+                Update(EVENTS, ERASED_COLUMNS, where(seq=one_of(*(row["seq"] for row in rows))), expect=ANY)
+            )
+        async for rows in self._batches(RUNS, "run_id", here + before, limit=BATCH_RUNS):
             these = where(run_id=one_of(*(row["run_id"] for row in rows)))
-            await self._step(*(Delete(table, these, expect=ANY) for table in BY_RUN))
+            await self._step(*(Delete(table, these, expect=ANY) for table in TABLES_BY_RUN))
         anew = Update(CONVERSATIONS, {"transcript_seq": 0}, here + where(transcript_seq=until), expect=ANY)
         await self._step(anew, Delete(META, name))
 
@@ -217,7 +221,7 @@ class Erasing:
         key: str,
         conditions: tuple[Condition, ...],
         columns: tuple[str, ...] = (),
-        limit: int = AT_ONCE,
+        limit: int = BATCH_ROWS,
     ) -> AsyncIterator[list[Row]]:
         """Yields matching rows in batches, in the order of a key by which a conversation's rows are found."""
         position: tuple[Condition, ...] = ()
@@ -232,7 +236,7 @@ class Erasing:
     async def _step(self, *statements: Statement) -> None:
         await self._journal.commit(Unit("conversation.empty", statements))
 
-    def _tombstone(self, by: Party) -> EventEnvelope:
+    def _tombstone(self, by: Participant) -> EventEnvelope:
         identity = self._ids.new()
         return EventEnvelope(
             event_id=identity,

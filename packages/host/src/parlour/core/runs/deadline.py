@@ -6,11 +6,11 @@ import asyncio
 
 from parlour.core.model.ports import Clock
 
-from .session import Ending, RunSession
+from .session import RunSession, RunTermination
 
-CLOCKS_APART = 100
+CLOCK_TOLERANCE_MILLISECONDS = 100
 """Milliseconds by which this clock may differ from the one by which a runner limits its calls."""
-SAID = ("deadline_exceeded", "runner.timeout")
+RUNNER_TIMEOUT_CODES = ("deadline_exceeded", "runner.timeout")
 """Error codes with which a runner reports that its time is over."""
 
 
@@ -19,17 +19,17 @@ def set_timer(session: RunSession, clock: Clock) -> asyncio.TimerHandle | None:
     if not session.deadline_at:
         return None
     left = max(0, session.deadline_at - clock.now()) / 1000
-    return asyncio.get_running_loop().call_later(left, session.stop, _time_over(session))
+    return asyncio.get_running_loop().call_later(left, session.stop, _timeout(session))
 
 
-def judged(session: RunSession, ending: Ending, now: int) -> Ending:
+def apply_deadline(session: RunSession, ending: RunTermination, now: int) -> RunTermination:
     """Turns a runner's own report that its time is over into the Host's timeout, because the runner may notice
     first.
     """
-    noticed = ending.status == "failed" and ending.code in SAID and session.deadline_at
-    return _time_over(session) if noticed and now >= session.deadline_at - CLOCKS_APART else ending
+    noticed = ending.status == "failed" and ending.code in RUNNER_TIMEOUT_CODES and session.deadline_at
+    return _timeout(session) if noticed and now >= session.deadline_at - CLOCK_TOLERANCE_MILLISECONDS else ending
 
 
-def _time_over(session: RunSession) -> Ending:
+def _timeout(session: RunSession) -> RunTermination:
     seconds = session.binding.agent.timeout_seconds
-    return Ending("timeout", "runner.timeout", f"the run took longer than {seconds:g} s")
+    return RunTermination("timeout", "runner.timeout", f"the run took longer than {seconds:g} s")

@@ -3,7 +3,7 @@
 from dataclasses import field
 from typing import Any
 
-from parlour.core.errors import Refused
+from parlour.core.errors import CallRejected
 from parlour.core.journal import Condition, at_most, where
 from parlour.core.model.resource_policy import Selection
 from parlour_sdk.values import dataclass
@@ -12,12 +12,12 @@ StorageCopy = dict[tuple[str, str], bytes | None]
 """Storage values by area and key; None for a deleted one."""
 
 
-COPY_BYTES = 16 * 1024 * 1024
+MAX_COPY_BYTES = 16 * 1024 * 1024
 """Maximum bytes that a rerun may write into its copies in total, because they are kept in memory."""
 
 
 @dataclass(slots=True)
-class Rehearsal:
+class DryRunState:
     """The limits and copies with which a rerun executes."""
 
     rerun_of: str
@@ -31,11 +31,13 @@ class Rehearsal:
     storage: StorageCopy = field(default_factory=dict)
     written: int = 0
 
-    def take(self, size: int) -> None:
+    def count_bytes(self, size: int) -> None:
         """Counts bytes that are written into the copies. Raises Refused beyond the limit."""
         self.written += size
-        if self.written > COPY_BYTES:
-            raise Refused("payload_too_large", f"a rerun writes at most {COPY_BYTES // 1024} KiB of state and storage")
+        if self.written > MAX_COPY_BYTES:
+            raise CallRejected(
+                "payload_too_large", f"a rerun writes at most {MAX_COPY_BYTES // 1024} KiB of state and storage"
+            )
 
     def transcript_until(self, own_conversation: bool) -> tuple[Condition, ...]:
         """Returns conditions for transcript items that the event's first run could have found."""

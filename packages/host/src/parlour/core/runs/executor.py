@@ -6,46 +6,46 @@ A run for remote workers is passed to the remote queue, which keeps its lane sus
 import logging
 from collections.abc import Awaitable
 
-from parlour.core.delivery.composer import Delivery
-from parlour.core.journal import Draft, Journal
-from parlour.core.log_context import about_run
+from parlour.core.delivery.composer import DeliveryService
+from parlour.core.journal import Journal, UnitBuilder
+from parlour.core.log_context import run_log_context
 from parlour.core.model.agent import Binding
 from parlour.core.model.ports import Clock, PluginCaller
 from parlour.core.model.resource_policy import Selection
-from parlour.core.model.runner import Descriptor
-from parlour.core.runs.runner_registry import Registry, absence
+from parlour.core.model.runner import RunnerDescriptor
+from parlour.core.runs.runner_registry import RunnerRegistry, missing_runner_message
 from parlour.core.secrets import SecretUnreadable
 
-from . import queue_result
-from .active_run import LiveRun
-from .attachment_prefetch import Bringing
-from .completion import Endings
+from . import lane_result
+from .active_run import ActiveRunFactory
+from .attachment_prefetch import AttachmentPrefetcher
+from .completion import RunCompleter
+from .lane_result import LaneResult
 from .outcomes import Outcomes
-from .plugin_call import invoke
-from .queue_result import Turn
+from .plugin_call import run_plugin
 from .remote_queue import RemoteQueue
-from .session import Entry, Opened, RunSession, Sessions
-from .starter import Openings
+from .session import QueuedEvent, RunSession, RunSessions, StartedRun
+from .starter import RunStarter
 
 logger = logging.getLogger(__name__)
 
 
-class Orchestrator:
+class RunExecutor:
     """Executes the runs of queued events."""
 
     def __init__(
         self,
         journal: Journal,
         plugins: PluginCaller,
-        registry: Registry,
-        openings: Openings,
-        live: LiveRun,
+        registry: RunnerRegistry,
+        openings: RunStarter,
+        live: ActiveRunFactory,
         claims: RemoteQueue,
-        sessions: Sessions,
-        delivery: Delivery,
-        endings: Endings,
+        sessions: RunSessions,
+        delivery: DeliveryService,
+        endings: RunCompleter,
         outcomes: Outcomes,
-        bringing: Bringing,
+        bringing: AttachmentPrefetcher,
         clock: Clock,
     ) -> None:
         self._journal = journal
@@ -61,55 +61,55 @@ class Orchestrator:
         self._bringing = bringing
         self._clock = clock
 
-    async def run(self, entry: Entry, binding: Binding) -> Turn:
+    async def execute(self, entry: QueuedEvent, binding: Binding) -> LaneResult:
         """Executes a run for the event, or rejects the event if its agent has no usable runner."""
         descriptor = self._registry.get(binding.agent.runner_id)
         if descriptor is None:
-            await self._refuse(entry, absence(binding.agent.runner_id))
-            return Turn()
-        if descriptor.plugin_id not in Selection.of(binding.agent.resource_policy.plugins):
+            await self._refuse(entry, missing_runner_message(binding.agent.runner_id))
+            return LaneResult()
+        if descriptor.plugin_id not in Selection.parse(binding.agent.resource_policy.plugins):
             await self._refuse(entry, f"plugin {descriptor.plugin_id} is not among the plugins this agent may use")
-            return Turn()
+            return LaneResult()
         try:
-            session = await self._openings.session(entry, binding, descriptor)
+            session = await self._openings.new_session(entry, binding, descriptor)
         except SecretUnreadable as failure:
             await self._refuse(entry, f"the configuration of agent '{binding.agent.name}' can't be used: {failure}")
-            return Turn()
-        commission = entry.event.envelope.commission
+            return LaneResult()
+        commission = entry.event.envelope.run_request
         if commission is not None and commission.queue:
-            return await self._claims.park(session, descriptor, commission.labels)
-        self._sessions.announce(session)
-        with about_run(session.run_id):
-            return await self._carry_out(entry, session, descriptor, self._openings.begin(session, descriptor))
+            return await self._claims.enqueue(session, descriptor, commission.labels)
+        self._sessions.register_pending(session)
+        with run_log_context(session.run_id):
+            return await self._execute(entry, session, descriptor, self._openings.start(session, descriptor))
 
-    async def carry_on(self, entry: Entry, opened: Opened) -> Turn:
+    async def execute_started(self, entry: QueuedEvent, opened: StartedRun) -> LaneResult:
         """Executes a run that was started in the unit that accepted its event."""
-        entry.opened = None
+        entry.started_run = None
         session, descriptor = opened.session, opened.descriptor
-        with about_run(session.run_id):
-            return await self._carry_out(entry, session, descriptor, self._openings.prepared(opened))
+        with run_log_context(session.run_id):
+            return await self._execute(entry, session, descriptor, self._openings.prepared_request(opened))
 
-    async def _carry_out(
-        self, entry: Entry, session: RunSession, descriptor: Descriptor, begun: Awaitable[dict[str, object]]
-    ) -> Turn:
+    async def _execute(
+        self, entry: QueuedEvent, session: RunSession, descriptor: RunnerDescriptor, begun: Awaitable[dict[str, object]]
+    ) -> LaneResult:
         try:
             request = await begun
             self._sessions.register(session)
             self._delivery.run_started(entry.event, session.run_id)
-            await self._bringing.bring(session)
+            await self._bringing.prefetch(session)
             live = self._live(session)
-            aftermath = await invoke(self._plugins, descriptor.plugin_id, request, session, live, self._clock)
+            aftermath = await run_plugin(self._plugins, descriptor.plugin_id, request, session, live, self._clock)
         finally:
             self._sessions.unregister(session)
-        self._outcomes.settled(aftermath.settled)
-        return queue_result.after(entry, session.run_id, aftermath)
+        self._outcomes.publish(aftermath.outcomes)
+        return lane_result.from_completion(entry, session.run_id, aftermath)
 
-    async def _refuse(self, entry: Entry, reason: str) -> None:
+    async def _refuse(self, entry: QueuedEvent, reason: str) -> None:
         """Completes an event that can't have a run, and notifies its sender."""
         logger.warning("event %s can't be answered: %s", entry.event.envelope.event_id, reason)
-        draft = Draft("event.settle")
-        self._endings.call_off(draft, entry, "runner.unavailable", reason)
-        settled = self._endings.settle(draft, entry.event, "failed", reason)
-        rows = self._endings.refuse(draft, entry, "runner.unavailable")
-        await self._delivery.deliver(self._journal, draft.unit(), rows)
-        self._outcomes.settled([settled])
+        draft = UnitBuilder("event.settle")
+        self._endings.cancel_queued(draft, entry, "runner.unavailable", reason)
+        settled = self._endings.complete_event(draft, entry.event, "failed", reason)
+        rows = self._endings.reject(draft, entry, "runner.unavailable")
+        await self._delivery.deliver(self._journal, draft.build(), rows)
+        self._outcomes.publish([settled])

@@ -8,67 +8,67 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
-from parlour.core.journal import Draft, Receipt, Ref, resolved
+from parlour.core.journal import Receipt, Ref, UnitBuilder, resolve_ref
 from parlour.core.model.event import ConversationKey, RecordedEvent
 from parlour.core.model.resource_policy import Selection
 from parlour.core.platforms.names import NameDirectory
-from parlour.core.routing.router import Bound, Decision
-from parlour.core.runs.runner_registry import Registry
+from parlour.core.routing.router import RouteDecision, ToAgent
+from parlour.core.runs.runner_registry import RunnerRegistry
 from parlour.core.secrets import SecretUnreadable
 from parlour_sdk.values import dataclass
 
-from .loop_guard import LoopCap
-from .queue import Lanes, Reserved
-from .session import Entry, Opened, Sessions
-from .starter import Openings
+from .lanes import LaneReservation, Lanes
+from .loop_guard import LoopGuard
+from .session import QueuedEvent, RunSessions, StartedRun
+from .starter import RunStarter
 
 
 @dataclass(slots=True)
-class Beginning:
+class PendingStart:
     """A run that is written together with its event; it ends with `confirm` or `rollback`."""
 
-    opened: Opened
-    reserved: Reserved
-    sessions: Sessions
-    openings: Openings
-    cap: LoopCap
-    numbered: int | Ref = 0
-    transcribed: int | Ref = 0
+    opened: StartedRun
+    reserved: LaneReservation
+    sessions: RunSessions
+    openings: RunStarter
+    cap: LoopGuard
+    event_seq: int | Ref = 0
+    transcript_seq: int | Ref = 0
 
-    def write(self, draft: Draft, event_seq: Ref) -> None:
-        self.numbered = event_seq
-        self.transcribed = self.openings.write(draft, self.opened.session, self.opened.descriptor, event_seq)
-        draft.foreseen = self._foresee
+    def add_to_unit(self, draft: UnitBuilder, event_seq: Ref) -> None:
+        self.event_seq = event_seq
+        self.transcript_seq = self.openings.create_in(draft, self.opened.session, self.opened.descriptor, event_seq)
+        draft.on_prepared = self._set_numbers
 
-    def offer(self, receipt: Receipt) -> None:
-        self._foresee(receipt)
+    def confirm(self, receipt: Receipt) -> None:
+        self._set_numbers(receipt)
         entry = self.opened.session.entry
-        self.cap.count(entry.event)
-        self.reserved.begin(entry)
+        self.cap.record(entry.event)
+        self.reserved.start(entry)
 
-    def _foresee(self, receipt: Receipt) -> None:
+    def _set_numbers(self, receipt: Receipt) -> None:
         """Sets the numbers that the rows will have, so that the request can be prepared before the commit is
         durable.
         """
         entry = self.opened.session.entry
-        entry.event, entry.opened = replace(entry.event, seq=resolved(receipt, self.numbered)), self.opened
-        entry.attempts, entry.transcribed = 1, resolved(receipt, self.transcribed)
+        entry.event, entry.started_run = replace(entry.event, seq=resolve_ref(receipt, self.event_seq)), self.opened
+        entry.attempts, entry.transcript_seq = 1, resolve_ref(receipt, self.transcript_seq)
 
-    def give_up(self) -> None:
+    def rollback(self) -> None:
         self.sessions.unregister(self.opened.session)
         self.reserved.release()
 
 
-class Beginnings:
+class FastStart:
     """Decides whether an event can start its run immediately, and prepares that start."""
 
     def __init__(
         self,
-        registry: Registry,
-        openings: Openings,
-        sessions: Sessions,
+        registry: RunnerRegistry,
+        openings: RunStarter,
+        sessions: RunSessions,
         lanes: Lanes,
-        cap: LoopCap,
+        cap: LoopGuard,
         names: NameDirectory,
     ) -> None:
         self._registry = registry
@@ -79,46 +79,46 @@ class Beginnings:
         self._cap = cap
         self._arriving: Counter[ConversationKey] = Counter()
 
-    def arrives(self, key: ConversationKey) -> bool:
+    def enter(self, key: ConversationKey) -> bool:
         """Registers an arriving event until `leave` is called. Returns whether it is the only one of its
         conversation.
         """
         self._arriving[key] += 1
         return self._arriving[key] == 1
 
-    def arrived(self, key: ConversationKey) -> None:
+    def leave(self, key: ConversationKey) -> None:
         self._arriving[key] -= 1
         if not self._arriving[key]:
             del self._arriving[key]
 
-    async def prepare(self, event: RecordedEvent, decision: Decision) -> Beginning | None:
+    async def prepare(self, event: RecordedEvent, decision: RouteDecision) -> PendingStart | None:
         """Reserves the lane and creates the session. Returns None if the event has to wait for its turn or gets no
         run.
         """
-        if not isinstance(decision, Bound) or event.envelope.commission is not None:
+        if not isinstance(decision, ToAgent) or event.envelope.run_request is not None:
             return None
         agent = decision.binding.agent
-        if event.stale(agent.stale_after, event.created_at) or self._names.lacks(event.envelope):
+        if event.is_older_than(agent.stale_after, event.created_at) or self._names.needs_names(event.envelope):
             return None
         descriptor = self._registry.get(agent.runner_id)
-        if descriptor is None or descriptor.plugin_id not in Selection.of(agent.resource_policy.plugins):
+        if descriptor is None or descriptor.plugin_id not in Selection.parse(agent.resource_policy.plugins):
             return None
-        reserved = self._lanes.reserve(event) if not self._cap.limited(event) else None
+        reserved = self._lanes.try_reserve(event) if not self._cap.exceeded_limit(event) else None
         if reserved is None:
             return None
         try:
-            session = await self._openings.session(Entry(event), decision.binding, descriptor)
-            opened = Opened(session, descriptor)
-            reserved.meanwhile = partial(self._look, opened)
+            session = await self._openings.new_session(QueuedEvent(event), decision.binding, descriptor)
+            opened = StartedRun(session, descriptor)
+            reserved.prepare = partial(self._prepare_request, opened)
         except BaseException as error:
             reserved.release()
             if isinstance(error, SecretUnreadable):
                 return None  # the problem is reported at its turn
             raise
-        self._sessions.announce(session)
-        return Beginning(opened, reserved, self._sessions, self._openings, self._cap)
+        self._sessions.register_pending(session)
+        return PendingStart(opened, reserved, self._sessions, self._openings, self._cap)
 
-    async def _look(self, opened: Opened) -> None:
+    async def _prepare_request(self, opened: StartedRun) -> None:
         """Prepares the request during the commit. The start is already being written, so a failure is ignored here; the
         step is repeated when the run is executed and its failure is reported then.
         """

@@ -14,66 +14,70 @@ from typing import Literal
 from parlour.core.delivery.targets import PLATFORM
 from parlour.core.model.event import EventEnvelope, RecordedEvent
 from parlour.core.model.ports import Clock
-from parlour.core.routing.default_resolver import by_bot
+from parlour.core.routing.default_resolver import sent_by_bot
 from parlour_sdk.values import dataclass
 
 MINUTE_MILLISECONDS = 60_000
-PATIENCE_MILLISECONDS = 10 * MINUTE_MILLISECONDS
+PRIVATE_GRACE_MILLISECONDS = 10 * MINUTE_MILLISECONDS
 """Milliseconds for which a private chat may exceed the limit continuously before it is throttled."""
-HELD_MILLISECONDS = 60 * MINUTE_MILLISECONDS
+THROTTLE_MILLISECONDS = 60 * MINUTE_MILLISECONDS
 """Milliseconds for which a private chat stays throttled after its last refusal, and an account counts as a bot."""
-REFUSED_MINUTES = 3
+BOT_REFUSED_MINUTES = 3
 """Minutes of the last hour with a refusal, from which an account counts as a bot."""
-KEPT = 1000
+MAX_CACHED_CONVERSATIONS = 1000
 """Conversations kept in memory before idle ones are evicted."""
-KEPT_SENDERS = 500
+MAX_CACHED_SENDERS = 500
 """Senders kept in memory per conversation before idle ones are evicted."""
 
-Limited = Literal["", "sender", "bots", "group"]
+ExceededLimit = Literal["", "sender", "bots", "group"]
 """The limit that is exceeded; empty if none is."""
 _ALL = "all"
 _BOTS = "bots"
 
 
 @dataclass(slots=True)
-class Talk:
+class ConversationRate:
     """The runs of a conversation in the last minute, and the accounts that were refused in the last hour."""
 
-    begun: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    run_starts: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     """Start times of runs: of all together, of each sender, and of all accounts that behave like bots."""
-    refused: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    refusals: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     """Times of refusals by sender, at most one per minute."""
-    beyond_since: int = 0
+    over_limit_since: int = 0
     """Time from which every minute of a private chat exceeded the limit; 0 if the last one did not."""
-    held_until: int = 0
+    throttled_until: int = 0
 
     def recent(self, counted: str, before: int) -> list[int]:
-        if len(self.begun) > KEPT_SENDERS:
-            lively = {name: times for name, times in self.begun.items() if times and times[-1] > before}
-            self.begun = defaultdict(list, lively)
-        times = self.begun[counted]
+        if len(self.run_starts) > MAX_CACHED_SENDERS:
+            lively = {name: times for name, times in self.run_starts.items() if times and times[-1] > before}
+            self.run_starts = defaultdict(list, lively)
+        times = self.run_starts[counted]
         del times[: bisect_right(times, before)]
         return times
 
-    def refuse(self, sender: str, now: int) -> None:
-        if len(self.refused) > KEPT_SENDERS:
-            self.refused.clear()
-        times = self.refused[sender]
-        del times[: bisect_right(times, now - HELD_MILLISECONDS)]
+    def record_refusal(self, sender: str, now: int) -> None:
+        if len(self.refusals) > MAX_CACHED_SENDERS:
+            self.refusals.clear()
+        times = self.refusals[sender]
+        del times[: bisect_right(times, now - THROTTLE_MILLISECONDS)]
         if not times or now - times[-1] >= MINUTE_MILLISECONDS:
             times.append(now)
 
     def behaves_like_bot(self, sender: str, now: int) -> bool:
-        times = self.refused.get(sender, [])
-        return len(times) >= REFUSED_MINUTES and now - times[-1] < HELD_MILLISECONDS
+        times = self.refusals.get(sender, [])
+        return len(times) >= BOT_REFUSED_MINUTES and now - times[-1] < THROTTLE_MILLISECONDS
 
-    def lively(self, before: int) -> bool:
+    def is_active(self, before: int) -> bool:
         """Returns whether the entry is still needed. `before` is the time one minute ago."""
-        limited = any(times[-1] > before - HELD_MILLISECONDS for times in self.refused.values() if times)
-        return limited or self.held_until > before or any(times[-1] > before for times in self.begun.values() if times)
+        limited = any(times[-1] > before - THROTTLE_MILLISECONDS for times in self.refusals.values() if times)
+        return (
+            limited
+            or self.throttled_until > before
+            or any(times[-1] > before for times in self.run_starts.values() if times)
+        )
 
 
-class LoopCap:
+class LoopGuard:
     """Counts the runs of conversations and senders and rejects those beyond the limits."""
 
     def __init__(self, per_sender: int, per_group: int, clock: Clock) -> None:
@@ -81,22 +85,22 @@ class LoopCap:
         self._per_sender = per_sender
         self._per_group = per_group
         self._clock = clock
-        self._talks: dict[str, Talk] = {}
-        self._most = KEPT
+        self._talks: dict[str, ConversationRate] = {}
+        self._most = MAX_CACHED_CONVERSATIONS
 
-    def allow(self, per_sender: int, per_group: int) -> None:
+    def set_limits(self, per_sender: int, per_group: int) -> None:
         """Changes the limits from now on."""
         self._per_sender = per_sender
         self._per_group = per_group
 
-    def admit(self, event: RecordedEvent) -> Limited:
+    def try_acquire(self, event: RecordedEvent) -> ExceededLimit:
         """Counts one more run, or returns the limit that keeps it from starting."""
-        limited = self.limited(event)
+        limited = self.exceeded_limit(event)
         if not limited:
-            self.count(event)
+            self.record(event)
         return limited
 
-    def limited(self, event: RecordedEvent) -> Limited:
+    def exceeded_limit(self, event: RecordedEvent) -> ExceededLimit:
         """Returns the limit that one more run would exceed, and records the refusal."""
         envelope = event.envelope
         if not self._limits(envelope):
@@ -106,12 +110,12 @@ class LoopCap:
             return self._private_limited(talk, now)
         counted = self._counted(talk, envelope, now)
         if self._per_sender and len(talk.recent(counted, now - MINUTE_MILLISECONDS)) >= self._per_sender:
-            talk.refuse(_sender(envelope), now)
+            talk.record_refusal(_sender(envelope), now)
             return "bots" if counted == _BOTS else "sender"
         full = self._per_group and len(talk.recent(_ALL, now - MINUTE_MILLISECONDS)) >= self._per_group
         return "group" if full else ""
 
-    def count(self, event: RecordedEvent) -> None:
+    def record(self, event: RecordedEvent) -> None:
         envelope = event.envelope
         if not self._limits(envelope):
             return
@@ -128,33 +132,33 @@ class LoopCap:
         limits = self._per_sender if _private(envelope) else self._per_sender or self._per_group
         return bool(limits) and envelope.surface == PLATFORM and not envelope.principal
 
-    def _private_limited(self, talk: Talk, now: int) -> Limited:
+    def _private_limited(self, talk: ConversationRate, now: int) -> ExceededLimit:
         if len(talk.recent(_ALL, now - MINUTE_MILLISECONDS)) < self._per_sender:
-            talk.beyond_since = 0
+            talk.over_limit_since = 0
             return ""
-        talk.beyond_since = talk.beyond_since or now
-        if now >= talk.held_until and now < talk.beyond_since + PATIENCE_MILLISECONDS:
+        talk.over_limit_since = talk.over_limit_since or now
+        if now >= talk.throttled_until and now < talk.over_limit_since + PRIVATE_GRACE_MILLISECONDS:
             return ""
-        talk.held_until = now + HELD_MILLISECONDS
+        talk.throttled_until = now + THROTTLE_MILLISECONDS
         return "sender"
 
     @staticmethod
-    def _counted(talk: Talk, envelope: EventEnvelope, now: int) -> str:
+    def _counted(talk: ConversationRate, envelope: EventEnvelope, now: int) -> str:
         sender = _sender(envelope)
-        return _BOTS if by_bot(envelope) or talk.behaves_like_bot(sender, now) else sender
+        return _BOTS if sent_by_bot(envelope) or talk.behaves_like_bot(sender, now) else sender
 
-    def _talk(self, event: RecordedEvent) -> Talk:
+    def _talk(self, event: RecordedEvent) -> ConversationRate:
         talk = self._talks.get(event.conversation_id)
         if talk is None:
-            self._let_go(self._clock.now() - MINUTE_MILLISECONDS)
-            talk = self._talks[event.conversation_id] = Talk()
+            self._evict_idle(self._clock.now() - MINUTE_MILLISECONDS)
+            talk = self._talks[event.conversation_id] = ConversationRate()
         return talk
 
-    def _let_go(self, before: int) -> None:
+    def _evict_idle(self, before: int) -> None:
         """Evicts idle conversations once their number has grown well beyond what was kept last time."""
         if len(self._talks) >= self._most:
-            lively = {name: talk for name, talk in self._talks.items() if talk.lively(before)}
-            self._talks, self._most = lively, KEPT + 2 * len(lively)
+            lively = {name: talk for name, talk in self._talks.items() if talk.is_active(before)}
+            self._talks, self._most = lively, MAX_CACHED_CONVERSATIONS + 2 * len(lively)
 
 
 def _private(envelope: EventEnvelope) -> bool:

@@ -30,27 +30,27 @@ class ContentBuilder:
         self.truncated = False
 
     def encode(self, value: Any) -> str:
-        return self._redactor.clean_json(dumps(self.bounded(value)))
+        return self._redactor.redact_json(dumps(self.limit(value)))
 
     def messages(self, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Keeps the first message and as many of the newest as fit; a note says how many are missing."""
         if not messages:
             return []
-        first, rest = self.bounded(messages[0]), messages[1:]
+        first, rest = self.limit(messages[0]), messages[1:]
         newest: list[dict[str, Any]] = []
         while rest and self._left > 0:
-            newest.append(self.bounded(rest.pop()))
+            newest.append(self.limit(rest.pop()))
         if rest:
             self.truncated = True
             newest.append({"role": "note", "content": f"[{len(rest)} messages left out: the prompt is too long]"})
         return [first, *reversed(newest)]
 
-    def bounded(self, value: Any) -> Any:
+    def limit(self, value: Any) -> Any:
         match value:
             case str():
                 return self._text(value)
             case list() | tuple():
-                return [self.bounded(each) for each in value]
+                return [self.limit(each) for each in value]
             case dict():
                 return {name: self._field(value, name, each) for name, each in value.items()}
         return value
@@ -59,7 +59,7 @@ class ContentBuilder:
         if name == "content_base64" and isinstance(value, str):
             self.truncated = True
             return _media_note(str(fields.get("mime_type") or fields.get("type") or "media"), len(value))
-        return self.bounded(value)
+        return self.limit(value)
 
     def _text(self, text: str) -> str:
         if len(text) > 64 and ";base64," in text:
@@ -75,7 +75,7 @@ class ContentBuilder:
 
     def _cut(self, text: str, most: int) -> str:
         self.truncated = True
-        cleaned = self._redactor.clean(text[: most + MARGIN_CHARACTERS])
+        cleaned = self._redactor.redact(text[: most + MARGIN_CHARACTERS])
         if len(text) > most + MARGIN_CHARACTERS:
             cleaned = cleaned[:-MARGIN_CHARACTERS]
         kept = cleaned[:most]
@@ -97,8 +97,8 @@ def encode_request(request: Request, parameters: dict[str, Any], redactor: Redac
     if len(dumps(tools)) > MAX_TOOLS_CHARACTERS:
         builder.truncated = True
         tools = [{"name": each["name"]} for each in tools]
-    stored = {"messages": messages, "tools": tools, "parameters": ContentBuilder(redactor).bounded(parameters)}
-    return redactor.clean_json(dumps(stored)), builder.truncated
+    stored = {"messages": messages, "tools": tools, "parameters": ContentBuilder(redactor).limit(parameters)}
+    return redactor.redact_json(dumps(stored)), builder.truncated
 
 
 def encode_answer(answer: dict[str, Any], redactor: Redactor) -> tuple[str, bool]:

@@ -53,7 +53,7 @@ class OpenCall:
     thoughts: list[str] = field(default_factory=list)
     characters: int = 0
 
-    def take(self, part: ModelChunk) -> None:
+    def add_chunk(self, part: ModelChunk) -> None:
         """Adds a chunk of a streamed answer. Text beyond the limit of what is stored is not kept."""
         chunk = part.chunk
         if self.characters <= MAX_CALL_CHARACTERS:
@@ -66,7 +66,7 @@ class OpenCall:
         if part.finish_reason:
             self.answer["finish_reason"] = part.finish_reason
 
-    def answered(self, answer: ModelAnswer | EmbedAnswer | RerankAnswer) -> None:
+    def set_answer(self, answer: ModelAnswer | EmbedAnswer | RerankAnswer) -> None:
         match answer:
             case ModelAnswer():
                 self.texts.append(answer.message.content if isinstance(answer.message.content, str) else "")
@@ -191,7 +191,7 @@ class ModelCallLog:
         if not rows:
             return
         try:
-            await self._journal.commit(Unit("model_calls.write", tuple(rows), may_wait=True))
+            await self._journal.commit(Unit("model_calls.write", tuple(rows), can_batch=True))
         except StorageFailed as failure:
             logger.warning("prompts and answers of %d model calls were not stored: %s", len(rows), failure.message)
 

@@ -3,30 +3,30 @@
 import asyncio
 from collections.abc import Iterable
 
-from parlour.core.store.inbox import Settled
+from parlour.core.store.inbox import InboxOutcome
 
 
 class Outcomes:
     """The futures of callers that wait for outcomes."""
 
     def __init__(self) -> None:
-        self._waiting: dict[int, set[asyncio.Future[Settled]]] = {}
+        self._waiting: dict[int, set[asyncio.Future[InboxOutcome]]] = {}
 
-    def expect(self, event_seq: int) -> "asyncio.Future[Settled]":
+    def wait_for(self, event_seq: int) -> "asyncio.Future[InboxOutcome]":
         """Returns a future for the next outcome of the event. The caller checks whether the event already has one."""
-        future: asyncio.Future[Settled] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[InboxOutcome] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(event_seq, set()).add(future)
         future.add_done_callback(lambda _: self._forget(event_seq, future))
         return future
 
-    def settled(self, events: Iterable[Settled]) -> None:
+    def publish(self, events: Iterable[InboxOutcome]) -> None:
         """Resolves the futures of these events."""
         for settled in events:
             for future in list(self._waiting.get(settled.event_seq, ())):
                 if not future.done():
                     future.set_result(settled)
 
-    def _forget(self, event_seq: int, future: "asyncio.Future[Settled]") -> None:
+    def _forget(self, event_seq: int, future: "asyncio.Future[InboxOutcome]") -> None:
         waiting = self._waiting.get(event_seq, set())
         waiting.discard(future)
         if not waiting:

@@ -5,52 +5,52 @@ A message that is streamed has its outbox row, in state `streaming`, before its 
 
 from functools import partial
 
-from parlour.core.delivery.composer import Delivery, Fragment
+from parlour.core.delivery.composer import DeliveryService, StreamDelta
 from parlour.core.model.delivery_policy import DeliveryPolicy
-from parlour.core.model.outbox_row import Outgoing
+from parlour.core.model.outbox_row import OutboxRow
 from parlour.core.model.ports import Ids
 from parlour.core.store import outbox_rows, transcript
 
-from .attachments import Carried
-from .deltas import Deltas
-from .result_batch import Step
+from .attachments import MessageWithFiles
+from .delta_buffer import DeltaBuffer
+from .result_batch import ResultBatch
 from .session import RunSession
 
 
-class Showing:
+class OutputPublisher:
     """Publishes the messages, deltas and reasoning of one run."""
 
-    def __init__(self, session: RunSession, delivery: Delivery, deltas: Deltas, ids: Ids) -> None:
+    def __init__(self, session: RunSession, delivery: DeliveryService, deltas: DeltaBuffer, ids: Ids) -> None:
         self._session = session
         self._delivery = delivery
         self._deltas = deltas
         self._ids = ids
         self._policy = DeliveryPolicy.decode(session.binding.agent.delivery_policy)
-        self._streams = delivery.streams(session.event, self._policy)
-        self._stream_row: Outgoing | None = None
-        self._grown_before: list[Outgoing] = []
+        self._streams = delivery.supports_streaming(session.event, self._policy)
+        self._stream_row: OutboxRow | None = None
+        self._resumable_rows: list[OutboxRow] = []
         """Rows under which a previous process of the Host streamed the message. It is not streamed further, but
         completed there.
         """
         self._resumed = False
-        self.messages = 0
+        self.message_count = 0
 
     async def resume(self, messages: int) -> None:
         """Continues a run of a previous process of the Host."""
-        self.messages = messages
+        self.message_count = messages
         self._resumed = True
-        self._grown_before = await self._delivery.grown_before(self._session.event, self._session.run_id)
-        self._streams = self._streams and not self._grown_before
+        self._resumable_rows = await self._delivery.resumable_rows(self._session.event, self._session.run_id)
+        self._streams = self._streams and not self._resumable_rows
 
     @property
-    def begun(self) -> bool:
+    def is_streaming(self) -> bool:
         """True if a message may be partly shown."""
         return self._stream_row is not None or self._resumed
 
-    async def message(self, step: Step, carried: Carried) -> None:
+    async def publish_message(self, step: ResultBatch, carried: MessageWithFiles) -> None:
         """Adds a completed message to the batch: transcript item, artifacts and outbox rows."""
         session, message = self._session, carried.message
-        step.draft.add(*(artifact.insert() for artifact in carried.made))
+        step.draft.add(*(artifact.insert() for artifact in carried.new_artifacts))
         transcript.add_reply_item(
             step.draft,
             self._ids.new(),
@@ -63,53 +63,53 @@ class Showing:
             carried.refs,
         )
         self._fragment(step)
-        grown = self._grown_before or await self._delivery.settle(self._stream_row)
-        self._grown_before = []
-        composed = self._delivery.complete(
-            session.event, session.run_id, message, self._policy, not self.messages, grown
+        grown = self._resumable_rows or await self._delivery.stop_stream(self._stream_row)
+        self._resumable_rows = []
+        composed = self._delivery.compose_reply(
+            session.event, session.run_id, message, self._policy, not self.message_count, grown
         )
         self._stream_row = None
         step.draft.add(*composed.statements)
-        self._delivery.responded(step.draft, composed.rows)
+        self._delivery.add_response_events(step.draft, composed.rows)
         step.rows += composed.rows
-        step.then.append(partial(self._delivery.committed, composed.rows))
+        step.after_commit.append(partial(self._delivery.after_commit, composed.rows))
         self._deltas.message_completed()
-        self.messages += 1
-        session.shown = True
+        self.message_count += 1
+        session.has_output = True
 
-    def growth(self, step: Step) -> None:
+    def publish_deltas(self, step: ResultBatch) -> None:
         """Publishes the new deltas of a message that is not complete yet."""
         if not self._streams:
-            self._deltas.take_unshown()
-        elif self._deltas.unshown:
+            self._deltas.drain_unpublished()
+        elif self._deltas.has_unpublished:
             if self._stream_row is None:
                 self._stream_row = self._open(step)
             self._fragment(step)
 
-    def thoughts(self, step: Step, thoughts: str) -> None:
+    def publish_reasoning(self, step: ResultBatch, thoughts: str) -> None:
         """Publishes reasoning while it is streamed; the part that is stored comes with the message."""
         if thoughts and self._streams:
-            event, run_id, seq = self._session.event, self._session.run_id, self._delivery.feed.stamp()
-            step.then.append(partial(self._delivery.think, event, run_id, thoughts, seq))
+            event, run_id, seq = self._session.event, self._session.run_id, self._delivery.feed.next_seq()
+            step.after_commit.append(partial(self._delivery.publish_reasoning, event, run_id, thoughts, seq))
 
-    def over(self) -> None:
+    def close(self) -> None:
         """Aborts the stream of a message that was not completed."""
-        self._delivery.broken(self._stream_row)
+        self._delivery.abort_stream(self._stream_row)
 
-    def _open(self, step: Step) -> Outgoing:
+    def _open(self, step: ResultBatch) -> OutboxRow:
         session = self._session
         row = self._delivery.open_stream(session.event, session.run_id, self._policy)
         step.draft.name = "run.stream"
-        step.draft.add(outbox_rows.put(row))
-        session.shown = True
+        step.draft.add(outbox_rows.insert(row))
+        session.has_output = True
         return row
 
-    def _fragment(self, step: Step) -> None:
+    def _fragment(self, step: ResultBatch) -> None:
         """Numbers the pending deltas before the message that they belong to, because frames are sent in the order of
         their numbers.
         """
-        text = self._deltas.take_unshown()
+        text = self._deltas.drain_unpublished()
         if text and self._streams:
-            fragment = Fragment(text, self._delivery.feed.stamp(), first_message=not self.messages)
+            fragment = StreamDelta(text, self._delivery.feed.next_seq(), first_message=not self.message_count)
             event, run_id, row = self._session.event, self._session.run_id, self._stream_row
-            step.then.append(partial(self._delivery.grow, event, run_id, row, fragment, self._policy))
+            step.after_commit.append(partial(self._delivery.publish_delta, event, run_id, row, fragment, self._policy))

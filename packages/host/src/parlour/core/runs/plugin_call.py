@@ -2,37 +2,37 @@
 
 from typing import Any, Protocol, TypeVar
 
-from parlour.core.model.ports import Clock, PluginCaller, PluginLost, PluginRefused, PluginUnavailable
+from parlour.core.model.ports import Clock, PluginCaller, PluginCallFailed, PluginDisconnected, PluginUnavailable
 
 from . import deadline
-from .session import Ending, RunSession, Stopped
+from .session import RunSession, RunStopped, RunTermination
 
 Over = TypeVar("Over", covariant=True)
 
 
-class Results(Protocol[Over]):
+class ResultSink(Protocol[Over]):
     """Receives the results of a runner and applies them."""
 
-    async def take(self, batch: list[Any]) -> Over | None:
+    async def apply(self, batch: list[Any]) -> Over | None:
         """Applies a batch; returns the completion if the batch ended the run."""
         ...
 
-    async def end(self, ending: Ending | None) -> Over:
+    async def finish(self, ending: RunTermination | None) -> Over:
         """Ends the run; `ending` is None if the stream ended without a terminal result."""
         ...
 
 
-async def invoke(
+async def run_plugin(
     plugins: PluginCaller,
     plugin_id: str,
     request: dict[str, object],
     session: RunSession,
-    results: Results[Over],
+    results: ResultSink[Over],
     clock: Clock,
 ) -> Over:
     """Calls the plugin and returns the completion of the run."""
     if session.is_over():
-        return await results.end(session.stopping)
+        return await results.finish(session.stopping)
     timer = deadline.set_timer(session, clock)
     try:
         session.stream = stream = plugins.run_agent(plugin_id, request)
@@ -40,23 +40,23 @@ async def invoke(
             batch = await stream.batch()
             if session.is_over():
                 break
-            over = await results.take(batch) if batch else await results.end(None)
+            over = await results.apply(batch) if batch else await results.finish(None)
             if over is not None:
                 return over
-    except Stopped:
+    except RunStopped:
         pass
-    except PluginLost as lost:
-        return await results.end(Ending("failed", lost.code, f"the plugin was lost during the run: {lost}"))
-    except PluginRefused as refusal:
+    except PluginDisconnected as lost:
+        return await results.finish(RunTermination("failed", lost.code, f"the plugin was lost during the run: {lost}"))
+    except PluginCallFailed as refusal:
         code = (
             refusal.code if refusal.code == "payload_too_large" else "runner.error"
         )  # a rejected size is no error of the runner's code
-        return await results.end(Ending("failed", code, str(refusal)))
+        return await results.finish(RunTermination("failed", code, str(refusal)))
     except PluginUnavailable as absence:
-        return await results.end(Ending("failed", absence.code, str(absence)))
+        return await results.finish(RunTermination("failed", absence.code, str(absence)))
     finally:
         if timer is not None:
             timer.cancel()
         if session.stream is not None:
-            session.stream.abort(Stopped())  # further output of the runner is ignored
-    return await results.end(session.stopping)
+            session.stream.abort(RunStopped())  # further output of the runner is ignored
+    return await results.finish(session.stopping)

@@ -2,28 +2,28 @@
 
 from typing import Protocol
 
-from parlour.core.model.runner import Descriptor
+from parlour.core.model.runner import RunnerDescriptor
 
-from .active_run import Live
-from .queue_result import Turn
+from .active_run import ActiveRun
+from .lane_result import LaneResult
 from .session import RunSession
 
 
 class RemoteRun(Protocol):
     """A run that a remote worker executes or may claim."""
 
-    live: Live
+    active_run: ActiveRun
 
     @property
     def holder(self) -> str:
         """Plugin whose worker holds the run; empty while none does."""
         ...
 
-    def check(self, token: str | None, plugin_id: str) -> object:
+    def verify(self, token: str | None, plugin_id: str) -> object:
         """Raises Refused unless the token is that of the current lease and the plugin may use it."""
         ...
 
-    async def begun(self) -> None:
+    async def ensure_started(self) -> None:
         """Marks a claimed run as started. The caller holds the lock of the active run."""
         ...
 
@@ -33,6 +33,6 @@ class RemoteQueue(Protocol):
 
     def get(self, run_id: str) -> RemoteRun | None: ...
 
-    async def park(self, session: RunSession, descriptor: Descriptor, labels: tuple[str, ...]) -> Turn:
+    async def enqueue(self, session: RunSession, descriptor: RunnerDescriptor, labels: tuple[str, ...]) -> LaneResult:
         """Queues the run, or resumes one that was queued before this Host was started."""
         ...

@@ -11,12 +11,12 @@ from parlour.core.encoding import dumps
 from parlour.core.model.providers import Providers
 from parlour_sdk.protocol.form import FormItem
 
-Projected = dict[str, Any]
+ResourceData = dict[str, Any]
 
 
-def project(grant: Grant, providers: Providers) -> Projected:
+def describe_resources(grant: Grant, providers: Providers) -> ResourceData:
     """Returns the fields of `AgentResources`; a kind without granted resources is left out."""
-    told: Projected = {"storage": {f"{area}_storage": True for area in grant.storage}}
+    told: ResourceData = {"storage": {f"{area}_storage": True for area in grant.storage}}
     there_are: dict[str, tuple[str, Callable[[], Iterable[BaseModel]]]] = {
         "models": ("model_id", providers.models.resources),
         "tools": ("tool_name", providers.tools.resources),
@@ -28,20 +28,20 @@ def project(grant: Grant, providers: Providers) -> Projected:
         if operations:
             key, resources = there_are[kind]
             chosen = [each for each in resources() if getattr(each, key) in operations]
-            told[kind] = [_told(each, operations[getattr(each, key)]) for each in chosen]
+            told[kind] = [_describe_resource(each, operations[getattr(each, key)]) for each in chosen]
     if grant.actions:
         told["platform_capabilities"] = list(grant.actions)
     return told
 
 
-def _told(resource: BaseModel, operations: Iterable[str]) -> dict[str, Any]:
+def _describe_resource(resource: BaseModel, operations: Iterable[str]) -> dict[str, Any]:
     fields = resource.model_dump(exclude_none=True)
     if "operations" in type(resource).model_fields:
         fields["operations"] = sorted(operations)
     return fields
 
 
-def static_refs(form: list[FormItem], config: Mapping[str, Any], resources: Projected) -> dict[str, dict[str, str]]:
+def static_refs(form: list[FormItem], config: Mapping[str, Any], resources: ResourceData) -> dict[str, dict[str, str]]:
     """Returns hashes that stay the same while the prompt, the tools and the resources do."""
     prompts = [config.get(item.name) for item in form if item.type == "prompt-editor"]
     parts = {

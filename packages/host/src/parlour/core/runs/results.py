@@ -23,13 +23,13 @@ from parlour_sdk.protocol.results import (
 )
 from parlour_sdk.values import dataclass
 
-from .session import Ending
+from .session import RunTermination
 
-FIELDS = 64
+MAX_PAYLOAD_FIELDS = 64
 """Maximum fields of a payload; no valid payload has as many."""
-SKIPPED_REMEMBERED = 1000
+MAX_TRACKED_GAPS = 1000
 """Maximum missing sequence numbers that are tracked."""
-_SAID = {"message.delta": "chunk", "message.completed": "message"}
+_TEXT_FIELDS = {"message.delta": "chunk", "message.completed": "message"}
 _PLAIN = {"role", "content"}
 
 
@@ -43,7 +43,7 @@ class Delta:
 
 
 @dataclass(frozen=True, slots=True)
-class Completed:
+class CompletedMessage:
     """A complete message."""
 
     message: dict[str, Any]
@@ -52,7 +52,7 @@ class Completed:
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class GenericResult:
     """A result that is stored in the ledger and published at most as telemetry."""
 
     type: str
@@ -61,7 +61,7 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
-class Created:
+class FileResult:
     """A file for the next message: its content, or the id of an artifact that the Host has."""
 
     data: ArtifactCreated
@@ -80,27 +80,27 @@ class StateWrite:
 
 
 @dataclass(frozen=True, slots=True)
-class Finish:
+class FinalResult:
     """The terminal result of a runner. `message` counts only if none was completed before it."""
 
     data: dict[str, Any]
     type: str
-    ending: Ending
-    message: Completed | None
+    ending: RunTermination
+    message: CompletedMessage | None
     sequence: int
 
 
 @dataclass(frozen=True, slots=True)
-class Ignored:
+class InvalidResult:
     """A result that has no effect; `warning` contains the reason."""
 
     warning: str
 
 
-Effect = Delta | Completed | Note | Created | StateWrite | Finish | Ignored
+Effect = Delta | CompletedMessage | GenericResult | FileResult | StateWrite | FinalResult | InvalidResult
 
 
-class ResultRules:
+class ResultParser:
     """Parses each result at most once and in stream order: a repeat is dropped, a gap or an inversion only causes a
     warning.
     """
@@ -116,18 +116,18 @@ class ResultRules:
         self._last, self._skipped = last, missing
 
     @property
-    def next_number(self) -> int:
+    def next_sequence(self) -> int:
         return self._last + 1
 
-    def has_taken(self, sequence: int) -> bool:
+    def has_parsed(self, sequence: int) -> bool:
         return sequence <= self._last and sequence not in self._skipped
 
-    def take(self, raw: Any) -> Effect:
+    def parse(self, raw: Any) -> Effect:
         if not self._is_next(raw):
-            return self._strictly(raw)
+            return self._validate(raw)
         self._last += 1
         type, data = raw["type"], raw["data"]
-        return _plain(type, data, self._last) or effect_of(type, data, self._last)
+        return _plain(type, data, self._last) or parse_effect(type, data, self._last)
 
     def _is_next(self, raw: Any) -> bool:
         """Returns whether the result is complete and in order, as nearly all are. All others are fully validated."""
@@ -144,17 +144,17 @@ class ResultRules:
         except (KeyError, TypeError, AttributeError):
             return False
 
-    def _strictly(self, raw: Any) -> Effect:
+    def _validate(self, raw: Any) -> Effect:
         try:
             result = AgentRunResult.model_validate(raw)
         except ValidationError as error:
-            return Ignored(f"a result is malformed: {_first(error)}")
+            return InvalidResult(f"a result is malformed: {_first(error)}")
         if result.run_id != self._run_id:
-            return Ignored("a result names another run")
+            return InvalidResult("a result names another run")
         sequence = result.sequence if result.sequence is not None else self._last + 1
         if not self._is_new(sequence):
-            return Ignored(f"result {sequence} came again")
-        return effect_of(result.type, result.data, sequence)
+            return InvalidResult(f"result {sequence} came again")
+        return parse_effect(result.type, result.data, sequence)
 
     def _is_new(self, sequence: int) -> bool:
         if sequence == self._last + 1:
@@ -162,7 +162,7 @@ class ResultRules:
             return True
         if sequence > self._last:
             self._warn(f"results {self._last + 1} to {sequence - 1} are missing")
-            room = SKIPPED_REMEMBERED - len(self._skipped)
+            room = MAX_TRACKED_GAPS - len(self._skipped)
             self._skipped.update(range(self._last + 1, min(sequence, self._last + 1 + room)))
             self._last = sequence
             return True
@@ -173,32 +173,32 @@ class ResultRules:
         return False
 
 
-def _plain(type: str, data: dict[str, Any], sequence: int) -> Delta | Completed | None:
+def _plain(type: str, data: dict[str, Any], sequence: int) -> Delta | CompletedMessage | None:
     """Parses the most common results in their most common form, an assistant's text, without the cost of validation."""
-    if type not in _SAID or len(data) != 1:
+    if type not in _TEXT_FIELDS or len(data) != 1:
         return None
-    said = data.get(_SAID[type])
+    said = data.get(_TEXT_FIELDS[type])
     if not isinstance(said, dict) or said.keys() != _PLAIN or said["role"] != "assistant":
         return None
     text = said["content"]
     if not isinstance(text, str):
         return None
-    return Delta(text, sequence) if type == "message.delta" else Completed(said, text, sequence)
+    return Delta(text, sequence) if type == "message.delta" else CompletedMessage(said, text, sequence)
 
 
-def effect_of(type: str, data: dict[str, Any], sequence: int) -> Effect:
+def parse_effect(type: str, data: dict[str, Any], sequence: int) -> Effect:
     """Validates the payload of a result and returns its effect."""
     model = PAYLOADS.get(type)
     if model is None:
-        return _bounded(Note(type, data, sequence))
+        return _check_size(GenericResult(type, data, sequence))
     if (
-        len(data) > FIELDS and model.model_config.get("extra") == "forbid"
+        len(data) > MAX_PAYLOAD_FIELDS and model.model_config.get("extra") == "forbid"
     ):  # an error that lists all fields would take long to build
-        return Ignored(f"result {sequence} ({type}) is dropped: it has {len(data)} fields")
+        return InvalidResult(f"result {sequence} ({type}) is dropped: it has {len(data)} fields")
     try:
         payload = model.model_validate(data)
     except ValidationError as error:
-        return Ignored(f"result {sequence} ({type}) is dropped: {_first(error)}")
+        return InvalidResult(f"result {sequence} ({type}) is dropped: {_first(error)}")
     match payload:
         case MessageDelta():
             return Delta(plain_text(payload.chunk.content), sequence, payload.chunk.reasoning or "")
@@ -208,56 +208,58 @@ def effect_of(type: str, data: dict[str, Any], sequence: int) -> Effect:
             return _created(payload, sequence)
         case StateUpdated():
             if len(to_json(payload.value)) > RESULT_BYTES:
-                return Ignored(f"state value '{payload.key}' is over the limit of {RESULT_BYTES} bytes")
+                return InvalidResult(f"state value '{payload.key}' is over the limit of {RESULT_BYTES} bytes")
             return StateWrite(payload.scope, payload.key, payload.value, sequence)
         case RunCompleted():
             return _finish_well(payload, data, sequence)
         case RunFailed():
-            ending = Ending("failed", payload.code, payload.error[:2000], payload.retryable, by_runner=True)
-            return Finish(data, type, ending, None, sequence)
+            ending = RunTermination("failed", payload.code, payload.error[:2000], payload.retryable, by_runner=True)
+            return FinalResult(data, type, ending, None, sequence)
         case _:
-            return _bounded(Note(type, data, sequence))
+            return _check_size(GenericResult(type, data, sequence))
 
 
-def _finish_well(payload: RunCompleted, data: dict[str, Any], sequence: int) -> Finish:
+def _finish_well(payload: RunCompleted, data: dict[str, Any], sequence: int) -> FinalResult:
     message = payload.message
     whole = None if message is None else _completed(message.model_dump(mode="json", exclude_none=True), sequence)
     usage = {} if payload.usage is None else payload.usage.model_dump(exclude_none=True)
-    ending = Ending("completed", payload.finish_reason, silent=payload.finish_reason == "silent", usage=usage)
-    return Finish(data, "run.completed", ending, whole, sequence)
+    ending = RunTermination("completed", payload.finish_reason, silent=payload.finish_reason == "silent", usage=usage)
+    return FinalResult(data, "run.completed", ending, whole, sequence)
 
 
-def _completed(message: dict[str, Any], sequence: int) -> Completed:
+def _completed(message: dict[str, Any], sequence: int) -> CompletedMessage:
     content = message.get("content", "")
     text = content if isinstance(content, str) else "".join(each.get("text", "") for each in content)
-    return Completed(message, text, sequence)
+    return CompletedMessage(message, text, sequence)
 
 
-def _created(payload: ArtifactCreated, sequence: int) -> Created | Ignored:
+def _created(payload: ArtifactCreated, sequence: int) -> FileResult | InvalidResult:
     told = f"result {sequence} (artifact.created)"
     if (payload.content_base64 is None) == (payload.artifact_id is None):
-        return Ignored(f"{told} is dropped: it needs content_base64, or the artifact_id of what artifact_create made")
+        return InvalidResult(
+            f"{told} is dropped: it needs content_base64, or the artifact_id of what artifact_create made"
+        )
     if len(to_json(payload.model_dump(exclude={"content_base64"}))) > RESULT_BYTES:
-        return Ignored(f"{told} is over the limit of {RESULT_BYTES} bytes")
+        return InvalidResult(f"{told} is over the limit of {RESULT_BYTES} bytes")
     if payload.content_base64 is None:
-        return Created(payload, None, sequence)
+        return FileResult(payload, None, sequence)
     try:
         content = base64.b64decode(payload.content_base64, validate=True)
     except (binascii.Error, ValueError):
-        return Ignored(f"{told} is dropped: content_base64 is not base64")
+        return InvalidResult(f"{told} is dropped: content_base64 is not base64")
     if len(content) > ARTIFACT_CONTENT_BYTES:
         limit = f"{told} is over the limit of {ARTIFACT_CONTENT_BYTES} bytes"
-        return Ignored(f"{limit}; more goes through artifact_create")
-    return Created(payload, content, sequence)
+        return InvalidResult(f"{limit}; more goes through artifact_create")
+    return FileResult(payload, content, sequence)
 
 
-def _bounded(note: Note) -> Note | Ignored:
+def _check_size(note: GenericResult) -> GenericResult | InvalidResult:
     if len(to_json(note.data)) > RESULT_BYTES:
-        return Ignored(f"result {note.sequence} ({note.type}) is over the limit of {RESULT_BYTES} bytes")
+        return InvalidResult(f"result {note.sequence} ({note.type}) is over the limit of {RESULT_BYTES} bytes")
     return note
 
 
-def preview(text: str) -> tuple[str, bool]:
+def truncate_message(text: str) -> tuple[str, bool]:
     """Returns the part of a text that may be shown, and whether it was cut."""
     encoded = text.encode(errors="replace")
     if len(encoded) <= MESSAGE_TEXT_BYTES:

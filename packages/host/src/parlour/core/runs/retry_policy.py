@@ -7,39 +7,41 @@ is tried again; after three crashes it is tried alone at the next start, so that
 from typing import Literal
 
 from parlour.core.model.agent import Agent
-from parlour.core.store.inbox import Tries
+from parlour.core.store.inbox import AttemptCounts
 
-from .session import Ending
+from .session import RunTermination
 
-ATTEMPTS = 2
+MAX_FAILURES = 2
 """Failures caused by an event itself after which it is quarantined."""
-DEATHS_BEFORE_ALONE = 3
+CRASHES_BEFORE_TRIAL = 3
 """Crashes of the Host with the event in flight, after which it is tried alone at the next start."""
 
-Next = Literal["retry", "quarantine", "tell"]
+RetryDecision = Literal["retry", "quarantine", "tell"]
 Fault = Literal["", "agent", "host"]
 
 
-def after(ending: Ending, agent: Agent | None, tries: Tries, shown: bool, effects: bool) -> Next:
+def decide(
+    ending: RunTermination, agent: Agent | None, tries: AttemptCounts, shown: bool, effects: bool
+) -> RetryDecision:
     """Decides what follows a run that did not complete. `tries` include this end."""
     if agent is None or not _may_repeat(ending, agent, shown, effects):
         return "tell"
-    return "quarantine" if exhausted(tries) else "retry"
+    return "quarantine" if quarantine_cause(tries) else "retry"
 
 
-def exhausted(tries: Tries) -> Fault:
+def quarantine_cause(tries: AttemptCounts) -> Fault:
     """Returns what failed each time if the event must not be tried again; empty otherwise."""
-    own_deaths = tries.lone_deaths if tries.lone_deaths == tries.deaths else 0
-    if tries.failures + own_deaths < ATTEMPTS and tries.deaths <= DEATHS_BEFORE_ALONE:
+    own_deaths = tries.lone_crashes if tries.lone_crashes == tries.crashes else 0
+    if tries.failures + own_deaths < MAX_FAILURES and tries.crashes <= CRASHES_BEFORE_TRIAL:
         return ""
-    return "agent" if tries.failures and tries.deaths <= DEATHS_BEFORE_ALONE else "host"
+    return "agent" if tries.failures and tries.crashes <= CRASHES_BEFORE_TRIAL else "host"
 
 
-def needs_trial_alone(tries: Tries) -> bool:
-    return tries.deaths >= DEATHS_BEFORE_ALONE
+def needs_isolated_trial(tries: AttemptCounts) -> bool:
+    return tries.crashes >= CRASHES_BEFORE_TRIAL
 
 
-def _may_repeat(ending: Ending, agent: Agent, shown: bool, effects: bool) -> bool:
+def _may_repeat(ending: RunTermination, agent: Agent, shown: bool, effects: bool) -> bool:
     cut_off = ending.code in ("interrupted", "runner.crashed") or ending.retryable
     if not cut_off or agent.restart_policy == "never":
         return False

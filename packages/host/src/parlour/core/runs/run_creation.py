@@ -7,34 +7,34 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from parlour.core.access import grants
-from parlour.core.access.grant_intersection import cut
+from parlour.core.access.grant_intersection import intersect_grants
 from parlour.core.access.grants import Grant
-from parlour.core.config.form_validation import prefilled, problems
-from parlour.core.errors import Refused
-from parlour.core.journal import Draft, GuardFailed, Journal, Ref, Row, Statement
+from parlour.core.config.form_validation import validate, with_defaults
+from parlour.core.errors import CallRejected
+from parlour.core.journal import GuardFailed, Journal, Ref, Row, Statement, UnitBuilder
 from parlour.core.model.agent import Binding
 from parlour.core.model.event import EventEnvelope, RecordedEvent
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.model.providers import Providers
 from parlour.core.model.resource_policy import Selection
-from parlour.core.model.runner import Descriptor
-from parlour.core.routing.router import Bound, Router
-from parlour.core.runs.runner_registry import Registry, absence
+from parlour.core.model.runner import RunnerDescriptor
+from parlour.core.routing.router import Router, ToAgent
+from parlour.core.runs.runner_registry import RunnerRegistry, missing_runner_message
 from parlour.core.store import event_log, inbox, ledger, transcript
 from parlour.core.store.conversations import Conversations
-from parlour.core.store.event_attachments import EventMedia, Taken, taken_elsewhere
+from parlour.core.store.event_attachments import EventAttachments, PreparedEvent, attachment_in_use
 from parlour.core.store.event_log import EventLog
 from parlour.core.store.ledger import Ledger
 from parlour_sdk.values import dataclass
 
-from .caller import Caller
-from .queue import Lanes
-from .session import Entry
-from .starter import new_run
+from .caller import ActionCaller
+from .lanes import Lanes
+from .session import QueuedEvent
+from .starter import run_row
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class NewRunRequest:
     """A requested run: its event, its conversation, and the event whose sender it acts for."""
 
     envelope: EventEnvelope
@@ -45,17 +45,17 @@ class Asked:
     parent_run_id: str = ""
 
 
-class Creating:
+class RunCreator:
     """Creates runs for plugins and retries runs."""
 
     def __init__(
         self,
         journal: Journal,
         router: Router,
-        registry: Registry,
+        registry: RunnerRegistry,
         providers: Providers,
         conversations: Conversations,
-        media: EventMedia,
+        media: EventAttachments,
         lanes: Lanes,
         ids: Ids,
         clock: Clock,
@@ -72,91 +72,96 @@ class Creating:
         self._ids = ids
         self._clock = clock
 
-    async def create(self, caller: Caller, asked: Asked) -> Row:
+    async def create(self, caller: ActionCaller, asked: NewRunRequest) -> Row:
         """Creates a run and returns its ledger row. An event id that the plugin used before returns the run of that
         event.
         """
         binding, descriptor = self._target(asked.envelope)
-        taken = await self._media.take(asked.envelope, self._conversations)
-        conversation_id = asked.conversation_id or await self._conversations.open(
-            asked.envelope.conversation, self._ids, self._clock
+        taken = await self._media.store(asked.envelope, self._conversations)
+        conversation_id = asked.conversation_id or await self._conversations.get_or_create(
+            asked.envelope.conversation_key, self._ids, self._clock
         )
         event = RecordedEvent(0, conversation_id, self._clock.now(), taken.event)
-        grant = self._granted(caller, asked, event, binding, descriptor)
+        grant = self._compute_grant(caller, asked, event, binding, descriptor)
         try:
             return await self._write_new(asked, event, binding, descriptor, grant, taken)
         except GuardFailed as failure:
             if failure.statement:
-                raise taken_elsewhere() from failure
-            return await self._known(taken.event)
+                raise attachment_in_use() from failure
+            return await self._find_existing(taken.event)
 
     async def retry(self, run: Row) -> Row:
         """Creates a new run of the same event with the next attempt number. Its grant is computed again; a run that was
         created by a plugin keeps its grant.
         """
         if run["rerun_of"]:
-            raise Refused("invalid_argument", "this run is a rerun, of which there is nothing to retry")
-        event = await self._log.by_seq(run["event_seq"])
-        latest = await self._ledger.of_event(run["event_seq"])
+            raise CallRejected("invalid_argument", "this run is a rerun, of which there is nothing to retry")
+        event = await self._log.get_by_seq(run["event_seq"])
+        latest = await self._ledger.latest_for_event(run["event_seq"])
         if event is None or latest is None:
-            raise Refused("not_found", "the event of this run is not kept any more")
+            raise CallRejected("not_found", "the event of this run is not kept any more")
         binding, descriptor = self._target(event.envelope)
-        if event.envelope.commission is not None:
-            grant = grants.restored(run["snapshot"], event, binding, descriptor)
+        if event.envelope.run_request is not None:
+            grant = grants.from_snapshot(run["snapshot"], event, binding, descriptor)
         else:
             grant = grants.compute(event, binding, descriptor, self._providers)
-        numbered = await transcript.number_of(self._journal, event)
-        entry = Entry(event, latest["attempt"], numbered, run_id=self._ids.new())
-        owed = inbox.owe(event.seq, entry.lane, entry.run_id, entry.attempts, entry.transcribed)
+        numbered = await transcript.event_item_seq(self._journal, event)
+        entry = QueuedEvent(event, latest["attempt"], numbered, run_id=self._ids.new())
+        owed = inbox.enqueue(event.seq, entry.lane, entry.run_id, entry.attempts, entry.transcript_seq)
         try:
             await self._write(entry, binding, descriptor, grant, run["run_id"], [owed])
         except GuardFailed as failure:
             told = "another run of this event is on its way; wait for its end"
-            raise Refused("invalid_argument", told, retryable=True) from failure
+            raise CallRejected("invalid_argument", told, retryable=True) from failure
         return await self._offered(entry)
 
-    def _target(self, envelope: EventEnvelope) -> tuple[Binding, Descriptor]:
+    def _target(self, envelope: EventEnvelope) -> tuple[Binding, RunnerDescriptor]:
         decision = self._router.decide(envelope)
-        if not isinstance(decision, Bound):
-            raise Refused("not_found", decision.reason)
+        if not isinstance(decision, ToAgent):
+            raise CallRejected("not_found", decision.reason)
         binding = decision.binding
         descriptor = self._registry.get(binding.agent.runner_id)
         if descriptor is None:
-            raise Refused("not_found", absence(binding.agent.runner_id))
-        if descriptor.plugin_id not in Selection.of(binding.agent.resource_policy.plugins):
-            raise Refused("denied", f"plugin {descriptor.plugin_id} is not among the plugins this agent may use")
-        commission = envelope.commission
+            raise CallRejected("not_found", missing_runner_message(binding.agent.runner_id))
+        if descriptor.plugin_id not in Selection.parse(binding.agent.resource_policy.plugins):
+            raise CallRejected("denied", f"plugin {descriptor.plugin_id} is not among the plugins this agent may use")
+        commission = envelope.run_request
         if commission is not None and commission.config is not None:
             form = descriptor.manifest.config_schema
-            for field, sentence in problems(form, prefilled(form, dict(commission.config))):
-                raise Refused("invalid_argument", f"config.{field}: {sentence}")
+            for field, sentence in validate(form, with_defaults(form, dict(commission.config))):
+                raise CallRejected("invalid_argument", f"config.{field}: {sentence}")
         return binding, descriptor
 
-    def _granted(
-        self, caller: Caller, asked: Asked, event: RecordedEvent, binding: Binding, descriptor: Descriptor
+    def _compute_grant(
+        self,
+        caller: ActionCaller,
+        asked: NewRunRequest,
+        event: RecordedEvent,
+        binding: Binding,
+        descriptor: RunnerDescriptor,
     ) -> Grant:
         """Computes the grant. Resources selected by the agent's own configuration count; those in a configuration that
         the creating plugin sends instead grant nothing.
         """
-        commission = asked.envelope.commission
+        commission = asked.envelope.run_request
         if commission is not None and not commission.runner_id:
-            own = self._router.decide(replace(asked.envelope, commission=replace(commission, config=None)))
-            binding = own.binding if isinstance(own, Bound) else binding
+            own = self._router.decide(replace(asked.envelope, run_request=replace(commission, config=None)))
+            binding = own.binding if isinstance(own, ToAgent) else binding
         whole = grants.compute(event, binding, descriptor, self._providers, asked.authority)
-        return cut(whole, caller.grant, within_a_run=caller.session is not None)
+        return intersect_grants(whole, caller.grant, within_a_run=caller.session is not None)
 
     async def _write_new(
         self,
-        asked: Asked,
+        asked: NewRunRequest,
         event: RecordedEvent,
         binding: Binding,
-        descriptor: Descriptor,
+        descriptor: RunnerDescriptor,
         grant: Grant,
-        taken: Taken,
+        taken: PreparedEvent,
     ) -> Row:
-        entry = Entry(event, run_id=self._ids.new())
+        entry = QueuedEvent(event, run_id=self._ids.new())
         numbered = event_log.append(event.envelope, event.conversation_id, event.created_at)
-        owed = inbox.owe(Ref(0, "seq"), entry.lane, entry.run_id)
+        owed = inbox.enqueue(Ref(0, "seq"), entry.lane, entry.run_id)
         files = taken.statements(event.conversation_id)
         statements: list[Statement] = [numbered, owed, *files]
         seq = await self._write(entry, binding, descriptor, grant, asked.parent_run_id, statements)
@@ -164,17 +169,17 @@ class Creating:
 
     async def _write(
         self,
-        entry: Entry,
+        entry: QueuedEvent,
         binding: Binding,
-        descriptor: Descriptor,
+        descriptor: RunnerDescriptor,
         grant: Grant,
         parent_run_id: str,
         statements: Sequence[Statement],
     ) -> int:
         """Commits one unit and returns the event's number, which comes from the first statement if the event is new."""
-        draft = Draft("run.create" if not entry.seq else "run.retry")
+        draft = UnitBuilder("run.create" if not entry.seq else "run.retry")
         draft.add(*statements)
-        row = new_run(
+        row = run_row(
             entry.run_id,
             entry.event,
             binding,
@@ -187,19 +192,19 @@ class Creating:
             status="created",
             event_seq=entry.seq or Ref(0, "seq"),
         )
-        draft.add(ledger.open_run(row))
-        receipt = await self._journal.commit(draft.unit())
+        draft.add(ledger.insert_run(row))
+        receipt = await self._journal.commit(draft.build())
         return entry.seq or int(receipt[0][0]["seq"])
 
-    async def _offered(self, entry: Entry) -> Row:
-        self._lanes.offer(entry)
-        run = await self._ledger.run(entry.run_id)
+    async def _offered(self, entry: QueuedEvent) -> Row:
+        self._lanes.enqueue(entry)
+        run = await self._ledger.get_run(entry.run_id)
         assert run is not None
         return run
 
-    async def _known(self, envelope: EventEnvelope) -> Row:
-        event = await self._log.same_as(envelope)
-        run = await self._ledger.of_event(event.seq) if event is not None else None
+    async def _find_existing(self, envelope: EventEnvelope) -> Row:
+        event = await self._log.find_duplicate(envelope)
+        run = await self._ledger.latest_for_event(event.seq) if event is not None else None
         if run is None:
-            raise Refused("invalid_argument", "event.event_id: it was used before, and for nothing that had a run")
+            raise CallRejected("invalid_argument", "event.event_id: it was used before, and for nothing that had a run")
         return run

@@ -6,23 +6,23 @@ from dataclasses import replace
 from typing import Any
 
 from parlour.core.delivery import targets
-from parlour.core.errors import Refused
+from parlour.core.errors import CallRejected
 from parlour.core.journal import Journal, Row, Select, where
-from parlour.core.model.event import EventContext, EventEnvelope, Party
+from parlour.core.model.event import EventContext, EventEnvelope, Participant
 from parlour.core.model.ports import Clock, Ids
-from parlour.core.model.run_request import Commission
+from parlour.core.model.run_request import RunRequest
 from parlour.core.store.tables import CONVERSATIONS
 from parlour_sdk.protocol.events import Actor
 from parlour_sdk.protocol.runs import RunCreate
 
-from .caller import Caller
-from .run_creation import Asked
+from .caller import ActionCaller
+from .run_creation import NewRunRequest
 
-DEEPEST = 8
+MAX_DEPTH = 8
 """Maximum depth of runs that create runs."""
 
 
-class Commissions:
+class RunRequestBuilder:
     """Builds run requests from the calls of plugins."""
 
     def __init__(self, journal: Journal, ids: Ids, clock: Clock) -> None:
@@ -30,18 +30,18 @@ class Commissions:
         self._ids = ids
         self._clock = clock
 
-    async def asked(self, caller: Caller, request: RunCreate) -> Asked:
-        commission = self._commission(caller, request)
+    async def build(self, caller: ActionCaller, request: RunCreate) -> NewRunRequest:
+        commission = self._run_request(caller, request)
         if caller.session is not None:
-            return self._within(caller, request, commission)
-        return await self._outside(caller, request, commission)
+            return self._from_run(caller, request, commission)
+        return await self._from_plugin(caller, request, commission)
 
-    def _commission(self, caller: Caller, request: RunCreate) -> Commission:
-        above = caller.session.event.envelope.commission if caller.session is not None else None
+    def _run_request(self, caller: ActionCaller, request: RunCreate) -> RunRequest:
+        above = caller.session.event.envelope.run_request if caller.session is not None else None
         depth = 1 + (above.depth if above is not None else 0)
-        if depth > DEEPEST:
-            raise Refused("denied", f"runs that create runs may be {DEEPEST} deep, and this would be one more")
-        return Commission(
+        if depth > MAX_DEPTH:
+            raise CallRejected("denied", f"runs that create runs may be {MAX_DEPTH} deep, and this would be one more")
+        return RunRequest(
             caller.plugin_id,
             request.runner_id or "",
             request.config,
@@ -50,29 +50,29 @@ class Commissions:
             depth,
         )
 
-    def _within(self, caller: Caller, request: RunCreate, commission: Commission) -> Asked:
+    def _from_run(self, caller: ActionCaller, request: RunCreate, commission: RunRequest) -> NewRunRequest:
         """Builds a request of a run. It acts for the sender whom the run serves, in a new conversation or in the run's
         own.
         """
-        session = caller.run
+        session = caller.run_session
         sender = session.event.envelope
         _check_actor(request.event.actor, sender.actor, "the one whom this run serves")
         named = request.event.conversation_id
         if named is not None and named != session.event.conversation_id:
-            raise Refused("not_found", "event.conversation_id: no conversation of this run has this id")
+            raise CallRejected("not_found", "event.conversation_id: no conversation of this run has this id")
         if named is None:
             envelope = self._event(request, commission, sender.actor, f"run:{self._ids.new()}", "api")
-            return Asked(envelope, "", sender, session.run_id)
+            return NewRunRequest(envelope, "", sender, session.run_id)
         envelope = self._event(
             request, commission, sender.actor, sender.chat, sender.surface, sender.bot_id, sender.thread_id
         )
-        return Asked(replace(envelope, data=_happened_there(envelope, sender)), named, sender, session.run_id)
+        return NewRunRequest(replace(envelope, data=_inherit_chat(envelope, sender)), named, sender, session.run_id)
 
-    async def _outside(self, caller: Caller, request: RunCreate, commission: Commission) -> Asked:
+    async def _from_plugin(self, caller: ActionCaller, request: RunCreate, commission: RunRequest) -> NewRunRequest:
         """Builds a request from outside a run. It acts for the plugin itself, in a conversation that the plugin has
         started before or in a new one.
         """
-        actor = Party("plugin", caller.plugin_id, caller.plugin_id)
+        actor = Participant("plugin", caller.plugin_id, caller.plugin_id)
         _check_actor(request.event.actor, actor, "the plugin itself, outside a run")
         event, named = request.event, request.event.conversation_id
         chat, thread_id = f"run:{self._ids.new()}", event.thread_id or ""
@@ -81,20 +81,20 @@ class Commissions:
             chat, thread_id = known["chat"], known["thread_id"]
         envelope = self._event(request, commission, actor, chat, "api", "", thread_id)
         nobody = EventEnvelope("", "", "", "", EventContext(""), "", actor=actor)
-        return Asked(envelope, named or "", nobody)
+        return NewRunRequest(envelope, named or "", nobody)
 
     async def _own_conversation(self, conversation_id: str, plugin_id: str) -> Row:
         own = where(conversation_id=conversation_id, principal=_principal(plugin_id))
         rows = await self._journal.read(Select(CONVERSATIONS, own, limit=1))
         if not rows:
-            raise Refused("not_found", "event.conversation_id: no conversation of this plugin has this id")
+            raise CallRejected("not_found", "event.conversation_id: no conversation of this plugin has this id")
         return rows[0]
 
     def _event(
         self,
         request: RunCreate,
-        commission: Commission,
-        actor: Party,
+        commission: RunRequest,
+        actor: Participant,
         chat: str,
         surface: str,
         bot_id: str = "",
@@ -114,25 +114,27 @@ class Commissions:
             principal=_principal(commission.plugin_id),
             event_time=self._clock.now(),
             actor=actor,
-            subject=Party(subject.subject_type, subject.subject_id or "", "", subject.data) if subject else Party(),
+            subject=Participant(subject.subject_type, subject.subject_id or "", "", subject.data)
+            if subject
+            else Participant(),
             input=event.input.model_dump(mode="json", exclude_none=True),
             data=event.data,
-            commission=commission,
+            run_request=commission,
         )
 
 
-def _happened_there(envelope: EventEnvelope, sender: EventEnvelope) -> dict[str, Any]:
+def _inherit_chat(envelope: EventEnvelope, sender: EventEnvelope) -> dict[str, Any]:
     """Returns the event data with the sender's address, so that the reply goes to the sender's chat. A plugin can't
     choose a chat by the data of its event.
     """
-    said = {name: value for name, value in envelope.data.items() if name not in targets.OWN}
-    return said | {name: value for name, value in sender.data.items() if name in targets.OWN}
+    said = {name: value for name, value in envelope.data.items() if name not in targets.ADDRESS_FIELDS}
+    return said | {name: value for name, value in sender.data.items() if name in targets.ADDRESS_FIELDS}
 
 
 def _principal(plugin_id: str) -> str:
     return f"plugin:{plugin_id}"
 
 
-def _check_actor(named: Actor | None, own: Party, who: str) -> None:
+def _check_actor(named: Actor | None, own: Participant, who: str) -> None:
     if named is not None and (named.actor_type, named.actor_id or "") != (own.type, own.id):
-        raise Refused("unauthorized", f"event.actor: a run acts for {who}; leave it out")
+        raise CallRejected("unauthorized", f"event.actor: a run acts for {who}; leave it out")

@@ -9,14 +9,14 @@ from parlour.core.journal import Row
 from parlour.core.store.ledger import Ledger
 from parlour_sdk.values import dataclass
 
-PAGE = 500
+PAGE_ROWS = 500
 """Ledger rows per read."""
-MISSING_REMEMBERED = 1000
+MAX_TRACKED_GAPS = 1000
 """Maximum missing sequence numbers that are tracked."""
 
 
 @dataclass(slots=True)
-class Progress:
+class RunProgress:
     """The applied results of a run, as the ledger knows them."""
 
     sequence: int = 0
@@ -26,9 +26,9 @@ class Progress:
     messages: int = 0
     text: str = ""
     """Text of a message that is not completed."""
-    waiting: list[dict[str, Any]] = field(default_factory=list)
+    pending_files: list[dict[str, Any]] = field(default_factory=list)
     """References to files that go with the next message."""
-    taken: list[tuple[int, int, Mapping[str, str]]] = field(default_factory=list)
+    applied_ranges: list[tuple[int, int, Mapping[str, str]]] = field(default_factory=list)
     """First and last result number of each row, with the digests of results from calls."""
     ends_with_message: bool = False
     """True if the last result is a complete message and no event was injected after it."""
@@ -40,13 +40,13 @@ class Progress:
         """The runner's sequence numbers that were skipped, up to a limit."""
         numbers: set[int] = set()
         expected = 1
-        for first, last, _ in sorted(self.taken, key=lambda each: each[:2]):
-            numbers.update(range(expected, min(first, expected + MISSING_REMEMBERED - len(numbers))))
+        for first, last, _ in sorted(self.applied_ranges, key=lambda each: each[:2]):
+            numbers.update(range(expected, min(first, expected + MAX_TRACKED_GAPS - len(numbers))))
             expected = max(expected, last + 1)
         return numbers
 
     def digest(self, sequence: int) -> str:
-        held = (digests for first, last, digests in self.taken if first <= sequence <= last)
+        held = (digests for first, last, digests in self.applied_ranges if first <= sequence <= last)
         return next((digests.get(str(sequence), "") for digests in held), "")
 
     def add(self, row: Row) -> None:
@@ -58,7 +58,7 @@ class Progress:
         self.ends_with_message = row["type"] == "message.completed"
         if row["last_sequence"]:
             digests = loads(row["metadata"]).get("digests", {})
-            self.taken.append((row["first_sequence"], row["last_sequence"], digests))
+            self.applied_ranges.append((row["first_sequence"], row["last_sequence"], digests))
             self.last = max(self.last, row["last_sequence"])
         match row["type"]:
             case "message.delta":
@@ -68,15 +68,15 @@ class Progress:
             case "tool.call.completed":
                 self.open_tools.discard(str(loads(row["data"]).get("tool_call_id")))
             case "artifact.created":
-                self.waiting += loads(row["artifact_refs"])
+                self.pending_files += loads(row["artifact_refs"])
             case "message.completed":
                 self.messages += 1
-                self.text, self.waiting = "", []
+                self.text, self.pending_files = "", []
 
 
-async def recall(ledger: Ledger, run_id: str) -> Progress:
-    progress = Progress()
-    while rows := await ledger.events(run_id, progress.sequence, PAGE):
+async def load_progress(ledger: Ledger, run_id: str) -> RunProgress:
+    progress = RunProgress()
+    while rows := await ledger.events(run_id, progress.sequence, PAGE_ROWS):
         for row in rows:
             progress.add(row)
     return progress

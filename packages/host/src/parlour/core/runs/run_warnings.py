@@ -8,7 +8,7 @@ WARNINGS_PER_RUN = 20
 """Maximum warnings that are logged per run."""
 
 
-class Warnings:
+class RunWarnings:
     """Logs warnings of one run. It is a separate object so that its users do not refer to each other; a run is then
     freed as soon as it is over.
     """
@@ -18,7 +18,7 @@ class Warnings:
         self._run_id = run_id
         self._count = 0
 
-    def add(self, warning: str) -> None:
+    def log(self, warning: str) -> None:
         self._count += 1
         if self._count <= WARNINGS_PER_RUN:
             logger.warning("%s %s: %s", self._kind, self._run_id, warning)

@@ -8,48 +8,48 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from parlour.core.model.runner import Descriptor
+from parlour.core.model.runner import RunnerDescriptor
 from parlour_sdk.protocol.manifest import AgentRunnerDiscovery, AgentRunnerManifest
 
 logger = logging.getLogger(__name__)
 
 
-def absence(runner_id: str) -> str:
+def missing_runner_message(runner_id: str) -> str:
     """Returns the message for a runner that is not available."""
     why = "its plugin is not installed, is disabled or did not start"
     return f"runner '{runner_id}' is not there: {why}; GET /plugins tells how it is doing"
 
 
-class Registry:
+class RunnerRegistry:
     """The runners of all started plugins, by id."""
 
     def __init__(self) -> None:
-        self._descriptors: dict[str, Descriptor] = {}
+        self._descriptors: dict[str, RunnerDescriptor] = {}
         self._expected: set[str] = set()
         self._news = asyncio.Event()
 
     @contextmanager
-    def expecting(self, plugin_ids: Iterable[str]) -> Iterator[None]:
+    def mark_starting(self, plugin_ids: Iterable[str]) -> Iterator[None]:
         """Marks plugins as starting; callers that need one of their runners wait for it."""
         self._expected = set(plugin_ids)
         try:
             yield
         finally:
             self._expected = set()
-            self._tell()
+            self._notify()
 
-    def expects(self, runner_id: str) -> bool:
+    def is_starting(self, runner_id: str) -> bool:
         return runner_id.removeprefix("plugin:").rpartition("/")[0] in self._expected
 
-    async def settled(self, runner_id: str) -> None:
+    async def wait_started(self, runner_id: str) -> None:
         """Returns when the runner is available or is no longer expected to start."""
-        while self.expects(runner_id):
+        while self.is_starting(runner_id):
             await self._news.wait()
 
-    def get(self, runner_id: str) -> Descriptor | None:
+    def get(self, runner_id: str) -> RunnerDescriptor | None:
         return self._descriptors.get(runner_id)
 
-    def all(self) -> list[Descriptor]:
+    def all(self) -> list[RunnerDescriptor]:
         return [self._descriptors[runner_id] for runner_id in sorted(self._descriptors)]
 
     def replace_plugin(self, plugin_id: str, version: str, discovered: list[Any]) -> list[str]:
@@ -69,7 +69,7 @@ class Registry:
                 continue
             self._descriptors[descriptor.runner_id] = descriptor
         self._expected.discard(plugin_id)
-        self._tell()
+        self._notify()
         for warning in warnings:
             logger.warning("%s", warning)
         return warnings
@@ -78,12 +78,12 @@ class Registry:
         kept = {each.runner_id: each for each in self._descriptors.values() if each.plugin_id != plugin_id}
         self._descriptors = kept
 
-    def _tell(self) -> None:
+    def _notify(self) -> None:
         self._news.set()
         self._news = asyncio.Event()
 
 
-def _describe(plugin_id: str, version: str, discovery: AgentRunnerDiscovery) -> Descriptor:
+def _describe(plugin_id: str, version: str, discovery: AgentRunnerDiscovery) -> RunnerDescriptor:
     named = f"{discovery.plugin_author}/{discovery.plugin_name}"
     if named != plugin_id:
         raise ValueError(f"it claims to belong to plugin {named}")
@@ -91,4 +91,4 @@ def _describe(plugin_id: str, version: str, discovery: AgentRunnerDiscovery) -> 
     manifest = AgentRunnerManifest.model_validate(discovery.manifest)
     if manifest.id != expected:
         raise ValueError(f"id: it must be {expected}, not {manifest.id}")
-    return Descriptor(expected, plugin_id, version, manifest)
+    return RunnerDescriptor(expected, plugin_id, version, manifest)

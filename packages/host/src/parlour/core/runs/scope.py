@@ -5,14 +5,14 @@ from collections.abc import AsyncGenerator, Coroutine
 from contextlib import aclosing
 from typing import Any, TypeVar
 
-from parlour.core.errors import Refused
+from parlour.core.errors import CallRejected
 
 from .session import RunSession
 
 Given = TypeVar("Given")
 
 
-async def within(session: RunSession | None, asked: Coroutine[Any, Any, Given]) -> Given:
+async def await_in_run(session: RunSession | None, asked: Coroutine[Any, Any, Given]) -> Given:
     """Awaits the work and cancels it when the run ends. Outside a run there is no such limit."""
     if session is None:
         return await asked
@@ -21,7 +21,7 @@ async def within(session: RunSession | None, asked: Coroutine[Any, Any, Given]) 
         await asyncio.wait({asking, over}, return_when=asyncio.FIRST_COMPLETED)
         if asking.done():
             return asking.result()
-        raise _over(session)
+        raise _run_over_error(session)
     finally:
         over.cancel()
         if not asking.done():
@@ -29,10 +29,10 @@ async def within(session: RunSession | None, asked: Coroutine[Any, Any, Given]) 
             await asyncio.wait({asking})
 
 
-async def parts_within(session: RunSession | None, stream: AsyncGenerator[Given, None]) -> AsyncGenerator[Given, None]:
+async def stream_in_run(session: RunSession | None, stream: AsyncGenerator[Given, None]) -> AsyncGenerator[Given, None]:
     """Streams the parts of an answer until the run ends; the source is closed when the reader stops."""
     async with aclosing(stream):
-        while (part := await within(session, _next(stream))) is not None:
+        while (part := await await_in_run(session, _next(stream))) is not None:
             yield part
 
 
@@ -40,12 +40,12 @@ async def _next(stream: AsyncGenerator[Given, None]) -> Given | None:
     return await anext(stream, None)
 
 
-def _over(session: RunSession) -> Refused:
+def _run_over_error(session: RunSession) -> CallRejected:
     status = session.stopping.status if session.stopping is not None else ""
     match status:
         case "cancelled":
-            return Refused("cancelled", "the run was cancelled")
+            return CallRejected("cancelled", "the run was cancelled")
         case "timeout":
-            return Refused("deadline_exceeded", "the run's time is over")
+            return CallRejected("deadline_exceeded", "the run's time is over")
         case _:
-            return Refused("unauthorized", "no active run has this id")
+            return CallRejected("unauthorized", "no active run has this id")

@@ -8,18 +8,18 @@ from typing import Any, Protocol
 from weakref import WeakValueDictionary
 
 from parlour.core.access.grants import Grant
-from parlour.core.access.rate_limit import Rate, Spacing
+from parlour.core.access.rate_limit import PacedBucket, TokenBucket
 from parlour.core.journal import Insert, Statement
 from parlour.core.model.agent import Binding
 from parlour.core.model.event import RecordedEvent
-from parlour.core.model.runner import Descriptor
-from parlour.core.store.inbox import Tries
-from parlour.core.store.ledger import Status
-from parlour.core.store.uploads import Incoming
+from parlour.core.model.runner import RunnerDescriptor
+from parlour.core.store.inbox import AttemptCounts
+from parlour.core.store.ledger import RunStatus
+from parlour.core.store.uploads import ArtifactWriter
 from parlour_sdk.values import dataclass
 
-from .dry_run_state import Rehearsal
-from .usage import Meter
+from .dry_run_state import DryRunState
+from .usage import RunMeter
 
 StateSnapshot = dict[str, dict[str, Any]]
 """State values by scope and name, as of the start of a run."""
@@ -27,28 +27,28 @@ CALLS_PER_SECOND = 50
 """Calls per second that a run may make continuously; further calls are rejected."""
 CALLS_BURST = 100
 """Calls that a run may make in a burst."""
-CALLS_BEGUN_AT_ONCE = 16
+CALL_START_BURST = 16
 """Calls of a run that may start at the same moment."""
-CALLS_BEGUN_PER_SECOND = 500
+CALL_STARTS_PER_SECOND = 500
 """Calls of a run that start per second beyond those, so that a burst of a hundred calls does not make others wait."""
 
 
 @dataclass(slots=True)
-class Entry:
+class QueuedEvent:
     """A pending event in its lane."""
 
     event: RecordedEvent
     attempts: int = 0
-    transcribed: int = 0
+    transcript_seq: int = 0
     """Number of its transcript item; zero until it has one."""
-    tries: Tries = Tries()
+    tries: AttemptCounts = AttemptCounts()
     claimed_at: int = 0
     parent_run_id: str = ""
     run_id: str = ""
     """Id of a run that was created for the event and has not started; the first attempt uses it."""
-    parked: bool = False
+    queued_remotely: bool = False
     """True if that run was queued for remote workers before this Host was started."""
-    opened: "Opened | None" = None
+    started_run: "StartedRun | None" = None
     """Run that was started in the unit that accepted the event and has not been executed yet."""
 
     @property
@@ -61,10 +61,10 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class RunTermination:
     """The status with which a run ends, and the reason."""
 
-    status: Status
+    status: RunStatus
     code: str = ""
     error: str = ""
     """Sentence for users."""
@@ -82,11 +82,11 @@ class Ending:
         return self.status == "cancelled"
 
 
-class Stopped(Exception):
+class RunStopped(Exception):
     """Raised in the stream of a run that the Host ended; the session contains the reason."""
 
 
-class Stoppable(Protocol):
+class AbortableWork(Protocol):
     """Work that can be aborted when its run is stopped."""
 
     def abort(self, error: BaseException) -> None: ...
@@ -95,7 +95,7 @@ class Stoppable(Protocol):
 class RunSession:
     """The mutable state of one active run."""
 
-    def __init__(self, run_id: str, entry: Entry, binding: Binding, grant: Grant, steerable: bool) -> None:
+    def __init__(self, run_id: str, entry: QueuedEvent, binding: Binding, grant: Grant, steerable: bool) -> None:
         self.run_id = run_id
         self.entry = entry
         self.binding = binding
@@ -103,9 +103,9 @@ class RunSession:
         self.steerable = steerable
         self.multimodal = True
         """True if the runner accepts media; otherwise media are replaced by text notes."""
-        self.rate = Rate(CALLS_PER_SECOND, CALLS_BURST)
-        self.spacing = Spacing(CALLS_BEGUN_PER_SECOND, CALLS_BEGUN_AT_ONCE)
-        self.uploads: dict[str, Incoming] = {}
+        self.rate = TokenBucket(CALLS_PER_SECOND, CALLS_BURST)
+        self.spacing = PacedBucket(CALL_STARTS_PER_SECOND, CALL_START_BURST)
+        self.uploads: dict[str, ArtifactWriter] = {}
         """Unfinished uploads of the runner, by upload id."""
         self.deadline_at = 0
         self.executor = grant.plugin_id
@@ -114,26 +114,26 @@ class RunSession:
         """True if a remote worker executes the run, which then continues when this process ends."""
         self.lease = ""
         """Token of the current lease of a remote run."""
-        self.begin: Callable[[], Awaitable[None]] | None = None
+        self.before_first_call: Callable[[], Awaitable[None]] | None = None
         """Awaited before the first call of a run, if set."""
-        self.fence: tuple[Statement, ...] = ()
+        self.write_guards: tuple[Statement, ...] = ()
         """Guards that are part of every unit with results."""
-        self.closing: tuple[Statement, ...] = ()
+        self.final_statements: tuple[Statement, ...] = ()
         """Statements that are added to the run's last unit."""
-        self.audited: list[Insert] = []
+        self.audit_rows: list[Insert] = []
         """Audit rows of allowed calls, written with the run's next unit."""
-        self.meter = Meter()
-        self.rehearsal: Rehearsal | None = None
+        self.meter = RunMeter()
+        self.dry_run: DryRunState | None = None
         """Set for a rerun, whose effects are discarded with it."""
-        self.stream: Stoppable | None = None
-        self.stopping: Ending | None = None
+        self.stream: AbortableWork | None = None
+        self.stopping: RunTermination | None = None
         self.cancel_requested_at = 0
-        self.shown = False
-        self.effects = False
-        self.claimed: deque[Entry] = deque()
+        self.has_output = False
+        self.has_effects = False
+        self.claimed: deque[QueuedEvent] = deque()
         """Events that wait to be pulled by the runner."""
-        self.injected: list[Entry] = []
-        self.turn = asyncio.Lock()
+        self.injected: list[QueuedEvent] = []
+        self.commit_lock = asyncio.Lock()
         """Lock for the commit of a claim, a pull or the end, so that each sees the others complete."""
         self.ended = asyncio.Event()
         self._sequence = 0
@@ -143,22 +143,22 @@ class RunSession:
         return self.entry.event
 
     @property
-    def journals(self) -> bool:
+    def caches_calls(self) -> bool:
         """True if the results of its calls are cached for a repetition of the run."""
         return self.binding.agent.journal_calls
 
-    def act(self) -> bool:
+    def mark_effect(self) -> bool:
         """Records that a call changes something. Returns True if that rules out a repetition of the run, because its
         calls are not cached.
         """
-        self.effects = self.effects or not self.journals
-        return self.effects
+        self.has_effects = self.has_effects or not self.caches_calls
+        return self.has_effects
 
     def calls_over_host(self, tool_name: str) -> bool:
         """Returns whether calls of this tool are made through the Host, which then knows them without the runner's
         report.
         """
-        return self.journals and self.grant.allows("tools", tool_name, "call")
+        return self.caches_calls and self.grant.allows("tools", tool_name, "call")
 
     def is_over(self) -> bool:
         """Returns whether the run accepts no further results from its runner."""
@@ -174,31 +174,31 @@ class RunSession:
         """
         self._sequence = max(self._sequence, sequence)
 
-    def take_audited(self) -> list[Insert]:
-        taken, self.audited = self.audited, []
+    def drain_audit_rows(self) -> list[Insert]:
+        taken, self.audit_rows = self.audit_rows, []
         return taken
 
-    def stop(self, ending: Ending) -> None:
+    def stop(self, ending: RunTermination) -> None:
         """Ends the run now, regardless of its runner."""
         if self.stopping is None:
             self.stopping = ending
             if self.stream is not None:
-                self.stream.abort(Stopped())
+                self.stream.abort(RunStopped())
 
 
 @dataclass(slots=True)
-class Opened:
+class StartedRun:
     """A run whose first unit is committed or being committed, with the inputs of its request."""
 
     session: RunSession
-    descriptor: Descriptor
+    descriptor: RunnerDescriptor
     state: StateSnapshot | None = None
     """State that was read during the commit."""
     request: dict[str, object] | None = None
     """Request for the runner, if it could be built during the commit."""
 
 
-class Sessions:
+class RunSessions:
     """The active runs, by id and by lane. A lane has at most one."""
 
     def __init__(self, left_over: Callable[[list[Insert]], None]) -> None:
@@ -208,13 +208,13 @@ class Sessions:
         self._by_lane: dict[str, RunSession] = {}
         self._counting: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
-    def counting(self, run_id: str) -> asyncio.Lock:
+    def sequence_lock(self, run_id: str) -> asyncio.Lock:
         """Returns the lock for assigning sequence numbers from the ledger, until they are written or a session
         continues from there. Two concurrent callers would otherwise assign the same number.
         """
         return self._counting.setdefault(run_id, asyncio.Lock())
 
-    def announce(self, session: RunSession) -> None:
+    def register_pending(self, session: RunSession) -> None:
         """Registers a session whose ledger row is being written, so that a reader of that row finds a run that can be
         cancelled.
         """
@@ -231,9 +231,9 @@ class Sessions:
         if self._by_lane.get(session.entry.lane) is session:
             del self._by_lane[session.entry.lane]
         while session.uploads:
-            session.uploads.popitem()[1].abandon()
-        if session.audited:
-            self._left_over(session.take_audited())
+            session.uploads.popitem()[1].abort()
+        if session.audit_rows:
+            self._left_over(session.drain_audit_rows())
         session.ended.set()
 
     def get(self, run_id: str) -> RunSession | None:

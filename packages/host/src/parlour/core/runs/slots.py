@@ -8,12 +8,12 @@ from contextlib import asynccontextmanager
 from parlour.core.model.event import EventEnvelope
 
 
-def person_of(envelope: EventEnvelope) -> str:
+def actor_key(envelope: EventEnvelope) -> str:
     """Returns the key under which a person's runs are counted; empty for API keys, whose runs are not."""
     return "" if envelope.principal else f"{envelope.bot_id}:{envelope.actor.id}"
 
 
-class Slots:
+class RunSlotPool:
     """The slots for runs of this Host."""
 
     def __init__(self, total: int, per_person: int) -> None:
@@ -25,7 +25,7 @@ class Slots:
 
     async def acquire(self, person: str) -> None:
         """Waits for a slot. An empty person (an API key) has no limit of its own."""
-        if self.take(person):
+        if self.try_acquire(person):
             return
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append((person, future))
@@ -37,7 +37,7 @@ class Slots:
                 self.release(person)
             raise
 
-    def take(self, person: str) -> bool:
+    def try_acquire(self, person: str) -> bool:
         """Acquires a slot if one is free; never waits."""
         if self._waiting or not self._admits(person):
             return False
@@ -59,7 +59,7 @@ class Slots:
         self._hand_out()
 
     @asynccontextmanager
-    async def aside(self, person: str, held: bool) -> AsyncIterator[None]:
+    async def yield_slot(self, person: str, held: bool) -> AsyncIterator[None]:
         """Releases the slot while a run waits for a person, so that others can run; does nothing if the run has
         none.
         """

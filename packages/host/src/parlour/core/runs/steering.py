@@ -2,41 +2,41 @@
 
 from typing import Any
 
-from parlour.core.journal import Draft, GuardFailed, Journal, Ref, resolved
+from parlour.core.journal import GuardFailed, Journal, Ref, UnitBuilder, resolve_ref
 from parlour.core.model.agent import Binding
 from parlour.core.model.ports import Clock, Ids
-from parlour.core.routing.router import Bound, Router
+from parlour.core.routing.router import Router, ToAgent
 from parlour.core.store import inbox, ledger, transcript
 from parlour_sdk.protocol.limits import STEERING_QUEUE
 
 from .context import event_parts
-from .session import Entry, RunSession, Sessions
+from .session import QueuedEvent, RunSession, RunSessions
 
 
-class Steering:
+class SteeringQueue:
     """Claims messages for active runs and returns them to the runners."""
 
-    def __init__(self, journal: Journal, sessions: Sessions, router: Router, ids: Ids, clock: Clock) -> None:
+    def __init__(self, journal: Journal, sessions: RunSessions, router: Router, ids: Ids, clock: Clock) -> None:
         self._journal = journal
         self._sessions = sessions
         self._router = router
         self._ids = ids
         self._clock = clock
 
-    async def claim(self, entry: Entry) -> bool:
+    async def claim(self, entry: QueuedEvent) -> bool:
         """Returns whether the active run of the lane claimed the message. Otherwise the message waits for its own
         turn.
         """
         session = self._sessions.in_lane(entry.lane)
         if session is None or not self._may_join(session, entry):
             return False
-        async with session.turn:
+        async with session.commit_lock:
             if session.is_over() or len(session.claimed) >= STEERING_QUEUE:
                 return False
             now = self._clock.now()
-            draft = Draft("steering.claim")
-            draft.add(ledger.touch(session.run_id, now))
-            numbered: int | Ref = entry.transcribed or transcript.add_user_item(
+            draft = UnitBuilder("steering.claim")
+            draft.add(ledger.update_progress(session.run_id, now))
+            numbered: int | Ref = entry.transcript_seq or transcript.add_user_item(
                 draft, self._ids.new(), entry.event, now
             )
             draft.add(inbox.claim(entry.seq, session.run_id, numbered))
@@ -47,42 +47,44 @@ class Steering:
                 "claimed_at": now,
             }
             draft.add(
-                ledger.append(session.run_id, session.next_sequence(), "steering.queued", fact, now, source="host")
+                ledger.append_event(
+                    session.run_id, session.next_sequence(), "steering.queued", fact, now, source="host"
+                )
             )
             try:
-                receipt = await self._journal.commit(draft.unit())
+                receipt = await self._journal.commit(draft.build())
             except GuardFailed:
                 return False
-            entry.transcribed, entry.claimed_at = resolved(receipt, numbered), now
+            entry.transcript_seq, entry.claimed_at = resolve_ref(receipt, numbered), now
             session.claimed.append(entry)
             return True
 
     async def pull(self, session: RunSession, limit: int) -> list[dict[str, Any]]:
         """Injects up to `limit` claimed messages into the run and returns them."""
-        async with session.turn:
+        async with session.commit_lock:
             if session.is_over():
                 return []
             taken = list(session.claimed)[:limit]
             if not taken:
                 return []
             now = self._clock.now()
-            draft = Draft("steering.pull")
-            draft.add(ledger.touch(session.run_id, now))
+            draft = UnitBuilder("steering.pull")
+            draft.add(ledger.update_progress(session.run_id, now))
             for entry in taken:
                 draft.add(inbox.inject(entry.seq, session.run_id))
                 fact = {"source_event_id": entry.event.envelope.event_id}
                 draft.add(
-                    ledger.append(
+                    ledger.append_event(
                         session.run_id, session.next_sequence(), "steering.injected", fact, now, source="host"
                     )
                 )
-            await self._journal.commit(draft.unit())
+            await self._journal.commit(draft.build())
             for entry in taken:
                 session.claimed.popleft()
                 session.injected.append(entry)
             return [_item(session, entry) for entry in taken]
 
-    def _may_join(self, session: RunSession, entry: Entry) -> bool:
+    def _may_join(self, session: RunSession, entry: QueuedEvent) -> bool:
         """Returns whether the message has the same actor and agent as the run, so that permissions never widen."""
         if not session.steerable or entry.run_id:
             return False
@@ -90,12 +92,12 @@ class Steering:
         if (mine.actor.type, mine.actor.id) != (theirs.actor.type, theirs.actor.id):
             return False
         match self._router.decide(theirs):
-            case Bound(Binding(agent=agent)):
+            case ToAgent(Binding(agent=agent)):
                 return agent.agent_id == session.binding.agent.agent_id
             case _:
                 return False
 
 
-def _item(session: RunSession, entry: Entry) -> dict[str, Any]:
+def _item(session: RunSession, entry: QueuedEvent) -> dict[str, Any]:
     head = {"claimed_run_id": session.run_id, "runner_id": session.grant.runner_id, "claimed_at": entry.claimed_at}
     return {**head, **event_parts(entry.event, session.multimodal), "metadata": {}}

@@ -3,38 +3,38 @@
 from collections.abc import Mapping
 from typing import Any
 
-from parlour.core.store.event_attachments import MEDIA
+from parlour.core.store.event_attachments import MEDIA_TYPES
 
 
-def in_words(said: Mapping[str, Any]) -> Mapping[str, Any]:
+def to_text_only(said: Mapping[str, Any]) -> Mapping[str, Any]:
     """Returns the input with notes instead of media, or the input itself if it has none. References stay in the
     attachments.
     """
     contents = said.get("contents") or ()
-    if not any(_needs_words(element) for element in contents):
+    if not any(_has_media(element) for element in contents):
         return said
-    told = [_told(element) for element in contents]
+    told = [_to_text(element) for element in contents]
     text = said.get("text")
     if text is None:  # a runner that reads only this field must not find an empty message
         text = "\n".join(element["text"] for element in told if element.get("type") == "text")
     return {**said, "text": text, "contents": told}
 
 
-def _needs_words(element: Mapping[str, Any]) -> bool:
+def _has_media(element: Mapping[str, Any]) -> bool:
     if element.get("type") == "quote":
-        return any(_needs_words(each) for each in element.get("contents", ()))
-    return element.get("type") in MEDIA
+        return any(_has_media(each) for each in element.get("contents", ()))
+    return element.get("type") in MEDIA_TYPES
 
 
-def _told(element: Mapping[str, Any]) -> dict[str, Any]:
+def _to_text(element: Mapping[str, Any]) -> dict[str, Any]:
     if element.get("type") == "quote":
-        return {**element, "contents": [_told(each) for each in element.get("contents", ())]}
-    if element.get("type") not in MEDIA:
+        return {**element, "contents": [_to_text(each) for each in element.get("contents", ())]}
+    if element.get("type") not in MEDIA_TYPES:
         return dict(element)
-    return {"type": "text", "text": note(element)}
+    return {"type": "text", "text": media_note(element)}
 
 
-def note(element: Mapping[str, Any]) -> str:
+def media_note(element: Mapping[str, Any]) -> str:
     """Returns a note such as `[image: cat.png, image/png, 2048 bytes, artifact 0190...]`, with the facts that are
     known.
     """

@@ -10,33 +10,33 @@ from pydantic_core import to_json
 from parlour.core.journal import Journal, Unit
 from parlour.core.model.ports import Clock
 from parlour.core.store import ledger
-from parlour.core.store.artifact_service import Artifacts
-from parlour.core.store.artifacts import Artifact, Description
+from parlour.core.store.artifact_service import ArtifactService
+from parlour.core.store.artifacts import Artifact, ArtifactInfo
 from parlour_sdk.protocol.content import ArtifactRef, ContentElement, MediaElement, TextElement, plain_text
 from parlour_sdk.protocol.limits import INLINE_BINARY_BYTES, RESULT_BYTES
 from parlour_sdk.protocol.tools import ToolOutcome
 
-from .attachments import home_of
+from .attachments import owned_scope
 from .session import RunSession
 
 PREVIEW_BYTES = 16 * 1024
 """Maximum bytes of a preview."""
-INLINE_BASE64 = (INLINE_BINARY_BYTES + 2) // 3 * 4
+MAX_INLINE_BASE64_CHARACTERS = (INLINE_BINARY_BYTES + 2) // 3 * 4
 """Maximum base64 characters of a file that stays inside the output."""
 
 
-class ToolOutputs:
+class ToolOutputLimiter:
     """Limits tool outputs and stores the rest as artifacts of the calling run."""
 
-    def __init__(self, artifacts: Artifacts, journal: Journal, clock: Clock) -> None:
+    def __init__(self, artifacts: ArtifactService, journal: Journal, clock: Clock) -> None:
         self._artifacts = artifacts
         self._journal = journal
         self._clock = clock
 
-    async def bounded(self, session: RunSession | None, tool_name: str, outcome: ToolOutcome) -> ToolOutcome:
+    async def limit(self, session: RunSession | None, tool_name: str, outcome: ToolOutcome) -> ToolOutcome:
         """Returns the output within its limits. Outside a run the rest is not stored, because no run would own it."""
-        if any(_heavy(element) for element in outcome.content):
-            content = [await self._light(session, element) for element in outcome.content]
+        if any(_is_large(element) for element in outcome.content):
+            content = [await self._externalize(session, element) for element in outcome.content]
             outcome = outcome.model_copy(update={"content": content})
         if len(to_json(outcome.content)) <= RESULT_BYTES:
             return outcome
@@ -49,35 +49,35 @@ class ToolOutputs:
         return cut.model_copy(update={"artifact_refs": [*outcome.artifact_refs, ref]})
 
     async def _kept(self, session: RunSession, tool_name: str, outcome: ToolOutcome) -> ArtifactRef:
-        described = Description("tool_result", *_named(tool_name, outcome), source="tool")
-        return ArtifactRef.model_validate((await self._keep(session, _whole(outcome), described)).ref())
+        described = ArtifactInfo("tool_result", *_named(tool_name, outcome), source="tool")
+        return ArtifactRef.model_validate((await self._keep(session, _whole(outcome), described)).to_ref())
 
-    async def _light(self, session: RunSession | None, element: ContentElement) -> ContentElement:
+    async def _externalize(self, session: RunSession | None, element: ContentElement) -> ContentElement:
         """Replaces a large file by a reference if there is a run that can own it."""
-        if not isinstance(element, MediaElement) or not _heavy(element):
+        if not isinstance(element, MediaElement) or not _is_large(element):
             return element
         content = _decoded(element.content_base64 or "")
         if content is None or session is None:
             return TextElement(text=f"[a file of type {element.type} was left out]")
-        described = Description(element.type, element.name or "", element.mime_type or "", source="tool")
+        described = ArtifactInfo(element.type, element.name or "", element.mime_type or "", source="tool")
         artifact = await self._keep(session, content, described)
         return MediaElement(
             type=element.type,
             name=element.name,
-            mime_type=artifact.description.mime_type,
+            mime_type=artifact.info.mime_type,
             size_bytes=artifact.size_bytes,
             artifact_id=artifact.artifact_id,
         )
 
-    async def _keep(self, session: RunSession, content: bytes, described: Description) -> Artifact:
-        artifact = await self._artifacts.keep(content, described, home_of(session))
-        touch = ledger.touch(session.run_id, self._clock.now())
+    async def _keep(self, session: RunSession, content: bytes, described: ArtifactInfo) -> Artifact:
+        artifact = await self._artifacts.store(content, described, owned_scope(session))
+        touch = ledger.update_progress(session.run_id, self._clock.now())
         await self._journal.commit(Unit("tool.keep", (touch, artifact.insert())))
         return artifact
 
 
-def _heavy(element: ContentElement) -> bool:
-    return isinstance(element, MediaElement) and len(element.content_base64 or "") > INLINE_BASE64
+def _is_large(element: ContentElement) -> bool:
+    return isinstance(element, MediaElement) and len(element.content_base64 or "") > MAX_INLINE_BASE64_CHARACTERS
 
 
 def _decoded(content: str) -> bytes | None:

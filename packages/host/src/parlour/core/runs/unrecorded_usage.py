@@ -8,11 +8,11 @@ from parlour.core.store import ledger
 from parlour.core.store.ledger import Ledger
 from parlour_sdk.values import dataclass
 
-from .usage import Meter
+from .usage import RunMeter
 
 
 @dataclass(frozen=True, slots=True)
-class Unfinished:
+class UnrecordedUsage:
     """The usage of an interrupted run, and the ledger rows that are missing."""
 
     usage: dict[str, Any]
@@ -21,13 +21,13 @@ class Unfinished:
     """Sequence number of the ledger after these rows."""
 
 
-async def unfinished(ledger_of_runs: Ledger, run: Row, now: int) -> Unfinished:
+async def load_unrecorded_usage(ledger_of_runs: Ledger, run: Row, now: int) -> UnrecordedUsage:
     """Reads the stored usage of the run and closes its open model calls."""
-    meter, run_id = Meter(), run["run_id"]
+    meter, run_id = RunMeter(), run["run_id"]
     meter.resume(loads(run["usage"]))
     first = await ledger_of_runs.last_sequence(run_id) + 1
-    notes = meter.take_notes()
+    notes = meter.drain_events()
     rows = tuple(
-        ledger.append(run_id, first + at, type, told, now, source="host") for at, (type, told) in enumerate(notes)
+        ledger.append_event(run_id, first + at, type, told, now, source="host") for at, (type, told) in enumerate(notes)
     )
-    return Unfinished(meter.usage({}), rows, first + len(rows))
+    return UnrecordedUsage(meter.usage({}), rows, first + len(rows))

@@ -10,7 +10,7 @@ from parlour_sdk.values import dataclass
 
 from .tables import APPROVALS
 
-Status = Literal["pending", "approved", "denied", "expired"]
+ApprovalStatus = Literal["pending", "approved", "denied", "expired"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Approval:
     approval_id: str
     keyword: str
     """Text by which a user refers to this approval in a chat command."""
-    status: Status
+    status: ApprovalStatus
     action: str
     call: dict[str, Any]
     """The exact call that is executed after approval."""
@@ -46,7 +46,7 @@ class Approval:
     outcome: dict[str, Any] = field(default_factory=dict)
 
     @property
-    def asked_by(self) -> str:
+    def prompt_outbox_id(self) -> str:
         """Outbox id of the prompt."""
         return str(self.chat.get("asked_by", ""))
 
@@ -66,11 +66,11 @@ class Approval:
         }
 
 
-def hash_of(call: dict[str, Any]) -> str:
+def call_hash(call: dict[str, Any]) -> str:
     return hashlib.sha256(dumps(call).encode()).hexdigest()
 
 
-def put(approval: Approval) -> Insert:
+def insert(approval: Approval) -> Insert:
     """Inserts a pending approval."""
     return Insert(
         APPROVALS,
@@ -80,7 +80,7 @@ def put(approval: Approval) -> Insert:
             "status": approval.status,
             "action": approval.action,
             "call": dumps(approval.call),
-            "hash": hash_of(approval.call),
+            "hash": call_hash(approval.call),
             "words": approval.words,
             "agent_id": approval.agent_id,
             "run_id": approval.run_id,
@@ -100,7 +100,7 @@ def put(approval: Approval) -> Insert:
     )
 
 
-def decide(approval: Approval) -> Update:
+def record_decision(approval: Approval) -> Update:
     """Records a decision. Fails its guard if it was already decided, or the call is not the one that was requested."""
     values: dict[str, str | int] = {
         "status": approval.status,
@@ -109,16 +109,16 @@ def decide(approval: Approval) -> Update:
         "outbox_id": approval.outbox_id,
         "decided_at": approval.decided_at,
     }
-    guard = where(approval_id=approval.approval_id, status="pending", hash=hash_of(approval.call))
+    guard = where(approval_id=approval.approval_id, status="pending", hash=call_hash(approval.call))
     return Update(APPROVALS, values, guard)
 
 
-def carried_out(approval_id: str, outcome: dict[str, Any]) -> Update:
+def record_outcome(approval_id: str, outcome: dict[str, Any]) -> Update:
     """Records the outcome of the executed action."""
     return Update(APPROVALS, {"outcome": dumps(outcome)}, where(approval_id=approval_id), expect=ANY)
 
 
-def restore(row: Row) -> Approval:
+def from_row(row: Row) -> Approval:
     decoded = {name: loads(row[name]) for name in ("call", "chat", "who", "outcome")}
     plain = (
         "approval_id keyword status action words agent_id run_id event_seq conversation_id requester created_at "
@@ -127,7 +127,7 @@ def restore(row: Row) -> Approval:
     return Approval(**{name: row[name] for name in plain.split()}, **decoded)
 
 
-class ApprovalRows:
+class ApprovalStore:
     """Reads approvals."""
 
     def __init__(self, journal: Journal) -> None:
@@ -135,12 +135,12 @@ class ApprovalRows:
 
     async def get(self, approval_id: str) -> Approval | None:
         rows = await self._journal.read(Select(APPROVALS, where(approval_id=approval_id), limit=1))
-        return restore(rows[0]) if rows else None
+        return from_row(rows[0]) if rows else None
 
     async def pending(self) -> list[Approval]:
         rows = await self._journal.read(Select(APPROVALS, where(status="pending"), order=("approval_id",)))
-        return [restore(row) for row in rows]
+        return [from_row(row) for row in rows]
 
-    async def since(self, created_at: int) -> list[Approval]:
+    async def created_since(self, created_at: int) -> list[Approval]:
         query = Select(APPROVALS, where(created_at=at_least(created_at)), order=("approval_id",), limit=1000)
-        return [restore(row) for row in await self._journal.read(query)]
+        return [from_row(row) for row in await self._journal.read(query)]

@@ -11,52 +11,58 @@ from parlour.core.model.providers import ProviderFailed
 from parlour_sdk.values import dataclass
 
 from . import artifacts
-from .artifacts import Artifact, Description, Location, Place, plain_name, restore
-from .media_types import decide
-from .objects import ObjectMissing, ObjectStore, Stored
+from .artifacts import Artifact, ArtifactInfo, ArtifactScope, Location, from_row, safe_file_name
+from .media_types import detect_media_type
+from .objects import ObjectInfo, ObjectMissing, ObjectStore
 from .tables import ARTIFACTS
-from .uploads import Incoming, Quota
+from .uploads import ArtifactWriter, Quota
 
 logger = logging.getLogger(__name__)
 
-RANGE_BYTES = 10 * 1024 * 1024
+MAX_READ_BYTES = 10 * 1024 * 1024
 """Largest range in bytes that is read into memory by one call."""
 GRACE_MILLISECONDS = 3600 * 1000
 """Age below which an object without a row is not an orphan, since its row may still be committed."""
-LOOKED_UP_AT_ONCE = 100
+LOOKUP_BATCH_OBJECTS = 100
 """Number of objects whose rows are looked up by one query."""
-FAILED_LINK_MILLISECONDS = 60 * 1000
+FAILED_LINK_RETRY_MILLISECONDS = 60 * 1000
 """Time before a failed link is fetched again; every model call of a conversation would otherwise fetch it."""
-MOST_FAILED_LINKS = 1000
+MAX_FAILED_LINKS = 1000
 """Number of failed links that are remembered; the oldest is dropped first."""
 
 
 @dataclass(frozen=True, slots=True)
-class Sizes:
+class ArtifactLimits:
     """Limits in bytes: of one artifact, and of all artifacts together."""
 
     artifact_bytes: int = 100 * 1024 * 1024
     quota_bytes: int = 10 * 1024 * 1024 * 1024
 
 
-class Fetcher(Protocol):
+class LinkFetcher(Protocol):
     """Downloads the content of an artifact that is stored as a link."""
 
     def fetch(self, location: Location, reference: str) -> AsyncIterator[bytes]: ...
 
 
-class NoFetcher:
+class NullLinkFetcher:
     """Fetcher of a Host that downloads no links."""
 
     def fetch(self, location: Location, reference: str) -> AsyncIterator[bytes]:
         raise ProviderFailed("not_supported", "this file is kept as a link, and this Host does not fetch links")
 
 
-class Artifacts:
+class ArtifactService:
     """Stores, reads and deletes artifacts."""
 
     def __init__(
-        self, journal: Journal, objects: ObjectStore, fetcher: Fetcher, ids: Ids, clock: Clock, sizes: Sizes
+        self,
+        journal: Journal,
+        objects: ObjectStore,
+        fetcher: LinkFetcher,
+        ids: Ids,
+        clock: Clock,
+        sizes: ArtifactLimits,
     ) -> None:
         self._journal = journal
         self._objects = objects
@@ -67,13 +73,18 @@ class Artifacts:
         self._quota = Quota(sizes.quota_bytes, journal)
         self._failed_links: dict[str, tuple[int, ProviderFailed]] = {}
 
-    async def begin(self) -> Incoming:
+    async def start_upload(self) -> ArtifactWriter:
         """Starts an upload. The caller writes the content, then calls `finish_upload`."""
-        await self._quota.ready()
-        return Incoming(await self._objects.begin(), self._quota, self._limit)
+        await self._quota.ensure_counted()
+        return ArtifactWriter(await self._objects.open_writer(), self._quota, self._limit)
 
-    async def made(
-        self, incoming: Incoming, description: Description, place: Place, owner: str = "", sha256: str = ""
+    async def finish_upload(
+        self,
+        incoming: ArtifactWriter,
+        description: ArtifactInfo,
+        place: ArtifactScope,
+        owner: str = "",
+        sha256: str = "",
     ) -> Artifact:
         """Completes an upload. The content is durable then; the caller commits the row.
 
@@ -81,42 +92,42 @@ class Artifacts:
         """
         stored = await incoming.finish()
         if sha256 and sha256.lower() != stored.sha256:
-            incoming.abandon()
+            incoming.abort()
             raise ProviderFailed("invalid_argument", "sha256 is not the digest of what was sent; send it again")
-        described = _described(description, incoming.head)
+        described = _with_detected_type(description, incoming.head)
         return Artifact(
             self._ids.new(), described, place, self._clock.now(), stored.sha256, stored.size_bytes, reference=owner
         )
 
-    async def keep(self, content: bytes, description: Description, place: Place) -> Artifact:
+    async def store(self, content: bytes, description: ArtifactInfo, place: ArtifactScope) -> Artifact:
         """Stores content that is in memory. The caller commits the row."""
-        incoming = await self.begin()
+        incoming = await self.start_upload()
         await incoming.write(content)
-        return await self.made(incoming, description, place)
+        return await self.finish_upload(incoming, description, place)
 
-    def linked(self, url: str, description: Description, place: Place) -> Artifact:
+    def create_link(self, url: str, description: ArtifactInfo, place: ArtifactScope) -> Artifact:
         """Creates an artifact that is downloaded when it is first read. The caller commits the row."""
-        described = replace(description, name=plain_name(description.name))
+        described = replace(description, name=safe_file_name(description.name))
         return Artifact(self._ids.new(), described, place, self._clock.now(), location="url", reference=url)
 
-    async def find(self, artifact_id: str) -> Artifact | None:
+    async def get(self, artifact_id: str) -> Artifact | None:
         """Returns an artifact that has not expired."""
-        rows = await self._journal.read(Select(ARTIFACTS, where(artifact_id=artifact_id), limit=1, few=True))
+        rows = await self._journal.read(Select(ARTIFACTS, where(artifact_id=artifact_id), limit=1, point_read=True))
         if not rows or 0 < rows[0]["expires_at"] <= self._clock.now():
             return None
-        return restore(rows[0])
+        return from_row(rows[0])
 
-    async def visible(self, artifact_id: str, place: Place) -> Artifact:
+    async def get_visible(self, artifact_id: str, place: ArtifactScope) -> Artifact:
         """Returns an artifact that a run in this scope may see; any other one is reported as not found."""
-        artifact = await self.find(artifact_id)
-        if artifact is None or not place.sees(artifact.place):
+        artifact = await self.get(artifact_id)
+        if artifact is None or not place.can_see(artifact.scope):
             raise ProviderFailed("not_found", f"there is no artifact '{artifact_id[:64]}'")
         return artifact
 
-    async def present(self, artifact: Artifact) -> Artifact:
+    async def ensure_local(self, artifact: Artifact) -> Artifact:
         """Downloads a link and checks that the content is complete in the object store. Raises ProviderFailed."""
         if artifact.location != "object":
-            artifact = await self._fetched_once(artifact)
+            artifact = await self._fetch_unless_failed(artifact)
         size = await self._objects.size(artifact.sha256)
         if size != artifact.size_bytes:
             found = "missing" if size is None else f"damaged: {size} of {artifact.size_bytes} bytes are there"
@@ -135,8 +146,8 @@ class Artifacts:
 
     async def read(self, artifact: Artifact, offset: int, length: int) -> bytes:
         """Reads a range of an artifact that was passed to `ensure_local`."""
-        if length > RANGE_BYTES:
-            raise ProviderFailed("payload_too_large", f"read at most {RANGE_BYTES} bytes at once")
+        if length > MAX_READ_BYTES:
+            raise ProviderFailed("payload_too_large", f"read at most {MAX_READ_BYTES} bytes at once")
         return b"".join([piece async for piece in self.stream(artifact, offset, length)])
 
     async def remove(self, artifact: Artifact) -> None:
@@ -145,24 +156,24 @@ class Artifacts:
         The next clean-up deletes its content, unless another artifact has the same content.
         """
         await self._journal.commit(Unit("artifact.delete", (artifacts.remove(artifact.artifact_id),)))
-        self._quota.give_back(artifact.size_bytes)
+        self._quota.release(artifact.size_bytes)
 
-    async def collect_orphans(self, grace: int = GRACE_MILLISECONDS) -> list[Stored]:
+    async def collect_orphans(self, grace: int = GRACE_MILLISECONDS) -> list[ObjectInfo]:
         """Deletes objects that no artifact refers to and that are older than the grace period; returns them."""
         before = self._clock.now() - grace
-        collected: list[Stored] = []
-        batch: list[Stored] = []
+        collected: list[ObjectInfo] = []
+        batch: list[ObjectInfo] = []
         async for kept in self._objects.all():
             if kept.written_at < before:
-                batch.append(Stored(kept.sha256, kept.size_bytes))
-            if len(batch) == LOOKED_UP_AT_ONCE:
+                batch.append(ObjectInfo(kept.sha256, kept.size_bytes))
+            if len(batch) == LOOKUP_BATCH_OBJECTS:
                 collected += await self._collect(batch, before)
                 batch = []
         collected += await self._collect(batch, before)
         await self._quota.recount()
         return collected
 
-    async def _collect(self, batch: list[Stored], before: int) -> list[Stored]:
+    async def _collect(self, batch: list[ObjectInfo], before: int) -> list[ObjectInfo]:
         if not batch:
             return []
         digests = one_of(*(each.sha256 for each in batch))
@@ -172,42 +183,42 @@ class Artifacts:
         orphans = [each for each in batch if each.sha256 not in named]
         return [each for each in orphans if await self._objects.delete(each.sha256, before)]
 
-    async def _fetched_once(self, artifact: Artifact) -> Artifact:
+    async def _fetch_unless_failed(self, artifact: Artifact) -> Artifact:
         """Downloads a link, or raises its last failure again if that was recent."""
         until, failure = self._failed_links.get(artifact.artifact_id, (0, None))
         if failure is not None and self._clock.now() < until:
             raise failure
         try:
-            return await self._fetched(artifact)
+            return await self._fetch(artifact)
         except ProviderFailed as failed:
-            if len(self._failed_links) >= MOST_FAILED_LINKS:
+            if len(self._failed_links) >= MAX_FAILED_LINKS:
                 self._failed_links.pop(next(iter(self._failed_links)))
-            self._failed_links[artifact.artifact_id] = self._clock.now() + FAILED_LINK_MILLISECONDS, failed
+            self._failed_links[artifact.artifact_id] = self._clock.now() + FAILED_LINK_RETRY_MILLISECONDS, failed
             raise
 
-    async def _fetched(self, artifact: Artifact) -> Artifact:
-        incoming = await self.begin()
+    async def _fetch(self, artifact: Artifact) -> Artifact:
+        incoming = await self.start_upload()
         try:
             async for block in self._fetcher.fetch(artifact.location, artifact.reference):
                 await incoming.write(block)
         except BaseException:
-            incoming.abandon()
+            incoming.abort()
             raise
-        made = await self.made(incoming, artifact.description, artifact.place)
+        made = await self.finish_upload(incoming, artifact.info, artifact.scope)
         here = replace(
             artifact,
-            description=made.description,
+            info=made.info,
             sha256=made.sha256,
             size_bytes=made.size_bytes,
             location="object",
         )
-        await self._journal.commit(Unit("artifact.fetch", (artifacts.fetched(here),)))
+        await self._journal.commit(Unit("artifact.fetch", (artifacts.mark_fetched(here),)))
         return here
 
 
-def _described(said: Description, head: bytes) -> Description:
+def _with_detected_type(said: ArtifactInfo, head: bytes) -> ArtifactInfo:
     """Corrects the declared media type by the content, and notes a wrong declaration in the metadata."""
-    found = decide(head, said.mime_type)
+    found = detect_media_type(head, said.mime_type)
     declared = said.mime_type.partition(";")[0].strip().lower()
     noted = {"declared_mime_type": said.mime_type[:100]} if declared and declared != found else {}
-    return replace(said, name=plain_name(said.name), mime_type=found, metadata={**said.metadata, **noted})
+    return replace(said, name=safe_file_name(said.name), mime_type=found, metadata={**said.metadata, **noted})

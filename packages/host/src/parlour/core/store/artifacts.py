@@ -13,13 +13,13 @@ from parlour_sdk.values import dataclass
 from .tables import ARTIFACTS
 
 Location = Literal["object", "url", "platform"]
-NAME_CHARACTERS = 200
+MAX_NAME_CHARACTERS = 200
 """Largest length of a file name; the rest is cut off."""
-_PLACE: Final = ("workspace_id", "bot_id", "conversation_id", "thread_id", "run_id", "runner_id", "binding_id")
+_SCOPE_COLUMNS: Final = ("workspace_id", "bot_id", "conversation_id", "thread_id", "run_id", "runner_id", "binding_id")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ArtifactScope:
     """Scope of an artifact: a conversation, a run, or a binding if it has neither."""
 
     workspace_id: str = "default"
@@ -30,7 +30,7 @@ class Place:
     runner_id: str = ""
     binding_id: str = ""
 
-    def sees(self, other: "Place") -> bool:
+    def can_see(self, other: "ArtifactScope") -> bool:
         """Returns whether a run in this scope may see artifacts of the other scope."""
         if self.workspace_id != other.workspace_id:
             return False
@@ -42,7 +42,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Description:
+class ArtifactInfo:
     """Description of a file by its sender."""
 
     artifact_type: str = "file"
@@ -58,9 +58,9 @@ class Artifact:
     """A stored file, or a link to one."""
 
     artifact_id: str
-    description: Description
+    info: ArtifactInfo
     """Description with the media type that was detected from the content."""
-    place: Place
+    scope: ArtifactScope
     created_at: int
     sha256: str = ""
     size_bytes: int = 0
@@ -69,7 +69,7 @@ class Artifact:
     """Owner of an upload, or address of a link. It is never shown."""
 
     def insert(self) -> Insert:
-        described = self.description
+        described = self.info
         return Insert(
             ARTIFACTS,
             {
@@ -79,7 +79,7 @@ class Artifact:
                 "name": described.name,
                 "sha256": self.sha256,
                 "source": described.source,
-                **{name: getattr(self.place, name) for name in _PLACE},
+                **{name: getattr(self.scope, name) for name in _SCOPE_COLUMNS},
                 "location": self.location,
                 "reference": self.reference,
                 "summary": "",
@@ -90,12 +90,12 @@ class Artifact:
             },
         )
 
-    def at(self, conversation_id: str) -> "Artifact":
-        return replace(self, place=replace(self.place, conversation_id=conversation_id))
+    def in_conversation(self, conversation_id: str) -> "Artifact":
+        return replace(self, scope=replace(self.scope, conversation_id=conversation_id))
 
-    def ref(self) -> dict[str, Any]:
+    def to_ref(self) -> dict[str, Any]:
         """Returns the reference that messages and inputs contain; unknown fields are left out."""
-        described = self.description
+        described = self.info
         told = {
             "artifact_id": self.artifact_id,
             "artifact_type": described.artifact_type,
@@ -107,9 +107,9 @@ class Artifact:
         }
         return {name: value for name, value in told.items() if value or (name == "size_bytes" and value is not None)}
 
-    def told(self) -> dict[str, Any]:
+    def to_metadata(self) -> dict[str, Any]:
         """Returns all metadata that may be shown, with null for unknown fields."""
-        described, place = self.description, self.place
+        described, place = self.info, self.scope
         return {
             "artifact_id": self.artifact_id,
             "artifact_type": described.artifact_type,
@@ -127,8 +127,8 @@ class Artifact:
         }
 
 
-def restore(row: Row) -> Artifact:
-    description = Description(
+def from_row(row: Row) -> Artifact:
+    description = ArtifactInfo(
         artifact_type=row["artifact_type"],
         name=row["name"],
         mime_type=row["mime_type"],
@@ -138,8 +138,8 @@ def restore(row: Row) -> Artifact:
     )
     return Artifact(
         artifact_id=row["artifact_id"],
-        description=description,
-        place=Place(**{name: row[name] for name in _PLACE}),
+        info=description,
+        scope=ArtifactScope(**{name: row[name] for name in _SCOPE_COLUMNS}),
         created_at=row["created_at"],
         sha256=row["sha256"],
         size_bytes=row["size_bytes"],
@@ -148,7 +148,7 @@ def restore(row: Row) -> Artifact:
     )
 
 
-def claim(artifact_id: str, place: Place) -> Update:
+def claim(artifact_id: str, place: ArtifactScope) -> Update:
     """Assigns an upload to a conversation. Fails its guard if it already has one or does not exist."""
     values: dict[str, Any] = {
         "bot_id": place.bot_id,
@@ -159,14 +159,14 @@ def claim(artifact_id: str, place: Place) -> Update:
     return Update(ARTIFACTS, values, where(artifact_id=artifact_id, source="upload", conversation_id=""))
 
 
-def fetched(artifact: Artifact) -> Update:
+def mark_fetched(artifact: Artifact) -> Update:
     """Records that the content of a link was downloaded."""
     values: dict[str, Any] = {
         "location": "object",
         "sha256": artifact.sha256,
         "size_bytes": artifact.size_bytes,
-        "mime_type": artifact.description.mime_type,
-        "metadata": dumps(artifact.description.metadata),
+        "mime_type": artifact.info.mime_type,
+        "metadata": dumps(artifact.info.metadata),
     }
     return Update(ARTIFACTS, values, where(artifact_id=artifact.artifact_id), expect=ANY)
 
@@ -175,11 +175,11 @@ def remove(artifact_id: str) -> Delete:
     return Delete(ARTIFACTS, where(artifact_id=artifact_id))
 
 
-def remove_of(conversation_id: str) -> Delete:
+def remove_for_conversation(conversation_id: str) -> Delete:
     return Delete(ARTIFACTS, where(conversation_id=conversation_id), expect=ANY)
 
 
-def plain_name(name: str) -> str:
+def safe_file_name(name: str) -> str:
     """Returns a file's name without folders and control characters, so that it is safe to save under it."""
     last = name.replace("\\", "/").rpartition("/")[2]
-    return "".join(each for each in last if each.isprintable())[:NAME_CHARACTERS].strip(". ")
+    return "".join(each for each in last if each.isprintable())[:MAX_NAME_CHARACTERS].strip(". ")

@@ -8,11 +8,11 @@ from parlour_sdk.values import dataclass
 
 from .tables import CALLS, RUNS
 
-State = Literal["begun", "answered", "refused"]
+CallState = Literal["begun", "answered", "refused"]
 
 
 @dataclass(frozen=True, slots=True)
-class Lineage:
+class RunAncestry:
     """Identifies the attempts to answer one event, which share their calls under the id of the first run."""
 
     first_run_id: str
@@ -21,7 +21,7 @@ class Lineage:
 
 
 @dataclass(frozen=True, slots=True)
-class JournaledCall:
+class CallRecord:
     """One call of a run with its answer."""
 
     lineage: str
@@ -30,13 +30,13 @@ class JournaledCall:
     """Run of the attempt that received the answer."""
     action: str
     request_hash: str
-    state: State = "begun"
+    state: CallState = "begun"
     parts: tuple[Any, ...] = ()
     """Parts of the answer; an answer that is not a stream has one part."""
     refusal: dict[str, Any] | None = None
     """Error of a rejected call, if any."""
 
-    def write(self, now: int) -> Insert:
+    def upsert(self, now: int) -> Insert:
         answered = ("run_id", "state", "answer", "created_at")
         return Insert(
             CALLS,
@@ -54,15 +54,15 @@ class JournaledCall:
         )
 
 
-class Calls:
+class CallRecords:
     """Reads recorded calls."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
 
-    async def lineage(self, event_seq: int, run_id: str) -> Lineage:
+    async def ancestry(self, event_seq: int, run_id: str) -> RunAncestry:
         """Returns the ancestry of a run: the first attempt for its event, and the last call of earlier attempts."""
-        first_run_id = await self._first(event_seq, run_id)
+        first_run_id = await self._first_run_id(event_seq, run_id)
         last = Select(
             CALLS,
             where(lineage=first_run_id, run_id=other_than(run_id)),
@@ -72,9 +72,9 @@ class Calls:
             limit=1,
         )
         rows = await self._journal.read(last)
-        return Lineage(first_run_id, int(rows[0]["position"]) if rows else 0)
+        return RunAncestry(first_run_id, int(rows[0]["position"]) if rows else 0)
 
-    async def _first(self, event_seq: int, run_id: str) -> str:
+    async def _first_run_id(self, event_seq: int, run_id: str) -> str:
         """Returns the id of the first attempt. A completed attempt ends its ancestry: the next run starts a new one."""
         attempts = Select(RUNS, where(event_seq=event_seq, rerun_of=""), ("run_id", "status"), order=("run_id",))
         first = ""
@@ -82,12 +82,14 @@ class Calls:
             first = "" if row["status"] == "completed" else first or row["run_id"]
         return first or run_id
 
-    async def find(self, lineage: str, position: int) -> JournaledCall | None:
-        rows = await self._journal.read(Select(CALLS, where(lineage=lineage, position=position), limit=1, few=True))
+    async def get(self, lineage: str, position: int) -> CallRecord | None:
+        rows = await self._journal.read(
+            Select(CALLS, where(lineage=lineage, position=position), limit=1, point_read=True)
+        )
         if not rows:
             return None
         row, answer = rows[0], loads(rows[0]["answer"])
-        return JournaledCall(
+        return CallRecord(
             lineage,
             position,
             row["run_id"],

@@ -18,7 +18,7 @@ from .tables import EVENTS, META
 
 logger = logging.getLogger(__name__)
 
-NOTE = "retention.clock"
+META_KEY = "retention.clock"
 DAY_MILLISECONDS = 24 * 3600 * 1000
 TOLERANCE_MILLISECONDS = DAY_MILLISECONDS
 HOLD_MILLISECONDS = DAY_MILLISECONDS
@@ -39,13 +39,13 @@ class ClockNote:
     def is_held(self, now: int) -> bool:
         return now < self.held_until
 
-    def put(self) -> Insert:
-        row = {"name": NOTE, "value": dumps(asdict(self))}
+    def upsert(self) -> Insert:
+        row = {"name": META_KEY, "value": dumps(asdict(self))}
         return Insert(META, {**row}, conflict=Upsert(("name",), ("value",)))
 
 
 async def read_note(journal: Journal) -> ClockNote | None:
-    rows = await journal.read(Select(META, where(name=NOTE), ("value",), limit=1))
+    rows = await journal.read(Select(META, where(name=META_KEY), ("value",), limit=1))
     return ClockNote(**loads(rows[0]["value"])) if rows else None
 
 
@@ -56,7 +56,7 @@ class ClockCheck:
         self._journal = journal
         self._clock = clock
         self._note: ClockNote | None = None
-        self._looked_at = 0.0
+        self._checked_at = 0.0
         """Time of the last check on the event loop's clock, which does not jump."""
         self._written_at = 0.0
 
@@ -72,9 +72,9 @@ class ClockCheck:
         else:
             note = ClockNote(now, before.held_until, before.moved_by)
         if self._note is None or note.held_until != before.held_until or self._is_due(uptime):
-            await self._journal.commit(Unit("retention.clock", (note.put(),)))
+            await self._journal.commit(Unit("retention.clock", (note.upsert(),)))
             self._written_at = uptime
-        self._note, self._looked_at = note, uptime
+        self._note, self._checked_at = note, uptime
         return note.is_held(now)
 
     def _is_due(self, uptime: float) -> bool:
@@ -83,7 +83,7 @@ class ClockCheck:
     async def _expected(self, uptime: float, now: int) -> int:
         """Returns the expected current time; at the first check this is the time when a Host last ran."""
         if self._note is not None:
-            return self._note.known_at + round((uptime - self._looked_at) * 1000)
+            return self._note.known_at + round((uptime - self._checked_at) * 1000)
         self._note = await read_note(self._journal)
         if self._note is not None:
             return self._note.known_at

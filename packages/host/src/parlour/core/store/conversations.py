@@ -12,7 +12,7 @@ from parlour.core.model.ports import Clock, Ids
 
 from .tables import CONVERSATIONS
 
-REMEMBERED = 4096
+MAX_CACHED_CONVERSATIONS = 4096
 """Number of conversation ids that are cached; the least recently used is dropped first."""
 
 
@@ -51,7 +51,7 @@ class Conversations:
 
     def __init__(self, journal: Journal, moved: Callable[[str, str], None] = lambda before, now: None) -> None:
         self._journal = journal
-        self._moved = moved
+        self._on_replaced = moved
         self._recent: OrderedDict[ConversationKey, str] = OrderedDict()
 
     async def find(self, key: ConversationKey) -> str | None:
@@ -61,15 +61,15 @@ class Conversations:
         latest = await self._latest(key)
         if latest is None:
             return None
-        return self.remember(key, latest["conversation_id"])
+        return self.cache(key, latest["conversation_id"])
 
-    def remember(self, key: ConversationKey, conversation_id: str) -> str:
+    def cache(self, key: ConversationKey, conversation_id: str) -> str:
         self._recent[key] = conversation_id
-        if len(self._recent) > REMEMBERED:
+        if len(self._recent) > MAX_CACHED_CONVERSATIONS:
             self._recent.popitem(last=False)
         return conversation_id
 
-    async def open(self, key: ConversationKey, ids: Ids, clock: Clock) -> str:
+    async def get_or_create(self, key: ConversationKey, ids: Ids, clock: Clock) -> str:
         """Returns the chat's conversation, and creates it if there is none."""
         while True:
             found = await self.find(key)
@@ -80,9 +80,9 @@ class Conversations:
                 await self._journal.commit(Unit("conversation.open", (create(fresh, key, clock.now()),)))
             except GuardFailed:
                 continue  # it was created concurrently
-            return self.remember(key, fresh)
+            return self.cache(key, fresh)
 
-    async def renew(self, key: ConversationKey, ids: Ids, clock: Clock) -> str:
+    async def start_new(self, key: ConversationKey, ids: Ids, clock: Clock) -> str:
         """Starts a new conversation in the chat. Active runs finish in the previous one."""
         while True:
             latest = await self._latest(key)
@@ -92,18 +92,18 @@ class Conversations:
                 await self._journal.commit(Unit("conversation.renew", (statement,)))
             except GuardFailed:
                 continue  # another one was created concurrently
-            self.remember(key, fresh)
+            self.cache(key, fresh)
             if latest is not None:
-                self._moved(latest["conversation_id"], fresh)
+                self._on_replaced(latest["conversation_id"], fresh)
             return fresh
 
-    async def renew_after(self, key: ConversationKey, seconds: float, ids: Ids, clock: Clock) -> None:
+    async def start_new_if_idle(self, key: ConversationKey, seconds: float, ids: Ids, clock: Clock) -> None:
         """Starts a new conversation if the current one has been idle for longer than `seconds`."""
         latest = await self._latest(key)
         if latest is not None and clock.now() - latest["updated_at"] > seconds * 1000:
-            await self.renew(key, ids, clock)
+            await self.start_new(key, ids, clock)
 
-    async def key(self, conversation_id: str) -> ConversationKey | None:
+    async def get_key(self, conversation_id: str) -> ConversationKey | None:
         """Returns the key of a conversation."""
         rows = await self._journal.read(Select(CONVERSATIONS, where(conversation_id=conversation_id), limit=1))
         return _key(rows[0]) if rows else None
@@ -116,7 +116,9 @@ class Conversations:
 
     async def _latest(self, key: ConversationKey) -> Row | None:
         columns = ("conversation_id", "generation", "updated_at")
-        query = Select(CONVERSATIONS, where(**_columns(key)), columns, ("generation",), "descending", 1, few=True)
+        query = Select(
+            CONVERSATIONS, where(**_columns(key)), columns, ("generation",), "descending", 1, point_read=True
+        )
         rows = await self._journal.read(query)
         return rows[0] if rows else None
 

@@ -10,82 +10,82 @@ from dataclasses import replace
 from typing import Any, Final
 
 from parlour.core.journal import Statement
-from parlour.core.model.chats import SURFACE
+from parlour.core.model.chats import PLATFORM_SURFACE
 from parlour.core.model.event import EventEnvelope
 from parlour.core.model.providers import ProviderFailed
 from parlour_sdk.protocol.limits import TRANSCRIPT_TEXT_BYTES
 from parlour_sdk.values import dataclass
 
 from . import artifacts
-from .artifact_service import Artifacts
-from .artifacts import Artifact, Description, Place
+from .artifact_service import ArtifactService
+from .artifacts import Artifact, ArtifactInfo, ArtifactScope
 from .conversations import Conversations
 
-FILES_OF_AN_EVENT = 50
+MAX_FILES_PER_EVENT = 50
 """Largest number of files that one event may create."""
-MEDIA: Final = ("image", "audio", "video", "file")
-CHAINS: Final = ("message_chain", "new_content")
-CHAIN_MEDIA: Final = {"Image": "image", "Voice": "audio", "File": "file", "Video": "video"}
-NESTING: Final = ("Quote", "Forward")
+MEDIA_TYPES: Final = ("image", "audio", "video", "file")
+CHAIN_FIELDS: Final = ("message_chain", "new_content")
+COMPONENT_MEDIA_TYPES: Final = {"Image": "image", "Voice": "audio", "File": "file", "Video": "video"}
+NESTED_COMPONENTS: Final = ("Quote", "Forward")
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class PreparedEvent:
     """An event as it is recorded, with its new artifacts and the uploads that it claims."""
 
     event: EventEnvelope
-    made: tuple[Artifact, ...] = ()
+    created: tuple[Artifact, ...] = ()
     claimed: tuple[str, ...] = ()
 
     def statements(self, conversation_id: str) -> list[Statement]:
-        if not self.made and not self.claimed:
+        if not self.created and not self.claimed:
             return []
-        place = replace(_place(self.event), conversation_id=conversation_id)
+        place = replace(_event_scope(self.event), conversation_id=conversation_id)
         claims = [artifacts.claim(artifact_id, place) for artifact_id in self.claimed]
-        return [*claims, *(each.at(conversation_id).insert() for each in self.made)]
+        return [*claims, *(each.in_conversation(conversation_id).insert() for each in self.created)]
 
 
-class EventMedia:
+class EventAttachments:
     """Replaces the files of events by artifacts."""
 
-    def __init__(self, kept: Artifacts) -> None:
-        self._kept = kept
+    def __init__(self, kept: ArtifactService) -> None:
+        self._artifacts = kept
 
-    async def take(self, event: EventEnvelope, conversations: Conversations) -> Taken:
+    async def store(self, event: EventEnvelope, conversations: Conversations) -> PreparedEvent:
         """Stores the files of an event. Raises ProviderFailed with the field that is not accepted."""
         if not _has_files(event):
-            return Taken(event)
-        work = _Taking(self._kept, event, await conversations.find(event.conversation))
+            return PreparedEvent(event)
+        work = _AttachmentCollector(self._artifacts, event, await conversations.find(event.conversation_key))
         told: dict[str, Any] = dict(event.input)
         if event.input.get("contents"):
             told["contents"] = await work.elements(event.input["contents"], "input.contents")
         await work.attachments(event.input.get("attachments", ()))
-        data = {**event.data, **{name: await work.chain(event.data[name], name) for name in _chains(event)}}
+        data = {**event.data, **{name: await work.chain(event.data[name], name) for name in _chains_with_files(event)}}
         if work.refs:
             told["attachments"] = list(work.refs.values())
         metadata = {**event.metadata, **await work.long_text(event.text)}
         changed = replace(event, input=told, data=data, metadata=metadata)
-        return Taken(changed, tuple(work.made), tuple(work.claimed))
+        return PreparedEvent(changed, tuple(work.created), tuple(work.claimed))
 
 
-class _Taking:
+class _AttachmentCollector:
     """Collects the files of one event."""
 
-    def __init__(self, kept: Artifacts, event: EventEnvelope, conversation_id: str | None) -> None:
-        self._kept = kept
-        self._place = _place(event)
-        self._own = None if conversation_id is None else replace(self._place, conversation_id=conversation_id)
+    def __init__(self, kept: ArtifactService, event: EventEnvelope, conversation_id: str | None) -> None:
+        self._artifacts = kept
+        self._scope = _event_scope(event)
+        self._own = None if conversation_id is None else replace(self._scope, conversation_id=conversation_id)
         self._owner = event.principal
         self.refs: dict[str, dict[str, Any]] = {}
-        self.made: list[Artifact] = []
+        self.created: list[Artifact] = []
         self.claimed: list[str] = []
-        self._brought_before: dict[str, Artifact] = {}
-        self._from_platform = event.surface == SURFACE
+        self._stored_contents: dict[str, Artifact] = {}
+        self._from_platform = event.surface == PLATFORM_SURFACE
         """True for events of adapters, which validate message chains.
 
         Links of platforms expire and may contain keys, so they are replaced by artifacts.
         """
-        self._linked_before: dict[str, Artifact] = {}
+        self._linked_urls: dict[str, Artifact] = {}
 
     async def elements(self, elements: Any, field: str) -> list[Any]:
         return [await self._element(element, f"{field}.{number}") for number, element in enumerate(elements)]
@@ -93,19 +93,24 @@ class _Taking:
     async def _element(self, element: dict[str, Any], field: str) -> dict[str, Any]:
         if element.get("type") == "quote":
             return {**element, "contents": await self.elements(element.get("contents", ()), f"{field}.contents")}
-        if element.get("type") not in MEDIA:
+        if element.get("type") not in MEDIA_TYPES:
             return element
         if "content_base64" in element:
             rest = {name: value for name, value in element.items() if name != "content_base64"}
-            return {**rest, **_told(await self._brought(element, element["content_base64"], f"{field}.content_base64"))}
+            return {
+                **rest,
+                **_artifact_fields(
+                    await self._store_content(element, element["content_base64"], f"{field}.content_base64")
+                ),
+            }
         if "artifact_id" in element:
-            return {**element, **_told(await self._known(element["artifact_id"], f"{field}.artifact_id"))}
-        artifact = self._linked(element, str(element["url"]))
-        return _named(element, "url", artifact) if self._from_platform else element
+            return {**element, **_artifact_fields(await self._existing(element["artifact_id"], f"{field}.artifact_id"))}
+        artifact = self._link(element, str(element["url"]))
+        return _with_artifact_id(element, "url", artifact) if self._from_platform else element
 
     async def attachments(self, refs: Any) -> None:
         for number, ref in enumerate(refs):
-            await self._known(ref["artifact_id"], f"input.attachments.{number}.artifact_id")
+            await self._existing(ref["artifact_id"], f"input.attachments.{number}.artifact_id")
 
     async def chain(self, components: Any, field: str) -> Any:
         """Replaces the files of a message chain. Outside of adapters a chain can have any shape."""
@@ -123,7 +128,7 @@ class _Taking:
                 nodes = component.get("nodes") or ()
                 inner = [{**node, "chain": await self._inner(node.get("chain"), field)} for node in nodes]
                 return {**component, "nodes": inner}
-        kind = CHAIN_MEDIA.get(str(component.get("type")))
+        kind = COMPONENT_MEDIA_TYPES.get(str(component.get("type")))
         if kind is None:
             return component
         if isinstance(component.get("base64"), str):
@@ -138,124 +143,126 @@ class _Taking:
 
     async def _content_component(self, component: dict[str, Any], kind: str, field: str, nested: bool) -> Any:
         content = component["base64"]
-        if nested and content not in self._brought_before:
-            return _labelled(component, kind)
-        artifact = await self._brought({**component, "type": kind}, content, f"{field}.base64")
-        return _named(component, "base64", artifact)
+        if nested and content not in self._stored_contents:
+            return _as_label(component, kind)
+        artifact = await self._store_content({**component, "type": kind}, content, f"{field}.base64")
+        return _with_artifact_id(component, "base64", artifact)
 
     def _link_component(self, component: dict[str, Any], kind: str, nested: bool) -> Any:
         url = component["url"]
-        if nested and url not in self._linked_before:
-            return _labelled(component, kind)
-        return _named(component, "url", self._linked({**component, "type": kind}, url))
+        if nested and url not in self._linked_urls:
+            return _as_label(component, kind)
+        return _with_artifact_id(component, "url", self._link({**component, "type": kind}, url))
 
     async def long_text(self, text: str) -> dict[str, Any]:
         """Stores a text that is too long for the transcript as an artifact; returns the metadata that refers to it."""
         content = text.encode(errors="replace")
         if len(content) <= TRANSCRIPT_TEXT_BYTES:
             return {}
-        description = Description("text", "message.txt", "text/plain", "event")
-        artifact = await self._kept.keep(content, description, self._place)
-        self.made.append(artifact)
-        return {"text_ref": artifact.ref()}
+        description = ArtifactInfo("text", "message.txt", "text/plain", "event")
+        artifact = await self._artifacts.store(content, description, self._scope)
+        self.created.append(artifact)
+        return {"text_ref": artifact.to_ref()}
 
-    async def _brought(self, element: Mapping[str, Any], content: str, field: str) -> Artifact:
-        known = self._brought_before.get(content)
+    async def _store_content(self, element: Mapping[str, Any], content: str, field: str) -> Artifact:
+        known = self._stored_contents.get(content)
         if known is not None:
             return known  # a platform's message has the same file in its input and in its chain
         try:
             decoded = base64.b64decode(content, validate=True)
         except (binascii.Error, ValueError):
             raise ProviderFailed("invalid_argument", f"{field}: this is not base64") from None
-        kept = await self._kept.keep(decoded, _description(element, str(element["type"])), self._place)
-        self._brought_before[content] = self._add(kept)
+        kept = await self._artifacts.store(decoded, _element_info(element, str(element["type"])), self._scope)
+        self._stored_contents[content] = self._add(kept)
         return kept
 
-    def _linked(self, element: Mapping[str, Any], url: str) -> Artifact:
-        if url not in self._linked_before:
-            linked = self._kept.linked(url, _description(element, str(element["type"])), self._place)
-            self._linked_before[url] = self._add(linked)
-        return self._linked_before[url]
+    def _link(self, element: Mapping[str, Any], url: str) -> Artifact:
+        if url not in self._linked_urls:
+            linked = self._artifacts.create_link(url, _element_info(element, str(element["type"])), self._scope)
+            self._linked_urls[url] = self._add(linked)
+        return self._linked_urls[url]
 
-    async def _known(self, artifact_id: str, field: str) -> Artifact:
-        artifact = await self._kept.find(artifact_id)
-        if artifact is not None and self._own is not None and self._own.sees(artifact.place):
-            self.refs[artifact_id] = artifact.ref()
+    async def _existing(self, artifact_id: str, field: str) -> Artifact:
+        artifact = await self._artifacts.get(artifact_id)
+        if artifact is not None and self._own is not None and self._own.can_see(artifact.scope):
+            self.refs[artifact_id] = artifact.to_ref()
             return artifact
-        upload = artifact is not None and artifact.description.source == "upload" and not artifact.place.conversation_id
+        upload = artifact is not None and artifact.info.source == "upload" and not artifact.scope.conversation_id
         if artifact is None or not upload or artifact.reference != self._owner:
             raise ProviderFailed("invalid_argument", f"{field}: there is no such file; send it with POST /api/v1/files")
         if artifact_id not in self.claimed:
             self.claimed.append(artifact_id)
-        kept = replace(artifact, description=replace(artifact.description, expires_at=0))
-        self.refs[artifact_id] = kept.ref()
+        kept = replace(artifact, info=replace(artifact.info, expires_at=0))
+        self.refs[artifact_id] = kept.to_ref()
         return kept
 
     def _add(self, artifact: Artifact) -> Artifact:
-        if len(self.made) >= FILES_OF_AN_EVENT:
-            limit = f"an event brings at most {FILES_OF_AN_EVENT} files"
+        if len(self.created) >= MAX_FILES_PER_EVENT:
+            limit = f"an event brings at most {MAX_FILES_PER_EVENT} files"
             raise ProviderFailed("invalid_argument", f"input.contents: {limit}")
-        self.made.append(artifact)
-        self.refs[artifact.artifact_id] = artifact.ref()
+        self.created.append(artifact)
+        self.refs[artifact.artifact_id] = artifact.to_ref()
         return artifact
 
 
-def taken_elsewhere() -> ProviderFailed:
+def attachment_in_use() -> ProviderFailed:
     sentence = "a file of this event went to another conversation just now; send it again with POST /api/v1/files"
     return ProviderFailed("invalid_argument", sentence)
 
 
 def _has_files(event: EventEnvelope) -> bool:
     said = event.input
-    if said.get("attachments") or _chains(event):
+    if said.get("attachments") or _chains_with_files(event):
         return True
-    if any(element.get("type") in MEDIA or element.get("type") == "quote" for element in said.get("contents") or ()):
+    if any(
+        element.get("type") in MEDIA_TYPES or element.get("type") == "quote" for element in said.get("contents") or ()
+    ):
         return True
     text = event.text
     return len(text) * 4 > TRANSCRIPT_TEXT_BYTES and len(text.encode(errors="replace")) > TRANSCRIPT_TEXT_BYTES
 
 
-def _chains(event: EventEnvelope) -> list[str]:
+def _chains_with_files(event: EventEnvelope) -> list[str]:
     """Returns the names of the event's message chains that contain files."""
     if not event.data:
         return []
-    from_platform = event.surface == SURFACE
-    return [name for name in CHAINS if name in event.data and _brings(event.data[name], from_platform)]
+    from_platform = event.surface == PLATFORM_SURFACE
+    return [name for name in CHAIN_FIELDS if name in event.data and _chain_has_files(event.data[name], from_platform)]
 
 
-def _brings(chain: Any, from_platform: bool) -> bool:
+def _chain_has_files(chain: Any, from_platform: bool) -> bool:
     return isinstance(chain, list) and any(
-        isinstance(each, dict) and _holds_files(each, from_platform) for each in chain
+        isinstance(each, dict) and _component_has_files(each, from_platform) for each in chain
     )
 
 
-def _holds_files(component: dict[str, Any], from_platform: bool) -> bool:
+def _component_has_files(component: dict[str, Any], from_platform: bool) -> bool:
     if "base64" in component:
         return True
-    return from_platform and ("url" in component or component.get("type") in NESTING)
+    return from_platform and ("url" in component or component.get("type") in NESTED_COMPONENTS)
 
 
-def _place(event: EventEnvelope) -> Place:
-    return Place(event.workspace_id, event.bot_id, thread_id=event.thread_id)
+def _event_scope(event: EventEnvelope) -> ArtifactScope:
+    return ArtifactScope(event.workspace_id, event.bot_id, thread_id=event.thread_id)
 
 
-def _named(element: Mapping[str, Any], place: str, artifact: Artifact) -> dict[str, Any]:
+def _with_artifact_id(element: Mapping[str, Any], place: str, artifact: Artifact) -> dict[str, Any]:
     """Returns the element with the artifact's id in place of its content or link."""
     rest = {name: value for name, value in element.items() if name != place}
     return {**rest, "artifact_id": artifact.artifact_id}
 
 
-def _labelled(component: Mapping[str, Any], kind: str) -> dict[str, Any]:
+def _as_label(component: Mapping[str, Any], kind: str) -> dict[str, Any]:
     name = component.get("name")
     return {"type": "Unknown", "text": f"[{kind}: {name}]" if name else f"[{kind}]"}
 
 
-def _description(element: Mapping[str, Any], kind: str) -> Description:
+def _element_info(element: Mapping[str, Any], kind: str) -> ArtifactInfo:
     name, mime_type = element.get("name"), element.get("mime_type")
-    return Description(kind, str(name or ""), str(mime_type or ""), "event")
+    return ArtifactInfo(kind, str(name or ""), str(mime_type or ""), "event")
 
 
-def _told(artifact: Artifact) -> dict[str, Any]:
-    described = artifact.description
+def _artifact_fields(artifact: Artifact) -> dict[str, Any]:
+    described = artifact.info
     told = {"name": described.name, "mime_type": described.mime_type, "size_bytes": artifact.size_bytes}
     return {"artifact_id": artifact.artifact_id, **{name: value for name, value in told.items() if value != ""}}

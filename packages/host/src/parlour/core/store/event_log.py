@@ -2,12 +2,12 @@
 
 from parlour.core.encoding import dumps, loads
 from parlour.core.journal import Insert, Journal, Ref, Row, Select, where
-from parlour.core.model.event import EventContext, EventEnvelope, Party, RecordedEvent
-from parlour.core.model.run_request import Commission
+from parlour.core.model.event import EventContext, EventEnvelope, Participant, RecordedEvent
+from parlour.core.model.run_request import RunRequest
 
 from .tables import EVENTS
 
-SUMMARY_CHARACTERS = 1000
+MAX_SUMMARY_CHARACTERS = 1000
 
 
 def append(event: EventEnvelope, conversation_id: str | Ref, now: int) -> Insert:
@@ -29,7 +29,7 @@ def append(event: EventEnvelope, conversation_id: str | Ref, now: int) -> Insert
             "actor_name": event.actor.name,
             "subject_type": event.subject.type,
             "subject_id": event.subject.id,
-            "input_summary": event.text[:SUMMARY_CHARACTERS],
+            "input_summary": event.text[:MAX_SUMMARY_CHARACTERS],
             "body": dumps(
                 {
                     "chat": event.chat,
@@ -41,7 +41,7 @@ def append(event: EventEnvelope, conversation_id: str | Ref, now: int) -> Insert
                     "subject_data": event.subject.data,
                     "metadata": event.metadata,
                     "context": _context(event.context),
-                    **({"commission": event.commission.encode()} if event.commission else {}),
+                    **({"commission": event.run_request.encode()} if event.run_request else {}),
                 }
             ),
             "event_time": event.event_time,
@@ -55,7 +55,7 @@ def _context(context: EventContext) -> dict[str, str]:
     return {"id": context.id, "parent_id": context.parent_id, "origin": context.origin}
 
 
-def restore(row: Row) -> RecordedEvent:
+def from_row(row: Row) -> RecordedEvent:
     body = loads(row["body"])
     envelope = EventEnvelope(
         event_id=row["event_id"],
@@ -71,12 +71,12 @@ def restore(row: Row) -> RecordedEvent:
         principal=row["principal"],
         event_time=row["event_time"],
         source_event_type=row["source_event_type"],
-        actor=Party(row["actor_type"], row["actor_id"], row["actor_name"], body["actor_data"]),
-        subject=Party(row["subject_type"], row["subject_id"], "", body["subject_data"]),
+        actor=Participant(row["actor_type"], row["actor_id"], row["actor_name"], body["actor_data"]),
+        subject=Participant(row["subject_type"], row["subject_id"], "", body["subject_data"]),
         input=body["input"],
         data=body["data"],
         metadata=body["metadata"],
-        commission=Commission.decode(body["commission"]) if "commission" in body else None,
+        run_request=RunRequest.decode(body["commission"]) if "commission" in body else None,
     )
     return RecordedEvent(row["seq"], row["conversation_id"], row["created_at"], envelope)
 
@@ -87,7 +87,7 @@ class EventLog:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
 
-    async def same_as(self, event: EventEnvelope) -> RecordedEvent | None:
+    async def find_duplicate(self, event: EventEnvelope) -> RecordedEvent | None:
         """Returns the recorded event with the same identity as this one."""
         identity = where(
             workspace_id=event.workspace_id,
@@ -96,9 +96,9 @@ class EventLog:
             principal=event.principal,
             event_id=event.event_id,
         )
-        rows = await self._journal.read(Select(EVENTS, identity, limit=1, few=True))
-        return restore(rows[0]) if rows else None
+        rows = await self._journal.read(Select(EVENTS, identity, limit=1, point_read=True))
+        return from_row(rows[0]) if rows else None
 
-    async def by_seq(self, seq: int) -> RecordedEvent | None:
+    async def get_by_seq(self, seq: int) -> RecordedEvent | None:
         rows = await self._journal.read(Select(EVENTS, where(seq=seq), limit=1))
-        return restore(rows[0]) if rows else None
+        return from_row(rows[0]) if rows else None

@@ -11,7 +11,7 @@ OUTBOX_IDS = "outbox_ids"
 """Key in a note's data: the outbox rows that resulted from the decision, if they belong to no run."""
 
 
-def note(event_seq: int, step: str, data: dict[str, Any], now: int) -> Insert:
+def add_note(event_seq: int, step: str, data: dict[str, Any], now: int) -> Insert:
     """Inserts or replaces the note of a step."""
     row: dict[str, str | int] = {
         "entry_id": f"{event_seq}:{step}",

@@ -17,9 +17,9 @@ from .tables import CONVERSATIONS, FEEDBACK, OUTBOX, RUNS, TRANSCRIPT
 
 EVENT_TYPE: Final = "feedback.received"
 WITHDRAWN: Final = 3
-TEXT_CHARACTERS = 10_000
+MAX_TEXT_CHARACTERS = 10_000
 """Largest length of a text of feedback."""
-REASONS = 50
+MAX_REASONS = 50
 """Largest number of reasons."""
 _RATING: Final = ("feedback_type", "content", "reasons", "updated_at")
 _LINKS: Final = ("message_id", "stream_id", "run_id", "agent_id", "conversation_id")
@@ -39,7 +39,7 @@ class Rating:
     stream_id: str
 
 
-class Feedback:
+class FeedbackStore:
     """Builds the rows of feedback events and reads feedback."""
 
     def __init__(self, journal: Journal) -> None:
@@ -52,20 +52,20 @@ class Feedback:
         """
         if event.event_type != EVENT_TYPE:
             return []
-        rating = _read(event)
-        return [_put(event, rating, await self._rated(event, rating.message_id, conversation_id), now)]
+        rating = _parse(event)
+        return [_upsert(event, rating, await self._rated_run(event, rating.message_id, conversation_id), now)]
 
-    async def of_run(self, run_id: str) -> list[Row]:
+    async def for_run(self, run_id: str) -> list[Row]:
         """Returns the feedback on a run, without withdrawn feedback."""
         return await self._journal.read(Select(FEEDBACK, where(run_id=run_id, feedback_type=other_than(WITHDRAWN))))
 
-    async def _rated(self, event: EventEnvelope, message_id: str, conversation_id: str | None) -> Row | None:
+    async def _rated_run(self, event: EventEnvelope, message_id: str, conversation_id: str | None) -> Row | None:
         """Returns the run that gave the rated answer, if the sender of the feedback could see it."""
         if not message_id:
             return None
         for run_id in await self._candidates(event, message_id, conversation_id):
             runs = await self._journal.read(Select(RUNS, where(run_id=run_id, bot_id=event.bot_id), limit=1))
-            if runs and await self._sees(event, runs[0]["conversation_id"]):
+            if runs and await self._can_see(event, runs[0]["conversation_id"]):
                 return runs[0]
         return None
 
@@ -80,18 +80,18 @@ class Feedback:
         own = [row for row in shown if row["conversation_id"] == conversation_id]
         here = await self._journal.read(Select(OUTBOX, where(outbox_id=message_id), limit=1))
         said = await self._journal.read(Select(TRANSCRIPT, where(transcript_id=message_id), limit=1))
-        return [*_runs(own or shown[:1] * (len(shown) == 1)), *_runs(here), *_runs(said), message_id]
+        return [*_run_ids(own or shown[:1] * (len(shown) == 1)), *_run_ids(here), *_run_ids(said), message_id]
 
-    async def _sees(self, event: EventEnvelope, conversation_id: str) -> bool:
+    async def _can_see(self, event: EventEnvelope, conversation_id: str) -> bool:
         owned = where(conversation_id=conversation_id, principal=event.principal, workspace_id=event.workspace_id)
         return bool(await self._journal.read(Select(CONVERSATIONS, owned, ("conversation_id",), limit=1)))
 
 
-def _runs(rows: Iterable[Row]) -> list[str]:
+def _run_ids(rows: Iterable[Row]) -> list[str]:
     return [row["run_id"] for row in rows if row["run_id"]]
 
 
-def _put(event: EventEnvelope, rating: Rating, run: Row | None, now: int) -> Insert:
+def _upsert(event: EventEnvelope, rating: Rating, run: Row | None, now: int) -> Insert:
     withdrawn = rating.feedback_type == WITHDRAWN
     identity = (event.workspace_id, event.source, event.bot_id, event.principal, rating.feedback_id)
     row: dict[str, Any] = {
@@ -117,22 +117,22 @@ def _put(event: EventEnvelope, rating: Rating, run: Row | None, now: int) -> Ins
     return Insert(FEEDBACK, row, conflict=Upsert(("feedback_key",), changed))
 
 
-def _read(event: EventEnvelope) -> Rating:
+def _parse(event: EventEnvelope) -> Rating:
     data = event.data
     kind = data.get("feedback_type")
     if isinstance(kind, bool) or kind not in (1, 2, WITHDRAWN):
-        raise _wrong("feedback_type", "1 (like), 2 (dislike) or 3 (withdrawn)")
+        raise _invalid_field("feedback_type", "1 (like), 2 (dislike) or 3 (withdrawn)")
     reasons = data.get("inaccurate_reasons") or ()
-    if not isinstance(reasons, list | tuple) or len(reasons) > REASONS:
-        raise _wrong("inaccurate_reasons", f"a list of at most {REASONS} texts")
+    if not isinstance(reasons, list | tuple) or len(reasons) > MAX_REASONS:
+        raise _invalid_field("inaccurate_reasons", f"a list of at most {MAX_REASONS} texts")
     feedback_id = _text(event, "feedback_id", 255)
     if not feedback_id:
-        raise _wrong("feedback_id", "a text by which the same feedback is known again")
+        raise _invalid_field("feedback_id", "a text by which the same feedback is known again")
     return Rating(
         feedback_id=feedback_id,
         feedback_type=int(kind),
-        content=_text(event, "feedback_content", TEXT_CHARACTERS),
-        reasons=tuple(str(each)[:TEXT_CHARACTERS] for each in reasons),
+        content=_text(event, "feedback_content", MAX_TEXT_CHARACTERS),
+        reasons=tuple(str(each)[:MAX_TEXT_CHARACTERS] for each in reasons),
         user_id=_text(event, "user_id", 255),
         session_id=_text(event, "session_id", 255),
         message_id=_text(event, "message_id", 255),
@@ -145,9 +145,9 @@ def _text(event: EventEnvelope, name: str, longest: int) -> str:
     if value is None:
         return ""
     if not isinstance(value, str) or len(value) > longest:
-        raise _wrong(name, f"a text of at most {longest} characters")
+        raise _invalid_field(name, f"a text of at most {longest} characters")
     return value
 
 
-def _wrong(field: str, accepted: str) -> ProviderFailed:
+def _invalid_field(field: str, accepted: str) -> ProviderFailed:
     return ProviderFailed("invalid_argument", f"data.{field}: it must be {accepted}")

@@ -9,10 +9,10 @@ from parlour_sdk.protocol.event_log import EventPage, EventPageGet, EventRecord
 from parlour_sdk.protocol.history import HistoryPage, HistoryPageGet, HistorySearch, HistorySearchResult
 
 from . import text_search
-from .tables import EVENTS, SAID, TRANSCRIPT
+from .tables import EVENTS, ITEM_COLUMNS, TRANSCRIPT
 
 
-class History:
+class HistoryReader:
     """Pages and searches the transcript."""
 
     def __init__(self, journal: Journal, cursors: Cursors) -> None:
@@ -27,7 +27,7 @@ class History:
     ) -> HistoryPage:
         """Returns a page of items, always in the order of the conversation, in either direction of paging."""
         listing = f"history:{conversation_id}"
-        conditions = _own(conversation_id, thread_id) + within
+        conditions = _in_thread(conversation_id, thread_id) + within
         if request.before_cursor is not None:
             conditions += where(seq=below(self._cursors.decode(listing, request.before_cursor)))
         if request.after_cursor is not None:
@@ -37,7 +37,7 @@ class History:
             Select(
                 TRANSCRIPT,
                 conditions,
-                SAID,
+                ITEM_COLUMNS,
                 order=("seq",),
                 direction="descending" if backward else "ascending",
                 limit=request.limit + 1,
@@ -58,22 +58,22 @@ class History:
         within: tuple[Condition, ...] = (),
     ) -> HistorySearchResult:
         filters = request.filters
-        conditions = _own(conversation_id, thread_id) + within
+        conditions = _in_thread(conversation_id, thread_id) + within
         if filters is not None:
             for column, chosen in (("role", filters.roles), ("item_type", filters.item_types)):
                 conditions += where(**{column: one_of(*chosen)}) if chosen else ()
             conditions += where(event_type=one_of(*filters.event_types)) if filters.event_types else ()
             conditions += where(created_at=below(filters.before)) if filters.before else ()
             conditions += where(created_at=above(filters.after)) if filters.after else ()
-        rows = await self.matching(request.query, conversation_id, conditions, request.top_k)
+        rows = await self.search_rows(request.query, conversation_id, conditions, request.top_k)
         items = [self._item(row, artifacts=True) for row in rows]
         return HistorySearchResult.model_validate({"items": items, "query": request.query})
 
-    async def matching(
+    async def search_rows(
         self, query: str, conversation_id: str, conditions: tuple[Condition, ...], limit: int
     ) -> list[Row]:
         """Returns matching rows of the transcript, the best match first. `conditions` must include the conversation."""
-        asked = tuple(text_search.in_conversation(conversation_id, text_search.asked(query)))
+        asked = tuple(text_search.conversation_terms(conversation_id, text_search.query_terms(query)))
         if not asked:
             return []
         return await self._journal.search(Search(TRANSCRIPT, "words", asked, conditions, limit))
@@ -97,7 +97,7 @@ class History:
         }
 
 
-class EventRecords:
+class EventRecordReader:
     """Reads the events of a conversation as protocol records."""
 
     def __init__(self, journal: Journal, cursors: Cursors) -> None:
@@ -108,7 +108,7 @@ class EventRecords:
         self, conversation_id: str, thread_id: str, event_id: str, within: tuple[Condition, ...] = ()
     ) -> EventRecord | None:
         conditions = where(event_id=event_id, conversation_id=conversation_id, thread_id=thread_id) + within
-        rows = await self._journal.read(Select(EVENTS, conditions, limit=1, few=True))
+        rows = await self._journal.read(Select(EVENTS, conditions, limit=1, point_read=True))
         return self._record(rows[0]) if rows else None
 
     async def page(
@@ -116,7 +116,7 @@ class EventRecords:
     ) -> EventPage:
         conditions = where(conversation_id=conversation_id, thread_id=thread_id) + within
         if request.before_cursor is not None:
-            conditions += where(seq=below(self._cursors.decode(_events(conversation_id), request.before_cursor)))
+            conditions += where(seq=below(self._cursors.decode(_listing(conversation_id), request.before_cursor)))
         query = Select(EVENTS, conditions, order=("seq",), direction="descending", limit=request.limit + 1)
         rows = await self._journal.read(query)
         more, rows = len(rows) > request.limit, rows[: request.limit]
@@ -132,7 +132,7 @@ class EventRecords:
                 "event_type": row["event_type"],
                 "source": row["source"],
                 "seq": row["seq"],
-                "cursor": self._cursors.encode(_events(row["conversation_id"]), row["seq"]),
+                "cursor": self._cursors.encode(_listing(row["conversation_id"]), row["seq"]),
                 "created_at": row["created_at"],
             }
         )
@@ -153,10 +153,10 @@ _OPTIONAL = (
 )
 
 
-def _events(conversation_id: str) -> str:
+def _listing(conversation_id: str) -> str:
     return f"events:{conversation_id}"
 
 
-def _own(conversation_id: str, thread_id: str | None) -> tuple[Condition, ...]:
+def _in_thread(conversation_id: str, thread_id: str | None) -> tuple[Condition, ...]:
     conditions = where(conversation_id=conversation_id)
     return conditions if thread_id is None else conditions + where(thread_id=thread_id)

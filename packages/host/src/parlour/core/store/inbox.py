@@ -29,20 +29,20 @@ from parlour_sdk.values import dataclass
 
 from .tables import INBOX, OUTCOMES
 
-_NOTHING_YET: Final = {"in_flight": 0, "failures": 0, "deaths": 0, "lone_deaths": 0}
+_ZERO_COUNTS: Final = {"in_flight": 0, "failures": 0, "deaths": 0, "lone_deaths": 0}
 
 
 @dataclass(frozen=True, slots=True)
-class Tries:
+class AttemptCounts:
     """Counts the failed runs and crashes of an event so far."""
 
     failures: int = 0
-    deaths: int = 0
-    lone_deaths: int = 0
+    crashes: int = 0
+    lone_crashes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class InboxOutcome:
     """Final outcome of an event."""
 
     event_seq: int
@@ -51,7 +51,7 @@ class Settled:
     run_id: str
 
 
-def owe(event_seq: int | Ref, lane: str, run_id: str = "", attempts: int = 0, transcribed: int = 0) -> Insert:
+def enqueue(event_seq: int | Ref, lane: str, run_id: str = "", attempts: int = 0, transcribed: int = 0) -> Insert:
     """Inserts an event that waits in its lane. `run_id` is a run that was already created for it."""
     values: dict[str, str | int | Ref] = {
         "event_seq": event_seq,
@@ -61,22 +61,22 @@ def owe(event_seq: int | Ref, lane: str, run_id: str = "", attempts: int = 0, tr
         "attempts": attempts,
         "transcribed": transcribed,
     }
-    return Insert(INBOX, {**values, **_NOTHING_YET})
+    return Insert(INBOX, {**values, **_ZERO_COUNTS})
 
 
-def obey(event_seq: Ref, lane: str) -> Insert:
+def enqueue_command(event_seq: Ref, lane: str) -> Insert:
     """Inserts a chat command, which stays in the inbox until it was executed but does not wait in a lane."""
     values: dict[str, str | int | Ref] = {"event_seq": event_seq, "lane": lane, "state": "control", "run_id": ""}
-    return Insert(INBOX, {**values, **_NOTHING_YET, "attempts": 0, "transcribed": 0})
+    return Insert(INBOX, {**values, **_ZERO_COUNTS, "attempts": 0, "transcribed": 0})
 
 
-def obeyed(settled: Settled, now: int) -> tuple[Delete, Insert]:
+def complete_command(settled: InboxOutcome, now: int) -> tuple[Delete, Insert]:
     """Completes a chat command. A redelivery of the same event may have completed it before."""
     own = where(event_seq=settled.event_seq, state="control")
-    return Delete(INBOX, own, expect=ANY), decide(settled, now)
+    return Delete(INBOX, own, expect=ANY), record_outcome(settled, now)
 
 
-def begin(event_seq: int, run_id: str, transcribed: int | Ref, in_flight: bool = True) -> Update:
+def mark_running(event_seq: int, run_id: str, transcribed: int | Ref, in_flight: bool = True) -> Update:
     """Starts an attempt, before the plugin is called. A run for remote workers is not in flight in this Host."""
     values: dict[str, str | int | Ref | Increment] = {"state": "running", "run_id": run_id, "transcribed": transcribed}
     return Update(
@@ -86,13 +86,13 @@ def begin(event_seq: int, run_id: str, transcribed: int | Ref, in_flight: bool =
     )
 
 
-def begun(event_seq: Ref, lane: str, run_id: str, transcribed: int | Ref) -> Insert:
+def insert_running(event_seq: Ref, lane: str, run_id: str, transcribed: int | Ref) -> Insert:
     """Inserts an event whose first attempt starts in the unit that records it."""
     values: dict[str, str | int | Ref] = {"event_seq": event_seq, "lane": lane, "state": "running", "run_id": run_id}
-    return Insert(INBOX, {**values, **_NOTHING_YET, "attempts": 1, "transcribed": transcribed, "in_flight": 1})
+    return Insert(INBOX, {**values, **_ZERO_COUNTS, "attempts": 1, "transcribed": transcribed, "in_flight": 1})
 
 
-def attempt(event_seq: int) -> Update:
+def count_attempt(event_seq: int) -> Update:
     """Starts an attempt by listeners, before they are called."""
     return Update(INBOX, {"attempts": Increment(), "in_flight": 1}, where(event_seq=event_seq, state="owed"))
 
@@ -123,13 +123,13 @@ def release_all(run_id: str) -> Update:
     return Update(INBOX, {**values}, where(run_id=run_id, state=one_of("claimed", "injected")), expect=ANY)
 
 
-def owe_again(event_seq: int, failed: bool) -> Update:
+def requeue(event_seq: int, failed: bool) -> Update:
     """Returns the event to its lane for a new attempt; `failed` is true if its run failed, rather than the Host."""
     values: dict[str, str | int | Increment] = {"state": "owed", "in_flight": 0}
     return Update(INBOX, {**values, "failures": Increment(int(failed))}, where(event_seq=event_seq, state="running"))
 
 
-def count_death(alone: bool) -> Update:
+def count_crash(alone: bool) -> Update:
     """Counts a crash of the Host for every event that was in flight. The same crash is never counted twice.
 
     `alone` is true if there was only one such event, and no chat command was being executed.
@@ -138,12 +138,12 @@ def count_death(alone: bool) -> Update:
     return Update(INBOX, {**values}, where(in_flight=1), expect=ANY)
 
 
-def settle(settled: Settled, now: int) -> tuple[Delete, Insert]:
+def complete(settled: InboxOutcome, now: int) -> tuple[Delete, Insert]:
     """Deletes the inbox row and records the outcome. The outcome of a later run replaces an earlier one."""
-    return Delete(INBOX, where(event_seq=settled.event_seq)), decide(settled, now)
+    return Delete(INBOX, where(event_seq=settled.event_seq)), record_outcome(settled, now)
 
 
-def decide(settled: Settled, now: int, event_seq: Ref | None = None) -> Insert:
+def record_outcome(settled: InboxOutcome, now: int, event_seq: Ref | None = None) -> Insert:
     """Records the outcome of an event without an inbox row. `event_seq` is given if the same unit records the event."""
     return Insert(
         OUTCOMES,
@@ -168,16 +168,16 @@ class Inbox:
         """Returns all rows in the order of their events."""
         return await self._journal.read(Select(INBOX, order=("event_seq",)))
 
-    async def controls(self) -> list[int]:
+    async def pending_commands(self) -> list[int]:
         """Returns the events whose chat commands may not have been executed."""
         query = Select(INBOX, where(state="control"), ("event_seq",), order=("event_seq",))
         return [int(row["event_seq"]) for row in await self._journal.read(query)]
 
-    async def outcome(self, event_seq: int) -> Settled | None:
-        rows = await self._journal.read(Select(OUTCOMES, where(event_seq=event_seq), limit=1, few=True))
-        return Settled(event_seq, rows[0]["outcome"], rows[0]["reason"], rows[0]["run_id"]) if rows else None
+    async def outcome(self, event_seq: int) -> InboxOutcome | None:
+        rows = await self._journal.read(Select(OUTCOMES, where(event_seq=event_seq), limit=1, point_read=True))
+        return InboxOutcome(event_seq, rows[0]["outcome"], rows[0]["reason"], rows[0]["run_id"]) if rows else None
 
-    async def working_run(self, event_seq: int) -> str:
+    async def active_run_id(self, event_seq: int) -> str:
         """Returns the id of the run that handles this event; empty if there is none."""
         rows = await self._journal.read(Select(INBOX, where(event_seq=event_seq), columns=("run_id",), limit=1))
         return str(rows[0]["run_id"]) if rows else ""

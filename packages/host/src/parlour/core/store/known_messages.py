@@ -3,7 +3,7 @@
 from typing import Any
 
 from parlour.core.encoding import dumps
-from parlour.core.journal import Journal, Select, holding, where
+from parlour.core.journal import Journal, Select, contains, where
 from parlour.core.model.event import RecordedEvent
 
 from .tables import EVENTS, OUTBOX
@@ -15,7 +15,7 @@ class KnownMessages:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
 
-    async def of(self, event: RecordedEvent, message_id: str) -> bool:
+    async def contains(self, event: RecordedEvent, message_id: str) -> bool:
         """Returns whether the message belongs to the event's conversation.
 
         The event's own message and those that it quotes count too, since a sender can only quote messages of the chat.
@@ -24,7 +24,7 @@ class KnownMessages:
         if str(data.get("message_id", "")) == message_id or message_id in _quoted(data.get("message_chain")):
             return True
         said = where(platform_message_id=message_id, conversation_id=event.conversation_id)
-        heard = where(conversation_id=event.conversation_id, body=holding(f'"message_id":{dumps(message_id)}'))
+        heard = where(conversation_id=event.conversation_id, body=contains(f'"message_id":{dumps(message_id)}'))
         return bool(
             await self._journal.read(Select(OUTBOX, said, ("seq",), limit=1))
             or await self._journal.read(Select(EVENTS, heard, ("seq",), limit=1))

@@ -11,12 +11,12 @@ from parlour_sdk.values import dataclass
 
 from .tables import AUDIT, RUN_EVENTS, RUNS
 
-Status = Literal[
+RunStatus = Literal[
     "created", "queued", "claimed", "running", "waiting_approval", "completed", "failed", "cancelled", "timeout"
 ]
-LATEST_RUNS = 100
+MAX_LATEST_RUNS = 100
 """Number of a conversation's latest runs in which ended runs are searched."""
-ACTIVE: Final = ("created", "queued", "claimed", "running", "waiting_approval")
+ACTIVE_STATUSES: Final = ("created", "queued", "claimed", "running", "waiting_approval")
 
 TRANSITIONS: Final[dict[str, tuple[str, ...]]] = {
     "created": ("queued", "running", "cancelled", "failed"),
@@ -48,7 +48,7 @@ class NewRun:
     deadline_at: int
     now: int
     metadata: str = "{}"
-    status: Status = "running"
+    status: RunStatus = "running"
     rerun_of: str = ""
     """Original run, for a rerun by an operator. A rerun is not shown to users and does not complete the event."""
     created_by: str = ""
@@ -59,7 +59,7 @@ class NewRun:
 class RunEnd:
     """Final values of a run."""
 
-    status: Status
+    status: RunStatus
     reason: str = ""
     error: str = ""
     usage: Mapping[str, Any] = field(default_factory=dict)
@@ -70,7 +70,7 @@ class RunEnd:
     """Position of the end in the feed of the conversation."""
 
 
-def open_run(run: NewRun) -> Insert:
+def insert_run(run: NewRun) -> Insert:
     """Inserts a run."""
     return Insert(
         RUNS,
@@ -111,7 +111,7 @@ def open_run(run: NewRun) -> Insert:
     )
 
 
-def advance(run_id: str, source: Status, target: Status, now: int, **values: str | int) -> Update:
+def transition(run_id: str, source: RunStatus, target: RunStatus, now: int, **values: str | int) -> Update:
     """Moves a run from one status to another by the table of transitions. Fails its guard in any other status."""
     if target not in TRANSITIONS[source]:
         raise ValueError(f"a run does not go from {source} to {target}")
@@ -120,13 +120,13 @@ def advance(run_id: str, source: Status, target: Status, now: int, **values: str
     return Update(RUNS, {"status": target, "updated_at": now, **values}, where(run_id=run_id, status=source))
 
 
-def renew(run_id: str, lease_until: int) -> Update:
+def renew_lease(run_id: str, lease_until: int) -> Update:
     """Extends the lease of a claimed run."""
     held = one_of("claimed", "running", "waiting_approval")
     return Update(RUNS, {"lease_until": lease_until}, where(run_id=run_id, status=held))
 
 
-def touch(
+def update_progress(
     run_id: str, now: int, *, shown: bool = False, effects: bool = False, usage: Mapping[str, Any] | None = None
 ) -> Update:
     """Updates the progress of a run. Every unit of a run contains it as a guard: it fails unless the run is running."""
@@ -140,7 +140,7 @@ def touch(
     return Update(RUNS, values, where(run_id=run_id, status="running"))
 
 
-def metered(run_id: str, usage: Mapping[str, Any], now: int) -> Update:
+def record_usage(run_id: str, usage: Mapping[str, Any], now: int) -> Update:
     """Records the usage of a run so far."""
     return Update(RUNS, {"usage": dumps(dict(usage)), "updated_at": now}, where(run_id=run_id, status="running"))
 
@@ -163,12 +163,12 @@ def end_run(run_id: str, end: RunEnd, now: int) -> Update:
     return Update(RUNS, values, where(run_id=run_id, status=one_of(*sources)))
 
 
-def kept(run_id: str) -> Update:
+def require_run_exists(run_id: str) -> Update:
     """Changes nothing, but fails its guard if the run was deleted with its events."""
     return Update(RUNS, {"run_id": run_id}, where(run_id=run_id))
 
 
-def append(
+def append_event(
     run_id: str,
     sequence: int,
     type: str,
@@ -208,8 +208,8 @@ class Ledger:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
 
-    async def run(self, run_id: str) -> Row | None:
-        rows = await self._journal.read(Select(RUNS, where(run_id=run_id), limit=1, few=True))
+    async def get_run(self, run_id: str) -> Row | None:
+        rows = await self._journal.read(Select(RUNS, where(run_id=run_id), limit=1, point_read=True))
         return rows[0] if rows else None
 
     async def page(self, conditions: tuple[Condition, ...], before: str, limit: int) -> list[Row]:
@@ -224,7 +224,7 @@ class Ledger:
         conditions = where(run_id=run_id, sequence=above(after))
         return await self._journal.read(Select(RUN_EVENTS, conditions, order=("sequence",), limit=limit))
 
-    async def of_event(self, event_seq: int) -> Row | None:
+    async def latest_for_event(self, event_seq: int) -> Row | None:
         """Returns the latest run of an event, except reruns."""
         own = where(event_seq=event_seq, rerun_of="")
         rows = await self._journal.read(Select(RUNS, own, order=("run_id",), direction="descending", limit=1))
@@ -247,7 +247,7 @@ class Ledger:
             ("run_id", "status", "feed_seq"),
             order=("run_id",),
             direction="descending",
-            limit=LATEST_RUNS,
+            limit=MAX_LATEST_RUNS,
         )
         ended = [row for row in await self._journal.read(query) if row["feed_seq"] > feed_seq]
         return sorted(ended, key=lambda row: int(row["feed_seq"]))

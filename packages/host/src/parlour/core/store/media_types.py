@@ -27,7 +27,7 @@ _SIGNATURES: Final = (
 )
 _RIFF: Final = {b"WEBP": "image/webp", b"WAVE": "audio/wav", b"AVI ": "video/x-msvideo"}
 _BRANDS: Final = {b"M4A ": "audio/mp4", b"M4B ": "audio/mp4", b"avif": "image/avif", b"heic": "image/heic"}
-_SAME: Final = {
+_EQUIVALENT_TYPES: Final = {
     "audio/ogg": {"video/ogg", "application/ogg", "audio/opus"},
     "video/webm": {"audio/webm", "video/x-matroska"},
     "video/mp4": {"audio/mp4", "video/quicktime", "audio/x-m4a"},
@@ -39,7 +39,7 @@ _SAME: Final = {
 """Declared types that are accepted for a detected container, since its first bytes don't distinguish them."""
 _ZIPPED: Final = ("application/vnd.", "application/epub+zip", "application/java-archive", "application/x-zip")
 _KNOWN: Final = frozenset({mime for _, mime in _SIGNATURES} | {*_RIFF.values(), *_BRANDS.values(), "video/mp4"}).union(
-    *_SAME.values()
+    *_EQUIVALENT_TYPES.values()
 )
 _TEXTUAL: Final = re.compile(
     r"text/.+|application/([\w.-]+\+)?(json|xml|yaml|toml)|application/(javascript|x-\w+-?script)"
@@ -53,17 +53,19 @@ _MARKUP: Final = (
     (re.compile(rb"<\?xml", re.I), "application/xml"),
 )
 _CONTROLS: Final = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
-_SHOWN: Final = frozenset(
+_INLINE_TYPES: Final = frozenset(
     ("image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp", "image/avif", "text/plain", "application/json")
 )
 
 
-def decide(head: bytes, declared: str = "") -> str:
+def detect_media_type(head: bytes, declared: str = "") -> str:
     """Returns the media type of content that starts with `head`."""
-    declared = _plain(declared)
+    declared = _normalize(declared)
     found = _signature(head)
     if found is not None:
-        fits = declared in _SAME.get(found, ()) or (found == "application/zip" and declared.startswith(_ZIPPED))
+        fits = declared in _EQUIVALENT_TYPES.get(found, ()) or (
+            found == "application/zip" and declared.startswith(_ZIPPED)
+        )
         return declared if fits else found
     if _is_text(head):
         markup = next(
@@ -75,12 +77,12 @@ def decide(head: bytes, declared: str = "") -> str:
     return BINARY if declared in _KNOWN or _TEXTUAL.fullmatch(declared) else declared or BINARY
 
 
-def is_shown(mime_type: str) -> bool:
+def is_safe_inline(mime_type: str) -> bool:
     """Returns whether a browser may show the file inline. Others are downloaded, since they may contain scripts."""
-    return mime_type in _SHOWN or mime_type.startswith(("audio/", "video/"))
+    return mime_type in _INLINE_TYPES or mime_type.startswith(("audio/", "video/"))
 
 
-def _plain(declared: str) -> str:
+def _normalize(declared: str) -> str:
     plain = declared.partition(";")[0].strip().lower()
     return plain if re.fullmatch(r"[a-z0-9][a-z0-9.+-]*/[a-z0-9][a-z0-9.+_-]*", plain) and len(plain) <= 100 else ""
 

@@ -27,11 +27,11 @@ class ModelCall:
     finished_at: int
 
     def insert(self) -> Insert:
-        values = {name: getattr(self, name) for name in MODEL_CALLS.names}
+        values = {name: getattr(self, name) for name in MODEL_CALLS.column_names}
         return Insert(MODEL_CALLS, {**values, "truncated": int(self.truncated)}, conflict="ignore")
 
 
-def remove_of_person(actor_type: str, actor_id: str) -> Delete:
+def remove_for_actor(actor_type: str, actor_id: str) -> Delete:
     return Delete(MODEL_CALLS, where(actor_type=actor_type, actor_id=actor_id), expect=ANY)
 
 
@@ -43,6 +43,6 @@ class ModelCalls:
 
     async def get(self, run_id: str, call_id: str) -> Row | None:
         """Returns the call only if it belongs to this run."""
-        query = Select(MODEL_CALLS, where(call_id=call_id, run_id=run_id), limit=1, few=True)
+        query = Select(MODEL_CALLS, where(call_id=call_id, run_id=run_id), limit=1, point_read=True)
         rows = await self._journal.read(query)
         return rows[0] if rows else None

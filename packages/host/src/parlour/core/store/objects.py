@@ -9,12 +9,12 @@ from typing import Protocol
 from parlour.core.journal.errors import StorageFailed
 from parlour_sdk.values import dataclass
 
-PIECE_BYTES = 256 * 1024
+CHUNK_BYTES = 256 * 1024
 """Bytes of an object that are held in memory at a time."""
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class ObjectInfo:
     """Digest and size of an object."""
 
     sha256: str
@@ -22,7 +22,7 @@ class Stored:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredObject:
     """An object in the store; `written_at` is when the same content was last written, in epoch milliseconds."""
 
     sha256: str
@@ -36,18 +36,18 @@ class ObjectMissing(Exception):
     code = "object_missing"
 
 
-class Writing(Protocol):
+class ObjectWriter(Protocol):
     """Writes one object, which becomes visible when it is finished."""
 
     async def write(self, block: bytes) -> None:
         """Appends a block. Raises StorageFailed."""
         ...
 
-    async def finish(self) -> Stored:
+    async def finish(self) -> ObjectInfo:
         """Completes the object; it is durable when this returns. Raises StorageFailed, and then nothing was stored."""
         ...
 
-    def abandon(self) -> None:
+    def abort(self) -> None:
         """Discards what was written. Does nothing if the object was already finished or discarded."""
         ...
 
@@ -55,7 +55,7 @@ class Writing(Protocol):
 class ObjectStore(Protocol):
     """Stores content by its digest."""
 
-    async def begin(self) -> Writing: ...
+    async def open_writer(self) -> ObjectWriter: ...
 
     async def size(self, sha256: str) -> int | None:
         """Returns the size in bytes, or None if there is no such object."""
@@ -69,13 +69,13 @@ class ObjectStore(Protocol):
         """Deletes an object if it was last written before this time; returns whether it was deleted."""
         ...
 
-    def all(self) -> AsyncIterator[Kept]: ...
+    def all(self) -> AsyncIterator[StoredObject]: ...
 
 
-class NoObjects:
+class NullObjectStore:
     """Object store of a Host without storage for artifacts."""
 
-    async def begin(self) -> Writing:
+    async def open_writer(self) -> ObjectWriter:
         raise StorageFailed("storage_failed", "this Host has no place to keep files")
 
     async def size(self, sha256: str) -> int | None:
@@ -87,7 +87,7 @@ class NoObjects:
     async def delete(self, sha256: str, written_before: int) -> bool:
         return False
 
-    async def all(self) -> AsyncIterator[Kept]:
-        nothing: tuple[Kept, ...] = ()
+    async def all(self) -> AsyncIterator[StoredObject]:
+        nothing: tuple[StoredObject, ...] = ()
         for each in nothing:
             yield each

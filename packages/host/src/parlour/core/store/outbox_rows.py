@@ -8,17 +8,17 @@ from typing import Any
 
 from parlour.core.encoding import dumps, loads
 from parlour.core.journal import ANY, Insert, Journal, Row, Select, Update, above, one_of, where
-from parlour.core.model.outbox_row import SAID, Outgoing, State
+from parlour.core.model.outbox_row import MESSAGE_KINDS, OutboxRow, OutboxState
 
 from .tables import OUTBOX
 
 
-def _payload(row: Outgoing) -> str:
+def _payload(row: OutboxRow) -> str:
     locale = {"locale": row.locale} if row.locale else {}
     return dumps({"message": row.message, "address": row.address, "code": row.code, **locale})
 
 
-def put(row: Outgoing) -> Insert:
+def insert(row: OutboxRow) -> Insert:
     """Inserts a row and returns its number."""
     return Insert(
         OUTBOX,
@@ -46,7 +46,7 @@ def put(row: Outgoing) -> Insert:
     )
 
 
-def finish_stream(row: Outgoing, now: int) -> Update:
+def complete_stream(row: OutboxRow, now: int) -> Update:
     """Stores the complete message in the row of a streamed one."""
     values: dict[str, Any] = {
         "state": row.state,
@@ -59,13 +59,13 @@ def finish_stream(row: Outgoing, now: int) -> Update:
     return Update(OUTBOX, values, where(outbox_id=row.outbox_id, state="streaming"))
 
 
-def bubble(outbox_id: str, message_id: str, now: int) -> Update:
+def record_message_id(outbox_id: str, message_id: str, now: int) -> Update:
     """Records the platform's message id under which a streamed message is shown."""
     values: dict[str, Any] = {"platform_message_id": message_id, "updated_at": now}
     return Update(OUTBOX, values, where(outbox_id=outbox_id, platform_message_id=""), expect=ANY)
 
 
-def break_streams(run_id: str, reason: str, now: int) -> Update:
+def fail_streams(run_id: str, reason: str, now: int) -> Update:
     """Marks messages as failed that were still being streamed when their run ended."""
     return Update(
         OUTBOX,
@@ -75,7 +75,9 @@ def break_streams(run_id: str, reason: str, now: int) -> Update:
     )
 
 
-def change(row: Outgoing, source: State, target: State, now: int, reason: str = "", message_id: str = "") -> Update:
+def transition(
+    row: OutboxRow, source: OutboxState, target: OutboxState, now: int, reason: str = "", message_id: str = ""
+) -> Update:
     """Moves a row from one state to another. Fails its guard in any other state."""
     values: dict[str, Any] = {
         "state": target,
@@ -89,9 +91,9 @@ def change(row: Outgoing, source: State, target: State, now: int, reason: str = 
     return Update(OUTBOX, values, where(outbox_id=row.outbox_id, state=source))
 
 
-def restore(row: Row) -> Outgoing:
+def from_row(row: Row) -> OutboxRow:
     payload = loads(row["payload"])
-    return Outgoing(
+    return OutboxRow(
         outbox_id=row["outbox_id"],
         surface=row["surface"],
         target=row["target"],
@@ -116,56 +118,56 @@ def restore(row: Row) -> Outgoing:
     )
 
 
-def _in_one_chat(one: Outgoing, other: Outgoing) -> bool:
+def _is_same_chat(one: OutboxRow, other: OutboxRow) -> bool:
     """Returns whether two rows address the same chat; an address without an account matches any account."""
     accounts = {row.address.get("account") for row in (one, other)} - {None, ""}
     chats = {(row.address.get("chat_type"), row.address.get("chat_id")) for row in (one, other)}
     return len(accounts) < 2 and len(chats) == 1
 
 
-class OutgoingRows:
+class OutboxStore:
     """Reads rows of the outbox."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
 
-    async def unfinished(self) -> list[Outgoing]:
+    async def unfinished(self) -> list[OutboxRow]:
         query = Select(OUTBOX, where(state=one_of("pending", "sending")), order=("seq",))
-        return [restore(row) for row in await self._journal.read(query)]
+        return [from_row(row) for row in await self._journal.read(query)]
 
-    async def get(self, outbox_id: str) -> Outgoing | None:
+    async def get(self, outbox_id: str) -> OutboxRow | None:
         rows = await self._journal.read(Select(OUTBOX, where(outbox_id=outbox_id), limit=1))
-        return restore(rows[0]) if rows else None
+        return from_row(rows[0]) if rows else None
 
-    async def holds(self, row: Outgoing, message_id: str) -> bool:
+    async def is_known_message(self, row: OutboxRow, message_id: str) -> bool:
         """Returns whether a message with this platform id was sent in the row's chat.
 
         A chat can have several targets: a new conversation in it is another one, and so is a chat that was addressed
         explicitly.
         """
         query = Select(OUTBOX, where(platform_message_id=message_id, bot_id=row.bot_id))
-        return any(_in_one_chat(restore(each), row) for each in await self._journal.read(query))
+        return any(_is_same_chat(from_row(each), row) for each in await self._journal.read(query))
 
-    async def of_run(self, run_id: str) -> list[Outgoing]:
+    async def shown_by_run(self, run_id: str) -> list[OutboxRow]:
         """Returns the run's messages and notices that were shown to the users of the conversation, in order."""
         query = Select(
             OUTBOX,
-            where(run_id=run_id, kind=one_of(*SAID), state=one_of("sent", "sending", "pending")),
+            where(run_id=run_id, kind=one_of(*MESSAGE_KINDS), state=one_of("sent", "sending", "pending")),
             order=("seq",),
-            few=True,
+            point_read=True,
         )
-        return [restore(row) for row in await self._journal.read(query)]
+        return [from_row(row) for row in await self._journal.read(query)]
 
-    async def shown_after(self, conversation_id: str, feed_seq: int, limit: int) -> list[Outgoing]:
+    async def shown_after(self, conversation_id: str, feed_seq: int, limit: int) -> list[OutboxRow]:
         shown = one_of("sent", "sending", "pending")
         conditions = where(conversation_id=conversation_id, feed_seq=above(feed_seq), state=shown)
         query = Select(OUTBOX, conditions, order=("feed_seq",), limit=limit)
-        return [restore(row) for row in await self._journal.read(query)]
+        return [from_row(row) for row in await self._journal.read(query)]
 
-    async def streaming(self, run_id: str) -> list[Outgoing]:
+    async def streaming_rows(self, run_id: str) -> list[OutboxRow]:
         """Returns the run's messages that are being streamed."""
-        query = Select(OUTBOX, where(run_id=run_id, state="streaming"), order=("seq",), few=True)
-        return [restore(row) for row in await self._journal.read(query)]
+        query = Select(OUTBOX, where(run_id=run_id, state="streaming"), order=("seq",), point_read=True)
+        return [from_row(row) for row in await self._journal.read(query)]
 
     async def last_feed_seq(self, conversation_id: str) -> int:
         query = Select(

@@ -12,7 +12,7 @@ from parlour.core.redaction import Redactor
 
 from .tables import AUDIT, EVENTS, OUTBOX, OUTCOMES, RUN_EVENTS, RUNS, TRAIL
 
-CLEANED: Final[Mapping[Table, tuple[str, ...]]] = {
+REDACTED_COLUMNS: Final[Mapping[Table, tuple[str, ...]]] = {
     RUNS: ("error", "status_reason"),
     AUDIT: ("resource", "detail"),
     TRAIL: ("data",),
@@ -21,7 +21,7 @@ CLEANED: Final[Mapping[Table, tuple[str, ...]]] = {
     RUN_EVENTS: ("data",),
     EVENTS: ("body",),
 }
-JSON: Final = frozenset(("detail", "data", "body"))
+JSON_COLUMNS: Final = frozenset(("detail", "data", "body"))
 """Columns whose text is JSON and must stay valid JSON."""
 
 
@@ -34,9 +34,9 @@ class RedactedJournal:
 
     async def commit(self, unit: Unit) -> Receipt:
         for position, statement in enumerate(unit.statements):
-            if statement.table not in CLEANED:
+            if statement.table not in REDACTED_COLUMNS:
                 continue
-            cleaned = self._cleaned(statement, CLEANED[statement.table])
+            cleaned = self._redact(statement, REDACTED_COLUMNS[statement.table])
             if cleaned is not statement:
                 unit = replace(
                     unit, statements=(*unit.statements[:position], cleaned, *unit.statements[position + 1 :])
@@ -49,14 +49,14 @@ class RedactedJournal:
     async def search(self, query: Search) -> list[Row]:
         return await self._journal.search(query)
 
-    def _cleaned(self, statement: Statement, columns: tuple[str, ...]) -> Statement:
-        if isinstance(statement, Delete) or not _the_hosts_own(statement.table, statement.values):
+    def _redact(self, statement: Statement, columns: tuple[str, ...]) -> Statement:
+        if isinstance(statement, Delete) or not _is_redactable(statement.table, statement.values):
             return statement
         changed: dict[str, Any] = {}
         for column in columns:
             text = statement.values.get(column)
             if text and isinstance(text, str):
-                clean = (self._redactor.clean_json if column in JSON else self._redactor.clean)(text)
+                clean = (self._redactor.redact_json if column in JSON_COLUMNS else self._redactor.redact)(text)
                 if clean != text:
                     changed[column] = clean
         if not changed:
@@ -65,7 +65,7 @@ class RedactedJournal:
         return replace(statement, values=values)
 
 
-def _the_hosts_own(table: Table, values: Mapping[str, Any]) -> bool:
+def _is_redactable(table: Table, values: Mapping[str, Any]) -> bool:
     """Returns whether a row is to be redacted: of events and run events only those of the Host and failures.
 
     The others are large and contain messages of users and runners.

@@ -13,7 +13,7 @@ ACTIVE, GONE = "active", "gone"
 
 
 @dataclass(frozen=True, slots=True)
-class Runtime:
+class RemoteWorker:
     """A registered remote worker."""
 
     runtime_id: str
@@ -39,36 +39,36 @@ class Runtime:
     def slots(self) -> int:
         return int(self.definition["slots"])
 
-    def told(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Returns the worker with the fields of the protocol."""
         times = {"registered_at": self.registered_at, "last_seen_at": self.last_seen_at, "expires_at": self.expires_at}
         return {"runtime_id": self.runtime_id, "status": self.status, **self.definition, **times}
 
 
-def add(runtime: Runtime) -> Insert:
+def insert(runtime: RemoteWorker) -> Insert:
     """Inserts a worker. Fails its guard if the id is in use."""
     return Insert(RUNTIMES, {"runtime_id": runtime.runtime_id, **_values(runtime)})
 
 
-def replace(known: Runtime, runtime: Runtime) -> Update:
+def update(known: RemoteWorker, runtime: RemoteWorker) -> Update:
     """Updates a worker. Fails its guard if it was changed since it was read."""
     same = where(runtime_id=known.runtime_id, plugin_id=known.plugin_id, status=known.status)
     return Update(RUNTIMES, _values(runtime), same)
 
 
-def seen(runtime: Runtime, now: int, until: int) -> Update:
+def record_seen(runtime: RemoteWorker, now: int, until: int) -> Update:
     """Records a sign of activity and extends the worker's expiry."""
     own = where(runtime_id=runtime.runtime_id, plugin_id=runtime.plugin_id, status=ACTIVE)
     return Update(RUNTIMES, {"last_seen_at": now, "expires_at": until}, own)
 
 
-def leave(runtime: Runtime) -> Update:
+def mark_gone(runtime: RemoteWorker) -> Update:
     """Marks a worker as gone."""
     own = where(runtime_id=runtime.runtime_id, plugin_id=runtime.plugin_id, status=ACTIVE)
     return Update(RUNTIMES, {"status": GONE}, own)
 
 
-def _values(runtime: Runtime) -> dict[str, str | int]:
+def _values(runtime: RemoteWorker) -> dict[str, str | int]:
     return {
         "workspace_id": runtime.workspace_id,
         "plugin_id": runtime.plugin_id,
@@ -80,22 +80,22 @@ def _values(runtime: Runtime) -> dict[str, str | int]:
     }
 
 
-class Runtimes:
+class RemoteWorkerStore:
     """Reads remote workers."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
 
-    async def get(self, runtime_id: str) -> Runtime | None:
-        rows = await self._journal.read(Select(RUNTIMES, where(runtime_id=runtime_id), limit=1, few=True))
-        return _restored(rows[0]) if rows else None
+    async def get(self, runtime_id: str) -> RemoteWorker | None:
+        rows = await self._journal.read(Select(RUNTIMES, where(runtime_id=runtime_id), limit=1, point_read=True))
+        return _from_row(rows[0]) if rows else None
 
-    async def all(self) -> list[Runtime]:
-        return [_restored(row) for row in await self._journal.read(Select(RUNTIMES, order=("runtime_id",)))]
+    async def all(self) -> list[RemoteWorker]:
+        return [_from_row(row) for row in await self._journal.read(Select(RUNTIMES, order=("runtime_id",)))]
 
 
-def _restored(row: Row) -> Runtime:
-    return Runtime(
+def _from_row(row: Row) -> RemoteWorker:
+    return RemoteWorker(
         row["runtime_id"],
         row["plugin_id"],
         row["status"],

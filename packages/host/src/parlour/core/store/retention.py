@@ -37,42 +37,42 @@ from parlour.core.journal import (
 from parlour.core.model.ports import Clock
 from parlour_sdk.values import dataclass
 
-from .artifact_service import Artifacts
+from .artifact_service import ArtifactService
 from .clock_check import DAY_MILLISECONDS, ClockCheck
-from .retention_queries import OVER, SWEEPS, Sweep
+from .retention_queries import FINAL_STATUSES, SWEEPS, Sweep
 from .tables import ARTIFACTS, BUDGET_USES, LOGINS, META, NAMES, RUN_EVENTS, RUNS
 
 logger = logging.getLogger(__name__)
 
-BATCH = 200
+BATCH_ROWS = 200
 """Rows that one step deletes at most."""
-SHARE = 0.1
+MAX_DELETED_FRACTION = 0.1
 """Largest fraction of a table's rows that one job deletes, so that a wrong clock never deletes everything.
 
 It is larger if the retention period is hardly longer than the interval between two jobs.
 """
-SMALLEST_SHARE_ROWS = 200
+MIN_DELETED_ROWS = 200
 """Rows that a job may always delete, even if they exceed the share."""
-COUNTED_AT_ONCE = 5000
+COUNT_BATCH_ROWS = 5000
 """Rows that are read by one query when a table is counted."""
-LOOK_SECONDS = 300.0
+CLOCK_CHECK_SECONDS = 300.0
 """Seconds between two checks of the clock."""
 BUDGET_DAYS = 400
 """Days for which the daily use of budgets is kept."""
-RUNS_AT_ONCE = 20
+RUN_BATCH_ROWS = 20
 """Runs that are read by one query when run events are deleted."""
-TRIES = 3
+MAX_ATTEMPTS = 3
 """Attempts to delete a batch whose guard fails, before it is skipped."""
-SHORTEST_PAUSE_SECONDS = 0.02
+MIN_PAUSE_SECONDS = 0.02
 """Smallest pause after a step."""
-PAUSE_PER_WORK = 4.0
+PAUSE_WORK_RATIO = 4.0
 """Pause after a step as a multiple of its duration."""
-TROUBLE_SECONDS = 60.0
+ERROR_PAUSE_SECONDS = 60.0
 """Pause after an error."""
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class RetentionPeriods:
     """Days for which records are kept; 0 means without limit."""
 
     events: float = 365
@@ -85,40 +85,40 @@ class Terms:
 
 
 @dataclass(slots=True)
-class Report:
+class RetentionReport:
     """Report on the last job, as it is stored in the database."""
 
     started_at: int = 0
     finished_at: int = 0
     removed: Counter[str] = field(default_factory=Counter)
 
-    def put(self) -> Insert:
+    def upsert(self) -> Insert:
         value = {"started_at": self.started_at, "finished_at": self.finished_at, "removed": dict(self.removed)}
-        return _noted("retention", dumps(value))
+        return _meta_upsert("retention", dumps(value))
 
 
 class Retention:
     """Deletes records whose retention period is over."""
 
-    def __init__(self, journal: Journal, artifacts: Artifacts, clock: Clock, terms: Terms) -> None:
+    def __init__(self, journal: Journal, artifacts: ArtifactService, clock: Clock, terms: RetentionPeriods) -> None:
         self._journal = journal
         self._artifacts = artifacts
         self._clock = clock
-        self._terms = terms
+        self._periods = terms
         self._clock_check = ClockCheck(journal, clock)
         self._every_days = 1.0
         self._changed = asyncio.Event()
 
-    def keep(self, terms: Terms) -> None:
+    def set_periods(self, terms: RetentionPeriods) -> None:
         """Changes the retention periods; a job starts immediately if they are different."""
-        if terms != self._terms:
-            self._terms = terms
+        if terms != self._periods:
+            self._periods = terms
             self._changed.set()
 
-    async def last(self) -> Report:
-        value = await self._note("retention")
+    async def last_report(self) -> RetentionReport:
+        value = await self._read_meta("retention")
         kept: dict[str, Any] = loads(value) if value else {}
-        return Report(kept.get("started_at", 0), kept.get("finished_at", 0), Counter(kept.get("removed", {})))
+        return RetentionReport(kept.get("started_at", 0), kept.get("finished_at", 0), Counter(kept.get("removed", {})))
 
     async def serve(self, first_seconds: float, every_seconds: float) -> None:
         """Runs a job every `every_seconds`, for as long as the Host runs."""
@@ -129,28 +129,28 @@ class Retention:
                 held = await self._clock_check.is_held()
                 rest = max(first_at - asyncio.get_running_loop().time(), await self._until_next(every_seconds))
                 if held:
-                    await asyncio.sleep(LOOK_SECONDS)
+                    await asyncio.sleep(CLOCK_CHECK_SECONDS)
                 elif rest > 0 and not self._changed.is_set():
                     with contextlib.suppress(TimeoutError):
-                        await asyncio.wait_for(self._changed.wait(), min(rest, LOOK_SECONDS))
+                        await asyncio.wait_for(self._changed.wait(), min(rest, CLOCK_CHECK_SECONDS))
                 else:
                     self._changed.clear()
-                    await self.once()
+                    await self.run_once()
             except StorageFailed as failure:
                 logger.error("clean-up waits for the database: %s", failure.message)
-                await asyncio.sleep(TROUBLE_SECONDS)
+                await asyncio.sleep(ERROR_PAUSE_SECONDS)
             except Exception:
                 logger.exception("clean-up failed; it is retried")
-                await asyncio.sleep(TROUBLE_SECONDS)
+                await asyncio.sleep(ERROR_PAUSE_SECONDS)
 
     async def _until_next(self, every_seconds: float) -> float:
         """Returns the seconds until a job is due. A job that ended in the future, by a wrong clock, is ignored."""
-        finished_at, now = (await self.last()).finished_at, self._clock.now()
+        finished_at, now = (await self.last_report()).finished_at, self._clock.now()
         return (finished_at - now) / 1000 + every_seconds if 0 < finished_at <= now else 0
 
-    async def once(self) -> Report:
+    async def run_once(self) -> RetentionReport:
         """Runs one job and returns its report."""
-        report = Report(self._clock.now())
+        report = RetentionReport(self._clock.now())
         await self._remove_run_events(report)
         for sweep in SWEEPS:
             await self._sweep(sweep, report)
@@ -160,19 +160,19 @@ class Retention:
         objects = await self._artifacts.collect_orphans()
         report.removed["objects"] = len(objects)
         report.finished_at = self._clock.now()
-        await self._journal.commit(Unit("retention.finish", (report.put(),)))
+        await self._journal.commit(Unit("retention.finish", (report.upsert(),)))
         counts = ", ".join(f"{count} {name}" for name, count in report.removed.items() if count)
         logger.info("clean-up deleted %s", counts or "nothing: everything is young enough")
         return report
 
-    async def _sweep(self, sweep: Sweep, report: Report) -> None:
-        days = getattr(self._terms, sweep.term)
+    async def _sweep(self, sweep: Sweep, report: RetentionReport) -> None:
+        days = getattr(self._periods, sweep.period)
         before = self._before(days, report)
         position: tuple[Any, ...] = ()
         tries = 0
-        while rows := await self._old(sweep, position, before):
+        while rows := await self._expired_rows(sweep, position, before):
             removed = report.removed[sweep.table.name]
-            if await self._is_enough(sweep.table.name, removed, sweep.table, sweep.key, days, removed):
+            if await self._is_share_deleted(sweep.table.name, removed, sweep.table, sweep.key, days, removed):
                 return
             removable = await sweep.removable(self._journal, rows)
             try:
@@ -180,41 +180,41 @@ class Retention:
                     await self._step(report, sweep.table.name, len(removable), sweep.statements(removable))
             except GuardFailed:
                 tries += 1
-                if tries < TRIES:
+                if tries < MAX_ATTEMPTS:
                     continue  # one of the rows is needed again or was deleted; check the batch again
             position, tries = where(**{sweep.key: above(rows[-1][sweep.key])}), 0
 
-    async def _old(self, sweep: Sweep, position: tuple[Any, ...], before: int) -> list[Row]:
-        query = Select(sweep.table, position, sweep.columns, order=(sweep.key,), limit=BATCH)
+    async def _expired_rows(self, sweep: Sweep, position: tuple[Any, ...], before: int) -> list[Row]:
+        query = Select(sweep.table, position, sweep.columns, order=(sweep.key,), limit=BATCH_ROWS)
         return list(takewhile(lambda row: row["created_at"] < before, await self._journal.read(query)))
 
-    async def _remove_run_events(self, report: Report) -> None:
+    async def _remove_run_events(self, report: RetentionReport) -> None:
         """Deletes the events of old runs whose own rows stay.
 
         The position is stored, up to the first run that still needs its events.
         """
-        before = self._before(self._terms.run_events, report)
-        position = await self._note("retention.run_events")
+        before = self._before(self._periods.run_events, report)
+        position = await self._read_meta("retention.run_events")
         passed, emptied = True, 0
         while True:
             columns = ("run_id", "status", "created_at", "finished_at")
-            query = Select(RUNS, where(run_id=above(position)), columns, order=("run_id",), limit=RUNS_AT_ONCE)
+            query = Select(RUNS, where(run_id=above(position)), columns, order=("run_id",), limit=RUN_BATCH_ROWS)
             rows = list(takewhile(lambda row: row["created_at"] < before, await self._journal.read(query)))
             if not rows:
                 return
-            if await self._is_enough("run_events", emptied, RUNS, "run_id", self._terms.run_events, 0):
+            if await self._is_share_deleted("run_events", emptied, RUNS, "run_id", self._periods.run_events, 0):
                 return
-            done = [row["run_id"] for row in rows if row["status"] in OVER and row["finished_at"] < before]
-            await self._empty(done, report)
+            done = [row["run_id"] for row in rows if row["status"] in FINAL_STATUSES and row["finished_at"] < before]
+            await self._delete_run_events(done, report)
             emptied += len(done)
             position, passed = rows[-1]["run_id"], passed and len(done) == len(rows)
             if passed:
-                await self._journal.commit(Unit("retention.pass", (_noted("retention.run_events", position),)))
+                await self._journal.commit(Unit("retention.pass", (_meta_upsert("retention.run_events", position),)))
 
-    async def _empty(self, runs: Sequence[str], report: Report) -> None:
+    async def _delete_run_events(self, runs: Sequence[str], report: RetentionReport) -> None:
         if not runs:
             return
-        query = Select(RUN_EVENTS, where(run_id=one_of(*runs)), ("run_id", "sequence"), limit=BATCH)
+        query = Select(RUN_EVENTS, where(run_id=one_of(*runs)), ("run_id", "sequence"), limit=BATCH_ROWS)
         while rows := await self._journal.read(query):
             numbers: dict[str, list[int]] = {}
             for row in rows:
@@ -225,15 +225,15 @@ class Retention:
             ]
             await self._step(report, "run_events", len(rows), deletes)
 
-    async def _remove_expired(self, report: Report) -> None:
+    async def _remove_expired(self, report: RetentionReport) -> None:
         """Deletes uploads that no message claimed, and artifacts with an expiry."""
         expired = where(expires_at=above(0)) + where(expires_at=at_most(report.started_at))
-        query = Select(ARTIFACTS, expired, ("artifact_id",), limit=BATCH)
+        query = Select(ARTIFACTS, expired, ("artifact_id",), limit=BATCH_ROWS)
         while rows := await self._journal.read(query):
             these = where(artifact_id=one_of(*(row["artifact_id"] for row in rows)))
             await self._step(report, "expired", len(rows), [Delete(ARTIFACTS, these + expired, expect=ANY)])
 
-    async def _remove_small_rows(self, report: Report) -> None:
+    async def _remove_small_rows(self, report: RetentionReport) -> None:
         """Deletes expired browser sessions, and daily uses of budgets that are no longer shown."""
         oldest = datetime.fromtimestamp(report.started_at / 1000, UTC) - timedelta(days=BUDGET_DAYS)
         for table, old in (
@@ -244,10 +244,10 @@ class Retention:
             if rows:
                 await self._step(report, table.name, 0, [Delete(table, old, expect=ANY)])
 
-    async def _is_enough(self, name: str, done: int, table: Table, key: str, days: float, gone: int) -> bool:
+    async def _is_share_deleted(self, name: str, done: int, table: Table, key: str, days: float, gone: int) -> bool:
         """Returns whether this job has deleted its share of a table; `gone` rows are already missing from the table."""
-        share = max(SHARE, 2 * self._every_days / days) if days else 0
-        if done < SMALLEST_SHARE_ROWS or share >= 1 or done < share * (gone + await self._count(table, key)):
+        share = max(MAX_DELETED_FRACTION, 2 * self._every_days / days) if days else 0
+        if done < MIN_DELETED_ROWS or share >= 1 or done < share * (gone + await self._count(table, key)):
             return False
         logger.info("clean-up deleted its share of %s; the next clean-up continues", name)
         return True
@@ -255,37 +255,37 @@ class Retention:
     async def _count(self, table: Table, key: str) -> int:
         count = 0
         position: tuple[Any, ...] = ()
-        while rows := await self._journal.read(Select(table, position, (key,), order=(key,), limit=COUNTED_AT_ONCE)):
+        while rows := await self._journal.read(Select(table, position, (key,), order=(key,), limit=COUNT_BATCH_ROWS)):
             count, position = count + len(rows), where(**{key: above(rows[-1][key])})
         return count
 
-    async def _remove_expired_names(self, report: Report) -> None:
+    async def _remove_expired_names(self, report: RetentionReport) -> None:
         """Deletes expired names, which would be requested from the platform again anyway."""
         query = Select(
-            NAMES, where(expires_at=at_most(self._clock.now())), ("expires_at",), ("expires_at",), limit=BATCH
+            NAMES, where(expires_at=at_most(self._clock.now())), ("expires_at",), ("expires_at",), limit=BATCH_ROWS
         )
         while rows := await self._journal.read(query):
             these = where(expires_at=at_most(rows[-1]["expires_at"]))
             await self._step(report, "names", len(rows), [Delete(NAMES, these, expect=ANY)])
 
-    async def _step(self, report: Report, name: str, count: int, statements: list[Statement]) -> None:
+    async def _step(self, report: RetentionReport, name: str, count: int, statements: list[Statement]) -> None:
         began = asyncio.get_running_loop().time()
         report.removed[name] += count
         try:
-            await self._journal.commit(Unit("retention.step", (*statements, report.put())))
+            await self._journal.commit(Unit("retention.step", (*statements, report.upsert())))
         except GuardFailed:
             report.removed[name] -= count
             raise
         took = asyncio.get_running_loop().time() - began
-        await asyncio.sleep(max(SHORTEST_PAUSE_SECONDS, took * PAUSE_PER_WORK))
+        await asyncio.sleep(max(MIN_PAUSE_SECONDS, took * PAUSE_WORK_RATIO))
 
-    def _before(self, days: float, report: Report) -> int:
+    def _before(self, days: float, report: RetentionReport) -> int:
         return report.started_at - round(days * DAY_MILLISECONDS) if days else 0
 
-    async def _note(self, name: str) -> str:
+    async def _read_meta(self, name: str) -> str:
         rows = await self._journal.read(Select(META, where(name=name), ("value",), limit=1))
         return str(rows[0]["value"]) if rows else ""
 
 
-def _noted(name: str, value: str) -> Insert:
+def _meta_upsert(name: str, value: str) -> Insert:
     return Insert(META, {"name": name, "value": value}, conflict=Upsert(("name",), ("value",)))

@@ -6,7 +6,7 @@ from typing import Literal, get_args
 from parlour.core.journal import ANY, Condition, Delete, Journal, Row, Select, Statement, Table, Update, one_of, where
 from parlour_sdk.values import dataclass
 
-from .ledger import ACTIVE, Status
+from .ledger import ACTIVE_STATUSES, RunStatus
 from .tables import (
     APPROVALS,
     ARTIFACTS,
@@ -24,8 +24,8 @@ from .tables import (
     TRANSCRIPT,
 )
 
-Term = Literal["events", "artifacts", "audit", "model_calls"]
-OVER = tuple(status for status in get_args(Status) if status not in ACTIVE)
+PeriodName = Literal["events", "artifacts", "audit", "model_calls"]
+FINAL_STATUSES = tuple(status for status in get_args(RunStatus) if status not in ACTIVE_STATUSES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,34 +34,34 @@ class Sweep:
 
     table: Table
     key: str
-    term: Term
-    along: tuple[tuple[Table, str], ...] = ()
+    period: PeriodName
+    dependents: tuple[tuple[Table, str], ...] = ()
     """Dependent tables, each with the column that refers to this key."""
-    owed: tuple[str, str] | None = None
+    inbox_reference: tuple[str, str] | None = None
     """A column of the inbox and a column of this table: a row stays while the inbox refers to it."""
-    final: tuple[str, tuple[str, ...]] | None = None
+    final_values: tuple[str, tuple[str, ...]] | None = None
     """A column and its final values; rows with other values stay."""
-    keeps_last: bool = False
+    keep_newest: bool = False
     """True if the newest row stays, because the numbering of new rows continues from it."""
 
     def is_final(self, row: Row) -> bool:
-        return self.final is None or row[self.final[0]] in self.final[1]
+        return self.final_values is None or row[self.final_values[0]] in self.final_values[1]
 
     @property
     def columns(self) -> tuple[str, ...]:
-        more = {self.owed[1]} if self.owed else set()
-        more |= {self.final[0]} if self.final else set()
+        more = {self.inbox_reference[1]} if self.inbox_reference else set()
+        more |= {self.final_values[0]} if self.final_values else set()
         return (self.key, *sorted(more - {self.key, "created_at"}), "created_at")
 
     async def removable(self, journal: Journal, rows: list[Row]) -> list[Row]:
         """Returns those of the rows that are no longer needed."""
         rows = [row for row in rows if self.is_final(row)]
-        if rows and self.owed is not None:
-            column, own = self.owed
+        if rows and self.inbox_reference is not None:
+            column, own = self.inbox_reference
             named = await journal.read(Select(INBOX, _in_inbox(column, own, rows), (column,)))
             owed = {row[column] for row in named}
             rows = [row for row in rows if row[own] not in owed]
-        if rows and self.keeps_last:
+        if rows and self.keep_newest:
             last = await journal.read(Select(self.table, (), (self.key,), (self.key,), "descending", 1))
             rows = [row for row in rows if row[self.key] != last[0][self.key]]
         return rows
@@ -72,11 +72,11 @@ class Sweep:
         They fail their guard if the inbox refers to one of the rows in the meantime, or one was already deleted.
         """
         keys = one_of(*(row[self.key] for row in rows))
-        final = where(**{self.final[0]: one_of(*self.final[1])}) if self.final else ()
+        final = where(**{self.final_values[0]: one_of(*self.final_values[1])}) if self.final_values else ()
         made: list[Statement] = [Delete(self.table, where(**{self.key: keys}) + final, expect=len(rows))]
-        made += [Delete(table, where(**{column: keys}), expect=ANY) for table, column in self.along]
-        if self.owed is not None:
-            column, own = self.owed
+        made += [Delete(table, where(**{column: keys}), expect=ANY) for table, column in self.dependents]
+        if self.inbox_reference is not None:
+            column, own = self.inbox_reference
             made.insert(0, Update(INBOX, {"attempts": 0}, _in_inbox(column, own, rows), expect=0))
         return made
 
@@ -86,26 +86,26 @@ def _in_inbox(column: str, own: str, rows: Iterable[Row]) -> tuple[Condition, ..
 
 
 SWEEPS: tuple[Sweep, ...] = (
-    Sweep(TRANSCRIPT, "transcript_id", "events", owed=("lane", "conversation_id")),
-    Sweep(OUTBOX, "seq", "events", final=("state", ("sent", "failed", "expired")), keeps_last=True),
+    Sweep(TRANSCRIPT, "transcript_id", "events", inbox_reference=("lane", "conversation_id")),
+    Sweep(OUTBOX, "seq", "events", final_values=("state", ("sent", "failed", "expired")), keep_newest=True),
     Sweep(
         RUNS,
         "run_id",
         "events",
-        along=((RUN_EVENTS, "run_id"), (CALLS, "run_id"), (MODEL_CALLS, "run_id"), (FEEDBACK, "run_id")),
-        owed=("run_id", "run_id"),
-        final=("status", OVER),
-        keeps_last=True,
+        dependents=((RUN_EVENTS, "run_id"), (CALLS, "run_id"), (MODEL_CALLS, "run_id"), (FEEDBACK, "run_id")),
+        inbox_reference=("run_id", "run_id"),
+        final_values=("status", FINAL_STATUSES),
+        keep_newest=True,
     ),
     Sweep(
         EVENTS,
         "seq",
         "events",
-        along=((OUTCOMES, "event_seq"), (TRAIL, "event_seq")),
-        owed=("event_seq", "seq"),
+        dependents=((OUTCOMES, "event_seq"), (TRAIL, "event_seq")),
+        inbox_reference=("event_seq", "seq"),
     ),
-    Sweep(ARTIFACTS, "artifact_id", "artifacts", owed=("lane", "conversation_id")),
-    Sweep(APPROVALS, "approval_id", "events", final=("status", ("approved", "denied", "expired"))),
+    Sweep(ARTIFACTS, "artifact_id", "artifacts", inbox_reference=("lane", "conversation_id")),
+    Sweep(APPROVALS, "approval_id", "events", final_values=("status", ("approved", "denied", "expired"))),
     Sweep(AUDIT, "seq", "audit"),
     Sweep(MODEL_CALLS, "call_id", "model_calls"),
 )

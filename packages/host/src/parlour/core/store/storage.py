@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Protocol
 
-from parlour.core.journal import ANY, Delete, Insert, Journal, Select, Statement, Unit, Upsert, starting, where
+from parlour.core.journal import ANY, Delete, Insert, Journal, Select, Statement, Unit, Upsert, starts_with, where
 from parlour.core.model.ports import Clock
-from parlour.core.model.storage_owners import owners
+from parlour.core.model.storage_owners import storage_owners
 
 from . import ledger
 from .tables import STORAGE
@@ -16,12 +16,12 @@ DEFAULT_QUOTAS: Quotas = {"plugin": 100 * MEBIBYTE, "binding": 100 * MEBIBYTE, "
 """Quotas in bytes per owner of an area."""
 
 
-class WritingRun(Protocol):
+class EffectfulRun(Protocol):
     """The run that a write belongs to."""
 
     run_id: str
 
-    def act(self) -> bool:
+    def mark_effect(self) -> bool:
         """Records that the run has an effect; returns whether this prevents repeating the run."""
         ...
 
@@ -38,17 +38,17 @@ class Storage:
         rows = await self._journal.read(query)
         return bytes(rows[0]["value"]) if rows else None
 
-    async def used(self, area: str, owner: str, besides: str) -> int:
+    async def used_bytes(self, area: str, owner: str, besides: str) -> int:
         """Returns the bytes of the owner's values, except the value named `besides`."""
         rows = await self._journal.read(Select(STORAGE, where(area=area, owner=owner), ("name", "size_bytes")))
         return sum(int(row["size_bytes"]) for row in rows if row["name"] != besides)
 
     async def names(self, area: str, owner: str, prefix: str, limit: int) -> list[str]:
-        condition = where(area=area, owner=owner, name=starting(prefix))
+        condition = where(area=area, owner=owner, name=starts_with(prefix))
         rows = await self._journal.read(Select(STORAGE, condition, ("name",), order=("name",), limit=limit))
         return [str(row["name"]) for row in rows]
 
-    async def set(self, area: str, owner: str, name: str, value: bytes, run: WritingRun | None) -> None:
+    async def set(self, area: str, owner: str, name: str, value: bytes, run: EffectfulRun | None) -> None:
         now = self._clock.now()
         row: dict[str, str | int | bytes] = {
             "area": area,
@@ -61,23 +61,23 @@ class Storage:
         upsert = Upsert(("area", "owner", "name"), ("value", "size_bytes", "updated_at"))
         await self._write("storage.set", Insert(STORAGE, {**row}, conflict=upsert), run, now)
 
-    async def delete(self, area: str, owner: str, name: str, run: WritingRun | None) -> None:
+    async def delete(self, area: str, owner: str, name: str, run: EffectfulRun | None) -> None:
         removal = Delete(STORAGE, where(area=area, owner=owner, name=name), expect=ANY)
         await self._write("storage.delete", removal, run, self._clock.now())
 
-    async def forget(self, plugin_id: str, workspace_id: str = "default") -> None:
+    async def delete_plugin_data(self, plugin_id: str, workspace_id: str = "default") -> None:
         """Deletes all values of a plugin, including those of its bindings. Values of the workspace area stay."""
-        own = owners(workspace_id, plugin_id, "")
+        own = storage_owners(workspace_id, plugin_id, "")
         areas = (
             Delete(STORAGE, where(area="plugin", owner=own["plugin"]), expect=ANY),
-            Delete(STORAGE, where(area="binding", owner=starting(own["binding"])), expect=ANY),
+            Delete(STORAGE, where(area="binding", owner=starts_with(own["binding"])), expect=ANY),
         )
         await self._journal.commit(Unit("storage.forget", areas))
 
-    async def _write(self, unit: str, statement: Statement, run: WritingRun | None, now: int) -> None:
+    async def _write(self, unit: str, statement: Statement, run: EffectfulRun | None, now: int) -> None:
         """Commits a write. A write of a run succeeds only while the run is running, and counts as its effect."""
         if run is None:
             await self._journal.commit(Unit(unit, (statement,)))
             return
-        touch = ledger.touch(run.run_id, now, effects=run.act())
+        touch = ledger.update_progress(run.run_id, now, effects=run.mark_effect())
         await self._journal.commit(Unit(unit, (touch, statement)))

@@ -76,7 +76,7 @@ DEFAULT_AGENTS = Table(
 )
 """Default agents of a thread, conversation, channel, actor or the workspace; the bot's routes must permit an agent."""
 
-LISTENING = Table(
+LISTENER_DELIVERIES = Table(
     "listening",
     _columns("plugin_id past", "event_seq observing attempts not_before created_at"),
     key=("event_seq", "plugin_id"),
@@ -116,7 +116,7 @@ EVENTS = Table(
     key=("seq",),
     unique=(("workspace_id", "source", "bot_id", "principal", "event_id"),),
     indexes=(("conversation_id", "seq"), ("event_type", "seq"), ("event_id",)),
-    counted="seq",
+    sequence_column="seq",
 )
 
 INBOX = Table(
@@ -170,7 +170,7 @@ TRANSCRIPT = Table(
     indexes=(("run_id",),),
 )
 """Conversations as users saw them. `words` has the search terms of the content; the full-text indexes use them."""
-SAID = tuple(name for name in TRANSCRIPT.names if name != "words")
+ITEM_COLUMNS = tuple(name for name in TRANSCRIPT.column_names if name != "words")
 """Columns of a transcript item without its search terms."""
 
 OUTBOX = Table(
@@ -182,7 +182,7 @@ OUTBOX = Table(
     key=("seq",),
     unique=(("outbox_id",),),
     indexes=(("state", "seq"), ("conversation_id", "feed_seq"), ("run_id",), ("platform_message_id",)),
-    counted="seq",
+    sequence_column="seq",
 )
 
 STATE = Table(
@@ -199,7 +199,7 @@ AUDIT = Table(
     ),
     key=("seq",),
     indexes=(("run_id",), ("kind", "seq"), ("created_at",)),
-    counted="seq",
+    sequence_column="seq",
 )
 """Audit entries. Kind `access`: calls of plugins and whether they were permitted; `admin`: changes by operators;
 `runtime`: remote workers and their claims.
@@ -334,7 +334,7 @@ TABLES: tuple[Table, ...] = (
     APPROVALS,
     ROUTES,
     DEFAULT_AGENTS,
-    LISTENING,
+    LISTENER_DELIVERIES,
     WEBHOOK_CALLS,
     CONVERSATIONS,
     EVENTS,

@@ -10,75 +10,75 @@ import re
 import unicodedata
 from functools import cache, lru_cache
 
-WORDS_PER_ITEM = 20_000
+MAX_TERMS_PER_ITEM = 20_000
 """Largest number of terms of one transcript item; further text is not found."""
-WORD_CHARACTERS = 100
+MAX_TERM_CHARACTERS = 100
 """Largest length of a term; longer ones are cut off."""
 _IDEOGRAPHS = (
     "\u3005\u3007\u3041-\u309f\u30a0-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003fffd"
 )
 
 
-def indexed(text: str) -> list[str]:
+def index_terms(text: str) -> list[str]:
     """Returns the terms by which a text can be found."""
-    folded = _folded(text)
-    words: list[str] = _pieces().findall(folded)
+    folded = _fold(text)
+    words: list[str] = _token_pattern().findall(folded)
     if not folded.isascii():
-        words = [word for piece in words for word in _found_by(piece)]
-    return [word[:WORD_CHARACTERS] for word in words[:WORDS_PER_ITEM]]
+        words = [word for piece in words for word in _token_terms(piece)]
+    return [word[:MAX_TERM_CHARACTERS] for word in words[:MAX_TERMS_PER_ITEM]]
 
 
-def asked(query: str) -> list[str]:
+def query_terms(query: str) -> list[str]:
     """Returns the terms of a query, all of which must match; empty if the query has no word."""
     words: list[str] = []
-    for piece in _pieces().findall(_folded(query)):
-        words += _pairs(piece) if _ideograph().match(piece) and len(piece) > 1 else [piece]
-    return list(dict.fromkeys(word[:WORD_CHARACTERS] for word in words))
+    for piece in _token_pattern().findall(_fold(query)):
+        words += _pairs(piece) if _ideograph_pattern().match(piece) and len(piece) > 1 else [piece]
+    return list(dict.fromkeys(word[:MAX_TERM_CHARACTERS] for word in words))
 
 
-def in_conversation(conversation_id: str, words: list[str]) -> list[str]:
+def conversation_terms(conversation_id: str, words: list[str]) -> list[str]:
     """Prefixes terms with a mark of their conversation, so that a search reads no other conversation.
 
     A separate term for the conversation would have the same effect, but each ranking would have to count through it.
     Two conversations may have the same mark, so a search must also name the conversation.
     """
-    mark = _mark(conversation_id)
+    mark = _conversation_mark(conversation_id)
     return [mark + word for word in words]
 
 
 @lru_cache(maxsize=1000)
-def _mark(conversation_id: str) -> str:
+def _conversation_mark(conversation_id: str) -> str:
     return base64.b32encode(hashlib.blake2s(conversation_id.encode(), digest_size=5).digest()).decode().lower()
 
 
 @cache
-def _pieces() -> re.Pattern[str]:
+def _token_pattern() -> re.Pattern[str]:
     """Compiles the pattern of words on first use, since the large character ranges make that slow."""
     return re.compile(f"[{_IDEOGRAPHS}]+|[^\\W_{_IDEOGRAPHS}]+")
 
 
 @cache
-def _ideograph() -> re.Pattern[str]:
+def _ideograph_pattern() -> re.Pattern[str]:
     return re.compile(f"[{_IDEOGRAPHS}]")
 
 
-def _found_by(piece: str) -> list[str]:
-    return [*piece, *_pairs(piece)] if _ideograph().match(piece) else [piece]
+def _token_terms(piece: str) -> list[str]:
+    return [*piece, *_pairs(piece)] if _ideograph_pattern().match(piece) else [piece]
 
 
 def _pairs(piece: str) -> list[str]:
     return [piece[index : index + 2] for index in range(len(piece) - 1)]
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     """Normalizes full-width and composed forms, case and accents."""
     if text.isascii():
         return text.lower()
     decomposed = unicodedata.normalize("NFKD", text.casefold())
-    plain = "".join(letter for letter in decomposed if not unicodedata.combining(letter) or _voiced(letter))
+    plain = "".join(letter for letter in decomposed if not unicodedata.combining(letter) or _is_voicing_mark(letter))
     return unicodedata.normalize("NFKC", plain)
 
 
-def _voiced(mark: str) -> bool:
+def _is_voicing_mark(mark: str) -> bool:
     """Returns whether a mark is a Japanese voicing mark; it makes another letter, unlike an accent."""
     return mark in "\u3099\u309a"

@@ -4,20 +4,20 @@ from collections.abc import Sequence
 from typing import Any
 
 from parlour.core.encoding import dumps, dumps_dict, dumps_list
-from parlour.core.journal import Draft, Increment, Insert, Journal, Ref, Row, Select, Update, one_of, where
+from parlour.core.journal import Increment, Insert, Journal, Ref, Row, Select, UnitBuilder, Update, one_of, where
 from parlour.core.model.event import EventEnvelope, RecordedEvent
 
 from . import text_search
-from .tables import CONVERSATIONS, SAID, TRANSCRIPT
+from .tables import CONVERSATIONS, ITEM_COLUMNS, TRANSCRIPT
 
-ITEM_BYTES = 64 * 1024
+MAX_ITEM_BYTES = 64 * 1024
 """Largest content of an item; longer content is cut off."""
-REPLIES = 100
+MAX_REPLIES = 100
 """Largest number of items that are read for one event."""
 
 
 def add_user_item(
-    draft: Draft, transcript_id: str, event: RecordedEvent, now: int, event_seq: int | Ref | None = None
+    draft: UnitBuilder, transcript_id: str, event: RecordedEvent, now: int, event_seq: int | Ref | None = None
 ) -> Ref:
     """Adds the item of an event and returns a reference to its number.
 
@@ -37,9 +37,9 @@ def add_user_item(
             "run_id": "",
             "role": "user",
             "item_type": envelope.event_type,
-            "content": _bounded(envelope.text),
+            "content": _truncate(envelope.text),
             "content_json": dumps_list(envelope.input.get("contents", ())),
-            "artifact_refs": dumps_list(_brought(envelope)),
+            "artifact_refs": dumps_list(_artifact_refs(envelope)),
             "metadata": dumps({"actor_id": envelope.actor.id, "actor_name": envelope.actor.name}),
         },
         now,
@@ -47,7 +47,7 @@ def add_user_item(
 
 
 def add_reply_item(
-    draft: Draft,
+    draft: UnitBuilder,
     transcript_id: str,
     event: RecordedEvent,
     run_id: str,
@@ -71,7 +71,7 @@ def add_reply_item(
             "run_id": run_id,
             "role": message["role"],
             "item_type": item_type,
-            "content": _bounded(text),
+            "content": _truncate(text),
             "content_json": dumps_list(content if isinstance(content, list) else ()),
             "artifact_refs": dumps_list(artifact_refs),
             "metadata": dumps_dict(message.get("metadata") or {}),
@@ -80,14 +80,14 @@ def add_reply_item(
     )
 
 
-async def number_of(journal: Journal, event: RecordedEvent) -> int:
+async def event_item_seq(journal: Journal, event: RecordedEvent) -> int:
     """Returns the number of the event's own item; zero if there is none. The newest items are searched first."""
     own = where(conversation_id=event.conversation_id, event_seq=event.seq, role="user")
     rows = await journal.read(Select(TRANSCRIPT, own, ("seq",), ("seq",), "descending", 1))
     return int(rows[0]["seq"]) if rows else 0
 
 
-async def beginnings(journal: Journal, conversation_ids: Sequence[str]) -> dict[str, str]:
+async def first_messages(journal: Journal, conversation_ids: Sequence[str]) -> dict[str, str]:
     """Returns the first message of each conversation; conversations without messages are left out."""
     first = where(conversation_id=one_of(*conversation_ids), seq=1)
     rows = await journal.read(Select(TRANSCRIPT, first, ("conversation_id", "content")))
@@ -97,11 +97,13 @@ async def beginnings(journal: Journal, conversation_ids: Sequence[str]) -> dict[
 async def replies(journal: Journal, conversation_id: str, event_seq: int) -> list[Row]:
     """Returns the replies to an event, in order."""
     own = where(conversation_id=conversation_id, event_seq=event_seq)
-    rows = await journal.read(Select(TRANSCRIPT, own, SAID, ("seq",), "descending", REPLIES))
+    rows = await journal.read(Select(TRANSCRIPT, own, ITEM_COLUMNS, ("seq",), "descending", MAX_REPLIES))
     return [row for row in reversed(rows) if row["role"] != "user"]
 
 
-def _add(draft: Draft, conversation_id: str, event_type: str, values: dict[str, str | int | Ref], now: int) -> Ref:
+def _add(
+    draft: UnitBuilder, conversation_id: str, event_type: str, values: dict[str, str | int | Ref], now: int
+) -> Ref:
     number = Update(
         CONVERSATIONS,
         {"transcript_seq": Increment(), "updated_at": now},
@@ -113,7 +115,9 @@ def _add(draft: Draft, conversation_id: str, event_type: str, values: dict[str, 
         **values,
         "conversation_id": conversation_id,
         "event_type": event_type,
-        "words": " ".join(text_search.in_conversation(conversation_id, text_search.indexed(str(values["content"])))),
+        "words": " ".join(
+            text_search.conversation_terms(conversation_id, text_search.index_terms(str(values["content"])))
+        ),
         "seq": numbered,
         "created_at": now,
     }
@@ -121,15 +125,15 @@ def _add(draft: Draft, conversation_id: str, event_type: str, values: dict[str, 
     return numbered
 
 
-def _brought(envelope: EventEnvelope) -> list[Any]:
+def _artifact_refs(envelope: EventEnvelope) -> list[Any]:
     """Returns references to the event's attachments, and to its full text if that is longer than an item."""
     whole = envelope.metadata.get("text_ref")
     return [*envelope.input.get("attachments", ()), *([whole] if whole else [])]
 
 
-def _bounded(text: str) -> str:
+def _truncate(text: str) -> str:
     """Cuts a text to 64 KiB; the whole text stays in the event log or the ledger."""
-    if len(text) * 4 <= ITEM_BYTES:
+    if len(text) * 4 <= MAX_ITEM_BYTES:
         return text
     encoded = text.encode(errors="replace")
-    return text if len(encoded) <= ITEM_BYTES else encoded[:ITEM_BYTES].decode(errors="ignore")
+    return text if len(encoded) <= MAX_ITEM_BYTES else encoded[:MAX_ITEM_BYTES].decode(errors="ignore")

@@ -6,11 +6,11 @@ from parlour.core.journal import Journal, Row, Select, above, where
 from parlour.core.model.providers import ProviderFailed
 
 from .media_types import HEAD_BYTES
-from .objects import Stored, Writing
+from .objects import ObjectInfo, ObjectWriter
 from .tables import ARTIFACTS
 
 MEBIBYTE = 1024 * 1024
-COUNTED_AT_ONCE = 5000
+COUNT_BATCH_ROWS = 5000
 """Rows that are read by one query when the quota is counted."""
 
 
@@ -26,7 +26,7 @@ class Quota:
         self._used: int | None = None
         self._counting = asyncio.Lock()
 
-    async def ready(self) -> None:
+    async def ensure_counted(self) -> None:
         """Counts the use if that was not done yet."""
         async with self._counting:
             if self._used is None:
@@ -40,7 +40,7 @@ class Quota:
             last = rows[-1]["artifact_id"]
         self._used = used
 
-    def take(self, count: int) -> None:
+    def reserve(self, count: int) -> None:
         if (self._used or 0) + count > self._limit:
             limit = f"this Host keeps at most {self._limit // MEBIBYTE} MiB of files"
             raise ProviderFailed(
@@ -48,7 +48,7 @@ class Quota:
             )
         self._used = (self._used or 0) + count
 
-    def give_back(self, count: int) -> None:
+    def release(self, count: int) -> None:
         self._used = max((self._used or 0) - count, 0)
 
     async def _page(self, last: str) -> list[Row]:
@@ -57,16 +57,16 @@ class Quota:
             where(artifact_id=above(last)),
             ("artifact_id", "size_bytes"),
             order=("artifact_id",),
-            limit=COUNTED_AT_ONCE,
+            limit=COUNT_BATCH_ROWS,
         )
         return await self._journal.read(query)
 
 
-class Incoming:
+class ArtifactWriter:
     """An upload in progress."""
 
-    def __init__(self, writing: Writing, quota: Quota, limit: int) -> None:
-        self._writing = writing
+    def __init__(self, writing: ObjectWriter, quota: Quota, limit: int) -> None:
+        self._writer = writing
         self._quota = quota
         self._limit = limit
         self._size = 0
@@ -77,22 +77,22 @@ class Incoming:
         try:
             if self._size + len(block) > self._limit:
                 raise ProviderFailed("payload_too_large", f"a file has at most {self._limit // MEBIBYTE} MiB")
-            self._quota.take(len(block))
+            self._quota.reserve(len(block))
             self._size += len(block)
             self.head += block[: HEAD_BYTES - len(self.head)]
-            await self._writing.write(block)
+            await self._writer.write(block)
         except BaseException:
-            self.abandon()
+            self.abort()
             raise
 
-    async def finish(self) -> Stored:
+    async def finish(self) -> ObjectInfo:
         try:
-            return await self._writing.finish()
+            return await self._writer.finish()
         except BaseException:
-            self.abandon()
+            self.abort()
             raise
 
-    def abandon(self) -> None:
-        self._writing.abandon()
-        self._quota.give_back(self._size)
+    def abort(self) -> None:
+        self._writer.abort()
+        self._quota.release(self._size)
         self._size = 0

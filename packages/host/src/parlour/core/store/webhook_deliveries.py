@@ -11,7 +11,7 @@ from .tables import WEBHOOK_CALLS
 
 
 @dataclass(frozen=True, slots=True)
-class WebhookCall:
+class WebhookDelivery:
     """A pending delivery of one event to the webhook of a route."""
 
     call_id: str
@@ -24,11 +24,11 @@ class WebhookCall:
     attempts: int = 0
     not_before: int = 0
 
-    def tried(self) -> "WebhookCall":
+    def with_attempt(self) -> "WebhookDelivery":
         return replace(self, attempts=self.attempts + 1)
 
 
-def put(call: WebhookCall) -> Insert:
+def insert(call: WebhookDelivery) -> Insert:
     values: dict[str, str | int] = {
         "call_id": call.call_id,
         "bot_id": call.bot["id"],
@@ -41,28 +41,28 @@ def put(call: WebhookCall) -> Insert:
     return Insert(WEBHOOK_CALLS, {**values})
 
 
-def change(call: WebhookCall) -> Update:
+def update(call: WebhookDelivery) -> Update:
     values: dict[str, str | int] = {"attempts": call.attempts, "not_before": call.not_before}
     return Update(WEBHOOK_CALLS, {**values}, where(call_id=call.call_id))
 
 
-def done(call: WebhookCall) -> Delete:
+def complete(call: WebhookDelivery) -> Delete:
     return Delete(WEBHOOK_CALLS, where(call_id=call.call_id))
 
 
-class WebhookCalls:
+class WebhookDeliveryStore:
     """Reads pending deliveries."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
 
-    async def all(self) -> list[WebhookCall]:
+    async def all(self) -> list[WebhookDelivery]:
         return [_restore(row) for row in await self._journal.read(Select(WEBHOOK_CALLS, order=("call_id",)))]
 
 
-def _restore(row: Row) -> WebhookCall:
+def _restore(row: Row) -> WebhookDelivery:
     request = loads(row["request"])
-    return WebhookCall(
+    return WebhookDelivery(
         row["call_id"],
         row["event_seq"],
         request["bot"],

@@ -17,11 +17,11 @@ def text(key: str, language: str = DEFAULT_LANGUAGE, **values: object) -> str:
     return sentences[key].format_map(values)
 
 
-def has(key: str) -> bool:
+def has_text(key: str) -> bool:
     return key in _sentences(DEFAULT_LANGUAGE)
 
 
-def matched(locale: str) -> Language | None:
+def match_language(locale: str) -> Language | None:
     """Returns the language for a locale such as `zh-CN`, `zh_Hans` or `en_US`; None if the Host does not have it."""
     spoken = locale.replace("_", "-").partition("-")[0].lower()
     return next((each for each in LANGUAGES if each.partition("-")[0] == spoken), None)

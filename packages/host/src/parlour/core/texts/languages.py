@@ -2,7 +2,7 @@
 
 from parlour.core.model.event import EventEnvelope, RecordedEvent
 
-from .catalogue import DEFAULT_LANGUAGE, matched, text
+from .catalogue import DEFAULT_LANGUAGE, match_language, text
 
 
 class Languages:
@@ -11,17 +11,17 @@ class Languages:
     def __init__(self, workspace: str = DEFAULT_LANGUAGE) -> None:
         self._workspace = workspace
 
-    def use(self, workspace: str) -> None:
+    def set_workspace_language(self, workspace: str) -> None:
         """Changes the language of the workspace."""
         self._workspace = workspace
 
-    def of(self, envelope: EventEnvelope) -> str:
-        return self.of_locale(envelope.locale)
+    def for_event(self, envelope: EventEnvelope) -> str:
+        return self.for_locale(envelope.locale)
 
-    def of_locale(self, locale: str) -> str:
+    def for_locale(self, locale: str) -> str:
         """Returns the language of a locale; if the Host does not have it or the locale is empty, the workspace's."""
-        return matched(locale) or self._workspace
+        return match_language(locale) or self._workspace
 
     def text(self, event: RecordedEvent, key: str, **values: object) -> str:
         """Returns a sentence in the language of the event's sender."""
-        return text(key, self.of(event.envelope), **values)
+        return text(key, self.for_event(event.envelope), **values)

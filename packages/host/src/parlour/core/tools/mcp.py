@@ -8,11 +8,11 @@ from parlour.core.model.mcp_server import McpServer
 from parlour_sdk.protocol.tools import ToolOutcome
 from parlour_sdk.values import dataclass
 
-State = Literal["off", "connecting", "connected", "failed"]
+McpConnectionState = Literal["off", "connecting", "connected", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
-class RemoteTool:
+class McpTool:
     """A tool as its server describes it. `read_only` is what the server claims."""
 
     name: str
@@ -22,7 +22,7 @@ class RemoteTool:
 
 
 @dataclass(frozen=True, slots=True)
-class RemoteResource:
+class McpResource:
     """A resource that a server offers for reading."""
 
     uri: str
@@ -34,34 +34,34 @@ class RemoteResource:
 
 
 @dataclass(frozen=True, slots=True)
-class PromptArgument:
+class McpPromptArgument:
     name: str
     description: str = ""
     required: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class RemotePrompt:
+class McpPrompt:
     """A prompt template that a server offers."""
 
     name: str
     description: str = ""
-    arguments: tuple[PromptArgument, ...] = ()
+    arguments: tuple[McpPromptArgument, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class McpListing:
     """Everything that a server offers."""
 
-    tools: tuple[RemoteTool, ...] = ()
-    resources: tuple[RemoteResource, ...] = ()
-    prompts: tuple[RemotePrompt, ...] = ()
+    tools: tuple[McpTool, ...] = ()
+    resources: tuple[McpResource, ...] = ()
+    prompts: tuple[McpPrompt, ...] = ()
     left_out: tuple[str, ...] = ()
     """One sentence for each item that was left out, with the reason."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class McpRequest:
     """A request to a server: call a tool, read the resource of an address, or fill in a prompt."""
 
     kind: Literal["tool", "resource", "prompt"]
@@ -70,7 +70,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
+class McpServerIdentity:
     """Name and versions that a server reported when it was connected."""
 
     protocol_version: str = ""
@@ -79,29 +79,29 @@ class Identity:
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class McpServerStatus:
     """Connection state of a server and what it offers."""
 
-    state: State
+    state: McpConnectionState
     since: int = 0
     last_error: str = ""
-    identity: Identity = Identity()
-    listing: Listing = Listing()
+    identity: McpServerIdentity = McpServerIdentity()
+    listing: McpListing = McpListing()
 
 
 class McpConnections(Protocol):
     """Keeps the configured MCP servers connected."""
 
-    def status(self, server_id: str) -> Status: ...
+    def status(self, server_id: str) -> McpServerStatus: ...
 
-    async def follow(self, server_id: str) -> None:
+    async def reload(self, server_id: str) -> None:
         """Applies the current configuration of this server."""
         ...
 
-    async def test(self, server: McpServer) -> Status:
+    async def test(self, server: McpServer) -> McpServerStatus:
         """Connects to a server once, independently of its regular connection, and disconnects again."""
         ...
 
-    async def ask(self, server_id: str, wanted: Wanted) -> ToolOutcome:
+    async def request(self, server_id: str, wanted: McpRequest) -> ToolOutcome:
         """Sends a request to a server. Raises ProviderFailed; an error that the server returns is an outcome."""
         ...

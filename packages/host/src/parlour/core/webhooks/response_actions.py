@@ -7,20 +7,20 @@ from typing import Any, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from parlour.core.delivery.composer import Composed, Delivery
-from parlour.core.journal import Draft, Journal, Statement
-from parlour.core.model.delivery_policy import DEFAULT
+from parlour.core.delivery.composer import ComposedRows, DeliveryService
+from parlour.core.journal import Journal, Statement, UnitBuilder
+from parlour.core.model.delivery_policy import DEFAULT_DELIVERY_POLICY
 from parlour.core.model.event import RecordedEvent
-from parlour.core.model.outbox_row import Outgoing
+from parlour.core.model.outbox_row import OutboxRow
 from parlour.core.model.providers import ProviderFailed
-from parlour.core.store.webhook_deliveries import WebhookCall
+from parlour.core.store.webhook_deliveries import WebhookDelivery
 from parlour_sdk.values import dataclass
 
-from .attempt import ANSWER_BYTES
+from .client import MAX_RESPONSE_BYTES
 
-ACTIONS = 20
+MAX_ACTIONS = 20
 """Maximum number of actions in one response."""
-NAMES = {
+ACTION_NAMES = {
     "send_message": "message.send",
     "reply": "message.reply",
     "call_platform_api": "platform.call",
@@ -34,116 +34,120 @@ NAMES = {
 class ActionRows(Protocol):
     """Builds outbox rows for an action whose permission is already checked."""
 
-    def rows(self, event: RecordedEvent, action: str, params: dict[str, Any], run_id: str = "") -> Composed:
+    def compose(self, event: RecordedEvent, action: str, params: dict[str, Any], run_id: str = "") -> ComposedRows:
         """Returns the rows of an action. Raises ProviderFailed if the platform does not support it or a parameter is
         invalid.
         """
         ...
 
 
-class WantedAction(BaseModel):
+class RequestedAction(BaseModel):
     model_config = ConfigDict(extra="forbid", defer_build=True)
 
     type: str
     params: dict[str, Any] = {}
 
 
-class AnswerBody(BaseModel):
+class ResponseBody(BaseModel):
     """The body of a response. Actions are validated one by one, so that an invalid one does not affect the others."""
 
     model_config = ConfigDict(extra="ignore", defer_build=True)
 
-    actions: list[Any] = Field(default=[], max_length=ACTIONS)
+    actions: list[Any] = Field(default=[], max_length=MAX_ACTIONS)
 
 
 @dataclass(slots=True)
-class Asked:
+class RequestedActions:
     """The rows and the trail text that result from a response."""
 
-    told: str = ""
-    rows: list[Outgoing] = field(default_factory=list)
+    trail_text: str = ""
+    rows: list[OutboxRow] = field(default_factory=list)
     statements: list[Statement] = field(default_factory=list)
 
 
-class Answers:
+class WebhookResponses:
     """Turns responses of webhooks into outbox rows."""
 
-    def __init__(self, delivery: Delivery, actions: ActionRows, journal: Journal) -> None:
+    def __init__(self, delivery: DeliveryService, actions: ActionRows, journal: Journal) -> None:
         self._delivery = delivery
         self._actions = actions
         self._journal = journal
 
-    def read(self, call: WebhookCall, event: RecordedEvent, body: bytes) -> Asked:
-        allowed = _allowed(call.config["response_actions"])
-        asked = Asked()
+    def read(self, call: WebhookDelivery, event: RecordedEvent, body: bytes) -> RequestedActions:
+        allowed = _allowed_actions(call.config["response_actions"])
+        asked = RequestedActions()
         if not body.strip():
             return asked
         try:
-            wanted = _read(body)
+            wanted = _parse_actions(body)
         except ValueError as error:
-            asked.told = f" Its answer could not be used: {error}." if allowed else ""
+            asked.trail_text = f" Its answer could not be used: {error}." if allowed else ""
             return asked
         if wanted and not allowed:
-            asked.told = " It asked for actions, and the route's response_actions allow none."
+            asked.trail_text = " It asked for actions, and the route's response_actions allow none."
             return asked
         for number, each in enumerate(wanted):
             try:
-                action = WantedAction.model_validate(each)
+                action = RequestedAction.model_validate(each)
             except ValidationError as error:
-                asked.told += f" Its answer could not be used in part: {_first(error, 'actions', str(number))}."
+                asked.trail_text += (
+                    f" Its answer could not be used in part: {_first_problem(error, 'actions', str(number))}."
+                )
             else:
-                self._take(asked, event, action, allowed)
+                self._add_action(asked, event, action, allowed)
         return asked
 
-    def _take(self, asked: Asked, event: RecordedEvent, action: WantedAction, allowed: frozenset[str]) -> None:
-        if action.type not in NAMES:
-            asked.told += f" It asked for '{action.type[:50]}', which is none of {', '.join(NAMES)}."
+    def _add_action(
+        self, asked: RequestedActions, event: RecordedEvent, action: RequestedAction, allowed: frozenset[str]
+    ) -> None:
+        if action.type not in ACTION_NAMES:
+            asked.trail_text += f" It asked for '{action.type[:50]}', which is none of {', '.join(ACTION_NAMES)}."
             return
         if action.type not in allowed:
-            asked.told += f" It asked for {action.type}, which the route does not allow."
+            asked.trail_text += f" It asked for {action.type}, which the route does not allow."
             return
         try:
-            composed = self._composed(event, action)
+            composed = self._compose(event, action)
         except ProviderFailed as failure:
-            asked.told += f" It asked for {action.type}, which was refused: {failure.message.rstrip('.')}."
+            asked.trail_text += f" It asked for {action.type}, which was refused: {failure.message.rstrip('.')}."
             return
-        asked.told += f" It asked for {action.type}."
+        asked.trail_text += f" It asked for {action.type}."
         asked.rows += composed.rows
         asked.statements += composed.statements
 
-    def _composed(self, event: RecordedEvent, action: WantedAction) -> Composed:
+    def _compose(self, event: RecordedEvent, action: RequestedAction) -> ComposedRows:
         text = action.params.get("text")
         if action.type == "reply" and isinstance(text, str) and text.strip() and len(action.params) == 1:
             message = {"role": "assistant", "content": text}
-            return self._delivery.complete(event, "", message, DEFAULT, first=True)
-        return self._actions.rows(event, NAMES[action.type], action.params)
+            return self._delivery.compose_reply(event, "", message, DEFAULT_DELIVERY_POLICY, first=True)
+        return self._actions.compose(event, ACTION_NAMES[action.type], action.params)
 
-    async def commit(self, draft: Draft, asked: Asked | None) -> None:
+    async def commit(self, draft: UnitBuilder, asked: RequestedActions | None) -> None:
         if asked is None:
-            await self._journal.commit(draft.unit())
+            await self._journal.commit(draft.build())
             return
         draft.add(*asked.statements)
-        await self._delivery.deliver(self._journal, draft.unit(), asked.rows)
+        await self._delivery.deliver(self._journal, draft.build(), asked.rows)
 
 
-def _read(body: bytes) -> list[Any]:
+def _parse_actions(body: bytes) -> list[Any]:
     """Parses the actions of a response. Raises ValueError with the first problem."""
-    if len(body) > ANSWER_BYTES:
-        raise ValueError(f"it is longer than {ANSWER_BYTES} bytes")
+    if len(body) > MAX_RESPONSE_BYTES:
+        raise ValueError(f"it is longer than {MAX_RESPONSE_BYTES} bytes")
     try:
-        return AnswerBody.model_validate_json(body).actions
+        return ResponseBody.model_validate_json(body).actions
     except ValidationError as error:
-        raise ValueError(_first(error)) from None
+        raise ValueError(_first_problem(error)) from None
 
 
-def _first(error: ValidationError, *before: str) -> str:
+def _first_problem(error: ValidationError, *before: str) -> str:
     first = error.errors(include_url=False, include_input=False)[0]
     message = "it should be an object" if first["type"] == "model_type" else first["msg"]
     place = ".".join([*before, *map(str, first["loc"])])
     return f"{place}: {message}" if place else message
 
 
-def _allowed(written: bool | list[str]) -> frozenset[str]:
+def _allowed_actions(written: bool | list[str]) -> frozenset[str]:
     """Returns the allowed action types: `true` allows replies only; all others are listed by name."""
     if isinstance(written, bool):
         return frozenset(("reply",)) if written else frozenset()

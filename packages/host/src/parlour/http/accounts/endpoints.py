@@ -6,21 +6,21 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from parlour.core.access.browser_sessions import LIFETIME, Login, Logins
+from parlour.core.access.browser_sessions import SESSION_LIFETIME_MILLISECONDS, BrowserSession, BrowserSessions
 from parlour.core.access.passwords import PasswordsBusy
-from parlour.core.access.users import User, Users
+from parlour.core.access.users import UserAccount, UserAccounts
 
-from ..allowed_hosts import HostNames
+from ..allowed_hosts import AllowedHosts
 from ..auth import requires
 from ..client_address import limit_key
 from ..errors import Problem
 from ..principals import COOKIE, Authenticator, Principal
-from ..responses import Answer, Json
-from .login_errors import accepted
-from .responses import KeyHolder, Person, SetupState
-from .throttle import Throttle
+from ..responses import Json, ResponseSchema
+from .login_errors import raise_problem_if_refused
+from .responses import KeyPrincipalResponse, SessionUserResponse, SetupState
+from .throttle import LoginThrottle
 
-Known = Annotated[Principal, Depends(requires("viewer", "chat"))]
+AnyPrincipal = Annotated[Principal, Depends(requires("viewer", "chat"))]
 
 
 class Credentials(BaseModel):
@@ -45,16 +45,21 @@ class OwnAccount(BaseModel):
 
 
 def router(
-    users: Users, logins: Logins, names: HostNames, throttle: Throttle, setup_token: str, cookie_path: str = "/"
+    users: UserAccounts,
+    logins: BrowserSessions,
+    names: AllowedHosts,
+    throttle: LoginThrottle,
+    setup_token: str,
+    cookie_path: str = "/",
 ) -> APIRouter:
     routes = APIRouter(tags=["accounts"])
 
-    async def enter(user: User, request: Request, response: Response) -> dict[str, Any]:
+    async def enter(user: UserAccount, request: Request, response: Response) -> dict[str, Any]:
         cookie, login = await logins.open(user, request.headers.get("user-agent", ""), _address(request))
         response.set_cookie(
             COOKIE,
             cookie,
-            max_age=LIFETIME // 1000,
+            max_age=SESSION_LIFETIME_MILLISECONDS // 1000,
             path=cookie_path,
             secure=request.url.scheme == "https",
             httponly=True,
@@ -62,50 +67,56 @@ def router(
         )
         return person(login, request)
 
-    def person(login: Login, request: Request) -> dict[str, Any]:
+    def person(login: BrowserSession, request: Request) -> dict[str, Any]:
         authenticator: Authenticator = request.app.state.authenticator
         return {
             "kind": "user",
-            **_shown(login.user),
+            **_to_response(login.user),
             "reads_model_calls": authenticator.permits(login.user.role, "model_calls"),
             "csrf_token": login.csrf,
             "expires_at": login.expires_at,
         }
 
-    async def authenticated(email: str, password: str, *tried: str) -> User | None:
-        throttle.begin(*tried)
+    async def authenticated(email: str, password: str, *tried: str) -> UserAccount | None:
+        throttle.count_attempt(*tried)
         try:
             user = await users.authenticate(email, password)
         except PasswordsBusy:
-            throttle.busy(*tried)
+            throttle.record_busy(*tried)
             raise
         if user is not None:
-            throttle.succeeded(*tried)
+            throttle.record_success(*tried)
         return user
 
     @routes.get("/auth/setup")
-    async def read_setup(request: Request) -> Annotated[Json, Answer(SetupState)]:
+    async def read_setup(request: Request) -> Annotated[Json, ResponseSchema(SetupState)]:
         """Tells whether the first owner is still to be made, and whether that takes the set-up token: it does unless
         the page was opened on the Host's own machine, without a proxy."""
-        needed = not await users.any()
+        needed = not await users.has_any()
         return {"needed": needed, "token_required": needed and not names.is_local(request)}
 
     @routes.post("/auth/setup", status_code=201)
-    async def set_up(body: FirstOwner, request: Request, response: Response) -> Annotated[Json, Answer(Person)]:
+    async def set_up(
+        body: FirstOwner, request: Request, response: Response
+    ) -> Annotated[Json, ResponseSchema(SessionUserResponse)]:
         """Makes the first owner and logs them in; there is one first owner only."""
         names.check(request)
         if not names.is_local(request):
             tried = f"setup:{limit_key(_address(request))}"
-            throttle.begin(tried)
+            throttle.count_attempt(tried)
             if not setup_token or not hmac.compare_digest(body.token.strip().encode(), setup_token.encode()):
                 message = "token: it is not the set-up token that the Host printed when it started"
                 raise Problem(403, "forbidden", message)
-            throttle.succeeded(tried)
-        user = await accepted(users.create("", body.email, body.name, "owner", body.password, first=True))
+            throttle.record_success(tried)
+        user = await raise_problem_if_refused(
+            users.create("", body.email, body.name, "owner", body.password, first=True)
+        )
         return await enter(user, request, response)
 
     @routes.post("/auth/login")
-    async def log_in(body: Credentials, request: Request, response: Response) -> Annotated[Json, Answer(Person)]:
+    async def log_in(
+        body: Credentials, request: Request, response: Response
+    ) -> Annotated[Json, ResponseSchema(SessionUserResponse)]:
         names.check(request)
         tried = (f"account:{body.email.strip().casefold()}", f"address:{limit_key(_address(request))}")
         user = await authenticated(body.email, body.password, *tried)
@@ -114,7 +125,7 @@ def router(
         return await enter(user, request, response)
 
     @routes.post("/auth/logout", status_code=204)
-    async def log_out(principal: Known) -> Response:
+    async def log_out(principal: AnyPrincipal) -> Response:
         if principal.login is not None:
             await logins.close(principal.login)
         answer = Response(status_code=204)
@@ -122,7 +133,9 @@ def router(
         return answer
 
     @routes.get("/auth/me")
-    async def read_me(principal: Known, request: Request) -> Annotated[Json, Answer(Person | KeyHolder)]:
+    async def read_me(
+        principal: AnyPrincipal, request: Request
+    ) -> Annotated[Json, ResponseSchema(SessionUserResponse | KeyPrincipalResponse)]:
         """Who is asking; for a person also the token that guards changes."""
         if principal.login is not None:
             return person(principal.login, request)
@@ -130,8 +143,8 @@ def router(
 
     @routes.put("/auth/me")
     async def change_me(
-        body: OwnAccount, principal: Known, request: Request, response: Response
-    ) -> Annotated[Json, Answer(Person)]:
+        body: OwnAccount, principal: AnyPrincipal, request: Request, response: Response
+    ) -> Annotated[Json, ResponseSchema(SessionUserResponse)]:
         """A new password takes the present one and ends all other sessions."""
         if principal.login is None:
             raise Problem(409, "conflict", "a key has no account; log in to change yours")
@@ -139,10 +152,12 @@ def router(
         tried = f"account:{user.email}"
         if body.password is not None and await authenticated(user.email, body.current_password, tried) is None:
             raise Problem(403, "forbidden", "current_password: it is not your password")
-        user = await accepted(users.change(principal.owner, user, name=body.name, password=body.password))
+        user = await raise_problem_if_refused(
+            users.change(principal.owner, user, name=body.name, password=body.password)
+        )
         if body.password is not None:
             return await enter(user, request, response)
-        return {**person(principal.login, request), **_shown(user)}
+        return {**person(principal.login, request), **_to_response(user)}
 
     return routes
 
@@ -151,5 +166,5 @@ def _address(request: Request) -> str:
     return request.client.host if request.client else ""
 
 
-def _shown(user: User) -> dict[str, Any]:
+def _to_response(user: UserAccount) -> dict[str, Any]:
     return {"user_id": user.user_id, "email": user.email, "name": user.name, "role": user.role}

@@ -3,17 +3,17 @@
 from collections.abc import Awaitable
 from typing import TypeVar
 
-from parlour.core.access.users import UserRefused
+from parlour.core.access.users import AccountChangeRefused
 
-from ..errors import Problem, invalid
+from ..errors import Problem, invalid_field
 
 Answer = TypeVar("Answer")
 
 
-async def accepted(work: Awaitable[Answer]) -> Answer:
+async def raise_problem_if_refused(work: Awaitable[Answer]) -> Answer:
     try:
         return await work
-    except UserRefused as refusal:
+    except AccountChangeRefused as refusal:
         if not refusal.field:
             raise Problem(409, "conflict", refusal.message) from refusal
-        raise invalid(refusal.field, refusal.message) from refusal
+        raise invalid_field(refusal.field, refusal.message) from refusal

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from ..responses import Id, Moment
+from ..responses import Id, TimestampMs
 
 Role = Literal["owner", "admin", "operator", "viewer"]
 
@@ -17,7 +17,7 @@ class SetupState(TypedDict):
     """That takes the token which the Host printed when it started."""
 
 
-class Person(TypedDict):
+class SessionUserResponse(TypedDict):
     kind: Literal["user"]
     user_id: Id
     email: str
@@ -27,34 +27,34 @@ class Person(TypedDict):
     """May read prompts and answers of models, as the setting `model_calls.visible_to` says."""
     csrf_token: str
     """Goes with every change as the header X-CSRF-Token."""
-    expires_at: Moment
+    expires_at: TimestampMs
     """Time at which the session ends unless it is used again."""
 
 
-class KeyHolder(TypedDict):
+class KeyPrincipalResponse(TypedDict):
     kind: Literal["key"]
     key_id: Id
     name: str
     scope: str
 
 
-class User(TypedDict):
+class UserResponse(TypedDict):
     user_id: Id
     email: str
     name: str
     role: Role
     enabled: bool
-    created_at: Moment
+    created_at: TimestampMs
 
 
 class ApiKey(TypedDict):
     key_id: Id
     name: str
     scope: Literal["admin", "operator", "viewer", "chat", "platform"]
-    created_at: Moment
-    expires_at: Moment | None
-    last_used_at: Annotated[Moment | None, Field(description="To the hour")]
-    revoked_at: Moment | None
+    created_at: TimestampMs
+    expires_at: TimestampMs | None
+    last_used_at: Annotated[TimestampMs | None, Field(description="To the hour")]
+    revoked_at: TimestampMs | None
 
 
 class NewApiKey(ApiKey):

@@ -10,19 +10,19 @@ from ..errors import Problem
 
 MAX_TRIES = 5
 WINDOW_MILLISECONDS = 60_000
-MAX_REMEMBERED = 10_000
+MAX_TRACKED_NAMES = 10_000
 
 Reason = Literal["tries", "busy"]
 
 
-class Throttle:
+class LoginThrottle:
     def __init__(self, clock: Clock, refused: Callable[[Reason], None]) -> None:
         """`refused` is called for each rejected attempt."""
         self._clock = clock
         self._refused = refused
         self._tries: dict[str, deque[int]] = {}
 
-    def begin(self, *names: str) -> None:
+    def count_attempt(self, *names: str) -> None:
         """Counts an attempt before its password is checked, so that concurrent attempts count too. Raises Problem."""
         now = self._clock.now()
         for name in names:
@@ -32,21 +32,21 @@ class Throttle:
                 seconds = max(1, (tries[0] + WINDOW_MILLISECONDS - now + 999) // 1000)
                 raise Problem(429, "rate_limited", f"too many tries; wait {seconds} seconds", {"retry_after": seconds})
         for name in names:
-            if name not in self._tries and len(self._tries) >= MAX_REMEMBERED:
+            if name not in self._tries and len(self._tries) >= MAX_TRACKED_NAMES:
                 self._tries.pop(next(iter(self._tries)))
             self._tries.setdefault(name, deque(maxlen=MAX_TRIES)).append(now)
 
-    def succeeded(self, account: str, *others: str) -> None:
+    def record_success(self, account: str, *others: str) -> None:
         """Drops all attempts for an account whose password was right; for the other names only this attempt."""
         self._tries.pop(account, None)
-        self._take_back(*others)
+        self._uncount_attempt(*others)
 
-    def busy(self, *names: str) -> None:
+    def record_busy(self, *names: str) -> None:
         """Takes back an attempt whose password could not be checked."""
         self._refused("busy")
-        self._take_back(*names)
+        self._uncount_attempt(*names)
 
-    def _take_back(self, *names: str) -> None:
+    def _uncount_attempt(self, *names: str) -> None:
         for name in names:
             if tries := self._tries.get(name):
                 tries.pop()

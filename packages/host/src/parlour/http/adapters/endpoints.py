@@ -7,26 +7,26 @@ from fastapi import APIRouter
 
 from parlour.core.pagination import Cursors
 from parlour.core.platforms.manifest import AdapterManifest
-from parlour.core.platforms.port import Catalogue
+from parlour.core.platforms.port import AdapterCatalogue
 
 from ..auth import Viewer
 from ..errors import not_found
-from ..pagination import Cursor, LongLimit, part
-from ..responses import Answer, Json, Page
+from ..pagination import Cursor, LongLimit, paginate
+from ..responses import Json, PageResponse, ResponseSchema
 
 
-def router(catalogue: Catalogue, cursors: Cursors) -> APIRouter:
+def router(catalogue: AdapterCatalogue, cursors: Cursors) -> APIRouter:
     routes = APIRouter(tags=["bots"])
 
     @routes.get("/adapters")
     async def list_adapters(
         principal: Viewer, limit: LongLimit = 1000, cursor: Cursor = None
-    ) -> Annotated[Json, Answer(Page[AdapterManifest])]:
-        page, more = part(cursors, "adapters", catalogue.manifests().values(), attrgetter("name"), limit, cursor)
+    ) -> Annotated[Json, ResponseSchema(PageResponse[AdapterManifest])]:
+        page, more = paginate(cursors, "adapters", catalogue.manifests().values(), attrgetter("name"), limit, cursor)
         return {"items": [manifest.model_dump(mode="json") for manifest in page], "next_cursor": more}
 
     @routes.get("/adapters/{name}")
-    async def read_adapter(name: str, principal: Viewer) -> Annotated[Json, Answer(AdapterManifest)]:
+    async def read_adapter(name: str, principal: Viewer) -> Annotated[Json, ResponseSchema(AdapterManifest)]:
         manifest = catalogue.manifests().get(name)
         if manifest is None:
             raise not_found(f"adapter '{name}'", "GET /api/v1/adapters lists them")

@@ -8,7 +8,7 @@ from ..responses import Id
 from .schemas import Names, ResourceKind
 
 
-class SenderShown(TypedDict):
+class SenderResponse(TypedDict):
     users: list[str]
     groups: list[str]
     roles: list[str]
@@ -18,12 +18,12 @@ class SenderShown(TypedDict):
 class ResourceRule(TypedDict):
     """Adds to or takes from what is granted, for some senders."""
 
-    when: SenderShown
+    when: SenderResponse
     allow: dict[ResourceKind, Names]
     deny: dict[ResourceKind, Names]
 
 
-class ResourcePolicy(TypedDict):
+class ResourcePolicyResponse(TypedDict):
     """What the agent may use, beyond what its configuration selects."""
 
     models: Names
@@ -38,12 +38,12 @@ class ResourcePolicy(TypedDict):
     rules: list[ResourceRule]
 
 
-class StatePolicy(TypedDict):
+class StatePolicyResponse(TypedDict):
     enabled: bool
     scopes: list[str]
 
 
-class Agent(TypedDict):
+class AgentResponse(TypedDict):
     agent_id: Id
     name: str
     runner_id: str
@@ -51,8 +51,8 @@ class Agent(TypedDict):
     description: str
     runner_config: dict[str, Any]
     """As the runner's form asks for it; a secret is masked, and stays as it is when it comes back so."""
-    resource_policy: ResourcePolicy
-    state_policy: StatePolicy
+    resource_policy: ResourcePolicyResponse
+    state_policy: StatePolicyResponse
     delivery_policy: dict[str, Any]
     """What differs from the defaults."""
     approval_policy: dict[str, Any]

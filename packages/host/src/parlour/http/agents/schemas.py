@@ -5,12 +5,12 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, field_validator
 from pydantic_core import PydanticCustomError
 
-from parlour.core.model.delivery_policy import LEAST_MESSAGE_SIZE
+from parlour.core.model.delivery_policy import MIN_MESSAGE_SIZE
 
 from ..crud import Name
-from ..validation_errors import pattern
+from ..validation_errors import register_pattern
 
-MOST_SECONDS = 10 * 365 * 86_400
+MAX_DURATION_SECONDS = 10 * 365 * 86_400
 """Upper limit of durations in seconds: ten years."""
 StateScope = Literal["conversation", "actor", "subject", "runner", "binding"]
 
@@ -82,7 +82,7 @@ class DeliveryPolicyBody(BaseModel):
     streaming: bool = True
     reply: Literal["message", "quote"] = "message"
     max_message_size: int = Field(
-        default=0, ge=0, le=1_000_000, description=f"0 for the platform's own, else at least {LEAST_MESSAGE_SIZE}."
+        default=0, ge=0, le=1_000_000, description=f"0 for the platform's own, else at least {MIN_MESSAGE_SIZE}."
     )
     thinking: Literal["hidden", "shown"] = "hidden"
     mention_everyone: bool = False
@@ -91,12 +91,12 @@ class DeliveryPolicyBody(BaseModel):
     @field_validator("max_message_size")
     @classmethod
     def _large_enough(cls, size: int) -> int:
-        if 0 < size < LEAST_MESSAGE_SIZE:
+        if 0 < size < MIN_MESSAGE_SIZE:
             told = "Input should be at least {least}, or 0 for what the platform takes"
-            raise PydanticCustomError("message_size", told, {"least": LEAST_MESSAGE_SIZE})
+            raise PydanticCustomError("message_size", told, {"least": MIN_MESSAGE_SIZE})
         return size
 
-    def told(self) -> dict[str, Any]:
+    def non_default_fields(self) -> dict[str, Any]:
         """Returns the fields that differ from the defaults, in the form in which they are stored."""
         return self.model_dump(exclude_defaults=True)
 
@@ -120,16 +120,16 @@ class ApprovalRuleBody(BaseModel):
     show_in: TargetBody | None = None
 
 
-def _shape(rule: Any) -> str:
+def _rule_variant(rule: Any) -> str:
     """Selects the variant of the union: any object is validated as a rule, so that errors name the field inside it."""
     return "object" if isinstance(rule, dict | ApprovalRuleBody) else "word"
 
 
 Word = Annotated[Literal["allow", "ask", "deny"], Tag("word")]
-Rule = Annotated[Word | Annotated[ApprovalRuleBody, Tag("object")], Discriminator(_shape)]
-ACTION = pattern(r"^[A-Za-z0-9_.*?/-]{1,200}$", "write an action as message.send, or several as message.*")
+Rule = Annotated[Word | Annotated[ApprovalRuleBody, Tag("object")], Discriminator(_rule_variant)]
+ACTION = register_pattern(r"^[A-Za-z0-9_.*?/-]{1,200}$", "write an action as message.send, or several as message.*")
 ActionPattern = Annotated[str, Field(pattern=ACTION)]
-EVENT_TYPE = pattern(r"^(\*|[A-Za-z0-9_.]+(\.\*)?)$", "write one as message.received, message.* or *")
+EVENT_TYPE = register_pattern(r"^(\*|[A-Za-z0-9_.]+(\.\*)?)$", "write one as message.received, message.* or *")
 EventPattern = Annotated[str, Field(max_length=128, pattern=EVENT_TYPE)]
 
 
@@ -159,8 +159,8 @@ class AgentBody(BaseModel):
     approval_policy: dict[ActionPattern, Rule] = Field(default={}, max_length=100)
     restart_policy: Literal["auto", "never", "always"] = "auto"
     timeout_seconds: float = Field(default=300, ge=0, le=86_400)
-    stale_after: float = Field(default=600, ge=0, le=MOST_SECONDS)
-    conversation_ttl: float = Field(default=0, ge=0, le=MOST_SECONDS)
+    stale_after: float = Field(default=600, ge=0, le=MAX_DURATION_SECONDS)
+    conversation_ttl: float = Field(default=0, ge=0, le=MAX_DURATION_SECONDS)
     journal_calls: bool = False
     event_types: list[EventPattern] = Field(default=["message.received"], min_length=1, max_length=100)
     enabled: bool = True

@@ -6,24 +6,24 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path
 
 from parlour.core.approvals.deciders import Decider
-from parlour.core.approvals.service import Approvals
-from parlour.core.errors import Refused
+from parlour.core.approvals.service import ApprovalService
+from parlour.core.errors import CallRejected
 from parlour.core.journal import Journal, Select, where
 from parlour.core.store.tables import APPROVALS
 
 from ..auth import Operator, Viewer
 from ..errors import Problem, not_found
 from ..pagination import Cursor, Limit, Pages
-from ..responses import Answer, Json, Page
+from ..responses import Json, PageResponse, ResponseSchema
 from .origins import read_occasions
-from .responses import ApprovalShown
-from .schemas import DecisionBody, Status, view
+from .responses import ApprovalResponse
+from .schemas import DecisionBody, Status, to_response
 
 ApprovalId = Annotated[str, Path(max_length=64)]
 _STATUS = {"not_found": 404, "conflict": 409, "denied": 403}
 
 
-def router(journal: Journal, approvals: Approvals, pages: Pages) -> APIRouter:
+def router(journal: Journal, approvals: ApprovalService, pages: Pages) -> APIRouter:
     routes = APIRouter(tags=["approvals"])
 
     async def with_occasions(items: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -35,29 +35,31 @@ def router(journal: Journal, approvals: Approvals, pages: Pages) -> APIRouter:
     @routes.get("/approvals")
     async def list_approvals(
         principal: Viewer, status: Status | None = None, limit: Limit = 50, cursor: Cursor = None
-    ) -> Annotated[Json, Answer(Page[ApprovalShown])]:
+    ) -> Annotated[Json, ResponseSchema(PageResponse[ApprovalResponse])]:
         """Newest first."""
         conditions = where(status=status) if status is not None else ()
-        page = await pages.page(APPROVALS, conditions, "approval_id", view, limit, cursor)
+        page = await pages.page(APPROVALS, conditions, "approval_id", to_response, limit, cursor)
         return {**page, "items": await with_occasions(page["items"])}
 
     @routes.get("/approvals/{approval_id}")
-    async def read_approval(approval_id: ApprovalId, principal: Viewer) -> Annotated[Json, Answer(ApprovalShown)]:
+    async def read_approval(
+        approval_id: ApprovalId, principal: Viewer
+    ) -> Annotated[Json, ResponseSchema(ApprovalResponse)]:
         rows = await journal.read(Select(APPROVALS, where(approval_id=approval_id), limit=1))
         if not rows:
             raise not_found(f"approval '{approval_id}'", "GET /api/v1/approvals lists them")
-        [shown] = await with_occasions([view(rows[0])])
+        [shown] = await with_occasions([to_response(rows[0])])
         return shown
 
     @routes.post("/approvals/{approval_id}")
     async def decide(
         approval_id: ApprovalId, body: DecisionBody, principal: Operator
-    ) -> Annotated[Json, Answer(ApprovalShown)]:
+    ) -> Annotated[Json, ResponseSchema(ApprovalResponse)]:
         """Carried out at once if it is approved; what became of it is its `outcome`."""
-        decider = Decider(principal.party, operator=True, principal=principal.owner)
+        decider = Decider(principal.participant, operator=True, principal=principal.owner)
         try:
             await approvals.decide(approval_id, body.decision, decider, body.reason)
-        except Refused as refusal:
+        except CallRejected as refusal:
             raise Problem(_STATUS.get(refusal.code, 409), refusal.code, refusal.message) from refusal
         return await read_approval(approval_id, principal)
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from parlour.core.approvals.texts import occasion_of
+from parlour.core.approvals.texts import read_occasion
 from parlour.core.encoding import loads
 from parlour.core.journal import Journal, Row, Select, one_of, where
 from parlour.core.store.tables import EVENTS, NAMES
@@ -29,7 +29,7 @@ async def read_occasions(journal: Journal, seqs: Sequence[int]) -> dict[int, dic
 
 def _occasion(event: Row) -> dict[str, Any]:
     data = loads(event["body"]).get("data", {})
-    return asdict(occasion_of(event["actor_id"], event["actor_name"], data))
+    return asdict(read_occasion(event["actor_id"], event["actor_name"], data))
 
 
 async def _known_names(journal: Journal, events: Sequence[Row], occasions: dict[int, dict[str, Any]]) -> Names:

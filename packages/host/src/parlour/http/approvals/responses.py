@@ -4,11 +4,11 @@ from typing import Any
 
 from typing_extensions import TypedDict
 
-from ..responses import Id, Moment
+from ..responses import Id, TimestampMs
 from .schemas import Status
 
 
-class Occasion(TypedDict):
+class OccasionResponse(TypedDict):
     """Who is behind the action; empty texts where something is not known."""
 
     actor_id: str
@@ -19,7 +19,7 @@ class Occasion(TypedDict):
     """What a request said, such as the one of somebody who wants to be a friend."""
 
 
-class ApprovalShown(TypedDict):
+class ApprovalResponse(TypedDict):
     approval_id: Id
     keyword: str
     """What the people of the chat answer with."""
@@ -34,13 +34,13 @@ class ApprovalShown(TypedDict):
     call: dict[str, Any]
     """Exactly what will be done."""
     requester: str
-    occasion: Occasion | None
+    occasion: OccasionResponse | None
     """Null once the event that led to it was deleted."""
     who: dict[str, Any]
     """Who may decide in the chat."""
-    created_at: Moment
-    expires_at: Moment
-    decided_at: Moment | None
+    created_at: TimestampMs
+    expires_at: TimestampMs
+    decided_at: TimestampMs | None
     decided_by: str | None
     reason: str | None
     outbox_id: Id | None

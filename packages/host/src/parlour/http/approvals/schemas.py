@@ -19,7 +19,7 @@ class DecisionBody(BaseModel):
     reason: str = Field(default="", max_length=1000)
 
 
-def view(row: Row) -> dict[str, Any]:
+def to_response(row: Row) -> dict[str, Any]:
     plain = ("approval_id", "keyword", "status", "action", "words", "hash", "run_id", "agent_id", "conversation_id")
     maybe = ("decided_at", "decided_by", "reason", "outbox_id")
     return {

@@ -14,10 +14,10 @@ class ArtifactAccess:
     async def allows(self, principal: Principal, artifact: Artifact) -> bool:
         if principal.may("viewer") or self.owns(principal, artifact):
             return True
-        conversation_id = artifact.place.conversation_id
+        conversation_id = artifact.scope.conversation_id
         query = Select(CONVERSATIONS, where(conversation_id=conversation_id), ("principal",), limit=1)
         rows = await self._journal.read(query) if conversation_id else []
         return bool(rows) and rows[0]["principal"] == principal.owner
 
     def owns(self, principal: Principal, artifact: Artifact) -> bool:
-        return artifact.description.source == "upload" and artifact.reference == principal.owner
+        return artifact.info.source == "upload" and artifact.reference == principal.owner

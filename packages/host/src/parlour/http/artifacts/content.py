@@ -7,9 +7,9 @@ from urllib.parse import quote
 from fastapi import Request, Response
 from fastapi.responses import StreamingResponse
 
-from parlour.core.store.artifact_service import Artifacts
+from parlour.core.store.artifact_service import ArtifactService
 from parlour.core.store.artifacts import Artifact
-from parlour.core.store.media_types import BINARY, is_shown
+from parlour.core.store.media_types import BINARY, is_safe_inline
 from parlour_sdk.values import dataclass
 
 from ..errors import Problem
@@ -19,19 +19,19 @@ MAX_RANGE_DIGITS = 18
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
+class ByteRange:
     start: int
     length: int
 
 
-def respond(kept: Artifacts, artifact: Artifact, request: Request) -> Response:
+def content_response(kept: ArtifactService, artifact: Artifact, request: Request) -> Response:
     """Builds the response for an artifact whose content is available locally."""
     headers = _headers(artifact)
     if headers["etag"] in _listed(request.headers.get("if-none-match", "")):
         return Response(status_code=304, headers=headers)
     wanted = _range(artifact, request)
     if wanted is None:
-        part, status = Range(0, artifact.size_bytes), 200
+        part, status = ByteRange(0, artifact.size_bytes), 200
     else:
         part, status = wanted, 206
         last = part.start + part.length - 1
@@ -43,9 +43,9 @@ def respond(kept: Artifacts, artifact: Artifact, request: Request) -> Response:
 
 
 def _headers(artifact: Artifact) -> dict[str, str]:
-    described = artifact.description
+    described = artifact.info
     mime_type = described.mime_type or BINARY
-    shown = "inline" if is_shown(mime_type) else "attachment"
+    shown = "inline" if is_safe_inline(mime_type) else "attachment"
     return {
         "content-type": f"{mime_type}; charset=utf-8" if mime_type.startswith("text/") else mime_type,
         "content-disposition": f"{shown}; filename*=UTF-8''{quote(described.name or artifact.artifact_id, safe='')}",
@@ -61,7 +61,7 @@ def _listed(tags: str) -> list[str]:
     return [tag.strip().removeprefix("W/") for tag in tags.split(",")]
 
 
-def _range(artifact: Artifact, request: Request) -> Range | None:
+def _range(artifact: Artifact, request: Request) -> ByteRange | None:
     """Parses the requested range. Returns None, which means the whole content, for several ranges, an unreadable header
     or a stale `If-Range`."""
     found = _RANGE.fullmatch(request.headers.get("range", "").replace(" ", ""))
@@ -80,7 +80,7 @@ def _range(artifact: Artifact, request: Request) -> Range | None:
         start, end = int(first), min(int(last) + 1, size) if last else size
     if start >= size or (last and first and int(last) < start):
         raise _not_satisfiable(size)
-    return Range(start, end - start)
+    return ByteRange(start, end - start)
 
 
 def _not_satisfiable(size: int) -> Problem:

@@ -4,16 +4,16 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request, Response
 
-from parlour.core.store.artifact_service import Artifacts
+from parlour.core.store.artifact_service import ArtifactService
 from parlour.core.store.artifacts import Artifact
 
 from ..auth import Reader
 from ..errors import not_found
 from ..principals import Principal
-from ..responses import Answer, Json
+from ..responses import Json, ResponseSchema
 from .access import ArtifactAccess
-from .content import respond
-from .responses import ArtifactShown
+from .content import content_response
+from .responses import ArtifactResponse
 
 ArtifactId = Annotated[str, Path(max_length=64)]
 
@@ -25,26 +25,28 @@ CONTENT: dict[int | str, dict[str, Any]] = {
 }
 
 
-def router(kept: Artifacts, access: ArtifactAccess) -> APIRouter:
+def router(kept: ArtifactService, access: ArtifactAccess) -> APIRouter:
     routes = APIRouter(tags=["artifacts"])
 
     async def visible(artifact_id: str, principal: Principal) -> Artifact:
         """Returns the artifact if the principal may see it. Another principal's artifact yields not_found, like one
         that never existed or has expired."""
-        artifact = await kept.find(artifact_id)
+        artifact = await kept.get(artifact_id)
         if artifact is None or not await access.allows(principal, artifact):
             raise not_found(f"artifact '{artifact_id}'", "transcripts and runs name theirs")
         return artifact
 
     @routes.head("/artifacts/{artifact_id}", include_in_schema=False)
     @routes.get("/artifacts/{artifact_id}")
-    async def read_artifact(artifact_id: ArtifactId, principal: Reader) -> Annotated[Json, Answer(ArtifactShown)]:
-        return (await visible(artifact_id, principal)).told()
+    async def read_artifact(
+        artifact_id: ArtifactId, principal: Reader
+    ) -> Annotated[Json, ResponseSchema(ArtifactResponse)]:
+        return (await visible(artifact_id, principal)).to_metadata()
 
     @routes.head("/artifacts/{artifact_id}/content", include_in_schema=False)
     @routes.get("/artifacts/{artifact_id}/content", response_class=Response, responses=CONTENT)
     async def read_content(artifact_id: ArtifactId, principal: Reader, request: Request) -> Response:
         """Whole, or the range that is asked for. What could run in a browser comes as a download."""
-        return respond(kept, await kept.present(await visible(artifact_id, principal)), request)
+        return content_response(kept, await kept.ensure_local(await visible(artifact_id, principal)), request)
 
     return routes

@@ -5,10 +5,10 @@ from typing import Annotated, Any
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from ..responses import Id, Moment
+from ..responses import Id, TimestampMs
 
 
-class ArtifactShown(TypedDict):
+class ArtifactResponse(TypedDict):
     artifact_id: Id
     artifact_type: str
     mime_type: str | None
@@ -19,12 +19,12 @@ class ArtifactShown(TypedDict):
     conversation_id: Id | None
     run_id: Id | None
     runner_id: str | None
-    created_at: Moment
-    expires_at: Moment | None
+    created_at: TimestampMs
+    expires_at: TimestampMs | None
     metadata: dict[str, Any]
 
 
-class FileShown(ArtifactShown):
+class UploadedFileResponse(ArtifactResponse):
     """An upload; a message takes it along by its id."""
 
     file_id: Id

@@ -10,7 +10,7 @@ from parlour.core.store.tables import AUDIT
 from .. import views
 from ..auth import Admin
 from ..pagination import Cursor, Limit, Pages
-from ..responses import Answer, Json, Page
+from ..responses import Json, PageResponse, ResponseSchema
 from .responses import AuditEntry
 
 Name = Annotated[str | None, Query(max_length=200)]
@@ -27,7 +27,7 @@ def router(pages: Pages) -> APIRouter:
         action: Name = None,
         limit: Limit = 50,
         cursor: Cursor = None,
-    ) -> Annotated[Json, Answer(Page[AuditEntry])]:
+    ) -> Annotated[Json, ResponseSchema(PageResponse[AuditEntry])]:
         """Newest first. An allowed call may take a second to appear, a refused one is there at once."""
         filters = {"kind": kind, "run_id": run_id, "action": action}
         conditions = where(**{name: value for name, value in filters.items() if value is not None})

@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
-from ..responses import Id, Moment
+from ..responses import Id, TimestampMs
 
 
 class AuditEntry(TypedDict):
@@ -21,4 +21,4 @@ class AuditEntry(TypedDict):
     plugin_id: str | None
     detail: Any
     """Of a change, what was before and after, without secrets; of repeated refusals (code `repeated`), their count."""
-    created_at: Moment
+    created_at: TimestampMs

@@ -5,8 +5,16 @@ from typing import Any, Literal
 
 from parlour.core.model import reasons
 from parlour.core.model.reasons import Reason
-from parlour.core.routing.default_resolver import Considered
-from parlour.core.routing.router import Bound, Decision, Dropped, Hooked, Listened, Misconfigured, Tried
+from parlour.core.routing.default_resolver import DefaultCandidate
+from parlour.core.routing.router import (
+    Drop,
+    Misconfigured,
+    RouteAttempt,
+    RouteDecision,
+    ToAgent,
+    ToListeners,
+    ToWebhook,
+)
 
 from .responses import DryRunStep
 
@@ -24,30 +32,30 @@ ENGLISH = {
 }
 
 
-def of_route(tried: Tried) -> DryRunStep:
+def route_step(tried: RouteAttempt) -> DryRunStep:
     route = tried.route
     filtered = ("takes_filtered", {"filters": ", ".join(route.filters)}) if route.filters else ("takes", {})
     return _step("route", route.description or route.event_type, route.label, *_refusal(tried.reason, filtered))
 
 
-def of_default(considered: Considered) -> DryRunStep:
+def default_agent_step(considered: DefaultCandidate) -> DryRunStep:
     return _step("default", considered.place.scope, considered.label, *_refusal(considered.reason, ("takes", {})))
 
 
-def of_outcome(decision: Decision, heard: bool) -> DryRunStep:
+def outcome_step(decision: RouteDecision, heard: bool) -> DryRunStep:
     """Describes the outcome. `heard` says whether any plugin listener would receive an event for listeners."""
     match decision:
-        case Bound(binding):
+        case ToAgent(binding):
             return _step("outcome", "", "", "outcome_answers", {"agent": binding.agent.name})
-        case Hooked(route):
+        case ToWebhook(route):
             return _step("outcome", "", "", "outcome_hooked", {"url": route.handler_config["url"]})
-        case Listened() if not heard:
+        case ToListeners() if not heard:
             return _step("outcome", "", "", "outcome_unheard", {})
-        case Listened(plugins) if plugins:
+        case ToListeners(plugins) if plugins:
             return _step("outcome", "", "", "outcome_plugins", {"plugins": ", ".join(plugins)})
-        case Listened():
+        case ToListeners():
             return _step("outcome", "", "", "outcome_all_plugins", {})
-        case Dropped():
+        case Drop():
             return _step("outcome", "", "", "outcome_dropped", {})
         case Misconfigured(reason):
             return _step("outcome", "", "", "outcome_misconfigured", {"reason": reason})

@@ -6,50 +6,50 @@ from typing import Annotated, Any, Protocol
 
 from fastapi import APIRouter, Response
 
-from parlour.core.config.agents import AgentBook
-from parlour.core.config.bots import Bot, BotBook
+from parlour.core.config.agents import AgentRepository
+from parlour.core.config.bots import Bot, BotRepository
 from parlour.core.config.default_routes import first_routes
-from parlour.core.config.routes import RouteBook, writing
+from parlour.core.config.routes import RouteRepository, replace_statements
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.pagination import Cursors
-from parlour.core.platforms.port import Status
+from parlour.core.platforms.port import ConnectionStatus
 
 from ..auth import Admin, Viewer
-from ..crud import Shelf, same
+from ..crud import ConfigResource, check_same_id
 from ..errors import Problem, not_found
 from ..etags import IfMatch
 from ..pagination import Cursor, Limit
-from ..responses import Answer, Json, Page
+from ..responses import Json, PageResponse, ResponseSchema
 from . import responses
-from .mapping import BotForm, audited, parts
+from .mapping import BotMapper, audit_view, version_fields
 from .schemas import BotBody, BotChange
 
 
-class Connections(Protocol):
+class BotConnections(Protocol):
     """Applies configuration changes to running bots and reports their status."""
 
     async def apply(self, bot_id: str) -> None: ...
 
-    def status(self, bot_id: str) -> Status: ...
+    def status(self, bot_id: str) -> ConnectionStatus: ...
 
 
-def existing(bots: BotBook, bot_id: str) -> Bot:
+def get_bot_or_404(bots: BotRepository, bot_id: str) -> Bot:
     bot = bots.get(bot_id)
     if bot is None:
-        raise absent(bot_id)
+        raise bot_not_found(bot_id)
     return bot
 
 
-def absent(bot_id: str) -> Problem:
+def bot_not_found(bot_id: str) -> Problem:
     return not_found(f"bot '{bot_id}'", "GET /api/v1/bots lists them")
 
 
 def router(
-    bots: BotBook,
-    form: BotForm,
-    connections: Connections,
-    routing: RouteBook,
-    agents: AgentBook,
+    bots: BotRepository,
+    form: BotMapper,
+    connections: BotConnections,
+    routing: RouteRepository,
+    agents: AgentRepository,
     cursors: Cursors,
     ids: Ids,
     clock: Clock,
@@ -73,43 +73,47 @@ def router(
             },
         }
 
-    shelf = Shelf("bot", "/bots", bots.get, attrgetter("bot_id"), audited, cursors, clock, parts)
+    shelf = ConfigResource("bot", "/bots", bots.get, attrgetter("bot_id"), audit_view, cursors, clock, version_fields)
 
     @routes.post("/bots", status_code=201)
-    async def create_bot(body: BotBody, principal: Admin, response: Response) -> Annotated[Json, Answer(responses.Bot)]:
-        bot = form.bot(ids.new(), body)
-        first = routing.named(first_routes(agents.all()))
-        await bots.add(bot, shelf.change(principal, None, bot), *writing(bot.bot_id, first))
-        routing.written(bot.bot_id, first)
+    async def create_bot(
+        body: BotBody, principal: Admin, response: Response
+    ) -> Annotated[Json, ResponseSchema(responses.BotResponse)]:
+        bot = form.to_bot(ids.new(), body)
+        first = routing.with_ids(first_routes(agents.all()))
+        await bots.add(bot, shelf.audit_entry(principal, None, bot), *replace_statements(bot.bot_id, first))
+        routing.cache(bot.bot_id, first)
         await connections.apply(bot.bot_id)
-        return shown(shelf.told(bot, response))
+        return shown(shelf.with_etag(bot, response))
 
     @routes.get("/bots")
     async def list_bots(
         principal: Viewer, limit: Limit = 50, cursor: Cursor = None
-    ) -> Annotated[Json, Answer(Page[responses.Bot])]:
-        return shelf.page(bots.all(), shown, limit, cursor)
+    ) -> Annotated[Json, ResponseSchema(PageResponse[responses.BotResponse])]:
+        return shelf.list_page(bots.all(), shown, limit, cursor)
 
     @routes.get("/bots/{bot_id}")
-    async def read_bot(bot_id: str, principal: Viewer, response: Response) -> Annotated[Json, Answer(responses.Bot)]:
-        return shown(shelf.told(shelf.existing(bot_id), response))
+    async def read_bot(
+        bot_id: str, principal: Viewer, response: Response
+    ) -> Annotated[Json, ResponseSchema(responses.BotResponse)]:
+        return shown(shelf.with_etag(shelf.get_or_404(bot_id), response))
 
     @routes.put("/bots/{bot_id}")
     async def replace_bot(
         bot_id: str, body: BotChange, principal: Admin, response: Response, if_match: IfMatch = None
-    ) -> Annotated[Json, Answer(responses.Bot)]:
-        async with shelf.changing(bot_id, if_match) as before:
-            same("bot_id", bot_id, body.bot_id)
-            bot = form.bot(bot_id, body, before)
-            await bots.replace(bot, shelf.change(principal, before, bot))
+    ) -> Annotated[Json, ResponseSchema(responses.BotResponse)]:
+        async with shelf.edit(bot_id, if_match) as before:
+            check_same_id("bot_id", bot_id, body.bot_id)
+            bot = form.to_bot(bot_id, body, before)
+            await bots.replace(bot, shelf.audit_entry(principal, before, bot))
         await connections.apply(bot_id)
-        return shown(shelf.told(bot, response))
+        return shown(shelf.with_etag(bot, response))
 
     @routes.delete("/bots/{bot_id}", status_code=204)
     async def delete_bot(bot_id: str, principal: Admin, if_match: IfMatch = None) -> Response:
-        async with shelf.changing(bot_id, if_match) as before:
-            await bots.remove(bot_id, shelf.change(principal, before, None))
-        routing.written(bot_id, [])
+        async with shelf.edit(bot_id, if_match) as before:
+            await bots.remove(bot_id, shelf.audit_entry(principal, before, None))
+        routing.cache(bot_id, [])
         await connections.apply(bot_id)
         return Response(status_code=204)
 

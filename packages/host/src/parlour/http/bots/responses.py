@@ -4,19 +4,19 @@ from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
-from parlour.core.platforms.port import State
+from parlour.core.platforms.port import ConnectionState
 
-from ..responses import Id, Moment
+from ..responses import Id, TimestampMs
 
 
 class BotStatus(TypedDict):
-    state: State
-    since: Moment | None
+    state: ConnectionState
+    since: TimestampMs | None
     last_error: str | None
     """In words, with what to do about it."""
 
 
-class Bot(TypedDict):
+class BotResponse(TypedDict):
     bot_id: Id
     name: str
     adapter: str
@@ -32,7 +32,7 @@ class Bot(TypedDict):
 HandlerType = Literal["agent", "webhook", "plugin", "drop"]
 
 
-class Route(TypedDict):
+class RouteResponse(TypedDict):
     route_id: str
     event_type: str
     handler_type: HandlerType
@@ -57,7 +57,7 @@ class DryRunStep(TypedDict):
 
 
 class DryRun(TypedDict):
-    route: Route | None
+    route: RouteResponse | None
     """The one that takes the event; null when none does, and listeners of plugins or a default agent hear of it."""
     index: int | None
     """Its place in the list."""

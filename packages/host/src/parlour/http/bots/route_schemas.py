@@ -6,26 +6,26 @@ from pydantic import BeforeValidator, ConfigDict, Field, JsonValue, field_valida
 from pydantic_core import PydanticCustomError
 
 from parlour.core.model import regex_budget
-from parlour.core.routing import windows
+from parlour.core.routing import time_windows
 from parlour_sdk.protocol.people import ChatType, MemberRole
 from parlour_sdk.protocol.platform_events import is_event_pattern
 
-from ..validation_errors import pattern
-from .webhook_schemas import Body, WebhookHandler
+from ..validation_errors import register_pattern
+from .webhook_schemas import StrictBody, WebhookHandlerBody
 
-CLOCK = pattern(r"^([01]\d|2[0-3]):[0-5]\d$", "write it as 08:30")
-PATH_CHARACTERS = 500
+CLOCK_PATTERN = register_pattern(r"^([01]\d|2[0-3]):[0-5]\d$", "write it as 08:30")
+MAX_PATH_LENGTH = 500
 Texts = str | list[str]
 Names = Annotated[list[str], Field(min_length=1, max_length=1000)]
 
 
-class TimeWindow(Body):
+class TimeWindow(StrictBody):
     """`from` up to `to`; one that ends before it begins goes over midnight and belongs to the day it begins on."""
 
     model_config = ConfigDict(serialize_by_alias=True)
 
-    begin: str = Field(alias="from", pattern=CLOCK)
-    to: str = Field(pattern=CLOCK)
+    begin: str = Field(alias="from", pattern=CLOCK_PATTERN)
+    to: str = Field(pattern=CLOCK_PATTERN)
     days: list[Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]] = Field(default=[])
     timezone: str = "UTC"
 
@@ -33,13 +33,13 @@ class TimeWindow(Body):
     @classmethod
     def _known(cls, name: str) -> str:
         try:
-            windows.zone(name)
+            time_windows.load_zone(name)
         except (KeyError, ValueError, OSError):
             raise PydanticCustomError("timezone", "there is no such time zone; write one as Europe/Berlin") from None
         return name
 
 
-class FiltersBody(Body):
+class FiltersBody(StrictBody):
     """All optional; those that are given must all hold."""
 
     chat_type: ChatType | None = None
@@ -67,42 +67,42 @@ class FiltersBody(Body):
     @classmethod
     def _paths(cls, data: dict[str, JsonValue] | None) -> dict[str, JsonValue] | None:
         for path in data or ():
-            if len(path) > PATH_CHARACTERS or not all(path.split(".")):
+            if len(path) > MAX_PATH_LENGTH or not all(path.split(".")):
                 raise PydanticCustomError("data", "a path has names with a dot between them, as sender.nickname")
         return data
 
     @field_validator("text_regex")
     @classmethod
     def _compiles(cls, pattern: str | None) -> str | None:
-        problem = regex_budget.problem(pattern) if pattern is not None else ""
+        problem = regex_budget.pattern_problem(pattern) if pattern is not None else ""
         if problem:
             raise PydanticCustomError("text_regex", "{problem}", {"problem": problem})
         return pattern
 
 
-class AgentHandler(Body):
+class AgentHandlerBody(StrictBody):
     agent_id: str = Field(min_length=1, max_length=255)
 
 
-class PluginHandler(Body):
+class PluginHandlerBody(StrictBody):
     """Hands the event to listeners of these plugins; an empty list means all plugins."""
 
     plugins: list[str] = Field(default=[], max_length=1000)
 
 
-class DropHandler(Body):
+class DropHandlerBody(StrictBody):
     pass
 
 
-HANDLERS: dict[str, type[Body]] = {
-    "agent": AgentHandler,
-    "webhook": WebhookHandler,
-    "plugin": PluginHandler,
-    "drop": DropHandler,
+HANDLER_BODIES: dict[str, type[StrictBody]] = {
+    "agent": AgentHandlerBody,
+    "webhook": WebhookHandlerBody,
+    "plugin": PluginHandlerBody,
+    "drop": DropHandlerBody,
 }
 
 
-class RouteBody(Body):
+class RouteBody(StrictBody):
     """`route_id` is given back for a route that stays, so that it keeps its webhook's secret."""
 
     model_config = ConfigDict(
@@ -136,15 +136,15 @@ class RouteBody(Body):
         return pattern
 
 
-def _unwrapped(body: Any) -> Any:
+def _unwrap_page(body: Any) -> Any:
     """Accepts the response of the GET endpoint unchanged as the body of a PUT."""
     return body["items"] if isinstance(body, dict) and body.keys() <= {"items", "next_cursor"} and body else body
 
 
-RouteList = Annotated[list[RouteBody], Field(max_length=500), BeforeValidator(_unwrapped)]
+RouteList = Annotated[list[RouteBody], Field(max_length=500), BeforeValidator(_unwrap_page)]
 
 
-class DryRunBody(Body):
+class DryRunBody(StrictBody):
     model_config = ConfigDict(
         json_schema_extra={
             "examples": [{"event": {"type": "message.received", "text": "hello", "sender": {"id": "7"}}}]

@@ -8,10 +8,10 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from parlour.core.model.chats import SURFACE
-from parlour.core.model.event import EventContext, EventEnvelope, Party
+from parlour.core.model.chats import PLATFORM_SURFACE
+from parlour.core.model.event import EventContext, EventEnvelope, Participant
 from parlour.core.platforms import events
-from parlour.core.platforms.port import Incoming
+from parlour.core.platforms.port import IncomingEvent
 from parlour_sdk.protocol.events import ALIASES
 from parlour_sdk.protocol.platform_events import (
     HostEvent,
@@ -21,13 +21,22 @@ from parlour_sdk.protocol.platform_events import (
     event_class,
 )
 
-from .mapping import refused_fields
+from .mapping import invalid_fields
 
-LATEST = 253_402_000_000_000
+MAX_TIMESTAMP_MS = 253_402_000_000_000
 """Latest accepted timestamp in milliseconds, in the year 9999; later dates can't be computed."""
-NOT_DATA = events.COMMON | {"event_type", "actor", "subject", "input", "text", "data", "thread_id", "conversation_id"}
+NON_DATA_FIELDS = events.COMMON_FIELDS | {
+    "event_type",
+    "actor",
+    "subject",
+    "input",
+    "text",
+    "data",
+    "thread_id",
+    "conversation_id",
+}
 """Fields of an event that are not part of its data."""
-SAID = {"actor", "sender", "user", "editor", "inviter", "operator", "member", "input", "data"}
+SKETCH_FIELDS = {"actor", "sender", "user", "editor", "inviter", "operator", "member", "input", "data"}
 """Fields that a sketch of any event may have; platform events have them only if their type declares them."""
 
 
@@ -42,11 +51,11 @@ class _Person(BaseModel):
     user: "_Person | None" = None
     """Set for a member of a group, whose user data is nested."""
 
-    def party(self) -> Party:
+    def to_participant(self) -> Participant:
         inner = self.user or self
         known = {"is_bot": True} if inner.is_bot else {}
         role = {"role": self.role} if self.role else {}
-        return Party("user", inner.id or inner.actor_id, "", {**known, **role, **self.metadata})
+        return Participant("user", inner.id or inner.actor_id, "", {**known, **role, **self.metadata})
 
 
 class _Component(BaseModel):
@@ -55,7 +64,7 @@ class _Component(BaseModel):
     text: str = ""
 
 
-class _Example(BaseModel):
+class _SampleEvent(BaseModel):
     """The fields that filters can use; everything else is the event's data."""
 
     model_config = ConfigDict(extra="allow")
@@ -64,7 +73,7 @@ class _Example(BaseModel):
     event_type: str = ""
     event_id: str = "example"
     thread_id: str = ""
-    timestamp: int = Field(default=0, ge=0, le=LATEST)
+    timestamp: int = Field(default=0, ge=0, le=MAX_TIMESTAMP_MS)
     text: str | None = None
     input: _Component = _Component()
     message_chain: list[_Component] = []
@@ -85,49 +94,53 @@ class _Example(BaseModel):
         name = self.event_type or self.type
         return ALIASES.get(name, name)
 
-    def words(self) -> str:
+    def message_text(self) -> str:
         """Returns the text of the event; of the platform events only a message has any besides `input`."""
         entity = event_class(self.name)
         if entity is not None and not issubclass(entity, MessageReceived | HostEvent):
             return self.input.text
         return self.text or self.input.text or "".join(each.text for each in self.message_chain)
 
-    def who(self) -> Party:
+    def first_participant(self) -> Participant:
         """Returns the event's actor: the first that is set, fields of who acted before fields of who was affected."""
         named = (self.actor, self.sender, self.user, self.editor, self.inviter, self.operator, self.member)
         person = next((each for each in named if each is not None), _Person())
-        return person.model_copy(update={"role": self.role or person.role}).party()
+        return person.model_copy(update={"role": self.role or person.role}).to_participant()
 
 
-def example(bot_id: str, adapter: str, event: dict[str, Any]) -> EventEnvelope:
+def parse_sample(bot_id: str, adapter: str, event: dict[str, Any]) -> EventEnvelope:
     try:
-        told = _Example.model_validate(event)
+        told = _SampleEvent.model_validate(event)
     except ValidationError as error:
         problems = error.errors(include_url=False, include_input=False)
         fields = [(".".join(["event", *map(str, each["loc"])]), each["msg"]) for each in problems]
-        raise refused_fields(fields) from error
-    whole = _whole(told, event)
+        raise invalid_fields(fields) from error
+    whole = _as_platform_event(told, event)
     if whole is None:
-        return _sketched(told, event, bot_id, adapter)
+        return _from_sketch(told, event, bot_id, adapter)
     role = told.role or (told.sender.role if told.sender is not None else "")
-    as_received = Incoming(whole, told.account, told.thread_id, told.account, told.mentions_bot, role)
-    return events.envelope(as_received, bot_id, adapter)
+    as_received = IncomingEvent(whole, told.account, told.thread_id, told.account, told.mentions_bot, role)
+    return events.to_envelope(as_received, bot_id, adapter)
 
 
-def _whole(told: _Example, event: dict[str, Any]) -> PlatformEvent | None:
+def _as_platform_event(told: _SampleEvent, event: dict[str, Any]) -> PlatformEvent | None:
     """Returns the example as a platform event, or None for a sketch. A message needs only its sender, its chat and a
     text."""
     entity = event_class(told.name)
-    if entity is None or issubclass(entity, HostEvent) or not event.keys() & SAID <= entity.model_fields.keys():
+    if (
+        entity is None
+        or issubclass(entity, HostEvent)
+        or not event.keys() & SKETCH_FIELDS <= entity.model_fields.keys()
+    ):
         return None
     common = {"type": told.name, "event_id": told.event_id, "timestamp": told.timestamp}
     try:
-        return entity.model_validate({**_assumed(entity, told, event), **common})
+        return entity.model_validate({**_with_defaults(entity, told, event), **common})
     except ValidationError:
         return None
 
 
-def _assumed(entity: type[PlatformEvent], told: _Example, event: dict[str, Any]) -> dict[str, Any]:
+def _with_defaults(entity: type[PlatformEvent], told: _SampleEvent, event: dict[str, Any]) -> dict[str, Any]:
     if issubclass(entity, MessageReceived):
         chain = {} if told.text is None else {"message_chain": [{"type": "Plain", "text": told.text}]}
         return {"message_id": told.event_id, "message_chain": [], **event, **chain}
@@ -137,25 +150,25 @@ def _assumed(entity: type[PlatformEvent], told: _Example, event: dict[str, Any])
     return event
 
 
-def _sketched(told: _Example, event: dict[str, Any], bot_id: str, adapter: str) -> EventEnvelope:
-    own = {name: value for name, value in event.items() if name not in NOT_DATA}
+def _from_sketch(told: _SampleEvent, event: dict[str, Any], bot_id: str, adapter: str) -> EventEnvelope:
+    own = {name: value for name, value in event.items() if name not in NON_DATA_FIELDS}
     return EventEnvelope(
         event_id=told.event_id,
         event_type=told.name,
         source=adapter,
         chat="example",
         context=EventContext(told.event_id),
-        surface=SURFACE,
+        surface=PLATFORM_SURFACE,
         bot_id=bot_id,
         thread_id=told.thread_id,
         event_time=told.timestamp,
-        actor=told.who(),
-        input={"text": told.words()},
-        data={**_room(event), **own, **told.data},
+        actor=told.first_participant(),
+        input={"text": told.message_text()},
+        data={**_chat_fields(event), **own, **told.data},
     )
 
 
-def _room(event: dict[str, Any]) -> dict[str, str]:
+def _chat_fields(event: dict[str, Any]) -> dict[str, str]:
     """Returns the chat fields of an event that names a group: it happens in that group's chat."""
     group = event.get("group")
     return {"chat_type": "group", "chat_id": str(group["id"])} if isinstance(group, dict) and group.get("id") else {}

@@ -8,11 +8,11 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pydantic_core import PydanticCustomError
 
-from parlour.core.json_kinds import shape
+from parlour.core.json_kinds import kind_name
 from parlour.core.model import webhook_signing
 
 HEADER = re.compile(r"[A-Za-z0-9-]{1,100}")
-OWN_HEADERS = frozenset(
+RESERVED_HEADERS = frozenset(
     {
         "accept-encoding",
         "connection",
@@ -45,14 +45,14 @@ ActionType = Literal[
 ]
 
 
-class Body(BaseModel):
+class StrictBody(BaseModel):
     """Base of request schemas with strict types: a value that is almost a number or almost a boolean is more often a
     mistake than intended."""
 
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
 
-class WebhookHandler(Body):
+class WebhookHandlerBody(StrictBody):
     """`response_actions`: actions that the webhook's response may request; true allows a reply to the chat of the
     event."""
 
@@ -86,7 +86,7 @@ class WebhookHandler(Body):
         for name, value in headers.items():
             if not HEADER.fullmatch(name):
                 raise _problem(f"'{name}' is no name of a header; it has letters, digits and -")
-            if name.lower() in OWN_HEADERS:
+            if name.lower() in RESERVED_HEADERS:
                 raise _problem(f"'{name}' is for the Host to say; leave it out")
             if not value.isprintable():
                 raise _problem(f"the value of '{name}' has characters that can't be sent")
@@ -95,7 +95,7 @@ class WebhookHandler(Body):
     @field_validator("secret")
     @classmethod
     def _signs(cls, secret: str | None) -> str | None:
-        if secret is not None and not webhook_signing.is_usable(secret):
+        if secret is not None and not webhook_signing.is_valid_secret(secret):
             raise _problem("after whsec_ comes base64; to sign with the text itself, leave whsec_ out")
         return secret
 
@@ -107,7 +107,7 @@ class WebhookHandler(Body):
             raise _problem(f"write true, false or a list of {', '.join(actions)}")
         for each in written if isinstance(written, list) else ():
             if each not in actions:
-                name = f"action '{each[:50]}'" if isinstance(each, str) else f"action that is {shape(each)}"
+                name = f"action '{each[:50]}'" if isinstance(each, str) else f"action that is {kind_name(each)}"
                 raise _problem(f"there is no {name}; there are {', '.join(actions)}")
         return written
 

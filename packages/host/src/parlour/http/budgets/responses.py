@@ -26,7 +26,7 @@ class BudgetUse(TypedDict):
     left: Remaining
 
 
-class Budget(TypedDict):
+class BudgetResponse(TypedDict):
     budget_id: Id
     name: str
     scope: Literal["sender", "conversation", "agent", "workspace"]

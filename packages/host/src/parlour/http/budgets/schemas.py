@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-MOST = 2**53 - 1
+MAX_LIMIT = 2**53 - 1
 
 
 class BudgetBody(BaseModel):
@@ -22,8 +22,8 @@ class BudgetBody(BaseModel):
     scope: Literal["sender", "conversation", "agent", "workspace"]
     target: str = Field(default="", max_length=500)
     period: Literal["day", "total"] = "day"
-    tokens: int | None = Field(default=None, ge=1, le=MOST)
-    cost_micros: int | None = Field(default=None, ge=1, le=MOST)
+    tokens: int | None = Field(default=None, ge=1, le=MAX_LIMIT)
+    cost_micros: int | None = Field(default=None, ge=1, le=MAX_LIMIT)
     enabled: bool = True
 
     @model_validator(mode="after")

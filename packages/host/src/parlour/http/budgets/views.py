@@ -5,21 +5,21 @@ from dataclasses import asdict
 from typing import Any
 
 from parlour.core.model.budget import Budget
-from parlour.core.models.budget_uses import Use
+from parlour.core.models.budget_uses import BudgetPeriodUse
 
 
-def shown(budget: Budget) -> dict[str, Any]:
+def to_response(budget: Budget) -> dict[str, Any]:
     """Returns the budget's fields; a missing limit is null."""
     told = asdict(budget)
     return {**told, "tokens": budget.tokens or None, "cost_micros": budget.cost_micros or None}
 
 
-def with_uses(budget: Budget, period: str, uses: Sequence[Use]) -> dict[str, Any]:
+def with_uses(budget: Budget, period: str, uses: Sequence[BudgetPeriodUse]) -> dict[str, Any]:
     """Returns the budget with the use of each subject in the current period, the highest use first."""
-    return {**shown(budget), "current_period": period, "uses": [_use(budget, use) for use in uses]}
+    return {**to_response(budget), "current_period": period, "uses": [_use(budget, use) for use in uses]}
 
 
-def _use(budget: Budget, use: Use) -> dict[str, Any]:
+def _use(budget: Budget, use: BudgetPeriodUse) -> dict[str, Any]:
     used = {"tokens": use.tokens, "cost_micros": use.cost_micros}
     left = {
         "tokens": max(0, budget.tokens - use.tokens) if budget.tokens else None,

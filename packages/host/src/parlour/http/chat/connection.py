@@ -12,30 +12,30 @@ from pydantic import ValidationError
 from pydantic_core import to_json
 
 from parlour.core.approvals.deciders import Decider
-from parlour.core.approvals.service import Approvals
-from parlour.core.delivery.feed import Feed, Frame, Subscription, outgoing_frame, run_frame
-from parlour.core.errors import Refused
-from parlour.core.ingest.gateway import Closed
+from parlour.core.approvals.service import ApprovalService
+from parlour.core.delivery.feed import Feed, FeedSubscription, Frame, outgoing_frame, run_frame
+from parlour.core.errors import CallRejected
+from parlour.core.ingest.gateway import HostStopping
 from parlour.core.journal import StorageFailed
 from parlour.core.model.providers import ProviderFailed
 from parlour.core.runs.control import RunControl
 from parlour.core.store.ledger import Ledger
-from parlour.core.store.outbox_rows import OutgoingRows
-from parlour.core.texts.catalogue import DEFAULT_LANGUAGE, matched
+from parlour.core.store.outbox_rows import OutboxStore
+from parlour.core.texts.catalogue import DEFAULT_LANGUAGE, match_language
 from parlour.core.texts.translation import translate
 
 from ..errors import Problem
 from ..principals import Authenticator, Principal
 from ..runs.endpoints import CANCELLED
-from ..socket_control import EXTENSION, SocketControl
+from ..socket_control import SOCKET_EXTENSION, SocketControl
 from .frames import CLIENT_FRAMES, ApproveFrame, CancelFrame, DisconnectFrame, MessageFrame, PingFrame
 from .session import ChatSession
-from .user_messages import MOST, Said, said_frame
+from .user_messages import MAX_MISSED_MESSAGES, UserMessageHistory, user_message_frame
 
-MISSED_MESSAGES_AT_ONCE = 1
+MISSED_MESSAGES_PER_READ = 1
 """Missed messages that are read at a time. It bounds the memory that a client which does not read can occupy, besides
 the frame being sent."""
-TOO_SLOW = 1013
+TOO_SLOW_CLOSE_CODE = 1013
 TOO_SLOW_REASON = "too slow; connect again with after"
 
 
@@ -47,11 +47,11 @@ class ChatConnection:
         principal: Principal,
         authenticator: Authenticator,
         feed: Feed,
-        rows: OutgoingRows,
-        said: Said,
+        rows: OutboxStore,
+        said: UserMessageHistory,
         ledger: Ledger,
         runs: RunControl,
-        approvals: Approvals,
+        approvals: ApprovalService,
     ) -> None:
         self._approvals = approvals
         self._socket = socket
@@ -60,21 +60,21 @@ class ChatConnection:
         self._authenticator = authenticator
         self._feed = feed
         self._rows = rows
-        self._said = said
+        self._user_messages = said
         self._ledger = ledger
         self._runs = runs
         self._cancelling: set[asyncio.Task[None]] = set()
         self.agent_id, self.session, self.owner = chat.agent_id, chat.name, principal.owner
         self._seq = 0
-        self._hears = False
-        self._heard: deque[str] = deque(maxlen=2 * MOST)
+        self._wants_user_messages = False
+        self._forwarded_event_ids: deque[str] = deque(maxlen=2 * MAX_MISSED_MESSAGES)
         """Ids of events whose user message was forwarded already, so that each is sent once."""
         self._wake = asyncio.Event()
-        self._turn = asyncio.Lock()
+        self._feed_lock = asyncio.Lock()
         """Lock around sending frames from the feed, so that none is sent out of order when the session switches to a
         new conversation."""
-        self._subscription: Subscription
-        self._control: SocketControl = socket.scope["extensions"][EXTENSION]
+        self._subscription: FeedSubscription
+        self._control: SocketControl = socket.scope["extensions"][SOCKET_EXTENSION]
         self._loop = asyncio.get_running_loop()
         self._blocked_since = 0.0
         """Loop time at which sending of the frame began that the client has not read yet; 0 if there is none."""
@@ -84,10 +84,10 @@ class ChatConnection:
 
         `after` is the `seq` to resume from; `hears` says whether the client wants frames for users' messages.
         """
-        self._hears = hears
+        self._wants_user_messages = hears
         self._subscription = self._subscribe()
         try:
-            await self._greet(after)
+            await self._send_initial(after)
             writer = asyncio.create_task(self._write())
             try:
                 await self._read()
@@ -100,33 +100,33 @@ class ChatConnection:
         finally:
             self._feed.unsubscribe(self._chat.conversation_id, self._subscription)
 
-    def show(self, frame: Frame) -> None:
+    def enqueue(self, frame: Frame) -> None:
         self._subscription.put(frame)
 
     def blocked_seconds(self) -> float:
         return self._loop.time() - self._blocked_since if self._blocked_since else 0.0
 
-    def cut(self) -> None:
+    def close_unresponsive(self) -> None:
         self._blocked_since = 0.0  # avoids closing it twice
-        self._control.cut(TOO_SLOW, TOO_SLOW_REASON)
+        self._control.close_unresponsive(TOO_SLOW_CLOSE_CODE, TOO_SLOW_REASON)
 
-    def _subscribe(self) -> Subscription:
+    def _subscribe(self) -> FeedSubscription:
         subscription = self._feed.subscribe(self._chat.conversation_id)
         subscription.on_frame(self._wake.set)
         return subscription
 
-    async def _follow(self, conversation_id: str) -> None:
+    async def _switch_conversation(self, conversation_id: str) -> None:
         """Switches to the new conversation of a session that was reset."""
-        async with self._turn:
+        async with self._feed_lock:
             if conversation_id == self._chat.conversation_id:
                 return
             self._feed.unsubscribe(self._chat.conversation_id, self._subscription)
             self._chat = replace(self._chat, conversation_id=conversation_id)
             self._subscription = self._subscribe()
-            await self._greet(self._seq)
+            await self._send_initial(self._seq)
         self._wake.set()
 
-    async def _greet(self, after: int | None) -> None:
+    async def _send_initial(self, after: int | None) -> None:
         """Sends the connected frame, missed frames and the output in progress.
 
         The subscription exists before missed frames are read, so no frame falls between the two.
@@ -142,37 +142,39 @@ class ChatConnection:
             }
         )
         if after is not None:
-            await self._tell_missed()
-        live = self._feed.live(conversation_id)
-        for frame in live.missed(self._seq if after is not None else live.started - 1) if live else ():
+            await self._send_missed()
+        live = self._feed.active_run(conversation_id)
+        for frame in live.frames_after(self._seq if after is not None else live.started - 1) if live else ():
             await self._send(frame)
 
-    async def _tell_missed(self) -> None:
+    async def _send_missed(self) -> None:
         """Sends users' messages, replies and ends of runs since the last `seq`, in their order."""
         conversation_id, seen = self._chat.conversation_id, self._seq
         others: list[tuple[int, Frame | int]] = [
             (int(run["feed_seq"]), run_frame(run["run_id"], run["status"], run["feed_seq"]))
             for run in await self._ledger.ended_after(conversation_id, seen)
         ]
-        if self._hears:
-            others += await self._said.since(conversation_id, seen)
+        if self._wants_user_messages:
+            others += await self._user_messages.read_since(conversation_id, seen)
         others.sort(key=itemgetter(0))
-        while rows := await self._rows.shown_after(conversation_id, seen, MISSED_MESSAGES_AT_ONCE):
+        while rows := await self._rows.shown_after(conversation_id, seen, MISSED_MESSAGES_PER_READ):
             for row in rows:
                 while others and others[0][0] < row.feed_seq:
-                    await self._tell_other(others.pop(0)[1])
+                    await self._load_and_forward(others.pop(0)[1])
                 await self._send(outgoing_frame(row))
             seen = rows[-1].feed_seq
         for _, other in others:
-            await self._tell_other(other)
+            await self._load_and_forward(other)
 
-    async def _tell_other(self, other: Frame | int) -> None:
+    async def _load_and_forward(self, other: Frame | int) -> None:
         """Sends a frame, or loads and sends the user message of the event with this number."""
-        frame = await self._said.frame(other, self._chat.event_prefix) if isinstance(other, int) else other
+        frame = (
+            await self._user_messages.load_frame(other, self._chat.event_prefix) if isinstance(other, int) else other
+        )
         if frame is not None:
-            await self._tell(frame)
+            await self._forward(frame)
 
-    async def _tell(self, frame: Frame) -> None:
+    async def _forward(self, frame: Frame) -> None:
         """Sends a frame; a user message only to clients that asked for those, and once.
 
         User messages are deduplicated by event id and not by `seq`, because a reply may have been assigned its number
@@ -180,8 +182,8 @@ class ChatConnection:
         """
         if frame["type"] != "said":
             await self._send(frame)
-        elif self._hears and frame["event_id"] not in self._heard:
-            self._heard.append(frame["event_id"])
+        elif self._wants_user_messages and frame["event_id"] not in self._forwarded_event_ids:
+            self._forwarded_event_ids.append(frame["event_id"])
             await self._send({name: value for name, value in frame.items() if name != "seq"})
 
     async def _write(self) -> None:
@@ -190,17 +192,17 @@ class ChatConnection:
             self._wake.clear()
             if self._subscription.overrun:
                 self._blocked_since = self._blocked_since or self._loop.time()
-                await self._socket.close(TOO_SLOW, TOO_SLOW_REASON)
+                await self._socket.close(TOO_SLOW_CLOSE_CODE, TOO_SLOW_REASON)
                 return
             successor = ""
-            async with self._turn:
-                for frame in self._subscription.take():
+            async with self._feed_lock:
+                for frame in self._subscription.drain():
                     if frame["type"] == "moved":
                         successor = frame["conversation_id"]
                     elif frame["type"] == "said" or frame["seq"] > self._seq:
-                        await self._tell(frame)
+                        await self._forward(frame)
             if successor:
-                await self._follow(successor)
+                await self._switch_conversation(successor)
 
     async def _read(self) -> None:
         while True:
@@ -231,11 +233,11 @@ class ChatConnection:
 
     async def _message(self, frame: MessageFrame) -> None:
         try:
-            await self._authenticator.principal(self._socket)  # the key may have been revoked since
-            accepted = await self._chat.say(frame, self._principal)
+            await self._authenticator.authenticate(self._socket)  # the key may have been revoked since
+            accepted = await self._chat.send(frame, self._principal)
         except Problem as problem:
             await self._fail(problem.code, problem.message)
-        except Closed as closed:
+        except HostStopping as closed:
             await self._fail(closed.code, str(closed))
         except (StorageFailed, ProviderFailed) as failure:
             await self._fail(failure.code, failure.message)
@@ -244,41 +246,43 @@ class ChatConnection:
             if accepted.duplicate:
                 return
             if accepted.conversation_id != self._chat.conversation_id:
-                await self._follow(accepted.conversation_id)
-            self._feed.said(accepted.conversation_id, said_frame(accepted.event_id, _said(frame), frame.id))
+                await self._switch_conversation(accepted.conversation_id)
+            self._feed.publish_user_message(
+                accepted.conversation_id, user_message_frame(accepted.event_id, _user_message(frame), frame.id)
+            )
 
     async def _approve(self, frame: ApproveFrame) -> None:
         """Decides an approval; only one that was requested in this conversation."""
         try:
-            principal = await self._authenticator.principal(self._socket)
-            decider = Decider(principal.party, principal.may("operator"), principal.owner)
+            principal = await self._authenticator.authenticate(self._socket)
+            decider = Decider(principal.participant, principal.may("operator"), principal.owner)
             await self._approvals.decide(
                 frame.approval_id, frame.decision, decider, frame.reason, conversation_id=self._chat.conversation_id
             )
         except Problem as problem:
             await self._fail(problem.code, problem.message)
-        except (Refused, StorageFailed) as failure:
+        except (CallRejected, StorageFailed) as failure:
             await self._fail(failure.code, failure.message)
 
     async def _cancel(self) -> None:
         """Cancels the active run in the background, so that the socket stays responsive while the run ends."""
-        session = self._runs.active(self._chat.conversation_id)
+        session = self._runs.find_active(self._chat.conversation_id)
         if session is None:
             await self._fail("conflict", "no run is active in this session")
             return
-        task = asyncio.create_task(self._end(session.run_id))
+        task = asyncio.create_task(self._cancel_run(session.run_id))
         self._cancelling.add(task)
         task.add_done_callback(self._cancelling.discard)
 
-    async def _end(self, run_id: str) -> None:
+    async def _cancel_run(self, run_id: str) -> None:
         try:
             await self._runs.cancel(run_id, CANCELLED)
-        except (Refused, StorageFailed) as failure:
+        except (CallRejected, StorageFailed) as failure:
             with contextlib.suppress(WebSocketDisconnect, RuntimeError):
                 await self._fail(failure.code, failure.message)
 
     async def _fail(self, code: str, message: str) -> None:
-        told = translate(message, matched(self._chat.locale) or DEFAULT_LANGUAGE)
+        told = translate(message, match_language(self._chat.locale) or DEFAULT_LANGUAGE)
         await self._send({"type": "error", "code": code, "message": told})
 
     async def _send(self, frame: dict[str, Any]) -> None:
@@ -289,7 +293,7 @@ class ChatConnection:
         self._blocked_since = 0.0
 
 
-def _said(frame: MessageFrame) -> dict[str, Any]:
+def _user_message(frame: MessageFrame) -> dict[str, Any]:
     """Returns the message as it is sent to the other tabs of the session."""
     contents = [element.model_dump(mode="json", exclude_none=True) for element in frame.contents]
     return {"text": frame.text, "contents": contents}

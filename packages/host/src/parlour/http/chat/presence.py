@@ -15,13 +15,13 @@ from ..errors import Problem
 logger = logging.getLogger(__name__)
 
 
-class Connected(Protocol):
+class ChatClient(Protocol):
     agent_id: str
     session: str
     owner: str
     """Principal to which the session belongs."""
 
-    def show(self, frame: Frame) -> None:
+    def enqueue(self, frame: Frame) -> None:
         """Queues a frame for this connection; a client that is too slow is disconnected as usual."""
         ...
 
@@ -29,33 +29,34 @@ class Connected(Protocol):
         """Returns how many seconds the client has not read the frame that is being sent; 0 if none is."""
         ...
 
-    def cut(self) -> None:
+    def close_unresponsive(self) -> None:
         """Closes the socket of a client that does not read."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ChatLimits:
-    sockets: int
+    max_sockets_per_owner: int
     """Maximum number of open sockets per API key or user."""
-    send_seconds: float
+    max_send_seconds: float
     """Seconds in which a client must read a frame before its socket is closed."""
 
 
-class Connections:
+class ChatConnections:
     def __init__(self, clock: Clock, limits: ChatLimits) -> None:
         self._clock = clock
         self._limits = limits
-        self._since: dict[Connected, int] = {}
+        self._connected_since: dict[ChatClient, int] = {}
         self._admitted: Counter[str] = Counter()
-        self._sweep: asyncio.Task[None] | None = None
+        self._sweep_task: asyncio.Task[None] | None = None
 
     def admit(self, owner: str) -> None:
         """Counts a socket of this owner until `release`. Raises Problem if the owner has too many."""
-        if self._admitted[owner] >= self._limits.sockets:
+        if self._admitted[owner] >= self._limits.max_sockets_per_owner:
             whose = "this API key" if owner.startswith("key:") else "this user"
             message = (
-                f"{whose} has {self._limits.sockets} chat sockets open, which is the limit (http.chat_sockets); "
+                f"{whose} has {self._limits.max_sockets_per_owner} chat sockets open, "
+                "which is the limit (http.chat_sockets); "
                 "close some and connect again"
             )
             raise Problem(429, "rate_limited", message)
@@ -66,28 +67,28 @@ class Connections:
         if not self._admitted[owner]:
             del self._admitted[owner]
 
-    def add(self, connection: Connected) -> None:
-        self._since[connection] = self._clock.now()
-        if self._sweep is None:
-            self._sweep = asyncio.create_task(self._cut_blocked())
+    def add(self, connection: ChatClient) -> None:
+        self._connected_since[connection] = self._clock.now()
+        if self._sweep_task is None:
+            self._sweep_task = asyncio.create_task(self._cut_blocked())
 
-    def remove(self, connection: Connected) -> None:
-        self._since.pop(connection, None)
+    def remove(self, connection: ChatClient) -> None:
+        self._connected_since.pop(connection, None)
 
-    def of(self, agent_id: str) -> list[Connected]:
-        return [connection for connection in self._since if connection.agent_id == agent_id]
+    def for_agent(self, agent_id: str) -> list[ChatClient]:
+        return [connection for connection in self._connected_since if connection.agent_id == agent_id]
 
-    def told(self, agent_id: str, owner: str | None) -> list[dict[str, Any]]:
+    def list_for_agent(self, agent_id: str, owner: str | None) -> list[dict[str, Any]]:
         """Returns the connections of an agent, oldest first; all of them, or those of one owner."""
-        seen = [each for each in self.of(agent_id) if owner is None or each.owner == owner]
-        return [{"session": each.session, "owner": each.owner, "since": self._since[each]} for each in seen]
+        seen = [each for each in self.for_agent(agent_id) if owner is None or each.owner == owner]
+        return [{"session": each.session, "owner": each.owner, "since": self._connected_since[each]} for each in seen]
 
     async def _cut_blocked(self) -> None:
         """Closes sockets of clients that do not read. Runs while there are connections."""
-        seconds = self._limits.send_seconds
-        while self._since:
+        seconds = self._limits.max_send_seconds
+        while self._connected_since:
             await asyncio.sleep(seconds / 4)
-            for connection in [each for each in self._since if each.blocked_seconds() > seconds]:
+            for connection in [each for each in self._connected_since if each.blocked_seconds() > seconds]:
                 logger.warning("closed a chat socket of %s: no frame was read for %g s", connection.owner, seconds)
-                connection.cut()
-        self._sweep = None
+                connection.close_unresponsive()
+        self._sweep_task = None

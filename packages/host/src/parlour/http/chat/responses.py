@@ -2,22 +2,22 @@
 
 from typing_extensions import TypedDict
 
-from ..responses import Id, Moment
+from ..responses import Id, TimestampMs
 
 
-class ConnectionShown(TypedDict):
+class ConnectionResponse(TypedDict):
     session: str
     owner: str
     """Whose session it is: `user:` or `key:` and an id."""
-    since: Moment
+    since: TimestampMs
 
 
-class Broadcast(TypedDict):
+class BroadcastResponse(TypedDict):
     connections: int
     """How many saw it."""
 
 
-class SessionShown(TypedDict):
+class SessionResponse(TypedDict):
     """A session of yours with the agent, in its present conversation."""
 
     session: str
@@ -26,5 +26,5 @@ class SessionShown(TypedDict):
     """How much was said."""
     title: str | None
     """How the first message of its begins; null while nothing was said."""
-    created_at: Moment
-    updated_at: Moment
+    created_at: TimestampMs
+    updated_at: TimestampMs

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from parlour.core.ingest.gateway import Accepted, Gateway
+from parlour.core.ingest.gateway import Gateway, IngestResult
 from parlour.core.journal import Row
-from parlour.core.model.event import LOCALE, ConversationKey, EventContext, EventEnvelope, Party
+from parlour.core.model.event import LOCALE, ConversationKey, EventContext, EventEnvelope, Participant
 from parlour.core.model.ports import Clock, Ids
 from parlour_sdk.values import dataclass
 
@@ -13,20 +13,20 @@ from ..errors import Problem
 from ..principals import Principal
 from .frames import MessageFrame
 
-TITLE_CHARACTERS = 200
+MAX_TITLE_LENGTH = 200
 
 
 def conversation_key(agent_id: str, session: str, principal: Principal) -> ConversationKey:
     return ConversationKey("default", "webui", "", session, "", agent_id, principal.owner)
 
 
-def last_used(row: Row) -> str:
+def session_sort_key(row: Row) -> str:
     """Returns the sort key of a session: the time of its last message."""
     return f"{row['updated_at']:015d} {row['conversation_id']}"
 
 
 def session_view(row: Row, beginnings: Mapping[str, str]) -> dict[str, Any]:
-    title = beginnings.get(row["conversation_id"], "")[:TITLE_CHARACTERS]
+    title = beginnings.get(row["conversation_id"], "")[:MAX_TITLE_LENGTH]
     return {
         "session": row["chat"],
         "conversation_id": row["conversation_id"],
@@ -47,7 +47,7 @@ class ChatSession:
     clock: Clock
     locale: str = ""
 
-    async def say(self, frame: MessageFrame, principal: Principal) -> Accepted:
+    async def send(self, frame: MessageFrame, principal: Principal) -> IngestResult:
         if not (frame.text or "").strip() and not frame.contents:
             raise Problem(422, "invalid_argument", "a message needs text or contents")
         contents = [element.model_dump(mode="json", exclude_none=True) for element in frame.contents]
@@ -62,7 +62,7 @@ class ChatSession:
                 agent_id=self.agent_id,
                 principal=principal.owner,
                 event_time=self.clock.now(),
-                actor=Party("user", principal.id, principal.name, {LOCALE: self.locale} if self.locale else {}),
+                actor=Participant("user", principal.id, principal.name, {LOCALE: self.locale} if self.locale else {}),
                 input={"contents": contents} if frame.text is None else {"text": frame.text, "contents": contents},
             )
         )

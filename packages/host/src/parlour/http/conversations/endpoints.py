@@ -5,22 +5,22 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Response
 
 from parlour.core.access import audit
-from parlour.core.config.default_agents import Claims, DefaultAgentBook, removing
-from parlour.core.errors import Refused
+from parlour.core.config.default_agents import DefaultAgentRepository, ScopeDefaults, delete_statements
+from parlour.core.errors import CallRejected
 from parlour.core.journal import Journal, Row, Select, where
 from parlour.core.model.ports import Clock, Ids
-from parlour.core.runs.conversation_deletion import Erasing
+from parlour.core.runs.conversation_deletion import ConversationEraser
 from parlour.core.store.conversations import Conversations
-from parlour.core.store.history import History
+from parlour.core.store.history import HistoryReader
 from parlour.core.store.tables import CONVERSATIONS, TRANSCRIPT
 
 from .. import views
-from ..auth import Chatter, Reader
+from ..auth import ChatUser, Reader
 from ..errors import Problem, not_found
 from ..pagination import DIRECTIONS, Cursor, Limit, Order, Pages
 from ..principals import Principal
-from ..responses import Answer, Json, Page, Renewed
-from .responses import ConversationShown, TranscriptShown
+from ..responses import Json, NewConversationResponse, PageResponse, ResponseSchema
+from .responses import ConversationResponse, TranscriptItemResponse
 from .search import ConversationSearch
 
 ConversationId = Annotated[str, Path(max_length=64)]
@@ -33,10 +33,10 @@ Text = Annotated[
 def router(
     journal: Journal,
     pages: Pages,
-    history: History,
+    history: HistoryReader,
     conversations: Conversations,
-    default_agents: DefaultAgentBook,
-    erasing: Erasing,
+    default_agents: DefaultAgentRepository,
+    erasing: ConversationEraser,
     search: ConversationSearch,
     ids: Ids,
     clock: Clock,
@@ -49,18 +49,18 @@ def router(
             raise not_found(f"conversation '{conversation_id}'", "GET /api/v1/conversations lists them")
         return rows[0]
 
-    async def own_defaults(conversation_id: str) -> Claims:
+    async def own_defaults(conversation_id: str) -> ScopeDefaults:
         """Returns the default agents of the conversation's chat or thread, if it is that chat's current
         conversation."""
-        key = await conversations.key(conversation_id)
+        key = await conversations.get_key(conversation_id)
         if key is None or await conversations.find(key) != conversation_id:
             return ()
-        return default_agents.of_conversation(key)
+        return default_agents.for_conversation(key)
 
     @routes.get("/conversations")
     async def list_conversations(
         principal: Reader, q: Text = None, limit: Limit = 50, cursor: Cursor = None
-    ) -> Annotated[Json, Answer(Page[ConversationShown])]:
+    ) -> Annotated[Json, ResponseSchema(PageResponse[ConversationResponse])]:
         """Newest first; with a chat key only its own. With `q` a page may hold fewer than `limit`, also none."""
         conditions = () if principal.may("viewer") else where(principal=principal.owner)
         if q is not None:
@@ -70,7 +70,7 @@ def router(
     @routes.get("/conversations/{conversation_id}")
     async def read_conversation(
         conversation_id: ConversationId, principal: Reader
-    ) -> Annotated[Json, Answer(ConversationShown)]:
+    ) -> Annotated[Json, ResponseSchema(ConversationResponse)]:
         return views.conversation(await visible(conversation_id, principal))
 
     @routes.get("/conversations/{conversation_id}/transcript")
@@ -81,28 +81,28 @@ def router(
         order: Order = "oldest",
         limit: Limit = 50,
         cursor: Cursor = None,
-    ) -> Annotated[Json, Answer(Page[TranscriptShown])]:
+    ) -> Annotated[Json, ResponseSchema(PageResponse[TranscriptItemResponse])]:
         """In the order it was said or the other way round; with `q` what matches, the best first, on one page."""
         await visible(conversation_id, principal)
         conditions = where(conversation_id=conversation_id)
         if q is not None:
-            rows = await history.matching(q, conversation_id, conditions, limit)
+            rows = await history.search_rows(q, conversation_id, conditions, limit)
             return {"items": [views.transcript_item(row) for row in rows], "next_cursor": None}
         way = DIRECTIONS[order]
         return await pages.page(TRANSCRIPT, conditions, "seq", views.transcript_item, limit, cursor, way)
 
     @routes.post("/conversations/{conversation_id}/reset")
     async def reset_conversation(
-        conversation_id: ConversationId, principal: Chatter
-    ) -> Annotated[Json, Answer(Renewed)]:
+        conversation_id: ConversationId, principal: ChatUser
+    ) -> Annotated[Json, ResponseSchema(NewConversationResponse)]:
         """Its chat begins anew; what was said before stays under its own id."""
         await visible(conversation_id, principal)
-        key = await conversations.key(conversation_id)
+        key = await conversations.get_key(conversation_id)
         assert key is not None
-        return {"conversation_id": await conversations.renew(key, ids, clock)}
+        return {"conversation_id": await conversations.start_new(key, ids, clock)}
 
     @routes.delete("/conversations/{conversation_id}", status_code=204)
-    async def delete_conversation(conversation_id: ConversationId, principal: Chatter) -> Response:
+    async def delete_conversation(conversation_id: ConversationId, principal: ChatUser) -> Response:
         """What was said in it is gone, its files' content with the next clean-up; a chat key deletes its own.
 
         Its default agent goes with it.
@@ -110,12 +110,12 @@ def router(
         await visible(conversation_id, principal)
         gone = await own_defaults(conversation_id)
         before = {"default_agents": [each.agent_id for each in gone]} if gone else None
-        entry = audit.admin(principal.owner, "conversation.delete", conversation_id, before, None, clock.now())
+        entry = audit.change_entry(principal.owner, "conversation.delete", conversation_id, before, None, clock.now())
         try:
-            await erasing.erase(conversation_id, principal.party, entry, *removing(gone))
-        except Refused as refusal:
+            await erasing.erase(conversation_id, principal.participant, entry, *delete_statements(gone))
+        except CallRejected as refusal:
             raise Problem(409, "conflict", refusal.message) from refusal
-        default_agents.forget(lambda each: each in gone)
+        default_agents.evict(lambda each: each in gone)
         return Response(status_code=204)
 
     return routes

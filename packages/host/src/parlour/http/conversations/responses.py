@@ -4,10 +4,10 @@ from typing import Any
 
 from typing_extensions import TypedDict
 
-from ..responses import Id, Moment
+from ..responses import Id, TimestampMs
 
 
-class ConversationShown(TypedDict):
+class ConversationResponse(TypedDict):
     conversation_id: Id
     workspace_id: str
     source: str
@@ -19,11 +19,11 @@ class ConversationShown(TypedDict):
     agent_id: Id | None
     items: int
     """How much was said."""
-    created_at: Moment
-    updated_at: Moment
+    created_at: TimestampMs
+    updated_at: TimestampMs
 
 
-class TranscriptShown(TypedDict):
+class TranscriptItemResponse(TypedDict):
     transcript_id: Id
     seq: int
     """Its number in the conversation."""
@@ -38,5 +38,5 @@ class TranscriptShown(TypedDict):
     content_json: list[Any]
     """The content's elements, where it is more than text."""
     artifact_refs: list[dict[str, Any]]
-    created_at: Moment
+    created_at: TimestampMs
     metadata: dict[str, Any]

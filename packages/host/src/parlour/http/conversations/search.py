@@ -2,15 +2,19 @@
 
 from typing import Any
 
-from parlour.core.journal import Condition, Journal, Select, Table, below, holding, where
+from parlour.core.journal import Condition, Journal, Select, Table, below, contains, where
 from parlour.core.pagination import Cursors
 from parlour.core.store.tables import CONVERSATIONS, EVENTS, TRANSCRIPT
 
 from .. import views
 
-SEARCHED_AT_MOST = 500
+MAX_SEARCHED_CONVERSATIONS = 500
 """Maximum number of conversations that one request searches; its cursor continues after them."""
-PLACES: tuple[tuple[Table, str], ...] = ((TRANSCRIPT, "content"), (EVENTS, "actor_name"), (EVENTS, "actor_id"))
+SEARCHED_COLUMNS: tuple[tuple[Table, str], ...] = (
+    (TRANSCRIPT, "content"),
+    (EVENTS, "actor_name"),
+    (EVENTS, "actor_id"),
+)
 
 
 class ConversationSearch:
@@ -27,20 +31,20 @@ class ConversationSearch:
         if cursor is not None:
             conditions += where(conversation_id=below(str(self._cursors.decode(listing, cursor))))
         rows = await self._journal.read(
-            Select(CONVERSATIONS, conditions, (), ("conversation_id",), "descending", SEARCHED_AT_MOST)
+            Select(CONVERSATIONS, conditions, (), ("conversation_id",), "descending", MAX_SEARCHED_CONVERSATIONS)
         )
         found: list[dict[str, Any]] = []
         for row in rows:
-            if await self._holds(row["conversation_id"], text):
+            if await self._contains(row["conversation_id"], text):
                 found.append(views.conversation(row))
             if len(found) == limit:
                 return {"items": found, "next_cursor": self._cursors.encode(listing, row["conversation_id"])}
-        more = rows[-1]["conversation_id"] if len(rows) == SEARCHED_AT_MOST else None
+        more = rows[-1]["conversation_id"] if len(rows) == MAX_SEARCHED_CONVERSATIONS else None
         return {"items": found, "next_cursor": more and self._cursors.encode(listing, more)}
 
-    async def _holds(self, conversation_id: str, text: str) -> bool:
-        for table, column in PLACES:
-            there = where(conversation_id=conversation_id, **{column: holding(text)})
+    async def _contains(self, conversation_id: str, text: str) -> bool:
+        for table, column in SEARCHED_COLUMNS:
+            there = where(conversation_id=conversation_id, **{column: contains(text)})
             if await self._journal.read(Select(table, there, ("conversation_id",), limit=1)):
                 return True
         return False

@@ -4,51 +4,53 @@ names."""
 import re
 from typing import Any
 
-from parlour.core.config.agents import AgentBook
-from parlour.core.config.bots import BotBook
-from parlour.core.config.default_agents import PLACED, Claims, DefaultAgent
-from parlour.core.model.default_scope import NEEDED, Place
-from parlour.core.platforms.port import Catalogue
+from parlour.core.config.agents import AgentRepository
+from parlour.core.config.bots import BotRepository
+from parlour.core.config.default_agents import SCOPE_COLUMNS, DefaultAgent, ScopeDefaults
+from parlour.core.model.default_scope import REQUIRED_FIELDS, DefaultScope
+from parlour.core.platforms.port import AdapterCatalogue
 
-from ..errors import Problem, invalid
+from ..errors import Problem, invalid_field
 from .schemas import DefaultAgentBody
 
-CHAT = re.compile(r"(?:[^/:]+/)?(?:private|group):.+", re.DOTALL)
-CHANNEL = re.compile(r"(?:private|group):.+", re.DOTALL)
+CHAT_PATTERN = re.compile(r"(?:[^/:]+/)?(?:private|group):.+", re.DOTALL)
+CHANNEL_PATTERN = re.compile(r"(?:private|group):.+", re.DOTALL)
 
 
-class DefaultAgentForm:
-    def __init__(self, agents: AgentBook, bots: BotBook, catalogue: Catalogue) -> None:
+class DefaultAgentMapper:
+    def __init__(self, agents: AgentRepository, bots: BotRepository, catalogue: AdapterCatalogue) -> None:
         self._agents = agents
         self._bots = bots
         self._catalogue = catalogue
 
-    def place(self, body: DefaultAgentBody) -> Place:
+    def to_place(self, body: DefaultAgentBody) -> DefaultScope:
         """Builds the place that the body names. Raises a Problem that names an invalid field."""
-        needed = NEEDED[body.scope]
-        for name in PLACED:
+        needed = REQUIRED_FIELDS[body.scope]
+        for name in SCOPE_COLUMNS:
             if bool(getattr(body, name)) != (name in needed):
                 told = ", ".join(needed) or "nothing else"
-                raise invalid(name, f"the scope {body.scope} is named by {told}")
-        self._check_whereabouts(body)
-        return Place(body.scope, body.platform, body.bot_id, body.chat, body.thread_id, body.actor_id)
+                raise invalid_field(name, f"the scope {body.scope} is named by {told}")
+        self._check_place(body)
+        return DefaultScope(body.scope, body.platform, body.bot_id, body.chat, body.thread_id, body.actor_id)
 
     def check_agent(self, body: DefaultAgentBody) -> None:
         if self._agents.get(body.agent_id) is None:
-            raise invalid("agent_id", f"there is no agent '{body.agent_id}'; GET /api/v1/agents lists them")
+            raise invalid_field("agent_id", f"there is no agent '{body.agent_id}'; GET /api/v1/agents lists them")
 
-    def _check_whereabouts(self, body: DefaultAgentBody) -> None:
+    def _check_place(self, body: DefaultAgentBody) -> None:
         if body.bot_id and self._bots.get(body.bot_id) is None:
-            raise invalid("bot_id", f"there is no bot '{body.bot_id}'; GET /api/v1/bots lists them")
+            raise invalid_field("bot_id", f"there is no bot '{body.bot_id}'; GET /api/v1/bots lists them")
         adapters = self._catalogue.manifests()
         if body.platform and body.platform not in adapters:
-            raise invalid("platform", f"there is no platform '{body.platform}'; there are {', '.join(adapters)}")
-        if body.scope == "channel" and not CHANNEL.fullmatch(body.chat):
-            raise invalid("chat", "write a channel as private:<id> or group:<id>, such as group:42")
-        if body.chat and not CHAT.fullmatch(body.chat):
-            raise invalid("chat", "write it as GET /api/v1/conversations shows it, such as group:42 or 10001/group:42")
+            raise invalid_field("platform", f"there is no platform '{body.platform}'; there are {', '.join(adapters)}")
+        if body.scope == "channel" and not CHANNEL_PATTERN.fullmatch(body.chat):
+            raise invalid_field("chat", "write a channel as private:<id> or group:<id>, such as group:42")
+        if body.chat and not CHAT_PATTERN.fullmatch(body.chat):
+            raise invalid_field(
+                "chat", "write it as GET /api/v1/conversations shows it, such as group:42 or 10001/group:42"
+            )
 
-    def shown(self, default: DefaultAgent) -> dict[str, Any]:
+    def to_response(self, default: DefaultAgent) -> dict[str, Any]:
         agent, bot = self._agents.get(default.agent_id), self._bots.get(default.place.bot_id)
         placed = {name: value or None for name, value in default.place._asdict().items()}
         return {
@@ -62,7 +64,7 @@ class DefaultAgentForm:
             "updated_at": default.updated_at,
         }
 
-    def rivals(self, place: Place, there: Claims, wanted: str) -> Problem:
+    def conflict(self, place: DefaultScope, there: ScopeDefaults, wanted: str) -> Problem:
         """Builds the error for a place that already has another default agent."""
         known = " and ".join(f"agent '{self._name(each.agent_id)}'" for each in there) or "another agent"
         message = (
@@ -78,6 +80,6 @@ class DefaultAgentForm:
         return agent.name if agent is not None else agent_id
 
 
-def audited(default: DefaultAgent) -> dict[str, Any]:
+def audit_view(default: DefaultAgent) -> dict[str, Any]:
     placed = {name: value for name, value in default.place._asdict().items() if value}
     return {**placed, "agent_id": default.agent_id}

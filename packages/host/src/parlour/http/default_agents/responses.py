@@ -4,10 +4,10 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from ..responses import Id, Moment
+from ..responses import Id, TimestampMs
 
 
-class DefaultAgent(TypedDict):
+class DefaultAgentResponse(TypedDict):
     """What its scope does not need is null."""
 
     default_id: Id
@@ -22,5 +22,5 @@ class DefaultAgent(TypedDict):
     agent_id: Id
     agent_name: str
     agent_enabled: bool
-    created_at: Moment
-    updated_at: Moment
+    created_at: TimestampMs
+    updated_at: TimestampMs

@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from parlour.core.model.default_scope import Scope
+from parlour.core.model.default_scope import ScopeKind
 
 
 class DefaultAgentBody(BaseModel):
@@ -24,7 +24,7 @@ class DefaultAgentBody(BaseModel):
         },
     )
 
-    scope: Scope
+    scope: ScopeKind
     platform: str = Field(default="", max_length=100)
     bot_id: str = Field(default="", max_length=64)
     chat: str = Field(default="", max_length=500)

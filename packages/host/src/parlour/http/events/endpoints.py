@@ -6,29 +6,29 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Response
 
 from parlour.core.journal import where
-from parlour.core.observability.explain.explanations import Trails
+from parlour.core.observability.explain.explanations import Explanations
 from parlour.core.store.tables import EVENTS
 
 from .. import views
-from ..auth import Chatter, Reader
+from ..auth import ChatUser, Reader
 from ..errors import not_found
 from ..pagination import Cursor, Limit, Pages
-from ..responses import Answer, Json, Page
-from .injection import Event
+from ..responses import Json, PageResponse, ResponseSchema
+from .event_schema import EventResponse
 from .responses import AcceptedEvent, EventResult, Trail
 from .schemas import EventBody, EventQuery
-from .service import EventDoor
+from .service import EventService
 
 
-def router(door: EventDoor, pages: Pages, trails: Trails) -> APIRouter:
+def router(door: EventService, pages: Pages, trails: Explanations) -> APIRouter:
     routes = APIRouter(tags=["events"])
 
     @routes.post("/events", status_code=202, response_model=None)
     async def inject_event(
-        body: EventBody, principal: Chatter, query: Annotated[EventQuery, Query()]
-    ) -> Annotated[Response, Answer({202: AcceptedEvent, 200: EventResult})]:
+        body: EventBody, principal: ChatUser, query: Annotated[EventQuery, Query()]
+    ) -> Annotated[Response, ResponseSchema({202: AcceptedEvent, 200: EventResult})]:
         """Accepted when it is durable. The same event_id of the same key is the same event."""
-        return await door.answer(body, principal, query)
+        return await door.handle(body, principal, query)
 
     @routes.get("/events")
     async def list_events(
@@ -38,7 +38,7 @@ def router(door: EventDoor, pages: Pages, trails: Trails) -> APIRouter:
         conversation_id: str | None = None,
         limit: Limit = 50,
         cursor: Cursor = None,
-    ) -> Annotated[Json, Answer(Page[Event])]:
+    ) -> Annotated[Json, ResponseSchema(PageResponse[EventResponse])]:
         """Newest first."""
         filters = {"event_type": type, "bot_id": bot_id, "conversation_id": conversation_id}
         if not principal.may("viewer"):
@@ -49,16 +49,16 @@ def router(door: EventDoor, pages: Pages, trails: Trails) -> APIRouter:
     @routes.get("/events/{name}/why")
     async def explain_event(
         name: Annotated[str, Path(max_length=256)], principal: Reader
-    ) -> Annotated[Json, Answer(Trail)]:
+    ) -> Annotated[Json, ResponseSchema(Trail)]:
         """The decision trail, in words. The name is an event's id, a run's id or a platform's message id."""
         events = [
             event
-            for event in await trails.find(name)
+            for event in await trails.find_events(name)
             if principal.may("viewer") or event["principal"] == principal.owner
         ]
         if not events:
             raise not_found(f"event, run or message '{name}'", "GET /api/v1/events lists events")
-        found = await trails.of(events[0], reruns=principal.may("viewer"))
+        found = await trails.explain(events[0], reruns=principal.may("viewer"))
         return {"event": views.event(found.event), "steps": [asdict(step) for step in found.steps]}
 
     return routes

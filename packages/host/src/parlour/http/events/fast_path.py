@@ -13,19 +13,19 @@ from urllib.parse import parse_qsl
 from starlette.requests import HTTPConnection
 from starlette.responses import Response
 
-from ..errors import answer_for
-from ..limits import Application, Receive, Send, declared_bytes, too_large
+from ..body_limit import AsgiApp, Receive, Send, body_too_large, declared_bytes
+from ..errors import response_for_error
 from ..principals import Authenticator
 from .schemas import EventBody, EventQuery
-from .service import EventDoor
+from .service import EventService
 
 logger = logging.getLogger(__name__)
 
 PATH = "/api/v1/events"
 
 
-class FastLane:
-    def __init__(self, app: Application, door: EventDoor, authenticator: Authenticator, body_bytes: int) -> None:
+class EventFastPath:
+    def __init__(self, app: AsgiApp, door: EventService, authenticator: Authenticator, body_bytes: int) -> None:
         self._app = app
         self._door = door
         self._authenticator = authenticator
@@ -40,18 +40,18 @@ class FastLane:
 
     async def _respond(self, scope: MutableMapping[str, Any], receive: Receive) -> Response:
         try:
-            principal = await self._authenticator.admit(HTTPConnection(scope), "chat")
+            principal = await self._authenticator.authorize(HTTPConnection(scope), "chat")
             query = EventQuery.model_validate(dict(parse_qsl(scope["query_string"].decode("latin-1"))))
-            body = EventBody.model_validate_json(await _whole(scope, receive, self._body_bytes))
-            return await self._door.answer(body, principal, query)
+            body = EventBody.model_validate_json(await _read_body(scope, receive, self._body_bytes))
+            return await self._door.handle(body, principal, query)
         except Exception as error:
-            response = answer_for(error)
+            response = response_for_error(error)
             if response.status_code == 500:
                 logger.exception("POST %s failed", PATH)
             return response
 
 
-async def _whole(scope: MutableMapping[str, Any], receive: Receive, limit: int) -> bytes:
+async def _read_body(scope: MutableMapping[str, Any], receive: Receive, limit: int) -> bytes:
     """Reads the body; empty if the client disconnects before its end."""
     parts: list[bytes] = []
     size = declared_bytes(scope)
@@ -63,4 +63,4 @@ async def _whole(scope: MutableMapping[str, Any], receive: Receive, limit: int) 
         size = sum(map(len, parts))
         if size <= limit and not message.get("more_body", False):
             return b"".join(parts)
-    raise too_large(limit)
+    raise body_too_large(limit)

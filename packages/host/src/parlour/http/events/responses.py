@@ -4,9 +4,9 @@ from typing import Any
 
 from typing_extensions import TypedDict
 
-from ..responses import Id, Moment
+from ..responses import Id, TimestampMs
 from ..runs.responses import RunRecord
-from .injection import Event
+from .event_schema import EventResponse
 
 
 class AcceptedEvent(TypedDict):
@@ -32,23 +32,23 @@ class EventResult(TypedDict):
     """What was said to it: `role`, `content` and more."""
 
 
-class SentenceShown(TypedDict):
+class SentenceResponse(TypedDict):
     code: str
     values: dict[str, Any]
 
 
-class Step(TypedDict):
-    at: Moment
+class TrailStepResponse(TypedDict):
+    at: TimestampMs
     step: str
     text: str
     """In words."""
     data: dict[str, Any]
-    sentences: list[SentenceShown]
+    sentences: list[SentenceResponse]
     """What the text is made of, for those who say it in another language."""
 
 
 class Trail(TypedDict):
     """The decisions about an event, in order."""
 
-    event: Event
-    steps: list[Step]
+    event: EventResponse
+    steps: list[TrailStepResponse]

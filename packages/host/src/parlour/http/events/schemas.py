@@ -6,9 +6,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from parlour_sdk.protocol.content import AgentInput
 
-from ..validation_errors import pattern
+from ..validation_errors import register_pattern
 
-EVENT_TYPE = pattern(r"^[a-z0-9_.]+$", "write it in small letters, as message.received")
+EVENT_TYPE = register_pattern(r"^[a-z0-9_.]+$", "write it in small letters, as message.received")
 Name = Field(default=None, min_length=1, max_length=255)
 
 

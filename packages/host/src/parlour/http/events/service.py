@@ -6,27 +6,27 @@ from typing import Any
 from pydantic_core import to_json
 from starlette.responses import Response
 
-from parlour.core.config.agents import AgentBook
-from parlour.core.config.bots import BotBook
-from parlour.core.config.routes import RouteBook
+from parlour.core.config.agents import AgentRepository
+from parlour.core.config.bots import BotRepository
+from parlour.core.config.routes import RouteRepository
 from parlour.core.encoding import loads
-from parlour.core.ingest.gateway import Accepted, Gateway
+from parlour.core.ingest.gateway import Gateway, IngestResult
 from parlour.core.journal import Journal
-from parlour.core.model.event import EventContext, EventEnvelope, Party
+from parlour.core.model.event import EventContext, EventEnvelope, Participant
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.runs.outcomes import Outcomes
 from parlour.core.store import transcript
-from parlour.core.store.inbox import Inbox, Settled
+from parlour.core.store.inbox import Inbox, InboxOutcome
 from parlour.core.store.ledger import Ledger
-from parlour.core.store.outbox_rows import OutgoingRows
+from parlour.core.store.outbox_rows import OutboxStore
 
 from .. import views
-from ..errors import Problem, invalid, not_found
+from ..errors import Problem, invalid_field, not_found
 from ..principals import Principal
 from .schemas import ActorBody, EventBody, EventQuery
 
 
-class EventInjection:
+class EventInjector:
     """Builds events from API calls and hands them to the gateway.
 
     `agent_id` hands the event directly to that agent, whose replies are returned only here; `bot_id` applies that bot's
@@ -35,7 +35,13 @@ class EventInjection:
     """
 
     def __init__(
-        self, gateway: Gateway, agents: AgentBook, bots: BotBook, routes: RouteBook, ids: Ids, clock: Clock
+        self,
+        gateway: Gateway,
+        agents: AgentRepository,
+        bots: BotRepository,
+        routes: RouteRepository,
+        ids: Ids,
+        clock: Clock,
     ) -> None:
         self._gateway = gateway
         self._agents = agents
@@ -44,17 +50,21 @@ class EventInjection:
         self._ids = ids
         self._clock = clock
 
-    async def inject(self, body: EventBody, principal: Principal) -> Accepted:
+    async def inject(self, body: EventBody, principal: Principal) -> IngestResult:
         if (body.agent_id is None) == (body.bot_id is None):
-            raise invalid("agent_id", "name either this or bot_id, so that somebody can answer")
+            raise invalid_field("agent_id", "name either this or bot_id, so that somebody can answer")
         event = self._event(body, principal)
         known = body.agent_id is None or self._agents.get(body.agent_id) is not None
         if not known:
-            recorded = await self._gateway.recorded(event)
+            recorded = await self._gateway.find_accepted(event)
             if recorded is None:
                 raise not_found(f"agent '{body.agent_id}'", "GET /api/v1/agents lists them")
             return recorded  # it was sent before the agent was deleted
-        if body.bot_id is not None and self._bots.get(body.bot_id) is None and not self._routes.of(body.bot_id):
+        if (
+            body.bot_id is not None
+            and self._bots.get(body.bot_id) is None
+            and not self._routes.in_match_order(body.bot_id)
+        ):
             raise not_found(f"bot '{body.bot_id}'", "GET /api/v1/bots lists them")
         return await self._gateway.ingest(event)
 
@@ -75,24 +85,26 @@ class EventInjection:
             principal=principal.owner,
             event_time=self._clock.now(),
             actor=_actor(body.actor, principal),
-            subject=Party(subject.subject_type, subject.subject_id, "", subject.data) if subject else Party(),
+            subject=Participant(subject.subject_type, subject.subject_id, "", subject.data)
+            if subject
+            else Participant(),
             input=body.input.model_dump(mode="json", exclude_none=True),
             data=body.data,
         )
 
 
-def _actor(named: ActorBody | None, principal: Principal) -> Party:
+def _actor(named: ActorBody | None, principal: Principal) -> Participant:
     """Returns the sender that rules, state and budgets see.
 
     Only the scope `platform` may act for users of other systems. For every other caller the actor id is prefixed with
     the caller's own, so that it can't act as a user of a platform or of another key, and the role is dropped.
     """
     if named is None:
-        return principal.party
+        return principal.participant
     if principal.may("platform"):
-        return Party(named.actor_type, named.actor_id, named.actor_name, named.metadata)
+        return Participant(named.actor_type, named.actor_id, named.actor_name, named.metadata)
     metadata = {name: value for name, value in named.metadata.items() if name != "role"}
-    return Party(named.actor_type, f"{principal.owner}:{named.actor_id}", named.actor_name, metadata)
+    return Participant(named.actor_type, f"{principal.owner}:{named.actor_id}", named.actor_name, metadata)
 
 
 def _for_platform(body: EventBody, principal: Principal) -> bool:
@@ -100,27 +112,27 @@ def _for_platform(body: EventBody, principal: Principal) -> bool:
     return body.bot_id is not None and named and principal.may("platform")
 
 
-class Results:
+class EventResults:
     """Returns the result of an event, immediately or after waiting until the event is handled."""
 
     def __init__(self, journal: Journal, outcomes: Outcomes) -> None:
         self._journal = journal
         self._inbox = Inbox(journal)
         self._ledger = Ledger(journal)
-        self._rows = OutgoingRows(journal)
+        self._rows = OutboxStore(journal)
         self._outcomes = outcomes
 
-    async def wait(self, accepted: Accepted, timeout: float) -> dict[str, Any]:
-        expected = self._outcomes.expect(accepted.seq)
+    async def wait(self, accepted: IngestResult, timeout: float) -> dict[str, Any]:
+        expected = self._outcomes.wait_for(accepted.seq)
         try:
             # a duplicate may be completed already; a new pending event can't be, since its lane has not run yet
-            known = accepted.duplicate or accepted.settled
+            known = accepted.duplicate or accepted.handled
             settled = await self._inbox.outcome(accepted.seq) if known else None
             if settled is None:
                 async with asyncio.timeout(timeout):
                     settled = await expected
         except TimeoutError:
-            run_id = await self._inbox.working_run(accepted.seq)
+            run_id = await self._inbox.active_run_id(accepted.seq)
             details = {"event_id": accepted.event_id, "run_id": run_id or None}
             message = f"no result within {timeout:g} s; the run goes on, ask again with the same event_id"
             raise Problem(504, "timeout", message, details) from None
@@ -128,8 +140,8 @@ class Results:
             expected.cancel()
         return await self._view(accepted, settled)
 
-    async def _view(self, accepted: Accepted, settled: Settled) -> dict[str, Any]:
-        run = await self._ledger.run(settled.run_id) if settled.run_id else None
+    async def _view(self, accepted: IngestResult, settled: InboxOutcome) -> dict[str, Any]:
+        run = await self._ledger.get_run(settled.run_id) if settled.run_id else None
         return {
             "event_id": accepted.event_id,
             "conversation_id": accepted.conversation_id,
@@ -139,22 +151,22 @@ class Results:
             "messages": await self._messages(accepted, settled),
         }
 
-    async def _messages(self, accepted: Accepted, settled: Settled) -> list[dict[str, Any]]:
+    async def _messages(self, accepted: IngestResult, settled: InboxOutcome) -> list[dict[str, Any]]:
         """Returns the messages of the run; without a run, the notices that the sender got instead."""
         if settled.run_id:
-            return [row.message for row in await self._rows.of_run(settled.run_id)]
+            return [row.message for row in await self._rows.shown_by_run(settled.run_id)]
         items = await transcript.replies(self._journal, accepted.conversation_id, accepted.seq)
         return [{"role": row["role"], "content": row["content"], "metadata": loads(row["metadata"])} for row in items]
 
 
-class EventDoor:
+class EventService:
     """Injects an event and responds immediately or when the event has been handled."""
 
-    def __init__(self, injection: EventInjection, results: Results) -> None:
+    def __init__(self, injection: EventInjector, results: EventResults) -> None:
         self._injection = injection
         self._results = results
 
-    async def answer(self, body: EventBody, principal: Principal, query: EventQuery) -> Response:
+    async def handle(self, body: EventBody, principal: Principal, query: EventQuery) -> Response:
         accepted = await self._injection.inject(body, principal)
         if query.wait is None:
             told = {

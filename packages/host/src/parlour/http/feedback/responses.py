@@ -2,10 +2,10 @@
 
 from typing_extensions import TypedDict
 
-from ..responses import Id, Moment
+from ..responses import Id, TimestampMs
 
 
-class FeedbackShown(TypedDict):
+class FeedbackResponse(TypedDict):
     feedback_id: str
     feedback_type: int
     """1: good, 2: bad."""
@@ -19,5 +19,5 @@ class FeedbackShown(TypedDict):
     agent_id: Id | None
     bot_id: Id | None
     conversation_id: Id | None
-    created_at: Moment
-    updated_at: Moment
+    created_at: TimestampMs
+    updated_at: TimestampMs

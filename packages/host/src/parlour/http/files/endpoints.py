@@ -10,17 +10,17 @@ from fastapi import Path as InPath
 
 from parlour.core.journal import GuardFailed, Journal, Unit
 from parlour.core.model.ports import Clock
-from parlour.core.store.artifact_service import Artifacts
-from parlour.core.store.artifacts import Artifact, Description, Place
-from parlour.core.store.objects import PIECE_BYTES
+from parlour.core.store.artifact_service import ArtifactService
+from parlour.core.store.artifacts import Artifact, ArtifactInfo, ArtifactScope
+from parlour.core.store.objects import CHUNK_BYTES
 
 from ..artifacts.access import ArtifactAccess
-from ..artifacts.responses import FileShown
-from ..auth import Chatter, Reader
-from ..errors import Problem, not_found, not_kept
-from ..multipart import receive, spool
+from ..artifacts.responses import UploadedFileResponse
+from ..auth import ChatUser, Reader
+from ..errors import Problem, not_found, upload_not_stored
+from ..multipart import read_form, upload_directory
 from ..principals import Principal
-from ..responses import Answer, Json
+from ..responses import Json, ResponseSchema
 
 FileId = Annotated[str, InPath(max_length=64)]
 BODY = {
@@ -43,36 +43,38 @@ BODY = {
 
 
 def router(
-    kept: Artifacts, access: ArtifactAccess, journal: Journal, clock: Clock, uploads: Path, unclaimed: int
+    kept: ArtifactService, access: ArtifactAccess, journal: Journal, clock: Clock, uploads: Path, unclaimed: int
 ) -> APIRouter:
     """`unclaimed` is the time in milliseconds after which an upload expires if no message uses it."""
     routes = APIRouter(tags=["files"])
 
     async def visible(file_id: str, principal: Principal) -> Artifact:
-        found = await kept.find(file_id)
-        upload = found is not None and found.description.source == "upload"
+        found = await kept.get(file_id)
+        upload = found is not None and found.info.source == "upload"
         if found is None or not upload or not await access.allows(principal, found):
             raise not_found(f"file '{file_id}'", "send it again with POST /api/v1/files")
         return found
 
     @routes.post("/files", status_code=201, openapi_extra=BODY)
-    async def upload_file(request: Request, principal: Chatter) -> Annotated[Json, Answer(FileShown)]:
+    async def upload_file(
+        request: Request, principal: ChatUser
+    ) -> Annotated[Json, ResponseSchema(UploadedFileResponse)]:
         """One file in the field 'file'. A message takes it along by naming its id as `artifact_id`."""
-        with spool(uploads) as folder:
+        with upload_directory(uploads) as folder:
             target = Path(folder) / "upload"
-            name, mime_type = await _received(request, target)
+            name, mime_type = await _read_upload(request, target)
             expires_at = clock.now() + unclaimed
-            described = Description("file", name, mime_type, "upload", expires_at)
-            artifact = await _kept(kept, target, described, principal)
+            described = ArtifactInfo("file", name, mime_type, "upload", expires_at)
+            artifact = await _store(kept, target, described, principal)
         await journal.commit(Unit("file.create", (artifact.insert(),)))
-        return view(artifact)
+        return to_response(artifact)
 
     @routes.get("/files/{file_id}")
-    async def read_file(file_id: FileId, principal: Reader) -> Annotated[Json, Answer(FileShown)]:
-        return view(await visible(file_id, principal))
+    async def read_file(file_id: FileId, principal: Reader) -> Annotated[Json, ResponseSchema(UploadedFileResponse)]:
+        return to_response(await visible(file_id, principal))
 
     @routes.delete("/files/{file_id}", status_code=204)
-    async def delete_file(file_id: FileId, principal: Chatter) -> Response:
+    async def delete_file(file_id: FileId, principal: ChatUser) -> Response:
         """Also from the conversation that has it: who sent it takes it back."""
         artifact = await visible(file_id, principal)
         if not principal.may("operator") and not access.owns(principal, artifact):
@@ -86,19 +88,19 @@ def router(
     return routes
 
 
-def view(artifact: Artifact) -> dict[str, Any]:
+def to_response(artifact: Artifact) -> dict[str, Any]:
     content = f"/api/v1/artifacts/{artifact.artifact_id}/content"
-    return {"file_id": artifact.artifact_id, "content": content, **artifact.told()}
+    return {"file_id": artifact.artifact_id, "content": content, **artifact.to_metadata()}
 
 
-async def _received(request: Request, target: Path) -> tuple[str, str]:
+async def _read_upload(request: Request, target: Path) -> tuple[str, str]:
     content_type = request.headers.get("content-type", "")
     if content_type.partition(";")[0].strip().lower() != "multipart/form-data":
         raise Problem(415, "unsupported_media_type", "send multipart/form-data with the file in the field 'file'")
     try:
-        form = await receive(request.stream(), content_type, "file", target)
+        form = await read_form(request.stream(), content_type, "file", target)
     except OSError as error:
-        raise not_kept(error) from error
+        raise upload_not_stored(error) from error
     if form.file_name is None:
         raise Problem(422, "invalid_argument", "file: send one file in the field 'file'")
     unknown = sorted(form.texts.keys() - {"mime_type"})
@@ -108,13 +110,13 @@ async def _received(request: Request, target: Path) -> tuple[str, str]:
     return form.file_name, form.texts.get("mime_type", "")
 
 
-async def _kept(kept: Artifacts, source: Path, described: Description, principal: Principal) -> Artifact:
-    incoming = await kept.begin()
+async def _store(kept: ArtifactService, source: Path, described: ArtifactInfo, principal: Principal) -> Artifact:
+    incoming = await kept.start_upload()
     try:
         with source.open("rb") as file:
-            while block := await asyncio.to_thread(file.read, PIECE_BYTES):
+            while block := await asyncio.to_thread(file.read, CHUNK_BYTES):
                 await incoming.write(block)
     except BaseException:
-        incoming.abandon()
+        incoming.abort()
         raise
-    return await kept.made(incoming, described, Place(), principal.owner)
+    return await kept.finish_upload(incoming, described, ArtifactScope(), principal.owner)

@@ -4,22 +4,22 @@ from typing import Annotated
 
 from fastapi import APIRouter, Response
 
-from ..responses import Answer
-from .fast_path import Waiting, alive, readiness
-from .responses import Alive, Ready
+from ..responses import ResponseSchema
+from .fast_path import PendingStartSteps, healthz_response, readyz_response
+from .responses import HealthResponse, ReadinessResponse
 
 
-def router(waiting: Waiting) -> APIRouter:
+def router(waiting: PendingStartSteps) -> APIRouter:
     routes = APIRouter(tags=["health"])
 
     @routes.get("/healthz", response_model=None)
-    async def healthz() -> Annotated[Response, Answer(Alive)]:
+    async def healthz() -> Annotated[Response, ResponseSchema(HealthResponse)]:
         """The process answers."""
-        return alive()
+        return healthz_response()
 
     @routes.get("/readyz", response_model=None)
-    async def readyz() -> Annotated[Response, Answer({200: Ready, 503: Ready})]:
+    async def readyz() -> Annotated[Response, ResponseSchema({200: ReadinessResponse, 503: ReadinessResponse})]:
         """Migrated, every plugin ready or failed, owed work picked up."""
-        return readiness(waiting())
+        return readyz_response(waiting())
 
     return routes

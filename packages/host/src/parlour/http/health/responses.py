@@ -5,11 +5,11 @@ from typing import Literal, NotRequired
 from typing_extensions import TypedDict
 
 
-class Alive(TypedDict):
+class HealthResponse(TypedDict):
     status: Literal["ok"]
 
 
-class Ready(TypedDict):
+class ReadinessResponse(TypedDict):
     status: Literal["ready", "waiting"]
     waiting_for: NotRequired[list[str]]
     """What is still to come, in words."""

@@ -8,7 +8,7 @@ from fastapi import APIRouter
 from parlour.core.model.ports import Clock
 
 from ..auth import Reader
-from ..responses import Answer, Json
+from ..responses import Json, ResponseSchema
 from .responses import Info
 
 
@@ -16,7 +16,7 @@ def router(version: str, facts: Callable[[], dict[str, Any]], clock: Clock) -> A
     routes = APIRouter(tags=["info"])
 
     @routes.get("/info")
-    async def read_info(principal: Reader) -> Annotated[Json, Answer(Info)]:
+    async def read_info(principal: Reader) -> Annotated[Json, ResponseSchema(Info)]:
         return {"version": version, "time": clock.now(), **facts()}
 
     return routes

@@ -2,10 +2,10 @@
 
 from typing_extensions import TypedDict
 
-from ..responses import Moment
+from ..responses import TimestampMs
 
 
-class Sizes(TypedDict):
+class SizeLimitsResponse(TypedDict):
     body_bytes: int
     chat_frame_bytes: int
     upload_bytes: int
@@ -13,10 +13,10 @@ class Sizes(TypedDict):
 
 class Info(TypedDict):
     version: str
-    time: Moment
+    time: TimestampMs
     protocol: int
     """The edition of the protocol."""
-    limits: Sizes
+    limits: SizeLimitsResponse
     outbound_ips: list[str]
     """Addresses that this Host reaches platforms from."""
     time_zone: str

@@ -6,15 +6,15 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from parlour.core.access.keys import ApiKeys, Key, Scope
+from parlour.core.access.keys import ApiKeyRecord, ApiKeys, Scope
 from parlour.core.model.ports import Clock
 from parlour.core.pagination import Cursors
 
 from ..accounts.responses import ApiKey, NewApiKey
 from ..auth import Admin
 from ..errors import not_found
-from ..pagination import Cursor, Limit, part
-from ..responses import Answer, Json, Page
+from ..pagination import Cursor, Limit, paginate
+from ..responses import Json, PageResponse, ResponseSchema
 
 KeyId = Annotated[str, Path(max_length=64)]
 
@@ -35,19 +35,19 @@ def router(keys: ApiKeys, cursors: Cursors, clock: Clock) -> APIRouter:
     routes = APIRouter(tags=["keys"])
 
     @routes.post("/api-keys", status_code=201)
-    async def create_key(body: NewKey, principal: Admin) -> Annotated[Json, Answer(NewApiKey)]:
+    async def create_key(body: NewKey, principal: Admin) -> Annotated[Json, ResponseSchema(NewApiKey)]:
         """`key` is in this answer only."""
         days = body.expires_in_days
         expires_at = clock.now() + int(days * 24 * 3600 * 1000) if days else 0
         secret, key = await keys.create(body.name, body.scope, principal.owner, expires_at)
-        return {**_shown(key), "key": secret}
+        return {**_to_response(key), "key": secret}
 
     @routes.get("/api-keys")
     async def list_keys(
         principal: Admin, limit: Limit = 50, cursor: Cursor = None
-    ) -> Annotated[Json, Answer(Page[ApiKey])]:
-        page, more = part(cursors, "api-keys", await keys.all(), attrgetter("key_id"), limit, cursor)
-        return {"items": [_shown(key) for key in page], "next_cursor": more}
+    ) -> Annotated[Json, ResponseSchema(PageResponse[ApiKey])]:
+        page, more = paginate(cursors, "api-keys", await keys.all(), attrgetter("key_id"), limit, cursor)
+        return {"items": [_to_response(key) for key in page], "next_cursor": more}
 
     @routes.delete("/api-keys/{key_id}", status_code=204)
     async def revoke_key(key_id: KeyId, principal: Admin) -> Response:
@@ -59,7 +59,7 @@ def router(keys: ApiKeys, cursors: Cursors, clock: Clock) -> APIRouter:
     return routes
 
 
-def _shown(key: Key) -> dict[str, Any]:
+def _to_response(key: ApiKeyRecord) -> dict[str, Any]:
     return {
         "key_id": key.key_id,
         "name": key.name,

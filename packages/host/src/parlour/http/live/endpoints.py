@@ -8,13 +8,13 @@ from fastapi import APIRouter, WebSocket, WebSocketDisconnect
 from pydantic import BaseModel, Field, ValidationError
 from pydantic_core import to_json
 
-from parlour.core.observability.live_feed import Board, Frame, Watcher
+from parlour.core.observability.live_feed import Frame, LiveFeed, LiveSubscriber
 
-from ..chat.endpoints import REFUSED, refuse
+from ..chat.endpoints import REFUSED_CLOSE_CODE_BASE, refuse_socket
 from ..errors import Problem
 from ..principals import Authenticator
 
-CHECKED_EVERY = 15.0
+ACCESS_CHECK_INTERVAL_SECONDS = 15.0
 """Seconds between checks of the subscriber's rights; revoked access ends after at most this time."""
 
 
@@ -24,21 +24,21 @@ class LiveQuery(BaseModel):
     after: int | None = Field(default=None, ge=0)
 
 
-def router(board: Board, authenticator: Authenticator) -> APIRouter:
+def router(board: LiveFeed, authenticator: Authenticator) -> APIRouter:
     routes = APIRouter(tags=["live"])
 
     @routes.websocket("/live")
     async def live(socket: WebSocket) -> None:
         """Sends frames `{"type", "id", "state", "seq", ...}`; docs/http.md lists them."""
         try:
-            await authenticator.admit(socket, "viewer")
+            await authenticator.authorize(socket, "viewer")
             query = LiveQuery.model_validate(dict(socket.query_params))
         except (Problem, ValidationError) as problem:
-            await refuse(socket, problem)
+            await refuse_socket(socket, problem)
             return
         await socket.accept()
-        with board.watching(query.after) as watcher:
-            work = [_tell(socket, watcher), _check(socket, authenticator), _hear(socket)]
+        with board.subscribe(query.after) as watcher:
+            work = [_send_frames(socket, watcher), _recheck_access(socket, authenticator), _answer_pings(socket)]
             tasks = [asyncio.create_task(each) for each in work]
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             for task in tasks:
@@ -48,24 +48,24 @@ def router(board: Board, authenticator: Authenticator) -> APIRouter:
     return routes
 
 
-async def _tell(socket: WebSocket, watcher: Watcher) -> None:
+async def _send_frames(socket: WebSocket, watcher: LiveSubscriber) -> None:
     with contextlib.suppress(WebSocketDisconnect):
         while True:
-            for frame in await watcher.take():
+            for frame in await watcher.receive():
                 await _send(socket, frame)
 
 
-async def _check(socket: WebSocket, authenticator: Authenticator) -> None:
+async def _recheck_access(socket: WebSocket, authenticator: Authenticator) -> None:
     while True:
-        await asyncio.sleep(CHECKED_EVERY)
+        await asyncio.sleep(ACCESS_CHECK_INTERVAL_SECONDS)
         try:
-            await authenticator.admit(socket, "viewer")
+            await authenticator.authorize(socket, "viewer")
         except Problem as problem:
-            await socket.close(REFUSED + problem.status)
+            await socket.close(REFUSED_CLOSE_CODE_BASE + problem.status)
             return
 
 
-async def _hear(socket: WebSocket) -> None:
+async def _answer_pings(socket: WebSocket) -> None:
     """Answers `ping`, so that a client can check the connection. All other frames of a client are ignored."""
     with contextlib.suppress(WebSocketDisconnect):
         while True:

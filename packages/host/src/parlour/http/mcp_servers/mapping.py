@@ -5,60 +5,64 @@ from collections.abc import Collection, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from parlour.core.config.form_validation import MASKED
-from parlour.core.config.mcp_servers import McpBook
+from parlour.core.config.form_validation import SECRET_MASK
+from parlour.core.config.mcp_servers import McpServerRepository
 from parlour.core.model.mcp_server import McpServer
 from parlour.core.secrets import SecretBox
-from parlour.core.tools.mcp import Status
+from parlour.core.tools.mcp import McpServerStatus
 from parlour_sdk.values import dataclass
 
 from ..errors import Problem
-from .schemas import CONFIRMATION, McpServerBody
+from .schemas import CONFIRMATION_TEXT, McpServerBody
 
 NOT_CONFIRMED = ("", 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Asker:
+class ChangeRequester:
     """The user who requests a change of a server, and the time of the request."""
 
-    person: str
+    user: str
     """Empty for an API key."""
     now: int
 
 
-class McpServerForm:
-    def __init__(self, book: McpBook, secrets: SecretBox, reserved: Collection[str], allow_unsandboxed: bool) -> None:
+class McpServerMapper:
+    def __init__(
+        self, book: McpServerRepository, secrets: SecretBox, reserved: Collection[str], allow_unsandboxed: bool
+    ) -> None:
         self._book = book
         self._secrets = secrets
         self._reserved = reserved
         self._allow_unsandboxed = allow_unsandboxed
 
-    def server(
-        self, server_id: str, body: McpServerBody, before: McpServer | None = None, by: Asker | None = None
+    def to_server(
+        self, server_id: str, body: McpServerBody, before: McpServer | None = None, by: ChangeRequester | None = None
     ) -> McpServer:
         """Builds the server; raises Problem for invalid input. `by` is the requester, who may confirm a command."""
-        namesake = self._book.named(body.name)
+        namesake = self._book.get_by_name(body.name)
         if body.name in self._reserved:
-            raise refused("name", f"'{body.name}' is the namespace of Parlour's own tools; choose another name")
+            raise invalid_field("name", f"'{body.name}' is the namespace of Parlour's own tools; choose another name")
         if namesake is not None and namesake.server_id != server_id:
-            raise taken(body.name)
-        confirmed = self._confirmed(body, before, by) if body.transport == "stdio" else NOT_CONFIRMED
-        kept = before if before is not None and _is_same_place(before, body) else None
+            raise name_conflict(body.name)
+        confirmed = self._sandbox_confirmation(body, before, by) if body.transport == "stdio" else NOT_CONFIRMED
+        kept = before if before is not None and _is_same_target(before, body) else None
         return McpServer(
             server_id,
             body.name,
             body.transport,
             body.url,
-            self._sealed("headers", body.headers, kept.headers if kept else {}),
+            self._seal("headers", body.headers, kept.headers if kept else {}),
             body.command,
             tuple(body.arguments),
-            self._sealed("environment", body.environment, kept.environment if kept else {}),
+            self._seal("environment", body.environment, kept.environment if kept else {}),
             body.enabled,
             *confirmed,
         )
 
-    def _confirmed(self, body: McpServerBody, before: McpServer | None, by: Asker | None) -> tuple[str, int]:
+    def _sandbox_confirmation(
+        self, body: McpServerBody, before: McpServer | None, by: ChangeRequester | None
+    ) -> tuple[str, int]:
         """Returns the user who confirmed that the command may run outside any sandbox, and the time.
 
         A confirmation is valid for one command with its arguments and environment; changing any of them requires a new
@@ -66,48 +70,50 @@ class McpServerForm:
         """
         if before is not None and before.unsandboxed_by and _is_same_command(before, body):
             return before.unsandboxed_by, before.unsandboxed_at
-        in_words = body.confirmation.strip().casefold() == CONFIRMATION
-        if in_words and by is not None and by.person:
-            return by.person, by.now
+        in_words = body.confirmation.strip().casefold() == CONFIRMATION_TEXT
+        if in_words and by is not None and by.user:
+            return by.user, by.now
         if self._allow_unsandboxed:
             return NOT_CONFIRMED
         if in_words:
             words = "an API key can't confirm this; log in as an owner or admin, or set mcp.allow_unsandboxed"
-            raise refused("confirmation", words)
+            raise invalid_field("confirmation", words)
         words = "this command would run outside any sandbox, with the Host's own rights;"
-        confirm = f"an owner or admin who is logged in confirms that with the words '{CONFIRMATION}'"
-        raise refused("confirmation", f"{words} {confirm}")
+        confirm = f"an owner or admin who is logged in confirms that with the words '{CONFIRMATION_TEXT}'"
+        raise invalid_field("confirmation", f"{words} {confirm}")
 
-    def _sealed(self, field: str, given: Mapping[str, str], before: Mapping[str, str]) -> dict[str, str]:
+    def _seal(self, field: str, given: Mapping[str, str], before: Mapping[str, str]) -> dict[str, str]:
         """Seals the given values. A masked value keeps the stored secret, which is never sent to another address or
         command than the one it was entered for."""
         for name, value in given.items():
-            if value == MASKED and name not in before:
+            if value == SECRET_MASK and name not in before:
                 words = "this is the mask of a secret, which belongs to another address or command, or is new; send"
-                raise refused(f"{field}.{name}", f"{words} the secret itself")
-        return {name: before[name] if value == MASKED else self._secrets.seal(value) for name, value in given.items()}
+                raise invalid_field(f"{field}.{name}", f"{words} the secret itself")
+        return {
+            name: before[name] if value == SECRET_MASK else self._secrets.seal(value) for name, value in given.items()
+        }
 
 
-def _is_same_place(before: McpServer, body: McpServerBody) -> bool:
+def _is_same_target(before: McpServer, body: McpServerBody) -> bool:
     there = (before.transport, before.url, before.command, list(before.arguments))
     return there == (body.transport, body.url, body.command, body.arguments)
 
 
 def _is_same_command(before: McpServer, body: McpServerBody) -> bool:
-    kept = all(value == MASKED and name in before.environment for name, value in body.environment.items())
-    return kept and len(body.environment) == len(before.environment) and _is_same_place(before, body)
+    kept = all(value == SECRET_MASK and name in before.environment for name, value in body.environment.items())
+    return kept and len(body.environment) == len(before.environment) and _is_same_target(before, body)
 
 
-def shown(server: McpServer) -> dict[str, Any]:
+def to_response(server: McpServer) -> dict[str, Any]:
     """Serializes a server with masked secrets."""
     return {
         **asdict(server),
-        "headers": dict.fromkeys(server.headers, MASKED),
-        "environment": dict.fromkeys(server.environment, MASKED),
+        "headers": dict.fromkeys(server.headers, SECRET_MASK),
+        "environment": dict.fromkeys(server.environment, SECRET_MASK),
     }
 
 
-def shown_status(status: Status) -> dict[str, Any]:
+def status_response(status: McpServerStatus) -> dict[str, Any]:
     return {
         "state": status.state,
         "since": status.since or None,
@@ -118,10 +124,10 @@ def shown_status(status: Status) -> dict[str, Any]:
     }
 
 
-def refused(field: str, message: str) -> Problem:
+def invalid_field(field: str, message: str) -> Problem:
     fields = [{"field": field, "message": message}]
     return Problem(422, "invalid_argument", f"{field}: {message}", {"fields": fields})
 
 
-def taken(name: str) -> Problem:
+def name_conflict(name: str) -> Problem:
     return Problem(409, "conflict", f"name: another MCP server is called '{name}' already; its tools are {name}.…")

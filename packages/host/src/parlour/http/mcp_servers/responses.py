@@ -4,10 +4,10 @@ from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
-from ..responses import Id, Moment
+from ..responses import Id, TimestampMs
 
 
-class RemoteTool(TypedDict):
+class McpToolResponse(TypedDict):
     """As the server describes it."""
 
     name: str
@@ -16,7 +16,7 @@ class RemoteTool(TypedDict):
     read_only: bool
 
 
-class RemoteResource(TypedDict):
+class McpResourceResponse(TypedDict):
     uri: str
     """Of a template, with names in braces to be filled in."""
     name: str
@@ -25,16 +25,16 @@ class RemoteResource(TypedDict):
     is_template: bool
 
 
-class PromptArgument(TypedDict):
+class McpPromptArgumentResponse(TypedDict):
     name: str
     description: str
     required: bool
 
 
-class RemotePrompt(TypedDict):
+class McpPromptResponse(TypedDict):
     name: str
     description: str
-    arguments: list[PromptArgument]
+    arguments: list[McpPromptArgumentResponse]
 
 
 class McpContent(TypedDict):
@@ -53,19 +53,19 @@ class McpIdentity(TypedDict):
 
 class McpStatus(TypedDict):
     state: Literal["off", "connecting", "connected", "failed"]
-    since: Moment | None
+    since: TimestampMs | None
     last_error: str | None
     protocol_version: str | None
     server: McpIdentity
     """As it calls itself."""
-    tools: list[RemoteTool]
-    resources: list[RemoteResource]
-    prompts: list[RemotePrompt]
+    tools: list[McpToolResponse]
+    resources: list[McpResourceResponse]
+    prompts: list[McpPromptResponse]
     left_out: list[str]
     """A sentence for each thing that is not offered."""
 
 
-class McpServer(TypedDict):
+class McpServerResponse(TypedDict):
     server_id: Id
     name: str
     """The namespace of its tools."""

@@ -7,15 +7,15 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from ..validation_errors import pattern
+from ..validation_errors import register_pattern
 
-NAME = pattern(r"^[a-z0-9][a-z0-9_-]{0,39}$", "use small letters, digits, - and _, at most 40 of them")
+NAME_PATTERN = register_pattern(r"^[a-z0-9][a-z0-9_-]{0,39}$", "use small letters, digits, - and _, at most 40 of them")
 HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,200}")
 HEADER_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
-VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,199}")
-CONFIRMATION = "run without a sandbox"
+VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,199}")
+CONFIRMATION_TEXT = "run without a sandbox"
 """Text with which an operator confirms that a command runs with the Host's own rights."""
-OWN_HEADERS = frozenset({"host", "content-length", "content-type", "accept", "transfer-encoding", "connection"})
+RESERVED_HEADERS = frozenset({"host", "content-length", "content-type", "accept", "transfer-encoding", "connection"})
 
 
 def _url(url: str) -> str:
@@ -33,7 +33,7 @@ def _url(url: str) -> str:
 
 def _headers(headers: dict[str, str]) -> dict[str, str]:
     for name, value in headers.items():
-        if not HEADER_NAME.fullmatch(name) or name.lower() in OWN_HEADERS:
+        if not HEADER_NAME.fullmatch(name) or name.lower() in RESERVED_HEADERS:
             raise PydanticCustomError("header", "holds a name that can't be a header of its own, such as Authorization")
         if not HEADER_VALUE.fullmatch(value) or value != value.strip():
             raise PydanticCustomError(
@@ -44,18 +44,18 @@ def _headers(headers: dict[str, str]) -> dict[str, str]:
 
 def _environment(variables: dict[str, str]) -> dict[str, str]:
     for name, value in variables.items():
-        if not VARIABLE.fullmatch(name) or "\0" in value:
+        if not VARIABLE_NAME.fullmatch(name) or "\0" in value:
             raise PydanticCustomError("environment", "holds a name that can't be a variable, such as API_KEY")
     return variables
 
 
-def _words(words: str) -> str:
+def _reject_nul(words: str) -> str:
     if "\0" in words:
         raise PydanticCustomError("words", "holds a NUL character, which no command can")
     return words
 
 
-Word = Annotated[str, Field(max_length=4096), AfterValidator(_words)]
+CommandArgument = Annotated[str, Field(max_length=4096), AfterValidator(_reject_nul)]
 
 
 class McpServerBody(BaseModel):
@@ -70,18 +70,19 @@ class McpServerBody(BaseModel):
         },
     )
 
-    name: str = Field(pattern=NAME, description="The namespace of its tools: name.tool")
+    name: str = Field(pattern=NAME_PATTERN, description="The namespace of its tools: name.tool")
     transport: Literal["http", "sse", "stdio"] = "http"
     url: Annotated[str, Field(max_length=2048), AfterValidator(_url)] = ""
     headers: Annotated[dict[str, str], Field(max_length=50), AfterValidator(_headers)] = {}
-    command: Word = ""
-    arguments: list[Word] = Field(default=[], max_length=100)
+    command: CommandArgument = ""
+    arguments: list[CommandArgument] = Field(default=[], max_length=100)
     environment: Annotated[dict[str, str], Field(max_length=100), AfterValidator(_environment)] = {}
     enabled: bool = True
     confirmation: str = Field(
         default="",
         max_length=100,
-        description=f"For a server over stdio that is new or changed: '{CONFIRMATION}', sent by a logged-in person; "
+        description=f"For a server over stdio that is new or changed: '{CONFIRMATION_TEXT}', "
+        "sent by a logged-in person; "
         "not needed where the setting mcp.allow_unsandboxed is on",
     )
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from fastapi import APIRouter, Response
 
-from parlour.core.observability.metrics import Measurements, Sample
+from parlour.core.observability.metrics import Metrics, Sample
 
 from ..auth import Viewer
 
@@ -34,7 +34,7 @@ HELP = {
 Gauges = Callable[[], Iterable[Sample]]
 
 
-def router(measurements: Measurements, gauges: Gauges) -> APIRouter:
+def router(measurements: Metrics, gauges: Gauges) -> APIRouter:
     routes = APIRouter(tags=["health"])
 
     @routes.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})

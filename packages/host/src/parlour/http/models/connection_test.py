@@ -4,14 +4,14 @@ import time
 from typing import Any
 
 from parlour.core.model.model_config import Model
-from parlour.core.model.providers import Asking, Models, ProviderFailed
+from parlour.core.model.providers import CallContext, Models, ProviderFailed
 from parlour_sdk.protocol.content import plain_text
 from parlour_sdk.protocol.messages import Message
 from parlour_sdk.protocol.models import Embed, InvokeModel, Rerank
 
-ANSWER_TOKENS = 256
+MAX_ANSWER_TOKENS = 256
 """Token limit of the answer; enough for a model that reasons first."""
-SHOWN_CHARACTERS = 500
+MAX_SHOWN_CHARACTERS = 500
 CALL = "test"
 
 
@@ -19,33 +19,33 @@ class ModelTest:
     def __init__(self, models: Models) -> None:
         self._models = models
 
-    async def of(self, model: Model) -> dict[str, Any]:
+    async def run(self, model: Model) -> dict[str, Any]:
         began = time.monotonic()
         try:
-            told = await self._told(model)
+            told = await self._call(model)
         except ProviderFailed as failure:
             told = {"ok": False, "code": failure.code, "message": failure.message}
         return {**told, "milliseconds": round((time.monotonic() - began) * 1000)}
 
-    async def _told(self, model: Model) -> dict[str, Any]:
-        asking, model_id = Asking(""), model.model_id
+    async def _call(self, model: Model) -> dict[str, Any]:
+        asking, model_id = CallContext(""), model.model_id
         match model.type:
             case "llm":
                 hello = [Message(role="user", content="Say hello in one word.")]
                 request = InvokeModel(
-                    model_id=model_id, messages=hello, extra={"max_tokens": ANSWER_TOKENS}, call_id=CALL
+                    model_id=model_id, messages=hello, extra={"max_tokens": MAX_ANSWER_TOKENS}, call_id=CALL
                 )
                 answer = await self._models.invoke(asking, request)
-                said = plain_text(answer.message.content)[:SHOWN_CHARACTERS]
-                return _well(f"it answered: {said}" if said else "it answered, without words", answer.usage)
+                said = plain_text(answer.message.content)[:MAX_SHOWN_CHARACTERS]
+                return _success(f"it answered: {said}" if said else "it answered, without words", answer.usage)
             case "embedding":
                 vectors = await self._models.embed(asking, Embed(model_id=model_id, texts=["hello"], call_id=CALL))
-                return _well(f"it made a vector of {len(vectors.embeddings[0])} numbers", vectors.usage)
+                return _success(f"it made a vector of {len(vectors.embeddings[0])} numbers", vectors.usage)
             case "rerank":
                 asked = Rerank(model_id=model_id, query="fruit", documents=["an apple", "a car"], call_id=CALL)
                 ranked = await self._models.rerank(asking, asked)
-                return _well(f"it ranked {len(ranked.results)} documents", ranked.usage)
+                return _success(f"it ranked {len(ranked.results)} documents", ranked.usage)
 
 
-def _well(message: str, usage: Any) -> dict[str, Any]:
+def _success(message: str, usage: Any) -> dict[str, Any]:
     return {"ok": True, "message": message, "usage": usage.model_dump(exclude_none=True) if usage else None}

@@ -3,40 +3,42 @@
 from dataclasses import asdict
 from typing import Any
 
-from parlour.core.config.form_validation import MASKED
-from parlour.core.config.models import ModelBook
+from parlour.core.config.form_validation import SECRET_MASK
+from parlour.core.config.models import ModelRepository
 from parlour.core.model.model_config import Model, Prices, Provider
-from parlour.core.models.catalogue import Catalogue, Kind, completed
+from parlour.core.models.catalogue import ModelCatalogue, ModelServiceKind, apply_catalogue_defaults
 from parlour.core.secrets import SecretBox
 
 from ..errors import Problem
 from .schemas import ModelBody, ProviderBody
 
 
-class ModelForms:
-    def __init__(self, book: ModelBook, catalogue: Catalogue, secrets: SecretBox) -> None:
+class ModelMapper:
+    def __init__(self, book: ModelRepository, catalogue: ModelCatalogue, secrets: SecretBox) -> None:
         self._book = book
         self._catalogue = catalogue
         self._secrets = secrets
 
-    def provider(self, provider_id: str, body: ProviderBody, before: Provider | None = None) -> Provider:
+    def to_provider(self, provider_id: str, body: ProviderBody, before: Provider | None = None) -> Provider:
         kind = self._catalogue.get(body.kind)
         if kind is None:
             names = ", ".join(each.kind for each in self._catalogue.kinds())
-            raise invalid("kind", f"there is no kind '{body.kind[:50]}'; known are {names}")
+            raise invalid_field("kind", f"there is no kind '{body.kind[:50]}'; known are {names}")
         base_url = body.base_url if body.base_url != kind.base_url else ""
         if not base_url and not kind.base_url and kind.dialect != "demo":
-            raise invalid("base_url", f"{kind.label} has no address of its own: say where it is")
+            raise invalid_field("base_url", f"{kind.label} has no address of its own: say where it is")
         moved = before is not None and (before.kind, before.base_url) != (body.kind, base_url)
-        sealed = self._sealed(body, before, moved)
+        sealed = self._seal_keys(body, before, moved)
         if kind.needs_key and not sealed:
-            raise invalid("api_keys", f"{kind.label} needs at least one key; they are made at {kind.key_page}")
+            raise invalid_field("api_keys", f"{kind.label} needs at least one key; they are made at {kind.key_page}")
         return Provider(provider_id, body.name, body.kind, base_url, sealed)
 
-    def model(self, model_id: str, body: ModelBody) -> Model:
+    def to_model(self, model_id: str, body: ModelBody) -> Model:
         provider = self._book.provider(body.provider_id)
         if provider is None:
-            raise invalid("provider_id", f"there is no provider '{body.provider_id[:50]}'; GET /api/v1/model-providers")
+            raise invalid_field(
+                "provider_id", f"there is no provider '{body.provider_id[:50]}'; GET /api/v1/model-providers"
+            )
         prices = None if body.prices is None else Prices(**body.prices.model_dump())
         model = Model(
             model_id,
@@ -50,43 +52,43 @@ class ModelForms:
             body.parameters,
         )
         kind = self._catalogue.get(provider.kind)
-        return model if kind is None else completed(model, kind, body.abilities is not None)
+        return model if kind is None else apply_catalogue_defaults(model, kind, body.abilities is not None)
 
-    def _sealed(self, body: ProviderBody, before: Provider | None, moved: bool) -> tuple[str, ...]:
+    def _seal_keys(self, body: ProviderBody, before: Provider | None, moved: bool) -> tuple[str, ...]:
         """Seals the given keys. A mask keeps the key stored at its position; after a change of address or kind masks
         are rejected, so that no key is sent to a new address unintentionally."""
         kept = before.sealed_keys if before is not None else ()
-        given = [MASKED] * len(kept) if body.api_keys is None else body.api_keys
-        masked = [at for at, key in enumerate(given) if key == MASKED]
+        given = [SECRET_MASK] * len(kept) if body.api_keys is None else body.api_keys
+        masked = [at for at, key in enumerate(given) if key == SECRET_MASK]
         if any(at >= len(kept) for at in masked):
-            raise invalid("api_keys", "a mask stands for a key that is there already; give the new key itself")
+            raise invalid_field("api_keys", "a mask stands for a key that is there already; give the new key itself")
         if masked and moved:
-            raise invalid("api_keys", "the address or the kind is another now: enter the keys for it anew")
-        return tuple(kept[at] if key == MASKED else self._secrets.seal(key) for at, key in enumerate(given))
+            raise invalid_field("api_keys", "the address or the kind is another now: enter the keys for it anew")
+        return tuple(kept[at] if key == SECRET_MASK else self._secrets.seal(key) for at, key in enumerate(given))
 
 
-def shown_provider(provider: Provider, kind: Kind | None) -> dict[str, Any]:
+def provider_response(provider: Provider, kind: ModelServiceKind | None) -> dict[str, Any]:
     return {
         "provider_id": provider.provider_id,
         "name": provider.name,
         "kind": provider.kind,
         "base_url": provider.base_url or (kind.base_url if kind else ""),
-        "api_keys": [MASKED] * len(provider.sealed_keys),
+        "api_keys": [SECRET_MASK] * len(provider.sealed_keys),
     }
 
 
-def shown_model(model: Model) -> dict[str, Any]:
+def model_response(model: Model) -> dict[str, Any]:
     """Serializes a model; unknown values are null."""
     told = asdict(model)
     sizes = {name: told[name] or None for name in ("context_window", "max_output_tokens")}
     return {**told, **sizes, "abilities": list(model.abilities)}
 
 
-def shown_kind(kind: Kind) -> dict[str, Any]:
+def kind_response(kind: ModelServiceKind) -> dict[str, Any]:
     told = asdict(kind)
     names = ("kind", "label", "base_url", "needs_key", "key_page", "currency")
     return {**{name: told[name] for name in names}, "models": told["models"]}
 
 
-def invalid(field: str, message: str) -> Problem:
+def invalid_field(field: str, message: str) -> Problem:
     return Problem(422, "invalid_argument", f"{field}: {message}", {"fields": [{"field": field, "message": message}]})

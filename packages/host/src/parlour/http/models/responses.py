@@ -9,7 +9,7 @@ from ..responses import Id, Micros
 ModelType = Literal["llm", "embedding", "rerank"]
 
 
-class Prices(TypedDict):
+class PricesResponse(TypedDict):
     """Of a million tokens each."""
 
     input: float
@@ -17,14 +17,14 @@ class Prices(TypedDict):
     cached_input: float | None
 
 
-class KnownModel(TypedDict):
+class KnownModelResponse(TypedDict):
     name: str
     type: ModelType
     context_window: int
     """In tokens; 0 when nobody knows."""
     max_output_tokens: int
     abilities: list[str]
-    prices: Prices | None
+    prices: PricesResponse | None
     """Null when nobody knows what it costs."""
 
 
@@ -39,10 +39,10 @@ class ModelKind(TypedDict):
     key_page: str
     """Where a key is made."""
     currency: str
-    models: list[KnownModel]
+    models: list[KnownModelResponse]
 
 
-class Provider(TypedDict):
+class ProviderResponse(TypedDict):
     provider_id: Id
     name: str
     kind: str
@@ -51,7 +51,7 @@ class Provider(TypedDict):
     """A mask for each key that there is."""
 
 
-class Model(TypedDict):
+class ModelResponse(TypedDict):
     model_id: Id
     provider_id: Id
     name: str
@@ -60,7 +60,7 @@ class Model(TypedDict):
     context_window: int | None
     max_output_tokens: int | None
     abilities: list[str]
-    prices: Prices | None
+    prices: PricesResponse | None
     """Null when nobody knows what it costs."""
     parameters: dict[str, Any]
     """Sent with every request, unless the request says otherwise."""
@@ -74,7 +74,7 @@ class ModelUsage(TypedDict):
     cost_micros: NotRequired[Micros]
 
 
-class ModelTested(TypedDict):
+class ModelTestResponse(TypedDict):
     ok: bool
     message: str
     """What it answered, or exactly what is wrong."""

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
-KEY_CHARACTERS = 4096
+MAX_KEY_LENGTH = 4096
 _PLAIN = re.compile(r"[\x21-\x7e]+")
 
 
@@ -37,7 +37,7 @@ def _require_address(address: str) -> str:
     return address
 
 
-Key = Annotated[str, Field(min_length=1, max_length=KEY_CHARACTERS), AfterValidator(_require_key)]
+Key = Annotated[str, Field(min_length=1, max_length=MAX_KEY_LENGTH), AfterValidator(_require_key)]
 Ability = Literal["vision", "audio", "tools", "reasoning", "json"]
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from parlour_sdk.values import dataclass
 
 INDEX = "/index.html"
-HASHED = "/assets/"
+HASHED_PREFIX = "/assets/"
 """Prefix of files whose names contain a hash of their content, so that they never change once fetched."""
-FOREVER = "public, max-age=31536000, immutable"
-ASKED_EACH_TIME = "no-cache"
+CACHE_IMMUTABLE = "public, max-age=31536000, immutable"
+CACHE_REVALIDATE = "no-cache"
 TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".html": "text/html"}
 """Media types of the important files, so that they do not depend on the type registry of the machine."""
 
@@ -33,13 +33,13 @@ class PageFiles:
         self._files: Mapping[str, PageFile] = {}
 
     def get(self, address: str) -> PageFile | None:
-        built = _built(self._folder)
+        built = _build_time(self._folder)
         if built != self._built:
-            self._files, self._built = found(self._folder), built
+            self._files, self._built = list_files(self._folder), built
         return self._files.get(address)
 
 
-def _built(folder: Path) -> int:
+def _build_time(folder: Path) -> int:
     """Returns the modification time of the index in nanoseconds; 0 if it does not exist."""
     try:
         return (folder / INDEX.removeprefix("/")).stat().st_mtime_ns
@@ -47,7 +47,7 @@ def _built(folder: Path) -> int:
         return 0
 
 
-def found(folder: Path) -> Mapping[str, PageFile]:
+def list_files(folder: Path) -> Mapping[str, PageFile]:
     """Returns every file of a built page by its URL path; no other file is ever opened."""
     paths = [path for path in folder.rglob("*") if path.is_file()] if folder.is_dir() else []
     return {_address(path, folder): _file(path, folder) for path in paths if path.suffix != ".gz"}
@@ -60,5 +60,5 @@ def _address(path: Path, folder: Path) -> str:
 def _file(path: Path, folder: Path) -> PageFile:
     compressed = path.with_name(path.name + ".gz")
     kind = TYPES.get(path.suffix) or mimetypes.guess_type(path.name)[0] or "application/octet-stream"
-    cache = FOREVER if _address(path, folder).startswith(HASHED) else ASKED_EACH_TIME
+    cache = CACHE_IMMUTABLE if _address(path, folder).startswith(HASHED_PREFIX) else CACHE_REVALIDATE
     return PageFile(path, kind, cache, compressed if compressed.is_file() else None)

@@ -8,11 +8,11 @@ from typing import Any
 from starlette.datastructures import Headers
 from starlette.responses import FileResponse, PlainTextResponse, Response
 
-from ..limits import Application, Receive, Send
+from ..body_limit import AsgiApp, Receive, Send
 from .files import INDEX, PageFile, PageFiles
 
 NOT_BUILT = "The page is not built. Build it with 'make web' and load this again; the interface is at /api/v1."
-POLICY = "; ".join(
+CONTENT_SECURITY_POLICY = "; ".join(
     (
         "default-src 'none'",
         "script-src 'self'",
@@ -28,7 +28,7 @@ POLICY = "; ".join(
 """Loads nothing from other sites and runs no inline script, so that content injected into the page is never
 executed."""
 HEADERS = {
-    "content-security-policy": POLICY,
+    "content-security-policy": CONTENT_SECURITY_POLICY,
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
     "referrer-policy": "no-referrer",
@@ -36,15 +36,15 @@ HEADERS = {
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
 }
 INDEX_NAME = INDEX.removeprefix("/")
-RELATIVE = b'="./'
+RELATIVE_REFERENCE = b'="./'
 """Prefix of relative references in the index: files of the page, and the page's own path in `<meta
 name="base-path">`."""
-OTHERS = ("/api/", "/healthz", "/readyz", "/metrics")
+NON_PAGE_PREFIXES = ("/api/", "/healthz", "/readyz", "/metrics")
 """Prefixes of paths that never belong to the page."""
 
 
-class PageServing:
-    def __init__(self, app: Application, folder: Path, prefix: str = "") -> None:
+class PageServer:
+    def __init__(self, app: AsgiApp, folder: Path, prefix: str = "") -> None:
         """`prefix`: the path below which browsers see the page, such as /chat."""
         self._app = app
         self._files = PageFiles(folder)
@@ -56,10 +56,10 @@ class PageServing:
 
     def _response(self, scope: MutableMapping[str, Any]) -> Response | None:
         path: str = scope["path"]
-        if path.startswith(OTHERS) or scope["method"] not in ("GET", "HEAD"):
+        if path.startswith(NON_PAGE_PREFIXES) or scope["method"] not in ("GET", "HEAD"):
             return None
         headers = Headers(scope=scope)
-        file = self._files.get(path) or self._place(path, headers)
+        file = self._files.get(path) or self._client_route(path, headers)
         if file is not None:
             return self._index(file, headers) if file.path.name == INDEX_NAME else _answer(file, headers)
         return PlainTextResponse(NOT_BUILT, 503) if path == "/" else None
@@ -67,7 +67,7 @@ class PageServing:
     def _index(self, file: PageFile, asked: Headers) -> Response:
         """Serves the index with absolute paths to its files, since a browser requests it at any depth."""
         try:
-            text = file.path.read_bytes().replace(RELATIVE, f'="{self._prefix}/'.encode())
+            text = file.path.read_bytes().replace(RELATIVE_REFERENCE, f'="{self._prefix}/'.encode())
         except FileNotFoundError:
             return PlainTextResponse(NOT_BUILT, 503)  # the page is being rebuilt
         etag = f'"{hashlib.sha256(text).hexdigest()[:32]}"'
@@ -76,7 +76,7 @@ class PageServing:
             return Response(status_code=304, headers=headers)
         return Response(text, headers=headers, media_type=file.media_type)
 
-    def _place(self, path: str, headers: Headers) -> PageFile | None:
+    def _client_route(self, path: str, headers: Headers) -> PageFile | None:
         """Returns the index for a path that the page's own router handles. Clients that do not accept HTML do not get
         it."""
         wanted = path == "/" or "text/html" in headers.get("accept", "")

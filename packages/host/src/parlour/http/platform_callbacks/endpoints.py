@@ -7,13 +7,13 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Request, WebSocket
 from fastapi.responses import PlainTextResponse
 
-from parlour.core.platforms.hooks import HookAnswer, HookCall, TakesSockets
+from parlour.core.platforms.hooks import HookCall, HookResponse, SocketReceiver
 
 from ..errors import not_found
 from .sockets import AsgiHookSocket
 
-Hook = Callable[[str, HookCall], Awaitable[HookAnswer | None]]
-FindAdapter = Callable[[str], TakesSockets | None]
+Hook = Callable[[str, HookCall], Awaitable[HookResponse | None]]
+FindAdapter = Callable[[str], SocketReceiver | None]
 BotId = Annotated[str, Path(max_length=64)]
 
 

@@ -8,15 +8,15 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from parlour.core.platforms.hooks import Handshake, SocketClosed
 
-from ..socket_control import EXTENSION, SocketControl
+from ..socket_control import SOCKET_EXTENSION, SocketControl
 
-TOO_LARGE = 1009
+TOO_LARGE_CLOSE_CODE = 1009
 
 
 class AsgiHookSocket:
     def __init__(self, socket: WebSocket, path: str) -> None:
         self._socket = socket
-        self._control = cast(SocketControl, socket.scope["extensions"][EXTENSION])
+        self._control = cast(SocketControl, socket.scope["extensions"][SOCKET_EXTENSION])
         peer = socket.client.host if socket.client else "an unknown address"
         self.handshake = Handshake(path, socket.scope["query_string"].decode("latin-1"), socket.headers.items(), peer)
 
@@ -31,7 +31,7 @@ class AsgiHookSocket:
     async def receive(self) -> str | bytes:
         message = await self._socket.receive()
         if message["type"] == "websocket.disconnect":
-            raise SocketClosed(too_large=message.get("code") == TOO_LARGE)
+            raise SocketClosed(too_large=message.get("code") == TOO_LARGE_CLOSE_CODE)
         text: str | None = message.get("text")
         content: str | bytes = message["bytes"] if text is None else text
         return content

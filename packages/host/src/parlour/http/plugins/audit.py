@@ -4,8 +4,8 @@ import re
 from typing import Any
 
 from parlour.core.access import audit
-from parlour.core.access.audit_writer import AuditLog
-from parlour.core.model.plugin_manager import PluginFacts
+from parlour.core.access.audit_writer import AuditWriter
+from parlour.core.model.plugin_manager import PluginInfo
 from parlour.core.model.ports import Clock
 
 from ..principals import Principal
@@ -13,24 +13,26 @@ from ..principals import Principal
 _CREDENTIALS = re.compile(r"(?<=://)[^/@\s]*@")
 
 
-class Changes:
-    def __init__(self, log: AuditLog, clock: Clock) -> None:
+class PluginAudit:
+    def __init__(self, log: AuditWriter, clock: Clock) -> None:
         self._log = log
         self._clock = clock
 
     async def record(
-        self, principal: Principal, action: str, before: PluginFacts | None, after: PluginFacts | None
+        self, principal: Principal, action: str, before: PluginInfo | None, after: PluginInfo | None
     ) -> None:
         """Adds the entry of a change that was made already; an entry that can't be written now waits for the
         database."""
         facts = after or before
         assert facts is not None
         now = self._clock.now()
-        self._log.add([audit.admin(principal.owner, action, facts.plugin_id, _shown(before), _shown(after), now)])
+        self._log.add(
+            [audit.change_entry(principal.owner, action, facts.plugin_id, _audit_view(before), _audit_view(after), now)]
+        )
         await self._log.flush()
 
 
-def _shown(facts: PluginFacts | None) -> dict[str, Any] | None:
+def _audit_view(facts: PluginInfo | None) -> dict[str, Any] | None:
     if facts is None:
         return None
     return {

@@ -9,17 +9,17 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 
-from parlour.core.model.plugin_manager import UNUSABLE, PluginKeeper, PluginProblem
+from parlour.core.model.plugin_manager import UNUSABLE, PluginError, PluginManager
 from parlour.core.pagination import Cursors
 
 from ..auth import Admin, Operator, Viewer
 from ..errors import Problem, not_found
-from ..pagination import Cursor, LongLimit, part
-from ..responses import Answer, Json, Page
-from .audit import Changes
-from .install_request import installation
-from .responses import Plugin
-from .schemas import ChangeBody, InstallBody, view
+from ..pagination import Cursor, LongLimit, paginate
+from ..responses import Json, PageResponse, ResponseSchema
+from .audit import PluginAudit
+from .install_request import read_install_request
+from .responses import PluginResponse
+from .schemas import ChangeBody, InstallBody, to_response
 
 STATUS = {
     "not_found": 404,
@@ -60,64 +60,66 @@ BODY = {
 def _refusals() -> Iterator[None]:
     try:
         yield
-    except PluginProblem as problem:
+    except PluginError as problem:
         raise Problem(STATUS.get(problem.code, 422), problem.code, problem.message, problem.details) from problem
     except asyncio.CancelledError:  # the server is stopping and does not wait for work that may take minutes
         raise Problem(503, "stopping", "the Host stopped before this was done; look at it when it runs again") from None
 
 
-def router(plugins: PluginKeeper, uploads: Path, changes: Changes, cursors: Cursors) -> APIRouter:
+def router(plugins: PluginManager, uploads: Path, changes: PluginAudit, cursors: Cursors) -> APIRouter:
     routes = APIRouter(tags=["plugins"])
 
     @routes.get("/plugins")
     async def list_plugins(
         principal: Viewer, limit: LongLimit = 1000, cursor: Cursor = None
-    ) -> Annotated[Json, Answer(Page[Plugin])]:
+    ) -> Annotated[Json, ResponseSchema(PageResponse[PluginResponse])]:
         """Every installed plugin; one that does not run says why."""
         with _refusals():
-            page, more = part(cursors, "plugins", plugins.all(), attrgetter("plugin_id"), limit, cursor)
-        return {"items": [view(each) for each in page], "next_cursor": more}
+            page, more = paginate(cursors, "plugins", plugins.all(), attrgetter("plugin_id"), limit, cursor)
+        return {"items": [to_response(each) for each in page], "next_cursor": more}
 
     @routes.post("/plugins/install", status_code=201, openapi_extra=BODY)
-    async def install_plugin(request: Request, principal: Admin) -> Annotated[Json, Answer(Plugin)]:
+    async def install_plugin(request: Request, principal: Admin) -> Annotated[Json, ResponseSchema(PluginResponse)]:
         """Installs or upgrades; a version that does not start leaves the one before it in service."""
         with _refusals():
-            async with installation(request, uploads) as asked:
+            async with read_install_request(request, uploads) as asked:
                 before = {each.plugin_id: each for each in plugins.all()}
-                facts = await plugins.install(asked.source, asked.shown, asked.granted, asked.upgrade)
+                facts = await plugins.install(asked.source, asked.file_name, asked.granted, asked.upgrade)
         await changes.record(principal, "plugin.install", before.get(facts.plugin_id), facts)
-        return view(facts)
+        return to_response(facts)
 
     @routes.get("/plugins/{author}/{name}")
-    async def read_plugin(author: str, name: str, principal: Viewer) -> Annotated[Json, Answer(Plugin)]:
+    async def read_plugin(author: str, name: str, principal: Viewer) -> Annotated[Json, ResponseSchema(PluginResponse)]:
         with _refusals():
             facts = plugins.get(f"{author}/{name}")
         if facts is None:
             raise not_found(f"plugin '{author}/{name}'", "GET /api/v1/plugins lists them")
-        return view(facts)
+        return to_response(facts)
 
     @routes.put("/plugins/{author}/{name}")
     async def change_plugin(
         author: str, name: str, body: ChangeBody, principal: Admin
-    ) -> Annotated[Json, Answer(Plugin)]:
+    ) -> Annotated[Json, ResponseSchema(PluginResponse)]:
         with _refusals():
             before = plugins.get(f"{author}/{name}")
             facts = await plugins.change(f"{author}/{name}", body.granted, body.enabled)
         await changes.record(principal, "plugin.change", before, facts)
-        return view(facts)
+        return to_response(facts)
 
     @routes.post("/plugins/{author}/{name}/restart")
-    async def restart_plugin(author: str, name: str, principal: Admin) -> Annotated[Json, Answer(Plugin)]:
+    async def restart_plugin(
+        author: str, name: str, principal: Admin
+    ) -> Annotated[Json, ResponseSchema(PluginResponse)]:
         with _refusals():
             before = plugins.get(f"{author}/{name}")
             facts = await plugins.restart(f"{author}/{name}")
         await changes.record(principal, "plugin.restart", before, facts)
-        return view(facts)
+        return to_response(facts)
 
     @routes.get("/plugins/{author}/{name}/logs")
     async def read_log(
         author: str, name: str, principal: Operator, limit: LogLimit = 200
-    ) -> Annotated[Json, Answer(Page[str])]:
+    ) -> Annotated[Json, ResponseSchema(PageResponse[str])]:
         """The last lines that it wrote, oldest first; before them those of the last build of its environment."""
         with _refusals():
             return {"items": await plugins.log(f"{author}/{name}", limit), "next_cursor": None}

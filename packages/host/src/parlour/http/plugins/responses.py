@@ -4,13 +4,13 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from ..responses import Moment, Words
+from ..responses import LocalizedText, TimestampMs
 
 Permissions = dict[str, list[str]]
 PluginState = Literal["building", "starting", "ready", "waiting", "failed", "stopped", "disabled"]
 
 
-class PermissionInWords(TypedDict):
+class PermissionTextResponse(TypedDict):
     key: str
     values: dict[str, str]
     """What the text in another language is made with."""
@@ -18,18 +18,18 @@ class PermissionInWords(TypedDict):
     """What it may do, such as "call tools"."""
 
 
-class PermissionWords(TypedDict):
-    asked: list[PermissionInWords]
-    granted: list[PermissionInWords]
-    ungranted: list[PermissionInWords]
+class PermissionTextsResponse(TypedDict):
+    asked: list[PermissionTextResponse]
+    granted: list[PermissionTextResponse]
+    ungranted: list[PermissionTextResponse]
 
 
-class PluginPermissionsShown(TypedDict):
+class PluginPermissionsResponse(TypedDict):
     asked: Permissions
     granted: Permissions
     ungranted: Permissions
     """Asked for and not granted."""
-    words: PermissionWords
+    words: PermissionTextsResponse
 
 
 class PluginComponent(TypedDict):
@@ -37,7 +37,7 @@ class PluginComponent(TypedDict):
     name: str
 
 
-class Plugin(TypedDict):
+class PluginResponse(TypedDict):
     id: str
     """`author/name`."""
     version: str
@@ -46,9 +46,9 @@ class Plugin(TypedDict):
     reason: str | None
     """Why it does not run, or what else is to be known about it."""
     enabled: bool
-    label: Words | None
-    description: Words | None
-    permissions: PluginPermissionsShown
+    label: LocalizedText | None
+    description: LocalizedText | None
+    permissions: PluginPermissionsResponse
     sandbox: str | None
     """How it is confined; null when that is not known."""
     sandbox_reason: str | None
@@ -60,6 +60,6 @@ class Plugin(TypedDict):
     source: str
     """Where it came from."""
     sha256: str
-    installed_at: Moment | None
+    installed_at: TimestampMs | None
     components: list[PluginComponent]
     warnings: list[str]

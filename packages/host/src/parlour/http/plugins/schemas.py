@@ -5,14 +5,14 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from parlour.core.access.permission_text import in_words
-from parlour.core.model.plugin_manager import Grants, PluginFacts
+from parlour.core.access.permission_text import describe_permissions
+from parlour.core.model.plugin_manager import PermissionMap, PluginInfo
 from parlour_sdk.protocol.manifest import PluginPermissions
 
-UNASKED = "no_sandbox"
+NO_SANDBOX_PERMISSION = "no_sandbox"
 """Permission text of a plugin without a sandbox. It describes what the plugin can do, not what it requested."""
 
-Item = str
+PermissionItem = str
 """A granted permission: `key` for everything that is requested under it, or `key:value`."""
 
 
@@ -25,7 +25,7 @@ class InstallBody(BaseModel):
     )
 
     source: str = Field(min_length=1, max_length=4096, description="A folder, a zip file or a git address")
-    granted: list[Item] | None = Field(default=None, max_length=1000)
+    granted: list[PermissionItem] | None = Field(default=None, max_length=1000)
     upgrade: str | None = Field(default=None, description="Refuses anything but a new version of this plugin")
 
 
@@ -34,7 +34,7 @@ class UploadFields(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    granted: list[Item] | None = Field(default=None, max_length=1000)
+    granted: list[PermissionItem] | None = Field(default=None, max_length=1000)
     upgrade: str | None = None
 
 
@@ -43,7 +43,7 @@ class ChangeBody(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    granted: list[Item] | None = Field(default=None, max_length=1000)
+    granted: list[PermissionItem] | None = Field(default=None, max_length=1000)
     enabled: bool | None = None
 
     @model_validator(mode="after")
@@ -53,22 +53,22 @@ class ChangeBody(BaseModel):
         return self
 
 
-def _permissions(facts: PluginFacts) -> dict[str, Any]:
+def _permissions(facts: PluginInfo) -> dict[str, Any]:
     """Returns the permissions as `granted` accepts them, and as texts for the operator who decides."""
     named = {"asked": facts.asked, "granted": facts.granted, "ungranted": facts.ungranted}
     boxed = facts.sandbox not in ("", "none")
-    words = {name: _words(given, boxed) for name, given in named.items()}
+    words = {name: _permission_texts(given, boxed) for name, given in named.items()}
     for name in ("asked", "ungranted"):
-        words[name] = [each for each in words[name] if each["key"] != UNASKED]
+        words[name] = [each for each in words[name] if each["key"] != NO_SANDBOX_PERMISSION]
     return {**named, "words": words}
 
 
-def _words(given: Grants, boxed: bool) -> list[dict[str, Any]]:
+def _permission_texts(given: PermissionMap, boxed: bool) -> list[dict[str, Any]]:
     permissions = PluginPermissions.model_validate({key: list(values) for key, values in given.items()})
-    return [asdict(sentence) for sentence in in_words(permissions, boxed)]
+    return [asdict(sentence) for sentence in describe_permissions(permissions, boxed)]
 
 
-def view(facts: PluginFacts) -> dict[str, Any]:
+def to_response(facts: PluginInfo) -> dict[str, Any]:
     return {
         "id": facts.plugin_id,
         "version": facts.version,

@@ -6,22 +6,22 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter
 
-from parlour.core.model.runner import Descriptor
+from parlour.core.model.runner import RunnerDescriptor
 from parlour.core.pagination import Cursors
-from parlour.core.runs.runner_registry import Registry
+from parlour.core.runs.runner_registry import RunnerRegistry
 
 from ..auth import Viewer
-from ..pagination import Cursor, LongLimit, part
-from ..responses import Answer, Json, Page
+from ..pagination import Cursor, LongLimit, paginate
+from ..responses import Json, PageResponse, ResponseSchema
 from .responses import Runner
 
 PluginStatus = Callable[[str], str]
 
 
-def router(registry: Registry, plugin_status: PluginStatus, cursors: Cursors) -> APIRouter:
+def router(registry: RunnerRegistry, plugin_status: PluginStatus, cursors: Cursors) -> APIRouter:
     routes = APIRouter(tags=["runners"])
 
-    def view(descriptor: Descriptor) -> dict[str, Any]:
+    def view(descriptor: RunnerDescriptor) -> dict[str, Any]:
         manifest = descriptor.manifest.model_dump(mode="json")
         plugin = {
             "id": descriptor.plugin_id,
@@ -34,9 +34,9 @@ def router(registry: Registry, plugin_status: PluginStatus, cursors: Cursors) ->
     @routes.get("/runners")
     async def list_runners(
         principal: Viewer, limit: LongLimit = 1000, cursor: Cursor = None
-    ) -> Annotated[Json, Answer(Page[Runner])]:
+    ) -> Annotated[Json, ResponseSchema(PageResponse[Runner])]:
         """Every runner of every installed plugin."""
-        page, more = part(cursors, "runners", registry.all(), attrgetter("runner_id"), limit, cursor)
+        page, more = paginate(cursors, "runners", registry.all(), attrgetter("runner_id"), limit, cursor)
         return {"items": [view(descriptor) for descriptor in page], "next_cursor": more}
 
     return routes

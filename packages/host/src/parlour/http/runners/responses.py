@@ -6,7 +6,7 @@ from parlour_sdk.protocol.form import FormItem
 from parlour_sdk.protocol.manifest import Capabilities, Permissions
 
 from ..plugins.responses import PluginState
-from ..responses import Words
+from ..responses import LocalizedText
 
 
 class RunnerPlugin(TypedDict):
@@ -19,8 +19,8 @@ class Runner(TypedDict):
     """What agents are made of."""
 
     id: str
-    label: Words
-    description: Words | None
+    label: LocalizedText
+    description: LocalizedText | None
     capabilities: Capabilities
     permissions: Permissions
     config_schema: list[FormItem]

@@ -5,26 +5,35 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query
 
 from parlour.core.access import audit
-from parlour.core.errors import Refused
+from parlour.core.errors import CallRejected
 from parlour.core.journal import Journal, Row, Select, where
 from parlour.core.model.ports import Clock
-from parlour.core.reruns.replay import Replays
+from parlour.core.reruns.replay import ReplayBuilder
 from parlour.core.reruns.reruns import Reruns
 from parlour.core.runs.control import RunControl
-from parlour.core.runs.session import Ending
-from parlour.core.store.feedback import Feedback
+from parlour.core.runs.session import RunTermination
+from parlour.core.store.feedback import FeedbackStore
 from parlour.core.store.ledger import Ledger
 from parlour.core.store.model_calls import ModelCalls
 from parlour.core.store.tables import CONVERSATIONS, OUTBOX, RUN_EVENTS
 
 from .. import views
-from ..auth import Chatter, ModelCallReader, Operator, Reader, Viewer
+from ..auth import ChatUser, ModelCallReader, Operator, Reader, Viewer
 from ..errors import Problem, not_found
 from ..pagination import Cursor, Limit, LongLimit, Pages
 from ..principals import Principal
-from ..responses import Answer, Json, Page
-from .queries import RunListing, Wanted
-from .responses import Delivery, ModelCallShown, Replay, Run, RunDetail, RunEventShown, RunListed, RunStatus
+from ..responses import Json, PageResponse, ResponseSchema
+from .queries import RunFilter, RunListing
+from .responses import (
+    DeliveryResponse,
+    ModelCallResponse,
+    ReplayResponse,
+    RunDetail,
+    RunEventResponse,
+    RunListItem,
+    RunResponse,
+    RunStatus,
+)
 from .schemas import RerunBody
 
 RunId = Annotated[str, Path(max_length=64)]
@@ -38,7 +47,7 @@ Actor = Annotated[
         description="Id of the sender, exactly. Two platforms may use the same id: add `bot_id`",
     ),
 ]
-Moment = Annotated[int | None, Query(ge=0, le=2**53, description="Milliseconds since 1970")]
+TimestampQuery = Annotated[int | None, Query(ge=0, le=2**53, description="Milliseconds since 1970")]
 Text = Annotated[
     str | None,
     Query(
@@ -47,8 +56,8 @@ Text = Annotated[
         description="Part of an answer, of the sender's name or id, or of how the text begins that the run answers",
     ),
 ]
-CANCELLED = Ending("cancelled", "cancelled", "a person cancelled the run")
-LISTED = 100
+CANCELLED = RunTermination("cancelled", "cancelled", "a person cancelled the run")
+MAX_LISTED = 100
 _STATUS = {"not_found": 404, "invalid_argument": 422, "denied": 403, "rate_limited": 429}
 
 
@@ -56,13 +65,13 @@ def router(
     journal: Journal, control: RunControl, reruns: Reruns, listing: RunListing, pages: Pages, clock: Clock
 ) -> APIRouter:
     routes = APIRouter(tags=["runs"])
-    ledger, feedback, replays = Ledger(journal), Feedback(journal), Replays(journal)
+    ledger, feedback, replays = Ledger(journal), FeedbackStore(journal), ReplayBuilder(journal)
     model_calls = ModelCalls(journal)
 
     async def visible(run_id: str, principal: Principal) -> Row:
         """Returns the run if the principal may see it. Another principal's run yields not_found, like one that never
         existed; so does a rerun for users of its chat."""
-        run = await ledger.run(run_id)
+        run = await ledger.get_run(run_id)
         if run is not None and run["rerun_of"] and not principal.may("viewer"):
             run = None
         if run is not None and not principal.may("viewer"):
@@ -81,53 +90,53 @@ def router(
         bot_id: BotId = None,
         conversation_id: Name = None,
         actor: Actor = None,
-        since: Moment = None,
-        until: Moment = None,
+        since: TimestampQuery = None,
+        until: TimestampQuery = None,
         q: Text = None,
         limit: LongLimit = 50,
         cursor: Cursor = None,
-    ) -> Annotated[Json, Answer(Page[RunListed])]:
+    ) -> Annotated[Json, ResponseSchema(PageResponse[RunListItem])]:
         """Newest first. With `actor` or `q` a page may hold fewer than `limit`, also none; `next_cursor` goes on."""
-        wanted = Wanted(status, agent_id, bot_id, conversation_id, since, until, actor)
+        wanted = RunFilter(status, agent_id, bot_id, conversation_id, since, until, actor)
         if q is not None or actor is not None:
             return await listing.search(q, wanted, limit, cursor)
         return await listing.page(wanted, limit, cursor)
 
     @routes.get("/runs/{run_id}")
-    async def read_run(run_id: RunId, principal: Reader) -> Annotated[Json, Answer(RunDetail)]:
+    async def read_run(run_id: RunId, principal: Reader) -> Annotated[Json, ResponseSchema(RunDetail)]:
         run = await visible(run_id, principal)
         return {
             **await whole(run),
             "event": await listing.event(run),
             "deliveries": (await deliveries(run_id))["items"],
-            "denials": [views.denial(row) for row in await ledger.denials(run_id, LISTED)],
-            "feedback": [views.feedback(row) for row in await feedback.of_run(run_id)],
+            "denials": [views.denial(row) for row in await ledger.denials(run_id, MAX_LISTED)],
+            "feedback": [views.feedback(row) for row in await feedback.for_run(run_id)],
             **await compared(run, principal),
         }
 
-    async def deliveries(run_id: str, limit: int = LISTED, cursor: str | None = None) -> dict[str, Any]:
+    async def deliveries(run_id: str, limit: int = MAX_LISTED, cursor: str | None = None) -> dict[str, Any]:
         return await pages.page(OUTBOX, where(run_id=run_id), "seq", views.delivery, limit, cursor, "ascending")
 
     async def whole(run: Row) -> dict[str, Any]:
-        return {**views.run(run), **await listing.about(run)}
+        return {**views.run(run), **await listing.run_context(run)}
 
     async def compared(run: Row, principal: Principal) -> dict[str, Any]:
         """Returns a rerun together with its original; for any other run, the list of its reruns."""
         if run["rerun_of"]:
-            original = await ledger.run(run["rerun_of"])
+            original = await ledger.get_run(run["rerun_of"])
             return {**await side(run), "original": await side(original) if original is not None else None}
-        listed = await ledger.reruns(run, LISTED) if principal.may("viewer") else []
+        listed = await ledger.reruns(run, MAX_LISTED) if principal.may("viewer") else []
         return {"reruns": [{name: row[name] for name in ("run_id", "agent_id", "status")} for row in listed]}
 
     async def side(run: Row) -> dict[str, Any]:
         told = views.run(run)
         parts = ("run_id", "agent_id", "runner_id", "status", "error", "usage", "started_at", "finished_at")
-        return {**{name: told[name] for name in parts}, "texts": (await replays.of(run)).texts}
+        return {**{name: told[name] for name in parts}, "texts": (await replays.build(run)).texts}
 
     @routes.get("/runs/{run_id}/events")
     async def list_run_events(
         run_id: RunId, principal: Reader, limit: LongLimit = 50, cursor: Cursor = None
-    ) -> Annotated[Json, Answer(Page[RunEventShown])]:
+    ) -> Annotated[Json, ResponseSchema(PageResponse[RunEventResponse])]:
         """In the order they happened."""
         await visible(run_id, principal)
         conditions = where(run_id=run_id)
@@ -136,7 +145,7 @@ def router(
     @routes.get("/runs/{run_id}/model-calls/{call_id}")
     async def read_model_call(
         run_id: RunId, call_id: RunId, principal: ModelCallReader
-    ) -> Annotated[Json, Answer(ModelCallShown)]:
+    ) -> Annotated[Json, ResponseSchema(ModelCallResponse)]:
         """The prompt, the parameters and the answer of one model call; `call_id` is in its `model.called` event.
 
         Kept for `retention.model_calls_days`. Who may read it is decided by the setting `model_calls.visible_to`.
@@ -150,34 +159,36 @@ def router(
     @routes.get("/runs/{run_id}/deliveries")
     async def list_deliveries(
         run_id: RunId, principal: Reader, limit: Limit = 50, cursor: Cursor = None
-    ) -> Annotated[Json, Answer(Page[Delivery])]:
+    ) -> Annotated[Json, ResponseSchema(PageResponse[DeliveryResponse])]:
         """What it was to show to people, in order, and what became of that."""
         await visible(run_id, principal)
         return await deliveries(run_id, limit, cursor)
 
     @routes.get("/runs/{run_id}/replay")
-    async def replay_run(run_id: RunId, principal: Reader) -> Annotated[Json, Answer(Replay)]:
+    async def replay_run(run_id: RunId, principal: Reader) -> Annotated[Json, ResponseSchema(ReplayResponse)]:
         """The frames of the chat as its people saw them, each with its time."""
-        replay = await replays.of(await visible(run_id, principal))
+        replay = await replays.build(await visible(run_id, principal))
         return {"run_id": run_id, "frames": replay.frames, "complete": replay.complete}
 
     @routes.post("/runs/{run_id}/rerun", status_code=201)
-    async def rerun(run_id: RunId, body: RerunBody, principal: Operator) -> Annotated[Json, Answer(Run)]:
+    async def rerun(
+        run_id: RunId, body: RerunBody, principal: Operator
+    ) -> Annotated[Json, ResponseSchema(RunResponse)]:
         """Its event once more, with what is asked to be different. It goes on; nothing of it is delivered."""
         run = await visible(run_id, principal)
-        entry = audit.admin(principal.owner, "run.rerun", run_id, None, body.told(), clock.now())
+        entry = audit.change_entry(principal.owner, "run.rerun", run_id, None, body.audit_view(), clock.now())
         try:
-            return await whole(await reruns.begin(run, body.wish(), entry))
-        except Refused as refusal:
+            return await whole(await reruns.start(run, body.to_options(), entry))
+        except CallRejected as refusal:
             raise Problem(_STATUS.get(refusal.code, 409), refusal.code, refusal.message) from refusal
 
     @routes.post("/runs/{run_id}/cancel")
-    async def cancel_run(run_id: RunId, principal: Chatter) -> Annotated[Json, Answer(Run)]:
+    async def cancel_run(run_id: RunId, principal: ChatUser) -> Annotated[Json, ResponseSchema(RunResponse)]:
         """Returns when the run is over; what its runner still says appears nowhere."""
         run = await visible(run_id, principal)
         try:
             ended = await control.cancel(run_id, CANCELLED)
-        except Refused as refusal:
+        except CallRejected as refusal:
             raise Problem(409, "conflict", refusal.message) from refusal
         if not ended:
             raise Problem(409, "conflict", f"the run is over: its status is {run['status']}")

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from parlour.core.config.agents import AgentBook
-from parlour.core.journal import Condition, Journal, Row, Select, at_least, at_most, below, holding, one_of, where
+from parlour.core.config.agents import AgentRepository
+from parlour.core.journal import Condition, Journal, Row, Select, at_least, at_most, below, contains, one_of, where
 from parlour.core.pagination import Cursors
 from parlour.core.store.ledger import Ledger
 from parlour.core.store.tables import EVENTS, RUNS, TRANSCRIPT
@@ -12,16 +12,16 @@ from parlour_sdk.values import dataclass
 
 from .. import views
 
-SEARCHED_AT_ONCE = 500
+SEARCH_BATCH_RUNS = 500
 """Runs whose texts and senders are searched in one step."""
-SEARCH_STEPS = 20
+MAX_SEARCH_BATCHES = 20
 """Maximum number of steps of one search request; after that it returns the runs found so far, and a cursor to
 continue."""
-_TOLD = ("seq", "event_type", "actor_name", "input_summary")
+_EVENT_COLUMNS = ("seq", "event_type", "actor_name", "input_summary")
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class RunFilter:
     """Filter of a list of runs; None means no restriction."""
 
     status: str | None = None
@@ -42,47 +42,47 @@ class Wanted:
 
 
 class RunListing:
-    def __init__(self, journal: Journal, agents: AgentBook, cursors: Cursors) -> None:
+    def __init__(self, journal: Journal, agents: AgentRepository, cursors: Cursors) -> None:
         self._journal = journal
         self._ledger = Ledger(journal)
         self._agents = agents
         self._cursors = cursors
 
-    async def page(self, wanted: Wanted, limit: int, cursor: str | None) -> dict[str, Any]:
+    async def page(self, wanted: RunFilter, limit: int, cursor: str | None) -> dict[str, Any]:
         """Returns a page of runs, newest first."""
         listing = f"runs:{wanted}"
         before = "" if cursor is None else str(self._cursors.decode(listing, cursor))
         rows = await self._ledger.page(wanted.conditions(), before, limit + 1)
         more = self._cursors.encode(listing, rows[limit - 1]["run_id"]) if len(rows) > limit else None
-        return {"items": await self._listed(rows[:limit]), "next_cursor": more}
+        return {"items": await self._list_items(rows[:limit]), "next_cursor": more}
 
-    async def search(self, text: str | None, wanted: Wanted, limit: int, cursor: str | None) -> dict[str, Any]:
+    async def search(self, text: str | None, wanted: RunFilter, limit: int, cursor: str | None) -> dict[str, Any]:
         """Returns runs that match the filter, including its sender, and whose event text, sender or answer contains the
         text."""
         listing = f"runs:{wanted}:{text}"
         before = "" if cursor is None else str(self._cursors.decode(listing, cursor))
         found: list[str] = []
-        for _ in range(SEARCH_STEPS):
+        for _ in range(MAX_SEARCH_BATCHES):
             conditions = wanted.conditions() + (where(run_id=below(before)) if before else ())
             columns = ("run_id", "event_seq")
             rows = await self._journal.read(
-                Select(RUNS, conditions, columns, ("run_id",), "descending", SEARCHED_AT_ONCE)
+                Select(RUNS, conditions, columns, ("run_id",), "descending", SEARCH_BATCH_RUNS)
             )
             sent = await self._sent_by(wanted.actor, rows) if wanted.actor is not None else rows
             found += [row["run_id"] for row in sent] if text is None else await self._matching(text, sent)
             if len(found) > limit:
-                return await self._found(found[:limit], self._cursors.encode(listing, found[limit - 1]))
-            if len(rows) < SEARCHED_AT_ONCE:
-                return await self._found(found, None)
+                return await self._found_page(found[:limit], self._cursors.encode(listing, found[limit - 1]))
+            if len(rows) < SEARCH_BATCH_RUNS:
+                return await self._found_page(found, None)
             before = rows[-1]["run_id"]
             if len(found) == limit:
                 break
-        return await self._found(found, self._cursors.encode(listing, before))
+        return await self._found_page(found, self._cursors.encode(listing, before))
 
-    async def about(self, row: Row) -> dict[str, Any]:
+    async def run_context(self, row: Row) -> dict[str, Any]:
         """Returns the context of a single run."""
-        events = await self._told([row])
-        return self._about(row, events)
+        events = await self._read_events([row])
+        return self._context(row, events)
 
     async def event(self, row: Row) -> dict[str, Any] | None:
         rows = await self._journal.read(Select(EVENTS, where(seq=row["event_seq"]), limit=1))
@@ -104,30 +104,30 @@ class RunListing:
         seqs = one_of(*{int(row["event_seq"]) for row in rows})
         events: set[int] = set()
         for column in ("input_summary", "actor_name", "actor_id"):
-            query = Select(EVENTS, where(seq=seqs, **{column: holding(text)}), ("seq",))
+            query = Select(EVENTS, where(seq=seqs, **{column: contains(text)}), ("seq",))
             events |= {int(row["seq"]) for row in await self._journal.read(query)}
-        said = where(run_id=one_of(*(row["run_id"] for row in rows)), content=holding(text))
+        said = where(run_id=one_of(*(row["run_id"] for row in rows)), content=contains(text))
         runs = {row["run_id"] for row in await self._journal.read(Select(TRANSCRIPT, said, ("run_id",)))}
         return [row["run_id"] for row in rows if row["event_seq"] in events or row["run_id"] in runs]
 
-    async def _found(self, run_ids: Sequence[str], next_cursor: str | None) -> dict[str, Any]:
+    async def _found_page(self, run_ids: Sequence[str], next_cursor: str | None) -> dict[str, Any]:
         these = where(run_id=one_of(*run_ids))
         rows = await self._journal.read(Select(RUNS, these, order=("run_id",), direction="descending"))
-        return {"items": await self._listed(rows), "next_cursor": next_cursor}
+        return {"items": await self._list_items(rows), "next_cursor": next_cursor}
 
-    async def _listed(self, rows: Sequence[Row]) -> list[dict[str, Any]]:
-        events = await self._told(rows)
-        return [{**views.run_facts(row), **self._about(row, events)} for row in rows]
+    async def _list_items(self, rows: Sequence[Row]) -> list[dict[str, Any]]:
+        events = await self._read_events(rows)
+        return [{**views.run_facts(row), **self._context(row, events)} for row in rows]
 
-    async def _told(self, rows: Sequence[Row]) -> dict[int, Row]:
+    async def _read_events(self, rows: Sequence[Row]) -> dict[int, Row]:
         seqs = sorted({int(row["event_seq"]) for row in rows})
         if not seqs:
             return {}
-        events = await self._journal.read(Select(EVENTS, where(seq=one_of(*seqs)), _TOLD))
+        events = await self._journal.read(Select(EVENTS, where(seq=one_of(*seqs)), _EVENT_COLUMNS))
         return {int(event["seq"]): event for event in events}
 
-    def _about(self, row: Row, events: dict[int, Row]) -> dict[str, Any]:
+    def _context(self, row: Row, events: dict[int, Row]) -> dict[str, Any]:
         agent = self._agents.get(row["agent_id"]) if row["agent_id"] else None
         event = events.get(row["event_seq"], {})
-        told = {name: event.get(name) or None for name in _TOLD if name != "seq"}
+        told = {name: event.get(name) or None for name in _EVENT_COLUMNS if name != "seq"}
         return {"agent_name": agent.name if agent is not None else None, **told}

@@ -5,9 +5,9 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
-from ..events.injection import Event
-from ..feedback.responses import FeedbackShown
-from ..responses import Id, Micros, Moment
+from ..events.event_schema import EventResponse
+from ..feedback.responses import FeedbackResponse
+from ..responses import Id, Micros, TimestampMs
 
 RunStatus = Literal[
     "created", "queued", "claimed", "running", "waiting_approval", "completed", "failed", "cancelled", "timeout"
@@ -15,7 +15,7 @@ RunStatus = Literal[
 
 
 @with_config(ConfigDict(extra="allow"))
-class RunUsage(TypedDict, total=False):
+class RunUsageResponse(TypedDict, total=False):
     """What the Host counted; a runner may tell of more. What did not happen is left out."""
 
     model_calls: int
@@ -48,13 +48,13 @@ class RunFacts(TypedDict):
     parent_run_id: Annotated[Id | None, Field(description="The attempt before")]
     rerun_of: Id | None
     attempt: int
-    created_at: Moment
-    started_at: Moment | None
-    finished_at: Moment | None
-    updated_at: Moment
-    deadline_at: Moment | None
-    cancel_requested_at: Moment | None
-    usage: RunUsage
+    created_at: TimestampMs
+    started_at: TimestampMs | None
+    finished_at: TimestampMs | None
+    updated_at: TimestampMs
+    deadline_at: TimestampMs | None
+    cancel_requested_at: TimestampMs | None
+    usage: RunUsageResponse
     metadata: dict[str, Any]
 
 
@@ -73,7 +73,7 @@ class RunContext(TypedDict):
     input_summary: Annotated[str | None, Field(description="How the text that it answers begins")]
 
 
-class RunListed(RunFacts, RunContext):
+class RunListItem(RunFacts, RunContext):
     """A run in a list; what it was granted is told by the run itself."""
 
 
@@ -85,23 +85,23 @@ class RunSide(TypedDict):
     runner_id: str
     status: RunStatus
     error: str | None
-    usage: RunUsage
-    started_at: Moment | None
-    finished_at: Moment | None
+    usage: RunUsageResponse
+    started_at: TimestampMs | None
+    finished_at: TimestampMs | None
     texts: list[str]
 
 
-class RerunListed(TypedDict):
+class RerunListItem(TypedDict):
     run_id: Id
     agent_id: str
     status: RunStatus
 
 
-class Run(RunRecord, RunContext):
+class RunResponse(RunRecord, RunContext):
     """A run begun or ended just now."""
 
 
-class RunEventShown(TypedDict):
+class RunEventResponse(TypedDict):
     run_id: Id
     sequence: int
     type: str
@@ -111,12 +111,12 @@ class RunEventShown(TypedDict):
     """Who said so: `runner` or `host`."""
     first_sequence: int | None
     last_sequence: int | None
-    created_at: Moment
+    created_at: TimestampMs
     artifact_refs: list[dict[str, Any]]
     metadata: dict[str, Any]
 
 
-class ModelCallShown(TypedDict):
+class ModelCallResponse(TypedDict):
     """A call of a model: what it was asked and what it answered, without secrets."""
 
     call_id: Id
@@ -133,11 +133,11 @@ class ModelCallShown(TypedDict):
     truncated: Annotated[
         bool, Field(description="Long texts were cut or media left out; a note says so in their place")
     ]
-    started_at: Moment
-    finished_at: Moment
+    started_at: TimestampMs
+    finished_at: TimestampMs
 
 
-class Delivery(TypedDict):
+class DeliveryResponse(TypedDict):
     """Something that was to be shown to people."""
 
     outbox_id: Id
@@ -155,8 +155,8 @@ class Delivery(TypedDict):
     possibly_repeated: bool
     """Whether the first try arrived is not known."""
     platform_message_id: str | None
-    created_at: Moment
-    updated_at: Moment
+    created_at: TimestampMs
+    updated_at: TimestampMs
 
 
 class Denial(TypedDict):
@@ -165,12 +165,12 @@ class Denial(TypedDict):
     action: str
     outcome: str
     code: str
-    created_at: Moment
+    created_at: TimestampMs
     resource: str | None
     scope: str | None
 
 
-class Replay(TypedDict):
+class ReplayResponse(TypedDict):
     run_id: Id
     frames: list[dict[str, Any]]
     """Frames of the chat socket, each with `at`, its time."""
@@ -181,11 +181,11 @@ class Replay(TypedDict):
 class RunDetail(RunRecord, RunContext):
     """Of a rerun, `texts` and `original` let it be compared; of another run, `reruns` lists what was made of it."""
 
-    event: Event | None
-    deliveries: list[Delivery]
+    event: EventResponse | None
+    deliveries: list[DeliveryResponse]
     """The first hundred; /runs/{run_id}/deliveries has them all."""
     denials: list[Denial]
-    feedback: list[FeedbackShown]
-    reruns: NotRequired[list[RerunListed]]
+    feedback: list[FeedbackResponse]
+    reruns: NotRequired[list[RerunListItem]]
     texts: NotRequired[list[str]]
     original: NotRequired[RunSide | None]

@@ -5,7 +5,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from parlour.core.model.resource_policy import Names
-from parlour.core.reruns.reruns import Wish
+from parlour.core.reruns.reruns import RerunOptions
 
 
 class RerunBody(BaseModel):
@@ -18,12 +18,12 @@ class RerunBody(BaseModel):
     allow_effects: bool | list[str] = False
     """Tools that are not read-only but may run nevertheless: their names, or true for all."""
 
-    def wish(self) -> Wish:
+    def to_options(self) -> RerunOptions:
         allowed = self.allow_effects
         effects: Names = tuple(allowed) if isinstance(allowed, list) else "*" if allowed else ()
-        return Wish(self.agent_id, self.runner_config, effects)
+        return RerunOptions(self.agent_id, self.runner_config, effects)
 
-    def told(self) -> dict[str, Any]:
+    def audit_view(self) -> dict[str, Any]:
         """Returns the changes for the audit; of a configuration only the names of its fields."""
         config = None if self.runner_config is None else sorted(self.runner_config)
         return {"agent_id": self.agent_id, "runner_config": config, "allow_effects": self.allow_effects}

@@ -6,10 +6,10 @@ from typing_extensions import TypedDict
 
 from parlour_sdk.protocol.runtimes import ProviderLogin
 
-from ..responses import Moment
+from ..responses import TimestampMs
 
 
-class RuntimeShown(TypedDict):
+class RuntimeResponse(TypedDict):
     runtime_id: str
     plugin_id: str
     status: Literal["active", "gone"]
@@ -20,7 +20,7 @@ class RuntimeShown(TypedDict):
     versions: dict[str, str]
     providers: list[ProviderLogin]
     workspaces: list[str]
-    registered_at: Moment
-    last_seen_at: Moment
-    expires_at: Moment
+    registered_at: TimestampMs
+    last_seen_at: TimestampMs
+    expires_at: TimestampMs
     """When it counts as gone unless it is heard of again."""

@@ -5,19 +5,19 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Path, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from parlour.core.config.schedules import Kept, ScheduleBook
+from parlour.core.config.schedules import ScheduleRepository, ScheduleState
 from parlour.core.ingest.scheduler import Scheduler
 from parlour.core.model.ports import Clock, Ids
-from parlour.core.model.schedule import EVENT_TYPE, Schedule, ScheduleRefused, check
+from parlour.core.model.schedule import EVENT_TYPE, InvalidSchedule, Schedule, validate_schedule
 from parlour.core.pagination import Cursors
 
 from ..auth import Admin, Viewer
-from ..crud import Shelf
-from ..errors import invalid
+from ..crud import ConfigResource
+from ..errors import invalid_field
 from ..etags import IfMatch
 from ..pagination import Cursor, Limit
-from ..responses import Answer, Json, Page
-from ..target_validation import Targets
+from ..responses import Json, PageResponse, ResponseSchema
+from ..target_validation import TargetValidator
 from . import responses
 
 ScheduleId = Annotated[str, Path(max_length=64)]
@@ -51,69 +51,69 @@ class ScheduleBody(BaseModel):
 
 
 def router(
-    book: ScheduleBook, scheduler: Scheduler, targets: Targets, cursors: Cursors, ids: Ids, clock: Clock
+    book: ScheduleRepository, scheduler: Scheduler, targets: TargetValidator, cursors: Cursors, ids: Ids, clock: Clock
 ) -> APIRouter:
     routes = APIRouter(tags=["schedules"])
-    shelf = Shelf("schedule", "/schedules", book.get, _schedule_id, _audited, cursors, clock, _audited)
+    shelf = ConfigResource("schedule", "/schedules", book.get, _schedule_id, _audit_view, cursors, clock, _audit_view)
 
     def checked(schedule_id: str, body: ScheduleBody) -> Schedule:
         schedule = Schedule(schedule_id, **body.model_dump())
         try:
-            check(schedule, clock.now())
-        except ScheduleRefused as refusal:
-            raise invalid(refusal.field, refusal.message) from refusal
+            validate_schedule(schedule, clock.now())
+        except InvalidSchedule as refusal:
+            raise invalid_field(refusal.field, refusal.message) from refusal
         targets.check(schedule.agent_id, schedule.bot_id, EVENT_TYPE)
         return schedule
 
     @routes.post("/schedules", status_code=201)
     async def create_schedule(
         body: ScheduleBody, principal: Admin, response: Response
-    ) -> Annotated[Json, Answer(responses.Schedule)]:
+    ) -> Annotated[Json, ResponseSchema(responses.ScheduleResponse)]:
         schedule = checked(ids.new(), body)
-        kept = await book.add(schedule, shelf.change(principal, None, Kept(schedule, 0, 0)))
-        scheduler.changed()
-        return _shown(shelf.told(kept, response))
+        kept = await book.add(schedule, shelf.audit_entry(principal, None, ScheduleState(schedule, 0, 0)))
+        scheduler.on_schedules_changed()
+        return _to_response(shelf.with_etag(kept, response))
 
     @routes.get("/schedules")
     async def list_schedules(
         principal: Viewer, limit: Limit = 50, cursor: Cursor = None
-    ) -> Annotated[Json, Answer(Page[responses.Schedule])]:
-        return shelf.page(book.all(), _shown, limit, cursor)
+    ) -> Annotated[Json, ResponseSchema(PageResponse[responses.ScheduleResponse])]:
+        return shelf.list_page(book.all(), _to_response, limit, cursor)
 
     @routes.get("/schedules/{schedule_id}")
     async def read_schedule(
         schedule_id: ScheduleId, principal: Viewer, response: Response
-    ) -> Annotated[Json, Answer(responses.Schedule)]:
-        return _shown(shelf.told(shelf.existing(schedule_id), response))
+    ) -> Annotated[Json, ResponseSchema(responses.ScheduleResponse)]:
+        return _to_response(shelf.with_etag(shelf.get_or_404(schedule_id), response))
 
     @routes.put("/schedules/{schedule_id}")
     async def replace_schedule(
         schedule_id: ScheduleId, body: ScheduleBody, principal: Admin, response: Response, if_match: IfMatch = None
-    ) -> Annotated[Json, Answer(responses.Schedule)]:
+    ) -> Annotated[Json, ResponseSchema(responses.ScheduleResponse)]:
         """It is due next as seen from now."""
-        async with shelf.changing(schedule_id, if_match) as before:
+        async with shelf.edit(schedule_id, if_match) as before:
             schedule = checked(schedule_id, body)
-            kept = await book.replace(schedule, shelf.change(principal, before, Kept(schedule, 0, 0)))
-        scheduler.changed()
-        return _shown(shelf.told(kept, response))
+            kept = await book.replace(schedule, shelf.audit_entry(principal, before, ScheduleState(schedule, 0, 0)))
+        scheduler.on_schedules_changed()
+        return _to_response(shelf.with_etag(kept, response))
 
     @routes.delete("/schedules/{schedule_id}", status_code=204)
     async def delete_schedule(schedule_id: ScheduleId, principal: Admin, if_match: IfMatch = None) -> Response:
-        async with shelf.changing(schedule_id, if_match) as before:
-            await book.remove(schedule_id, shelf.change(principal, before, None))
+        async with shelf.edit(schedule_id, if_match) as before:
+            await book.remove(schedule_id, shelf.audit_entry(principal, before, None))
         return Response(status_code=204)
 
     return routes
 
 
-def _schedule_id(kept: Kept) -> str:
+def _schedule_id(kept: ScheduleState) -> str:
     return kept.schedule.schedule_id
 
 
-def _audited(kept: Kept) -> dict[str, Any]:
-    return kept.schedule.encoded()
+def _audit_view(kept: ScheduleState) -> dict[str, Any]:
+    return kept.schedule.to_dict()
 
 
-def _shown(kept: Kept) -> dict[str, Any]:
+def _to_response(kept: ScheduleState) -> dict[str, Any]:
     due_at = kept.due_at if kept.schedule.enabled else None
-    return {**kept.schedule.encoded(), "due_at": due_at, "fired_at": kept.fired_at or None}
+    return {**kept.schedule.to_dict(), "due_at": due_at, "fired_at": kept.fired_at or None}

@@ -4,10 +4,10 @@ from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
-from ..responses import Id, Moment
+from ..responses import Id, TimestampMs
 
 
-class Schedule(TypedDict):
+class ScheduleResponse(TypedDict):
     schedule_id: Id
     name: str
     cron: str
@@ -20,5 +20,5 @@ class Schedule(TypedDict):
     missed: Literal["skip", "once"]
     """What becomes of a time that passed while the Host was away."""
     enabled: bool
-    due_at: Moment | None
-    fired_at: Moment | None
+    due_at: TimestampMs | None
+    fired_at: TimestampMs | None

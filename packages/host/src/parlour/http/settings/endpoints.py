@@ -8,48 +8,50 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Response
 
 from parlour.core.access import audit
-from parlour.core.config.live_settings import Tuning, Values
+from parlour.core.config.live_settings import LiveSettings, SettingValues
 from parlour.core.journal import Insert
 from parlour.core.model.ports import Clock
 
 from ..auth import Admin, Viewer
-from ..etags import IfMatch, check, tell
+from ..etags import IfMatch, check_if_match, set_etag
 from ..principals import Principal
-from ..responses import Answer, Json
-from .responses import SettingsShown
+from ..responses import Json, ResponseSchema
+from .responses import SettingsResponse
 from .schemas import SettingsBody
 
 
-def router(tuning: Tuning, clock: Clock) -> APIRouter:
+def router(tuning: LiveSettings, clock: Clock) -> APIRouter:
     routes = APIRouter(tags=["settings"])
     turn = asyncio.Lock()
     """Serializes changes of settings."""
 
-    def entry(principal: Principal, before: Values, after: Values) -> Insert:
-        return audit.admin(principal.owner, "settings.change", "settings", dict(before), dict(after), clock.now())
+    def entry(principal: Principal, before: SettingValues, after: SettingValues) -> Insert:
+        return audit.change_entry(
+            principal.owner, "settings.change", "settings", dict(before), dict(after), clock.now()
+        )
 
     @routes.get("/settings")
-    async def read_settings(principal: Viewer, response: Response) -> Annotated[Json, Answer(SettingsShown)]:
-        tell(response, tuning.values())
-        return shown(tuning)
+    async def read_settings(principal: Viewer, response: Response) -> Annotated[Json, ResponseSchema(SettingsResponse)]:
+        set_etag(response, tuning.values())
+        return to_response(tuning)
 
     @routes.put("/settings")
     async def change_settings(
         body: SettingsBody, principal: Admin, response: Response, if_match: IfMatch = None
-    ) -> Annotated[Json, Answer(SettingsShown)]:
+    ) -> Annotated[Json, ResponseSchema(SettingsResponse)]:
         """What is left out stays as it is; null takes a change back. It acts at once and outlives a restart."""
         async with turn:
-            check("what the settings say", if_match, tuning.values())
-            await tuning.change(dict(body.wishes()), partial(entry, principal))
-        tell(response, tuning.values())
-        return shown(tuning)
+            check_if_match("what the settings say", if_match, tuning.values())
+            await tuning.update(dict(body.iter_changes()), partial(entry, principal))
+        set_etag(response, tuning.values())
+        return to_response(tuning)
 
     return routes
 
 
-def shown(tuning: Tuning) -> dict[str, Any]:
+def to_response(tuning: LiveSettings) -> dict[str, Any]:
     sections: dict[str, dict[str, Any]] = {}
     for name, value in tuning.values().items():
         section, _, key = name.partition(".")
         sections.setdefault(section, {})[key] = value
-    return {**sections, "changed": tuning.changed()}
+    return {**sections, "changed": tuning.overridden_names()}

@@ -7,7 +7,7 @@ from typing_extensions import TypedDict
 from parlour.core.texts.catalogue import Language
 
 
-class RetentionShown(TypedDict):
+class RetentionResponse(TypedDict):
     """How many days things are kept; 0: for ever."""
 
     events_days: float
@@ -20,7 +20,7 @@ class RetentionShown(TypedDict):
     """Prompts, parameters and answers of models."""
 
 
-class RunsShown(TypedDict):
+class RunLimitsResponse(TypedDict):
     """How many runs go on at once."""
 
     concurrent: int
@@ -31,7 +31,7 @@ class RunsShown(TypedDict):
     """For all senders of a group on a platform together. 0: no limit."""
 
 
-class WorkspaceShown(TypedDict):
+class WorkspaceResponse(TypedDict):
     time_zone: str
     language: Language
     """In which the Host speaks to people whose own language it does not know."""
@@ -40,16 +40,16 @@ class WorkspaceShown(TypedDict):
     """The code of the currency that costs are shown in; empty: that of the providers, where they agree."""
 
 
-class LogsShown(TypedDict):
+class LogsResponse(TypedDict):
     level: Literal["debug", "info", "warning", "error"]
 
 
-class SettingsShown(TypedDict):
+class SettingsResponse(TypedDict):
     """What may be changed while the Host runs."""
 
-    retention: RetentionShown
-    runs: RunsShown
-    workspace: WorkspaceShown
-    logs: LogsShown
+    retention: RetentionResponse
+    runs: RunLimitsResponse
+    workspace: WorkspaceResponse
+    logs: LogsResponse
     changed: list[str]
     """What was changed here, such as `retention.events_days`; the rest is as the file and the environment say."""

@@ -5,11 +5,11 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from parlour.core.model.ports import Clock
-from parlour.core.observability.statistics import HOUR, Statistics
+from parlour.core.observability.statistics import HOUR_MILLISECONDS, Statistics
 
 from ..auth import Viewer
-from ..responses import Answer, Json, Page
-from .responses import Stats, UsageShown
+from ..responses import Json, PageResponse, ResponseSchema
+from .responses import Stats, UsageResponse
 from .usage import UsageByDay
 
 Hours = Annotated[int, Query(ge=1, le=24 * 31, description="How far to look back")]
@@ -21,10 +21,10 @@ def router(statistics: Statistics, usage: UsageByDay, clock: Clock) -> APIRouter
     routes = APIRouter(tags=["stats"])
 
     @routes.get("/stats")
-    async def read_stats(principal: Viewer, hours: Hours = 24) -> Annotated[Json, Answer(Stats)]:
+    async def read_stats(principal: Viewer, hours: Hours = 24) -> Annotated[Json, ResponseSchema(Stats)]:
         """An hour each, oldest first, without hours in which nothing happened; `totals` adds them up."""
         await statistics.write()
-        items = await statistics.since(clock.now() - (hours - 1) * HOUR)
+        items = await statistics.since(clock.now() - (hours - 1) * HOUR_MILLISECONDS)
         totals: dict[str, int] = {}
         for item in items:
             for name, amount in item.items():
@@ -33,9 +33,11 @@ def router(statistics: Statistics, usage: UsageByDay, clock: Clock) -> APIRouter
         return {"items": items, "totals": totals, "next_cursor": None}
 
     @routes.get("/stats/usage")
-    async def read_usage(principal: Viewer, days: Days = 31) -> Annotated[Json, Answer(Page[UsageShown])]:
+    async def read_usage(
+        principal: Viewer, days: Days = 31
+    ) -> Annotated[Json, ResponseSchema(PageResponse[UsageResponse])]:
         """What each agent used of each model, a day each, the oldest day first; days of the workspace's time zone."""
         await statistics.write()
-        return {"items": await usage.since(clock.now() - (days - 1) * 24 * HOUR), "next_cursor": None}
+        return {"items": await usage.read_since(clock.now() - (days - 1) * 24 * HOUR_MILLISECONDS), "next_cursor": None}
 
     return routes

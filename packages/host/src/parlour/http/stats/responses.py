@@ -3,7 +3,7 @@
 from pydantic import ConfigDict, with_config
 from typing_extensions import TypedDict
 
-from ..responses import Id, Micros, Moment
+from ..responses import Id, Micros, TimestampMs
 
 
 @with_config(ConfigDict(extra="allow"))
@@ -20,19 +20,19 @@ class Figures(TypedDict, total=False):
 
 
 @with_config(ConfigDict(extra="allow"))
-class HourOfFigures(TypedDict):
+class HourlyFigures(TypedDict):
     """What happened in an hour: counts by a short name."""
 
-    hour: Moment
+    hour: TimestampMs
 
 
 class Stats(TypedDict):
-    items: list[HourOfFigures]
+    items: list[HourlyFigures]
     totals: Figures
     next_cursor: None
 
 
-class UsageShown(TypedDict):
+class UsageResponse(TypedDict):
     """What an agent used of a model on a day."""
 
     day: str

@@ -2,29 +2,31 @@
 
 from typing import Any
 
-from parlour.core.config.agents import AgentBook
-from parlour.core.config.models import ModelBook
+from parlour.core.config.agents import AgentRepository
+from parlour.core.config.models import ModelRepository
 from parlour.core.models.days import Days
 from parlour.core.observability.statistics import Statistics
-from parlour.core.observability.usage import FIGURES
+from parlour.core.observability.usage import COUNTED_FIELDS
 
 
 class UsageByDay:
-    def __init__(self, statistics: Statistics, days: Days, agents: AgentBook, models: ModelBook) -> None:
+    def __init__(self, statistics: Statistics, days: Days, agents: AgentRepository, models: ModelRepository) -> None:
         self._statistics = statistics
         self._days = days
         self._agents = agents
         self._models = models
 
-    async def since(self, moment: int) -> list[dict[str, Any]]:
+    async def read_since(self, moment: int) -> list[dict[str, Any]]:
         """Returns the usage since this time, sorted by day, agent and model."""
         found: dict[tuple[str, str, str], dict[str, int]] = {}
         for hour, of, amount in await self._statistics.usage(moment):
-            figures = found.setdefault((self._days.of(hour), of.agent_id, of.model_id), dict.fromkeys(FIGURES, 0))
+            figures = found.setdefault(
+                (self._days.day_of(hour), of.agent_id, of.model_id), dict.fromkeys(COUNTED_FIELDS, 0)
+            )
             figures[of.figure] += amount
-        return [self._shown(*key, figures) for key, figures in sorted(found.items())]
+        return [self._to_response(*key, figures) for key, figures in sorted(found.items())]
 
-    def _shown(self, day: str, agent_id: str, model_id: str, figures: dict[str, int]) -> dict[str, Any]:
+    def _to_response(self, day: str, agent_id: str, model_id: str, figures: dict[str, int]) -> dict[str, Any]:
         agent, model = self._agents.get(agent_id) if agent_id else None, self._models.model(model_id)
         return {
             "day": day,

@@ -9,8 +9,8 @@ from parlour.core.pagination import Cursors
 from parlour_sdk.protocol.tools import ToolDetail
 
 from ..auth import Viewer
-from ..pagination import Cursor, Limit, part
-from ..responses import Answer, Json, Page
+from ..pagination import Cursor, Limit, paginate
+from ..responses import Json, PageResponse, ResponseSchema
 
 
 def router(tools: Tools, cursors: Cursors) -> APIRouter:
@@ -19,8 +19,8 @@ def router(tools: Tools, cursors: Cursors) -> APIRouter:
     @routes.get("/tools")
     async def list_tools(
         principal: Viewer, limit: Limit = 50, cursor: Cursor = None
-    ) -> Annotated[Json, Answer(Page[ToolDetail])]:
-        page, more = part(cursors, "tools", [each.tool_name for each in tools.resources()], str, limit, cursor)
+    ) -> Annotated[Json, ResponseSchema(PageResponse[ToolDetail])]:
+        page, more = paginate(cursors, "tools", [each.tool_name for each in tools.resources()], str, limit, cursor)
         items = [(await tools.detail(name)).model_dump(mode="json") for name in page]
         return {"items": items, "next_cursor": more}
 

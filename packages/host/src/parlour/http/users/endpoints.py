@@ -6,17 +6,17 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from parlour.core.access.users import Role, User, Users
+from parlour.core.access.users import Role, UserAccount, UserAccounts
 from parlour.core.pagination import Cursors
 from parlour.core.runs.model_call_log import ModelCallLog
 
 from ..accounts import responses
-from ..accounts.login_errors import accepted
+from ..accounts.login_errors import raise_problem_if_refused
 from ..auth import Admin
 from ..errors import Problem, not_found
-from ..pagination import Cursor, Limit, part
+from ..pagination import Cursor, Limit, paginate
 from ..principals import Principal
-from ..responses import Answer, Json, Page
+from ..responses import Json, PageResponse, ResponseSchema
 
 UserId = Annotated[str, Path(max_length=64)]
 
@@ -46,10 +46,10 @@ class ChangedUser(BaseModel):
     password: str | None = Field(default=None, max_length=1024)
 
 
-def router(users: Users, model_calls: ModelCallLog, cursors: Cursors) -> APIRouter:
+def router(users: UserAccounts, model_calls: ModelCallLog, cursors: Cursors) -> APIRouter:
     routes = APIRouter(tags=["users"])
 
-    async def existing(user_id: str) -> User:
+    async def existing(user_id: str) -> UserAccount:
         user = await users.get(user_id)
         if user is None:
             raise not_found(f"user '{user_id}'", "GET /api/v1/users lists them")
@@ -60,42 +60,42 @@ def router(users: Users, model_calls: ModelCallLog, cursors: Cursors) -> APIRout
             raise Problem(403, "forbidden", "only an owner manages admins and owners")
 
     @routes.post("/users", status_code=201)
-    async def create_user(body: NewUser, principal: Admin) -> Annotated[Json, Answer(responses.User)]:
+    async def create_user(body: NewUser, principal: Admin) -> Annotated[Json, ResponseSchema(responses.UserResponse)]:
         check(principal, body.role)
         made = users.create(principal.owner, body.email, body.name, body.role, body.password)
-        return _shown(await accepted(made))
+        return _to_response(await raise_problem_if_refused(made))
 
     @routes.get("/users")
     async def list_users(
         principal: Admin, limit: Limit = 50, cursor: Cursor = None
-    ) -> Annotated[Json, Answer(Page[responses.User])]:
-        page, more = part(cursors, "users", await users.all(), attrgetter("user_id"), limit, cursor)
-        return {"items": [_shown(user) for user in page], "next_cursor": more}
+    ) -> Annotated[Json, ResponseSchema(PageResponse[responses.UserResponse])]:
+        page, more = paginate(cursors, "users", await users.all(), attrgetter("user_id"), limit, cursor)
+        return {"items": [_to_response(user) for user in page], "next_cursor": more}
 
     @routes.get("/users/{user_id}")
-    async def read_user(user_id: UserId, principal: Admin) -> Annotated[Json, Answer(responses.User)]:
-        return _shown(await existing(user_id))
+    async def read_user(user_id: UserId, principal: Admin) -> Annotated[Json, ResponseSchema(responses.UserResponse)]:
+        return _to_response(await existing(user_id))
 
     @routes.put("/users/{user_id}")
     async def change_user(
         user_id: UserId, body: ChangedUser, principal: Admin
-    ) -> Annotated[Json, Answer(responses.User)]:
+    ) -> Annotated[Json, ResponseSchema(responses.UserResponse)]:
         """What is not named stays as it is."""
         user = await existing(user_id)
         check(principal, user.role, body.role)
         change = users.change(principal.owner, user, body.name, body.role, body.enabled, body.password)
-        return _shown(await accepted(change))
+        return _to_response(await raise_problem_if_refused(change))
 
     @routes.delete("/users/{user_id}", status_code=204)
     async def delete_user(user_id: UserId, principal: Admin) -> Response:
         user = await existing(user_id)
         check(principal, user.role)
         await model_calls.forget_person("user", user_id)
-        await accepted(users.remove(principal.owner, user))
+        await raise_problem_if_refused(users.remove(principal.owner, user))
         return Response(status_code=204)
 
     return routes
 
 
-def _shown(user: User) -> dict[str, Any]:
-    return {"user_id": user.user_id, **user.shown(), "created_at": user.created_at}
+def _to_response(user: UserAccount) -> dict[str, Any]:
+    return {"user_id": user.user_id, **user.audit_fields(), "created_at": user.created_at}

@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 from ..responses import Id
 
 
-class Webhook(TypedDict):
+class WebhookResponse(TypedDict):
     webhook_id: Id
     name: str
     scheme: Literal["standard", "github"]
@@ -19,12 +19,12 @@ class Webhook(TypedDict):
     url: Annotated[str | None, Field(description="The same below `http.public_url`; null where that is not set")]
 
 
-class NewWebhook(Webhook):
+class NewWebhook(WebhookResponse):
     secret: str
     """Shown this once."""
 
 
-class WebhookCall(TypedDict):
+class WebhookCallResponse(TypedDict):
     event_id: str
     seq: int
     duplicate: bool

@@ -3,16 +3,16 @@
 from collections.abc import AsyncIterator
 
 from parlour.app.data_directory import DataDirectory, DataDirectoryUnusable
-from parlour.app.settings import Settings
+from parlour.app.settings import HostSettings
 
 from . import clock, environment_checks, plugin_checks, proxies, storage
 from .finding import Finding, problem
 
 
-async def examine(settings: Settings) -> AsyncIterator[Finding]:
+async def run_checks(settings: HostSettings) -> AsyncIterator[Finding]:
     """Yields the findings of all checks. If the data directory can't be used, that is the only one."""
     try:
-        DataDirectory(settings.data).make()
+        DataDirectory(settings.data).create()
     except DataDirectoryUnusable as error:
         yield problem("data", error.message, "start with --data and a folder of your own")
         return

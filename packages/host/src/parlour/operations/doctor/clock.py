@@ -3,22 +3,22 @@
 from collections.abc import AsyncIterator
 
 from parlour.app.data_directory import DataDirectory
-from parlour.app.settings import Settings
+from parlour.app.settings import HostSettings
 from parlour.core.journal import StorageFailed
 from parlour.core.store.clock_check import DAY_MILLISECONDS, TOLERANCE_MILLISECONDS, ClockNote, read_note
 from parlour.core.system import SystemClock
-from parlour.stores.factory import current, opened
+from parlour.stores.factory import current_revision, open_journal
 from parlour.stores.migrate import HEAD
 
 from .finding import Finding, ok, warning
 
 
-async def check(settings: Settings) -> AsyncIterator[Finding]:
+async def check(settings: HostSettings) -> AsyncIterator[Finding]:
     directory, url = DataDirectory(settings.data), settings.database.url.get_secret_value()
     try:
-        if await current(url, directory.database) != HEAD:
+        if await current_revision(url, directory.database) != HEAD:
             return
-        async with opened(url, directory.database) as journal:
+        async with open_journal(url, directory.database) as journal:
             note = await read_note(journal)
     except (StorageFailed, ModuleNotFoundError):
         return  # the storage check reports it

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from parlour.app.data_directory import DataDirectory
 from parlour.app.file_limit import connections_within_file_limit
-from parlour.app.settings import Settings, TelemetrySettings
+from parlour.app.settings import HostSettings, TelemetrySettings
 from parlour.core.addresses import authority
 from parlour.plugin_runtime.environments import uv
 from parlour.plugin_runtime.process.sandbox import choose_launcher
@@ -20,7 +20,7 @@ COLLECTOR_SECONDS = 5.0
 """Seconds to wait for an answer of the trace collector."""
 
 
-async def check(settings: Settings) -> AsyncIterator[Finding]:
+async def check(settings: HostSettings) -> AsyncIterator[Finding]:
     yield _address(settings)
     yield _connections(settings)
     if settings.telemetry.endpoint:
@@ -32,7 +32,7 @@ async def check(settings: Settings) -> AsyncIterator[Finding]:
     yield _uv(settings)
 
 
-def _address(settings: Settings) -> Finding:
+def _address(settings: HostSettings) -> Finding:
     host, port = settings.http.host, settings.http.port
     serving = DataDirectory(settings.data).serving_pid()
     if serving is not None:
@@ -70,7 +70,7 @@ async def _collector(telemetry: TelemetrySettings) -> Finding:
     return ok("telemetry", f"the collector at {place} takes traces")
 
 
-def _connections(settings: Settings) -> Finding:
+def _connections(settings: HostSettings) -> Finding:
     wanted = settings.http.connections
     possible = connections_within_file_limit(wanted)
     if possible < wanted:
@@ -93,7 +93,7 @@ async def _runtime(url: str) -> Finding:
     return ok("runtime", f"somebody listens at {authority(parts.hostname or '', port)}")
 
 
-async def _sandbox(settings: Settings) -> Finding:
+async def _sandbox(settings: HostSettings) -> Finding:
     _, state = await choose_launcher(settings.plugins.sandbox, settings.plugins.bubblewrap, ())
     if state.kind != "none":
         if state.unfiltered:
@@ -104,9 +104,9 @@ async def _sandbox(settings: Settings) -> Finding:
     return found("sandbox", state.notice.partition(";")[0], state.remedy)
 
 
-def _uv(settings: Settings) -> Finding:
+def _uv(settings: HostSettings) -> Finding:
     try:
-        program = uv.find(settings.plugins.uv)
+        program = uv.find_uv(settings.plugins.uv)
     except uv.UvMissing as missing:
         return warning("plugins", "uv, which installs what plugins require, is not here", str(missing))
     return ok("plugins", f"{program} installs what plugins require")

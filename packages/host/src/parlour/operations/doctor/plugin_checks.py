@@ -4,27 +4,27 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 from parlour.app.data_directory import DataDirectory
-from parlour.app.secret_key import KeyFile
-from parlour.app.settings import Settings
-from parlour.core.config.bots import Bot, BotBook
+from parlour.app.secret_key import FileSecretBox
+from parlour.app.settings import HostSettings
+from parlour.core.config.bots import Bot, BotRepository
 from parlour.core.journal import StorageFailed
 from parlour.core.platforms import bot_config
-from parlour.core.platforms.port import Status
+from parlour.core.platforms.port import ConnectionStatus
 from parlour.core.secrets import SecretUnreadable
 from parlour.core.system import SystemClock
 from parlour.platforms._host.status_file import BotStatusFile
-from parlour.platforms.catalogue import Catalogue
+from parlour.platforms.catalogue import BuiltinAdapterCatalogue
 from parlour.platforms.onebot11.configuration import open_to_this_machine, token_problem
-from parlour.plugin_runtime.records import Record
-from parlour.plugin_runtime.store import PluginFolder, Unusable
-from parlour.plugin_runtime.supervision.status import PluginStatus, StatusFile
-from parlour.stores.factory import current, opened
+from parlour.plugin_runtime.records import PluginRecord
+from parlour.plugin_runtime.store import PluginStore, UnusablePlugin
+from parlour.plugin_runtime.supervision.status import PluginStatus, PluginStatusFile
+from parlour.stores.factory import current_revision, open_journal
 from parlour.stores.migrate import HEAD
 
 from .finding import Finding, ok, problem, warning
 
 
-async def check(settings: Settings) -> AsyncIterator[Finding]:
+async def check(settings: HostSettings) -> AsyncIterator[Finding]:
     directory = DataDirectory(settings.data)
     if not settings.runtime.url:
         for finding in _plugins(directory):
@@ -37,9 +37,9 @@ async def check(settings: Settings) -> AsyncIterator[Finding]:
 
 
 def _plugins(directory: DataDirectory) -> list[Finding]:
-    folder = PluginFolder(directory.plugins)
+    folder = PluginStore(directory.plugins)
     serving = directory.serving_pid()
-    states = StatusFile(directory.plugin_status).all(serving) if serving else {}
+    states = PluginStatusFile(directory.plugin_status).all(serving) if serving else {}
     records = folder.records()
     logs = directory.logs / "plugins"
     findings = [_plugin(name, record, states.get(name), logs) for name, record in records.items()]
@@ -47,7 +47,7 @@ def _plugins(directory: DataDirectory) -> list[Finding]:
     return findings or [ok("plugins", "none are installed; parlour plugin install adds one")]
 
 
-def _plugin(plugin_id: str, record: Record, state: PluginStatus | None, logs: Path) -> Finding:
+def _plugin(plugin_id: str, record: PluginRecord, state: PluginStatus | None, logs: Path) -> Finding:
     name = f"{plugin_id} {record.current.version}"
     if not record.enabled:
         return ok("plugins", f"{name} is disabled")
@@ -63,46 +63,46 @@ def _plugin(plugin_id: str, record: Record, state: PluginStatus | None, logs: Pa
     return ok("plugins", f"{name} {'is ' + state.status if state is not None else 'is installed'}")
 
 
-def _unusable(plugin_id: str, unusable: Unusable) -> Finding:
+def _unusable(plugin_id: str, unusable: UnusablePlugin) -> Finding:
     remedy = f"parlour plugin install it again, or parlour plugin remove {plugin_id}"
     return problem("plugins", f"{plugin_id} can't run: {unusable.reason}", remedy)
 
 
-async def _bots(settings: Settings, directory: DataDirectory) -> AsyncIterator[Finding]:
+async def _bots(settings: HostSettings, directory: DataDirectory) -> AsyncIterator[Finding]:
     url = settings.database.url.get_secret_value()
-    if await current(url, directory.database) != HEAD:
+    if await current_revision(url, directory.database) != HEAD:
         return
-    async with opened(url, directory.database) as journal:
-        book = BotBook(journal, SystemClock())
+    async with open_journal(url, directory.database) as journal:
+        book = BotRepository(journal, SystemClock())
         await book.load()
     bots = [bot for bot in book.all() if bot.enabled]
     serving = directory.serving_pid()
-    states = BotStatusFile(directory.bot_status).all(serving) if serving else {}
+    states = BotStatusFile(directory.bot_status).read(serving) if serving else {}
     for bot in bots:
         yield _bot(bot, directory, states.get(bot.bot_id))
         if bot.adapter == "onebot11" and (found := _onebot_token(bot)):
             yield found
-    for address, names in _listening(bots).items():
+    for address, names in _listening_bots(bots).items():
         if len(names) > 1:
             told = f"{' and '.join(names)} listen on the same {address}"
             yield problem("platforms", told, "give each bot a port of its own")
 
 
-def _bot(bot: Bot, directory: DataDirectory, status: Status | None) -> Finding:
-    if bot.adapter not in Catalogue().manifests():
+def _bot(bot: Bot, directory: DataDirectory, status: ConnectionStatus | None) -> Finding:
+    if bot.adapter not in BuiltinAdapterCatalogue().manifests():
         remedy = "update Parlour, or delete the bot"
         return problem("platforms", f"bot '{bot.name}' needs the platform {bot.adapter}, which is not here", remedy)
     try:
         if directory.secret_key.exists():  # the storage check reports a missing key
-            bot_config.opened(bot, KeyFile(directory.secret_key))
+            bot_config.decrypt_config(bot, FileSecretBox(directory.secret_key))
     except SecretUnreadable as error:
         return problem("platforms", f"bot '{bot.name}': its secrets can't be read", str(error))
-    return _doing(f"bot '{bot.name}' on {bot.adapter}", status)
+    return _bot_state(f"bot '{bot.name}' on {bot.adapter}", status)
 
 
 def _onebot_token(bot: Bot) -> Finding | None:
     """Checks the access token of a OneBot bot that OneBot implementations connect to."""
-    config = {**bot.config, **dict.fromkeys(bot.secrets, bot_config.HELD)}
+    config = {**bot.config, **dict.fromkeys(bot.secrets, bot_config.SECRET_PLACEHOLDER)}
     if bot.config.get("mode") != "reverse" or not open_to_this_machine(config):
         return None
     remedy = "set access_token in the bot on the page Bots, and the same one in its OneBot implementation"
@@ -113,7 +113,7 @@ def _onebot_token(bot: Bot) -> Finding | None:
     return warning("platforms", told, remedy)
 
 
-def _doing(name: str, status: Status | None) -> Finding:
+def _bot_state(name: str, status: ConnectionStatus | None) -> Finding:
     """Returns the finding for the state of a bot. Its last error comes from the platform and says what to do."""
     if status is None:
         return ok("platforms", f"{name} is configured")
@@ -124,7 +124,7 @@ def _doing(name: str, status: Status | None) -> Finding:
     return found("platforms", f"{told}: {status.last_error}", "do what it says; the page Bots shows whether it helped")
 
 
-def _listening(bots: list[Bot]) -> dict[str, list[str]]:
+def _listening_bots(bots: list[Bot]) -> dict[str, list[str]]:
     """Returns the names of the bots that listen themselves, by address."""
     found: dict[str, list[str]] = {}
     for bot in bots:

@@ -9,12 +9,12 @@ from ipaddress import ip_network
 
 from parlour.app.data_directory import DataDirectory
 from parlour.app.http_address import host_name
-from parlour.app.settings import HttpSettings, Settings
+from parlour.app.settings import HostSettings, HttpSettings
 from parlour.http.client_address import is_loopback_address
 
 from .finding import Finding, ok, warning
 
-ANSWER_SECONDS = 5.0
+RESPONSE_TIMEOUT_SECONDS = 5.0
 """Seconds to wait for an answer of the public address."""
 ANSWER_BYTES = 4096
 """Bytes of the answer that are read."""
@@ -22,12 +22,12 @@ AREA = "proxy"
 """Area of the findings."""
 
 
-async def check(settings: Settings) -> AsyncIterator[Finding]:
+async def check(settings: HostSettings) -> AsyncIterator[Finding]:
     http = settings.http
     for finding in _settings(http):
         yield finding
     if http.public_url and DataDirectory(settings.data).serving_pid() is not None:
-        yield await asyncio.to_thread(_reached, http.public_address)
+        yield await asyncio.to_thread(_check_public_address, http.public_address)
 
 
 def _settings(http: HttpSettings) -> list[Finding]:
@@ -53,12 +53,12 @@ def _is_public(http: HttpSettings) -> bool:
     return bool(name) and name != "localhost" and not is_loopback_address(name)
 
 
-def _reached(public_url: str) -> Finding:
+def _check_public_address(public_url: str) -> Finding:
     """Requests the Host's health from the public address, without authentication."""
     url = f"{public_url}/healthz"
     remedy = "check the proxy, and that http.public_url has its name, port and path"
     try:
-        with urllib.request.urlopen(url, timeout=ANSWER_SECONDS) as answer:
+        with urllib.request.urlopen(url, timeout=RESPONSE_TIMEOUT_SECONDS) as answer:
             healthy = json.loads(answer.read(ANSWER_BYTES)) == {"status": "ok"}
     except urllib.error.HTTPError as error:
         return warning(AREA, f"{url} answers with status {error.code}", remedy)

@@ -9,24 +9,24 @@ from contextlib import closing, suppress
 
 from parlour.app.data_directory import DataDirectory
 from parlour.app.secret_key import KEY_BYTES
-from parlour.app.settings import Settings
+from parlour.app.settings import HostSettings
 from parlour.core.encoding import loads
 from parlour.core.journal import StorageFailed
 from parlour.core.secrets import SecretUnreadable
-from parlour.stores.factory import current
-from parlour.stores.migrate import HEAD, KNOWN, NewerDatabase
+from parlour.stores.factory import current_revision
+from parlour.stores.migrate import HEAD, KNOWN_REVISIONS, NewerDatabase
 
 from .finding import Finding, ok, problem, warning
 
-LITTLE_BYTES = 1024 * 1024 * 1024
+LOW_DISK_BYTES = 1024 * 1024 * 1024
 """Free bytes of the disk below which there is a warning."""
-NOTHING_BYTES = 64 * 1024 * 1024
+FULL_DISK_BYTES = 64 * 1024 * 1024
 """Free bytes of the disk below which there is a problem."""
-HOLDERS = {"bots": {"secrets"}, "model_providers": {"sealed_keys"}, "mcp_servers": {"headers", "environment"}}
+SECRET_FIELDS = {"bots": {"secrets"}, "model_providers": {"sealed_keys"}, "mcp_servers": {"headers", "environment"}}
 """Tables with encrypted secrets, and the fields of a definition that contain them."""
 
 
-async def check(settings: Settings) -> AsyncIterator[Finding]:
+async def check(settings: HostSettings) -> AsyncIterator[Finding]:
     directory = DataDirectory(settings.data)
     yield ok("data", f"{directory.path} can be written")
     yield _disk(directory)
@@ -40,17 +40,17 @@ async def check(settings: Settings) -> AsyncIterator[Finding]:
 def _disk(directory: DataDirectory) -> Finding:
     free = shutil.disk_usage(directory.path).free
     told = f"{free / 1024**3:.1f} GiB are free"
-    if free < NOTHING_BYTES:
+    if free < FULL_DISK_BYTES:
         return problem("disk", told, "make room: a Host on a full disk accepts nothing, though it loses nothing")
-    if free < LITTLE_BYTES:
+    if free < LOW_DISK_BYTES:
         return warning("disk", told, "make room, or shorten what retention keeps")
     return ok("disk", told)
 
 
-async def _database(settings: Settings, directory: DataDirectory) -> Finding:
+async def _database(settings: HostSettings, directory: DataDirectory) -> Finding:
     url = settings.database.url.get_secret_value()
     try:
-        revision = await current(url, directory.database)
+        revision = await current_revision(url, directory.database)
     except NewerDatabase as error:
         return problem("database", error.message, "update Parlour, or restore a backup from before")
     except StorageFailed as error:
@@ -60,7 +60,7 @@ async def _database(settings: Settings, directory: DataDirectory) -> Finding:
         return problem("database", f"the package {error.name} is not installed", remedy)
     if revision is None:
         return ok("database", "there is none yet; the first start makes it")
-    if revision not in KNOWN:
+    if revision not in KNOWN_REVISIONS:
         return problem(
             "database", f"it was made by a newer Parlour (revision {revision})", "update Parlour, or restore a backup"
         )
@@ -87,7 +87,7 @@ def _key(directory: DataDirectory) -> Finding:
     try:
         status, size = os.stat(path), len(path.read_bytes())
     except FileNotFoundError:
-        if _sealed(directory):
+        if _has_secrets(directory):
             return problem("secrets", f"{path} is missing", "put it back from a backup, or enter every secret anew")
         return ok("secrets", "no secret was kept yet")
     except OSError as error:
@@ -109,7 +109,7 @@ def _modes(directory: DataDirectory) -> Finding:
     )
 
 
-def _sealed(directory: DataDirectory) -> bool:
+def _has_secrets(directory: DataDirectory) -> bool:
     """Returns whether the database contains encrypted secrets, as far as it can be read."""
     with (
         suppress(sqlite3.Error),
@@ -118,22 +118,22 @@ def _sealed(directory: DataDirectory) -> bool:
         tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         definitions = (
             loads(definition)
-            for table in HOLDERS.keys() & tables
+            for table in SECRET_FIELDS.keys() & tables
             for (definition,) in connection.execute(f"SELECT definition FROM {table}")
         )
-        return any(definition.get(name) for definition in definitions for name in set().union(*HOLDERS.values()))
+        return any(definition.get(name) for definition in definitions for name in set().union(*SECRET_FIELDS.values()))
     return False
 
 
-async def _objects(settings: Settings) -> Finding:
-    from parlour.stores.objects.factory import opened
-    from parlour.stores.objects.signature import Account
+async def _objects(settings: HostSettings) -> Finding:
+    from parlour.stores.objects.factory import open_object_store
+    from parlour.stores.objects.signature import S3Account
 
     s3 = settings.artifacts.s3
     assert s3 is not None
-    account = Account(s3.endpoint, s3.bucket, s3.access_key, s3.secret_key.get_secret_value(), s3.region, s3.prefix)
+    account = S3Account(s3.endpoint, s3.bucket, s3.access_key, s3.secret_key.get_secret_value(), s3.region, s3.prefix)
     try:
-        async with opened(DataDirectory(settings.data).folder("artifacts"), account) as objects:
+        async with open_object_store(DataDirectory(settings.data).folder("artifacts"), account) as objects:
             await objects.size("0" * 64)
     except StorageFailed as error:
         return problem("artifacts", error.message, "correct artifacts.s3 in the settings")

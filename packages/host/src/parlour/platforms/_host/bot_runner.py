@@ -5,53 +5,55 @@ import logging
 from collections.abc import Callable
 
 from parlour.core.config.bots import Bot
-from parlour.core.platforms.bot_config import opened
-from parlour.core.platforms.port import Adapter, AdapterStopped, Catalogue, State
+from parlour.core.platforms.bot_config import decrypt_config
+from parlour.core.platforms.port import Adapter, AdapterCatalogue, AdapterStopped, ConnectionState
 from parlour.core.secrets import SecretBox, SecretUnreadable
 from parlour_sdk.values import dataclass
 
-from .link import BotLink, Doors
+from .link import BotLink, CoreAccess
 
 logger = logging.getLogger(__name__)
 
 FIRST_RETRY_SECONDS = 1.0
-LONGEST_RETRY_SECONDS = 60.0
-STOP_SECONDS = 5.0
+MAX_RETRY_SECONDS = 60.0
+STOP_TIMEOUT_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Means:
+class BotDependencies:
     """Dependencies that are needed to connect a bot."""
 
-    catalogue: Catalogue
+    catalogue: AdapterCatalogue
     secrets: SecretBox
-    doors: Doors
+    doors: CoreAccess
 
 
-class BotLife:
+class BotRunner:
     """Runs the adapter of one bot until it is stopped or until its configuration has to be changed."""
 
-    def __init__(self, bot: Bot, means: Means, tell: Callable[[State, str], None]) -> None:
+    def __init__(self, bot: Bot, means: BotDependencies, tell: Callable[[ConnectionState, str], None]) -> None:
         self.bot = bot
         self.adapter: Adapter | None = None
-        self._means = means
-        self._told = tell
-        self._over = False
-        self._task = asyncio.create_task(self._live(), name=f"bot {bot.bot_id}")
+        self._dependencies = means
+        self._on_status = tell
+        self._stopping = False
+        self._task = asyncio.create_task(self._run(), name=f"bot {bot.bot_id}")
 
     @property
-    def given_up(self) -> bool:
+    def has_given_up(self) -> bool:
         """True if the bot is not retried because an operator has to change something first."""
         return self._task.done()
 
     async def stop(self) -> None:
-        self._over = True
+        self._stopping = True
         self._task.cancel()
-        _, late = await asyncio.wait([self._task], timeout=STOP_SECONDS)
+        _, late = await asyncio.wait([self._task], timeout=STOP_TIMEOUT_SECONDS)
         if late:
-            logger.error("bot %s did not disconnect from its platform within %g s", self.bot.bot_id, STOP_SECONDS)
+            logger.error(
+                "bot %s did not disconnect from its platform within %g s", self.bot.bot_id, STOP_TIMEOUT_SECONDS
+            )
 
-    async def _live(self) -> None:
+    async def _run(self) -> None:
         wait = FIRST_RETRY_SECONDS
         clock = asyncio.get_running_loop().time
         while True:
@@ -60,28 +62,28 @@ class BotLife:
                 await self._connected()
                 reason = "the adapter ended without being told to"
             except (AdapterStopped, SecretUnreadable) as stopped:
-                self._tell("failed", str(stopped))
+                self._report_status("failed", str(stopped))
                 return
             except Exception as error:
                 logger.exception("the adapter of bot %s crashed", self.bot.bot_id)
                 reason = f"the adapter crashed ({type(error).__name__}; the log says where)"
             finally:
                 self.adapter = None
-            wait = FIRST_RETRY_SECONDS if clock() - began > LONGEST_RETRY_SECONDS else wait
-            self._tell("failed", f"{reason}; it is started again in {wait:g} s")
+            wait = FIRST_RETRY_SECONDS if clock() - began > MAX_RETRY_SECONDS else wait
+            self._report_status("failed", f"{reason}; it is started again in {wait:g} s")
             await asyncio.sleep(wait)
-            wait = min(wait * 2, LONGEST_RETRY_SECONDS)
+            wait = min(wait * 2, MAX_RETRY_SECONDS)
 
     async def _connected(self) -> None:
-        bot, means = self.bot, self._means
+        bot, means = self.bot, self._dependencies
         if bot.adapter not in means.catalogue.manifests():
             raise AdapterStopped(
                 f"this version has no adapter '{bot.adapter}'; GET /api/v1/adapters lists those it has"
             )
-        link = BotLink(bot, opened(bot, means.secrets), means.doors, self._tell)
+        link = BotLink(bot, decrypt_config(bot, means.secrets), means.doors, self._report_status)
         self.adapter = means.catalogue.create(bot.adapter, link)
         await self.adapter.serve()
 
-    def _tell(self, state: State, error: str) -> None:
-        if not self._over:  # status reports that arrive during the stop are ignored
-            self._told(state, error)
+    def _report_status(self, state: ConnectionState, error: str) -> None:
+        if not self._stopping:  # status reports that arrive during the stop are ignored
+            self._on_status(state, error)

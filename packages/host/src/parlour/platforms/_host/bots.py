@@ -10,47 +10,52 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from parlour.core.config.bots import Bot, BotBook
+from parlour.core.config.bots import Bot, BotRepository
 from parlour.core.model.ports import Clock
-from parlour.core.model.providers import Asking, ProviderFailed
+from parlour.core.model.providers import CallContext, ProviderFailed
 from parlour.core.platforms import api_calls, parameters
-from parlour.core.platforms.hooks import HookAnswer, HookCall, TakesHooks, TakesSockets
+from parlour.core.platforms.hooks import HookCall, HookReceiver, HookResponse, SocketReceiver
 from parlour.core.platforms.manifest import AdapterManifest
-from parlour.core.platforms.port import Adapter, Catalogue, State, Status
-from parlour.core.plugin_hooks.replies import Replies, refuse_artifacts
+from parlour.core.platforms.port import Adapter, AdapterCatalogue, ConnectionState, ConnectionStatus
+from parlour.core.plugin_hooks.replies import PluginReplies, refuse_artifacts
 from parlour.core.secrets import SecretBox
 from parlour_sdk.protocol.listing import BotCapabilities, BotSummary
 
-from .bot_runner import BotLife, Means
-from .in_flight import UnderWay
-from .link import Doors
-from .send_errors import RefusedSends
+from .bot_runner import BotDependencies, BotRunner
+from .in_flight import InFlightSends
+from .link import CoreAccess
+from .send_errors import SendErrors
 
-Told = Callable[[Mapping[str, Status]], None]
+StatusListener = Callable[[Mapping[str, ConnectionStatus]], None]
 
 
 class Bots:
     """All bots of the Host. The core is built on this object and is passed in later by `serve`."""
 
-    def __init__(self, catalogue: Catalogue, secrets: SecretBox, clock: Clock, told: Told = lambda _: None) -> None:
+    def __init__(
+        self, catalogue: AdapterCatalogue, secrets: SecretBox, clock: Clock, told: StatusListener = lambda _: None
+    ) -> None:
         """The last argument is called with the status of all bots whenever one of them changes."""
-        self._told = told
+        self._on_change = told
         self._catalogue = catalogue
         self._secrets = secrets
         self._clock = clock
-        self._lives: dict[str, BotLife] = {}
-        self._statuses: dict[str, Status] = {}
-        self._refusals = RefusedSends(clock)
-        self.refused, self.unanswered = self._refusals.refused, self._refusals.unanswered
-        self.taken = self._refusals.taken
-        self._under_way = UnderWay()
-        self.sending = self._under_way.sending
+        self._runners: dict[str, BotRunner] = {}
+        self._statuses: dict[str, ConnectionStatus] = {}
+        self._refusals = SendErrors(clock)
+        self.record_rejected, self.record_unacknowledged = (
+            self._refusals.record_refused,
+            self._refusals.record_unacknowledged,
+        )
+        self.record_accepted = self._refusals.clear_chat
+        self._in_flight = InFlightSends()
+        self.track_send = self._in_flight.track
         self._connections: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
-        self._served: tuple[BotBook, Replies, Means] | None = None
+        self._core: tuple[BotRepository, PluginReplies, BotDependencies] | None = None
 
-    def serve(self, book: BotBook, replies: Replies, doors: Doors) -> None:
-        self._served = (book, replies, Means(self._catalogue, self._secrets, doors))
+    def serve(self, book: BotRepository, replies: PluginReplies, doors: CoreAccess) -> None:
+        self._core = (book, replies, BotDependencies(self._catalogue, self._secrets, doors))
 
     async def start(self) -> None:
         """Starts every enabled bot. Whether it connects is reported in its status."""
@@ -58,27 +63,27 @@ class Bots:
             await self.apply(bot.bot_id)
 
     async def close(self) -> None:
-        await asyncio.gather(*(self._stop(bot_id) for bot_id in list(self._lives)))
+        await asyncio.gather(*(self._stop(bot_id) for bot_id in list(self._runners)))
 
     async def apply(self, bot_id: str) -> None:
         """Applies the stored configuration of a bot: reconnects it after a change, or stops it if it was deleted."""
         async with self._turns[bot_id]:
-            bot, life = self._bot(bot_id), self._lives.get(bot_id)
-            if life is not None and bot is not None and _connects_alike(life.bot, bot) and not life.given_up:
+            bot, life = self._bot(bot_id), self._runners.get(bot_id)
+            if life is not None and bot is not None and _connects_alike(life.bot, bot) and not life.has_given_up:
                 return
             await self._stop(bot_id)
             self._refusals.forget(bot_id)
             if bot is None:
                 self._statuses.pop(bot_id, None)
-                self._told(self._statuses)
+                self._on_change(self._statuses)
                 self._connections.pop(bot_id).set()  # releases the callers that wait for the deleted bot
-            elif bot.enabled and self._served is not None:
-                self._tell(bot_id, "connecting", "")
-                self._lives[bot_id] = BotLife(bot, self._served[2], partial(self._tell, bot_id))
+            elif bot.enabled and self._core is not None:
+                self._set_status(bot_id, "connecting", "")
+                self._runners[bot_id] = BotRunner(bot, self._core[2], partial(self._set_status, bot_id))
 
     def adapter(self, bot_id: str) -> Adapter | None:
         """Returns the bot's adapter, or None if the bot is not running."""
-        life = self._lives.get(bot_id)
+        life = self._runners.get(bot_id)
         return life.adapter if life is not None else None
 
     def manifest(self, bot_id: str) -> AdapterManifest | None:
@@ -91,30 +96,30 @@ class Bots:
             return manifest.without_streams()
         return manifest
 
-    async def hook(self, bot_id: str, call: HookCall) -> HookAnswer | None:
+    async def hook(self, bot_id: str, call: HookCall) -> HookResponse | None:
         """Passes an HTTP call of a platform to its bot. Returns None if there is no bot that accepts such calls."""
         adapter = self.adapter(bot_id)
-        return await adapter.hook(call) if isinstance(adapter, TakesHooks) else None
+        return await adapter.hook(call) if isinstance(adapter, HookReceiver) else None
 
-    def takes_sockets(self, bot_id: str) -> TakesSockets | None:
+    def takes_sockets(self, bot_id: str) -> SocketReceiver | None:
         """Returns the bot's adapter if its platform may open WebSockets to it."""
         adapter = self.adapter(bot_id)
-        return adapter if isinstance(adapter, TakesSockets) else None
+        return adapter if isinstance(adapter, SocketReceiver) else None
 
-    def status(self, bot_id: str) -> Status:
+    def status(self, bot_id: str) -> ConnectionStatus:
         """Returns the bot's status, including the last send that its platform refused or did not acknowledge."""
         status = self._known(bot_id)
-        errors = filter(None, (status.last_error, self._refusals.of(bot_id)))
+        errors = filter(None, (status.last_error, self._refusals.current_error(bot_id)))
         return replace(status, last_error="; ".join(errors))
 
-    def _known(self, bot_id: str) -> Status:
-        return self._statuses.get(bot_id, Status())
+    def _known(self, bot_id: str) -> ConnectionStatus:
+        return self._statuses.get(bot_id, ConnectionStatus())
 
-    def connected(self, bot_id: str) -> bool:
+    def is_connected(self, bot_id: str) -> bool:
         return self._known(bot_id).state == "connected"
 
-    async def until_connected(self, bot_id: str) -> None:
-        if self._served is None or self._bot(bot_id) is not None:
+    async def wait_connected(self, bot_id: str) -> None:
+        if self._core is None or self._bot(bot_id) is not None:
             await self._connections[bot_id].wait()
 
     def bots(self) -> Sequence[BotSummary]:
@@ -144,21 +149,23 @@ class Bots:
             actions=[name for name in manifest.actions if name not in missing],
         )
 
-    async def call(self, asking: Asking, bot_id: str, api: str, arguments: dict[str, Any]) -> Any:
+    async def call(self, asking: CallContext, bot_id: str, api: str, arguments: dict[str, Any]) -> Any:
         adapter = self._connected(bot_id)
         refuse_artifacts(arguments.get("chain") or [])
         if api == "call_platform_api":
             self._check_own_action(bot_id, arguments)
         if api != "reply_message":
-            return await api_calls.call(adapter.api(), api, arguments)
-        assert self._served is not None
+            return await api_calls.call_api(adapter.api(), api, arguments)
+        assert self._core is not None
         event_id, chain, quote = arguments["event_id"], arguments["chain"], arguments["quote"]
-        reply = await self._served[1].to(bot_id, event_id, chain, quote, arguments["idempotency_key"])
-        return await api_calls.call(adapter.api(reply.account), "send_message", reply.arguments, reply.thread_id)
+        reply = await self._core[1].prepare(bot_id, event_id, chain, quote, arguments["idempotency_key"])
+        return await api_calls.call_api(adapter.api(reply.account), "send_message", reply.arguments, reply.thread_id)
 
     def _check_own_action(self, bot_id: str, arguments: dict[str, Any]) -> None:
         manifest = self.manifest(bot_id)
-        wrong = parameters.problem(manifest, arguments["action"], arguments["params"]) if manifest is not None else ""
+        wrong = (
+            parameters.find_problem(manifest, arguments["action"], arguments["params"]) if manifest is not None else ""
+        )
         if wrong:
             raise ProviderFailed("invalid_argument", f"call_platform_api: {wrong}")
 
@@ -173,24 +180,24 @@ class Bots:
         return adapter
 
     def _bot(self, bot_id: str) -> Bot | None:
-        return self._served[0].get(bot_id) if self._served is not None else None
+        return self._core[0].get(bot_id) if self._core is not None else None
 
     def _all(self) -> list[Bot]:
-        return self._served[0].all() if self._served is not None else []
+        return self._core[0].all() if self._core is not None else []
 
     async def _stop(self, bot_id: str) -> None:
-        life = self._lives.pop(bot_id, None)  # from here on the bot sends nothing more
+        life = self._runners.pop(bot_id, None)  # from here on the bot sends nothing more
         if life is not None:
-            await self._under_way.over(bot_id)
+            await self._in_flight.wait_until_idle(bot_id)
             await life.stop()
-        self._tell(bot_id, "stopped", "")
+        self._set_status(bot_id, "stopped", "")
 
-    def _tell(self, bot_id: str, state: State, error: str) -> None:
+    def _set_status(self, bot_id: str, state: ConnectionState, error: str) -> None:
         before = self._known(bot_id)
         since = before.since if before.state == state and before.since else self._clock.now()
-        self._statuses[bot_id] = Status(state, since, error)
+        self._statuses[bot_id] = ConnectionStatus(state, since, error)
         if self._statuses[bot_id] != before:
-            self._told(self._statuses)
+            self._on_change(self._statuses)
         connection = self._connections[bot_id]
         connection.set() if state == "connected" else connection.clear()
 

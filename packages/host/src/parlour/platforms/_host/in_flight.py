@@ -8,11 +8,11 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-PATIENCE_SECONDS = 1.0
+DRAIN_TIMEOUT_SECONDS = 1.0
 """Seconds for which a stopping bot waits for the acknowledgement of its sends."""
 
 
-class UnderWay:
+class InFlightSends:
     """Counts the unacknowledged sends of each bot."""
 
     def __init__(self) -> None:
@@ -20,7 +20,7 @@ class UnderWay:
         self._ends: dict[str, asyncio.Event] = {}
 
     @contextmanager
-    def sending(self, bot_id: str) -> Iterator[None]:
+    def track(self, bot_id: str) -> Iterator[None]:
         """Counts a send as pending within the `with` block, which ends when the platform has answered."""
         self._sends[bot_id] += 1
         try:
@@ -31,11 +31,11 @@ class UnderWay:
                 del self._sends[bot_id]
                 self._ends.pop(bot_id, asyncio.Event()).set()
 
-    async def over(self, bot_id: str) -> None:
+    async def wait_until_idle(self, bot_id: str) -> None:
         """Waits until all sends of the bot are answered, or until the time limit has passed."""
         if bot_id not in self._sends:
             return
         end = self._ends.setdefault(bot_id, asyncio.Event())
         with suppress(TimeoutError):
-            async with asyncio.timeout(PATIENCE_SECONDS):
+            async with asyncio.timeout(DRAIN_TIMEOUT_SECONDS):
                 await end.wait()

@@ -9,37 +9,39 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from parlour.core.asyncio_utils import to_its_end
+from parlour.core.asyncio_utils import run_uncancelled
 from parlour.core.config.bots import Bot, PlatformCursors
 from parlour.core.ingest.gateway import Gateway
 from parlour.core.journal import Statement, StorageFailed
 from parlour.core.model.event import EventEnvelope
 from parlour.core.model.providers import ProviderFailed
 from parlour.core.platforms.names import NameDirectory
-from parlour.core.platforms.port import Content, FileUnavailable, Incoming, State
-from parlour.core.store.artifact_service import RANGE_BYTES, Artifacts
+from parlour.core.platforms.port import ConnectionState, FileContent, FileUnavailable, IncomingEvent
+from parlour.core.store.artifact_service import MAX_READ_BYTES, ArtifactService
 from parlour_sdk.values import dataclass
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Doors:
+class CoreAccess:
     """The parts of the core that adapters use."""
 
     gateway: Gateway
     cursors: PlatformCursors
-    artifacts: Artifacts
+    artifacts: ArtifactService
     names: NameDirectory
     public_url: str = ""
 
 
 class BotLink:
-    def __init__(self, bot: Bot, config: Mapping[str, Any], doors: Doors, tell: Callable[[State, str], None]) -> None:
+    def __init__(
+        self, bot: Bot, config: Mapping[str, Any], doors: CoreAccess, tell: Callable[[ConnectionState, str], None]
+    ) -> None:
         self._bot = bot
         self._config = config
-        self._doors = doors
-        self._tell = tell
+        self._core = doors
+        self._on_status = tell
 
     @property
     def bot_id(self) -> str:
@@ -51,18 +53,18 @@ class BotLink:
 
     @property
     def public_url(self) -> str:
-        return self._doors.public_url
+        return self._core.public_url
 
-    async def received(self, *incoming: Incoming, cursor: str | None = None) -> None:
+    async def receive(self, *incoming: IncomingEvent, cursor: str | None = None) -> None:
         """Stores events: chats concurrently, each chat in its order.
 
         The cursor is stored with the last event, so it follows all of them.
         """
-        moved = () if cursor is None else (self._doors.cursors.moved(self.bot_id, cursor),)
+        moved = () if cursor is None else (self._core.cursors.save_statement(self.bot_id, cursor),)
         events = [self._envelope(each) for each in incoming]
         if not events:
             if cursor is not None:
-                await self._doors.cursors.keep(self.bot_id, cursor)
+                await self._core.cursors.save(self.bot_id, cursor)
             return
         *first, last = events
         if first:
@@ -70,12 +72,12 @@ class BotLink:
         await self._ingest(last, *moved)
 
     async def cursor(self) -> str | None:
-        return await self._doors.cursors.of(self.bot_id)
+        return await self._core.cursors.get(self.bot_id)
 
-    def state(self, state: State, error: str = "") -> None:
-        self._tell(state, error)
+    def report_status(self, state: ConnectionState, error: str = "") -> None:
+        self._on_status(state, error)
 
-    async def content(self, artifact_id: str) -> Content:
+    async def content(self, artifact_id: str) -> FileContent:
         try:
             return await self._content(artifact_id)
         except ProviderFailed as failed:
@@ -83,22 +85,22 @@ class BotLink:
         except StorageFailed as failed:
             raise FileUnavailable(artifact_id, failed.message, retryable=True) from failed
 
-    async def _content(self, artifact_id: str) -> Content:
-        artifact = await self._doors.artifacts.find(artifact_id)
+    async def _content(self, artifact_id: str) -> FileContent:
+        artifact = await self._core.artifacts.get(artifact_id)
         if artifact is None:
             raise ProviderFailed("not_found", f"there is no artifact '{artifact_id[:64]}'")
-        present = await self._doors.artifacts.present(artifact)
+        present = await self._core.artifacts.ensure_local(artifact)
         pieces = [
-            await self._doors.artifacts.read(present, offset, min(RANGE_BYTES, present.size_bytes - offset))
-            for offset in range(0, present.size_bytes, RANGE_BYTES)
+            await self._core.artifacts.read(present, offset, min(MAX_READ_BYTES, present.size_bytes - offset))
+            for offset in range(0, present.size_bytes, MAX_READ_BYTES)
         ]
-        return Content(b"".join(pieces), present.description.name, present.description.mime_type)
+        return FileContent(b"".join(pieces), present.info.name, present.info.mime_type)
 
-    def _envelope(self, incoming: Incoming) -> EventEnvelope:
+    def _envelope(self, incoming: IncomingEvent) -> EventEnvelope:
         # imports all event types, which the adapter has loaded already
-        from parlour.core.platforms.events import envelope
+        from parlour.core.platforms.events import to_envelope
 
-        return self._doors.names.filled(envelope(incoming, self.bot_id, self._bot.adapter))
+        return self._core.names.with_cached_names(to_envelope(incoming, self.bot_id, self._bot.adapter))
 
     async def _in_order(self, events: list[EventEnvelope]) -> None:
         for event in events:
@@ -110,18 +112,18 @@ class BotLink:
         An event that is durable must also be queued before the Host restarts, so the adapter that received it stops
         only after that.
         """
-        await to_its_end(self._take_in(event, *also), "an event was not taken while its bot was stopped")
+        await run_uncancelled(self._store(event, *also), "an event was not taken while its bot was stopped")
 
-    async def _take_in(self, event: EventEnvelope, *also: Statement) -> None:
+    async def _store(self, event: EventEnvelope, *also: Statement) -> None:
         """Stores an event.
 
         A message whose files can't be stored is stored without them, so that it does not block later events.
         """
         try:
-            await self._doors.gateway.ingest(event, *also)
+            await self._core.gateway.ingest(event, *also)
         except ProviderFailed as failed:
             logger.warning("event %s is stored without its files: %s", event.event_id, failed.message)
-            await self._doors.gateway.ingest(_without_files(event, failed.message), *also)
+            await self._core.gateway.ingest(_without_files(event, failed.message), *also)
 
 
 def _by_chat(events: Iterable[EventEnvelope]) -> list[list[EventEnvelope]]:

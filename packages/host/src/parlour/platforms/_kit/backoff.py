@@ -4,21 +4,21 @@ step.
 
 import random
 
-FIRST_SECONDS = 1.0
-LONGEST_SECONDS = 60.0
+FIRST_DELAY_SECONDS = 1.0
+MAX_DELAY_SECONDS = 60.0
 
 
 class Backoff:
     """Exponential back-off of one connection."""
 
     def __init__(self) -> None:
-        self._next = FIRST_SECONDS
+        self._next = FIRST_DELAY_SECONDS
 
-    def another(self) -> float:
+    def next_delay(self) -> float:
         """Returns the seconds until the next attempt: between half of the current step and the whole step."""
-        step, self._next = self._next, min(self._next * 2, LONGEST_SECONDS)
+        step, self._next = self._next, min(self._next * 2, MAX_DELAY_SECONDS)
         return step * random.uniform(0.5, 1)
 
-    def forget(self) -> None:
+    def reset(self) -> None:
         """Resets the delay after a successful connection."""
-        self._next = FIRST_SECONDS
+        self._next = FIRST_DELAY_SECONDS

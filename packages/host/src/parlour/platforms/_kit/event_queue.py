@@ -14,30 +14,30 @@ from parlour.core.journal import StorageFailed
 
 logger = logging.getLogger(__name__)
 
-AT_ONCE = 512
+CONCURRENCY = 512
 """Default number of events that are handled at the same time."""
-MOST = 8192
+MAX_QUEUED_EVENTS = 8192
 """Default number of events that wait or are being handled.
 
 At this limit `submit` blocks, and with it the connection.
 """
-MOST_BYTES = 64 * 1024 * 1024
+MAX_QUEUED_BYTES = 64 * 1024 * 1024
 """Default total size in bytes of the events that wait or are being handled; `submit` blocks at this limit too."""
 STORAGE_RETRY_SECONDS = 1.0
 Item = TypeVar("Item")
 
 
-class Intake(Generic[Item]):
+class EventQueue(Generic[Item]):
     """Bounded queue of incoming events that are handled in order for each key."""
 
     def __init__(
         self,
         take: Callable[[Item], Awaitable[None]],
-        at_once: int = AT_ONCE,
-        most: int = MOST,
-        most_bytes: int = MOST_BYTES,
+        at_once: int = CONCURRENCY,
+        most: int = MAX_QUEUED_EVENTS,
+        most_bytes: int = MAX_QUEUED_BYTES,
     ) -> None:
-        self._take = take
+        self._handle = take
         self._turns = asyncio.Semaphore(at_once)
         self._most = most
         self._most_bytes = most_bytes
@@ -47,7 +47,7 @@ class Intake(Generic[Item]):
         self._waiting: dict[Hashable, deque[tuple[Item, int]]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def put(self, key: Hashable, item: Item, size: int = 0) -> None:
+    async def submit(self, key: Hashable, item: Item, size: int = 0) -> None:
         """Queues an item as soon as there is room.
 
         An item larger than the whole limit is accepted as soon as the queue is below it.
@@ -80,7 +80,7 @@ class Intake(Generic[Item]):
                 item, size = waiting[0]
                 try:
                     async with self._turns:
-                        await self._take(item)
+                        await self._handle(item)
                 except StorageFailed as error:
                     logger.error(
                         "an event of %s is retried because the database is not available: %s", key, error.message

@@ -10,17 +10,17 @@ from typing import Any
 
 from pydantic_core import from_json
 
-DEEPEST = 100
+MAX_DEPTH = 100
 """Maximum nesting depth.
 
 Deeper values become null, because JSON can be parsed deeper than it can be stored and parsed again.
 """
-LONGEST_NUMBER = 1000
+MAX_INTEGER_DIGITS = 1000
 """Maximum number of digits of an integer; a longer one becomes null."""
 _HUGE = re.compile(rb"[:,\[]\s*-?\d[\d.]*[eE]\+?\d{3}")
 
 
-class Unreadable(Exception):
+class FrameUnreadable(Exception):
     """Raised when a frame is not a JSON object."""
 
 
@@ -30,18 +30,18 @@ def read_frame(frame: str | bytes) -> dict[str, Any]:
     except ValueError as error:
         payload = _leniently(frame, error)
     else:
-        payload = _mended(payload) if _excessive(frame, payload) else payload
+        payload = _repair(payload) if _needs_repair(frame, payload) else payload
     if not isinstance(payload, dict):
-        raise Unreadable(f"a JSON object is expected, not {type(payload).__name__}")
+        raise FrameUnreadable(f"a JSON object is expected, not {type(payload).__name__}")
     return payload
 
 
-def _excessive(frame: str | bytes, payload: Any) -> bool:
+def _needs_repair(frame: str | bytes, payload: Any) -> bool:
     """Returns whether the frame nests too deep or may contain an infinite number. Almost no frame does."""
     told = frame.encode() if isinstance(frame, str) else frame
     if _HUGE.search(told):
         return True
-    return told.count(b"[") + told.count(b"{") > DEEPEST and _deeper(payload, DEEPEST)
+    return told.count(b"[") + told.count(b"{") > MAX_DEPTH and _deeper(payload, MAX_DEPTH)
 
 
 def _deeper(value: Any, than: int) -> bool:
@@ -57,16 +57,16 @@ def _leniently(frame: str | bytes, strictly: ValueError) -> Any:
     Half of a surrogate pair, which some implementations send for a cut emoji, becomes a replacement character.
     """
     try:
-        return _mended(json.loads(frame, parse_constant=lambda name: None, parse_int=_integer))
+        return _repair(json.loads(frame, parse_constant=lambda name: None, parse_int=_integer))
     except (ValueError, RecursionError):
-        raise Unreadable(str(strictly)[:200]) from None
+        raise FrameUnreadable(str(strictly)[:200]) from None
 
 
 def _integer(digits: str) -> int | None:
-    return int(digits) if len(digits) <= LONGEST_NUMBER else None
+    return int(digits) if len(digits) <= MAX_INTEGER_DIGITS else None
 
 
-def _mended(value: Any, left: int = DEEPEST) -> Any:
+def _repair(value: Any, left: int = MAX_DEPTH) -> Any:
     match value:
         case str():
             return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
@@ -75,7 +75,7 @@ def _mended(value: Any, left: int = DEEPEST) -> Any:
         case list() | dict() if not left:
             return None
         case list():
-            return [_mended(each, left - 1) for each in value]
+            return [_repair(each, left - 1) for each in value]
         case dict():
-            return {_mended(name): _mended(each, left - 1) for name, each in value.items()}
+            return {_repair(name): _repair(each, left - 1) for name, each in value.items()}
     return value

@@ -8,56 +8,58 @@ from parlour.core.journal import StorageFailed
 from parlour.core.platforms.port import (
     Adapter,
     AdapterStopped,
-    Incoming,
-    Link,
-    PlatformAway,
+    HostLink,
+    IncomingEvent,
+    PlatformOffline,
     PlatformRefused,
     PlatformUncertain,
 )
 from parlour.platforms._kit.backoff import Backoff
 
 from .api import MatrixApi
-from .client import Client, answered, path
+from .client import MatrixClient, api_path, require_field
 from .decode import ENCRYPTED
-from .direct_chats import Destinations
-from .encode import KIND
+from .direct_chats import RoomResolver
+from .encode import MESSAGE_TYPE
 from .errors import TokenRefused
-from .event_processor import Receiver
-from .media import Files
+from .event_processor import MatrixEventProcessor
+from .media import MatrixFiles
 from .membership import genuine_invite
-from .rooms import Rooms, server_of
-from .sync import Batch, PlaceLost, Sync
+from .rooms import MatrixRooms, server_of
+from .sync import SyncBatch, SyncPositionRejected, SyncReader
 from .values import mapping, text
 
 logger = logging.getLogger(__name__)
 
 STORAGE_RETRY_SECONDS = 1.0
-NOTICE = "This room is encrypted, and this bot can't read what is said here. Talk to it in a room without encryption."
+ENCRYPTED_ROOM_NOTICE = (
+    "This room is encrypted, and this bot can't read what is said here. Talk to it in a room without encryption."
+)
 
 
-class Matrix:
+class MatrixAdapter:
     """Adapter of one Matrix account."""
 
-    def __init__(self, link: Link) -> None:
+    def __init__(self, link: HostLink) -> None:
         self._link = link
         self._homeserver = str(link.config.get("homeserver") or "").strip()
         self._own = str(link.config.get("user") or "").strip()
         self._policy = str(link.config.get("invitations") or "homeserver")
-        self._client = Client(self._homeserver, str(link.config.get("access_token") or "").strip())
-        self._rooms = Rooms()
-        self._files = Files(self._client, link.content)
-        self._sync = Sync(self._client, self._rooms, self._own)
+        self._client = MatrixClient(self._homeserver, str(link.config.get("access_token") or "").strip())
+        self._rooms = MatrixRooms()
+        self._files = MatrixFiles(self._client, link.content)
+        self._sync = SyncReader(self._client, self._rooms, self._own)
         trusted = frozenset(str(each).strip() for each in link.config.get("trusted_servers") or ())
-        self._receiver = Receiver(self._client, self._files, self._own, link.bot_id, trusted)
+        self._receiver = MatrixEventProcessor(self._client, self._files, self._own, link.bot_id, trusted)
         self._api = MatrixApi(
-            self._client, self._rooms, self._files, Destinations(self._client, self._rooms, self._own), self._own
+            self._client, self._rooms, self._files, RoomResolver(self._client, self._rooms, self._own), self._own
         )
         self._since = ""
-        self._lost = ""
+        self._rejected_position = ""
         """The sync position that the homeserver did not accept."""
         self._invited: dict[str, str] = {}
         """Inviter of each room whose invitation is not answered yet."""
-        self._told_of_encryption: set[str] = set()
+        self._announced_rooms: set[str] = set()
 
     def api(self, account: str = "") -> MatrixApi:
         return self._api
@@ -65,12 +67,12 @@ class Matrix:
     async def serve(self) -> None:
         self._check()
         backoff = Backoff()
-        self._link.state("connecting")
+        self._link.report_status("connecting")
         try:
             while True:
                 problem, at_least = await self._connected(backoff)
-                seconds = max(backoff.another(), at_least)
-                self._link.state("connecting", f"{problem}; trying again in {seconds:.0f} s")
+                seconds = max(backoff.next_delay(), at_least)
+                self._link.report_status("connecting", f"{problem}; trying again in {seconds:.0f} s")
                 await asyncio.sleep(seconds)
         finally:
             await self._client.close()
@@ -84,50 +86,50 @@ class Matrix:
     async def _connected(self, backoff: Backoff) -> tuple[str, float]:
         """Syncs until something fails. Returns the problem and the minimum seconds to wait before the next attempt."""
         try:
-            await self._introduce()
+            await self._verify_account()
             if not self._since:
                 await self._begin()
-            self._link.state("connected")
+            self._link.report_status("connected")
             while True:
                 await self._answer_invitations()
-                await self._take(await self._sync.after(self._since))
-                backoff.forget()
+                await self._store_batch(await self._sync.read_next(self._since))
+                backoff.reset()
         except TokenRefused as refused:
             raise AdapterStopped(refused.reason) from None
-        except PlaceLost as lost:
+        except SyncPositionRejected as lost:
             logger.warning(
                 "bot %s continues from now because the homeserver rejected its sync position: %s",
                 self._link.bot_id,
                 lost.reason,
             )
-            self._lost, self._since = self._since, ""
+            self._rejected_position, self._since = self._since, ""
             return lost.reason, 0
         except PlatformRefused as refused:
             return refused.reason, refused.retry_after or 0
         except PlatformUncertain as unknown:
             return str(unknown), 0
 
-    async def _introduce(self) -> None:
-        named = answered(await self._client.get(path("account", "whoami")), "user_id")
+    async def _verify_account(self) -> None:
+        named = require_field(await self._client.get(api_path("account", "whoami")), "user_id")
         if named != self._own:
             raise AdapterStopped(f"user: the access token is that of {named}, not of {self._own}; change one of them")
 
     async def _begin(self) -> None:
         """Continues from the stored sync position, or from now if there is none."""
-        batch = await self._sync.begin()
+        batch = await self._sync.read_initial()
         known, _, since = (await self._link.cursor() or "").partition(" ")
-        if known != self._own or since in ("", self._lost):
-            await self._take(batch)
+        if known != self._own or since in ("", self._rejected_position):
+            await self._store_batch(batch)
             return
         self._since = since  # events before the stored position were delivered earlier
         self._note_invitations(batch)
 
-    async def _take(self, batch: Batch) -> None:
+    async def _store_batch(self, batch: SyncBatch) -> None:
         """Stores a batch together with the sync position that follows it, before its events are used otherwise."""
-        incoming = await self._receiver.received(batch)
+        incoming = await self._receiver.process(batch)
         while True:
             try:
-                await self._keep(incoming, f"{self._own} {batch.since}")
+                await self._store_events(incoming, f"{self._own} {batch.since}")
                 break
             except StorageFailed as error:
                 logger.error(
@@ -138,64 +140,66 @@ class Matrix:
                 await asyncio.sleep(STORAGE_RETRY_SECONDS)
         self._since = batch.since
         self._note_invitations(batch)
-        await self._tell_of_encryption(incoming)
+        await self._announce_encryption(incoming)
 
-    async def _keep(self, incoming: list[Incoming], cursor: str) -> None:
+    async def _store_events(self, incoming: list[IncomingEvent], cursor: str) -> None:
         """Stores events.
 
         If they fail as a whole they are stored one by one, so that a failing event is not met again endlessly.
         """
         try:
-            await self._link.received(*incoming, cursor=cursor)
+            await self._link.receive(*incoming, cursor=cursor)
         except StorageFailed:
             raise
         except Exception:
             logger.exception("bot %s: some of %d events can't be stored", self._link.bot_id, len(incoming))
             for each in incoming:
-                await self._try_to_keep(each)
-            await self._link.received(cursor=cursor)
+                await self._store_event(each)
+            await self._link.receive(cursor=cursor)
 
-    async def _try_to_keep(self, incoming: Incoming) -> None:
+    async def _store_event(self, incoming: IncomingEvent) -> None:
         try:
-            await self._link.received(incoming)
+            await self._link.receive(incoming)
         except StorageFailed:
             raise
         except Exception:
             logger.exception("bot %s: event %s was not stored", self._link.bot_id, incoming.event.event_id)
 
-    def _note_invitations(self, batch: Batch) -> None:
+    def _note_invitations(self, batch: SyncBatch) -> None:
         for room_id, state in batch.invitations:
             self._invited[room_id] = text(genuine_invite(state, self._own), "sender")
 
     async def _answer_invitations(self) -> None:
         for room_id, inviter in list(self._invited.items()):
             try:
-                if self._welcome(inviter):
+                if self._accepts_inviter(inviter):
                     await self._api.answer_group_invite(room_id, approve=True)
-            except PlatformAway:
+            except PlatformOffline:
                 raise
             except (PlatformRefused, PlatformUncertain) as error:
                 logger.warning("bot %s could not join %s: %s", self._link.bot_id, room_id, error)
             del self._invited[room_id]
 
-    def _welcome(self, inviter: str) -> bool:
+    def _accepts_inviter(self, inviter: str) -> bool:
         same_server = server_of(inviter) == server_of(self._own)
         return self._policy == "accept" or (self._policy == "homeserver" and same_server)
 
-    async def _tell_of_encryption(self, incoming: list[Incoming]) -> None:
+    async def _announce_encryption(self, incoming: list[IncomingEvent]) -> None:
         """Sends one notice in each encrypted room, unencrypted, because silence would look like a fault."""
         encrypted = {text(mapping(each.event.native), "room_id") for each in incoming if each.native_type == ENCRYPTED}
-        for room_id in encrypted - self._told_of_encryption:
-            self._told_of_encryption.add(room_id)
+        for room_id in encrypted - self._announced_rooms:
+            self._announced_rooms.add(room_id)
             key = f"encrypted-{hashlib.sha256(room_id.encode()).hexdigest()[:16]}"
-            where = path("rooms", room_id, "send", "m.room.message", key)
+            where = api_path("rooms", room_id, "send", "m.room.message", key)
             try:
-                await self._client.put(where, {"msgtype": KIND, "body": NOTICE, "m.mentions": {}})
+                await self._client.put(
+                    where, {"msgtype": MESSAGE_TYPE, "body": ENCRYPTED_ROOM_NOTICE, "m.mentions": {}}
+                )
             except (PlatformRefused, PlatformUncertain) as error:
                 logger.warning(
                     "bot %s could not send the encryption notice to %s: %s", self._link.bot_id, room_id, error
                 )
 
 
-def create(link: Link) -> Adapter:
-    return Matrix(link)
+def create(link: HostLink) -> Adapter:
+    return MatrixAdapter(link)

@@ -4,31 +4,33 @@ from collections.abc import Sequence
 from uuid import uuid4
 
 from parlour.core.encoding import dumps
-from parlour.core.platforms.api import PlatformApi, Taken
+from parlour.core.platforms.api import IsKnownMessage, PlatformApi
 from parlour.core.platforms.port import PlatformRefused
 from parlour_sdk.protocol.chain import MessageChain
 from parlour_sdk.protocol.people import ChatType, Group, GroupMember, User
 from parlour_sdk.protocol.platform_api import MessageResult, PlatformMessage, UploadedFile
 
-from .client import Client, answered, path
-from .content import chain_of
-from .direct_chats import Destinations
-from .encode import Said, edited, encode, quoted, related
-from .errors import Refused
-from .media import Files
-from .rooms import Rooms
+from .client import MatrixClient, api_path, require_field
+from .content import decode_chain
+from .direct_chats import RoomResolver
+from .encode import MatrixMessageContent, edit_content, encode, quoted_message_id, with_relation
+from .errors import HomeserverRefused
+from .media import MatrixFiles
+from .rooms import MatrixRooms
 from .users import member, profile
 from .values import Payload, mapping, number, sequence, text, too_deep
 
 TYPING_MILLISECONDS = 6000
-LATEST = 100
-ENCRYPTED = "the room is encrypted, which this bot can't do; talk to it in a room without encryption"
+HISTORY_PAGE_SIZE = 100
+ENCRYPTED_ROOM_ERROR = "the room is encrypted, which this bot can't do; talk to it in a room without encryption"
 
 
 class MatrixApi(PlatformApi):
     """Platform API of one Matrix account."""
 
-    def __init__(self, client: Client, rooms: Rooms, files: Files, destinations: Destinations, own: str) -> None:
+    def __init__(
+        self, client: MatrixClient, rooms: MatrixRooms, files: MatrixFiles, destinations: RoomResolver, own: str
+    ) -> None:
         self._client = client
         self._rooms = rooms
         self._files = files
@@ -48,10 +50,10 @@ class MatrixApi(PlatformApi):
         if not said:
             raise PlatformRefused("there is nothing in this message that Matrix could show", permanent=True)
         room_id = await self._room(target_id)
-        key, reply_to, sent = idempotency_key or uuid4().hex, quoted(chain), []
+        key, reply_to, sent = idempotency_key or uuid4().hex, quoted_message_id(chain), []
         for number_, each in enumerate(said):
-            content = related(await self._content(each), thread_id, "" if number_ else reply_to)
-            sent.append(await self._send(room_id, "m.room.message", content, transaction(key, number_)))
+            content = with_relation(await self._content(each), thread_id, "" if number_ else reply_to)
+            sent.append(await self._send(room_id, "m.room.message", content, transaction_id(key, number_)))
         return MessageResult(message_id=sent[0], raw={"message_ids": sent})
 
     async def find_message(
@@ -60,16 +62,16 @@ class MatrixApi(PlatformApi):
         target_id: str,
         chain: MessageChain,
         idempotency_key: str,
-        taken: Taken,
+        taken: IsKnownMessage,
         thread_id: str = "",
     ) -> MessageResult | None:
         """Looks up a sent message by transaction id, which the homeserver shows to the sender of an event."""
         only = {"senders": [self._own], "types": ["m.room.message"]}
-        where = path("rooms", await self._destinations.room(target_id), "messages")
-        page = await self._client.get(where, {"dir": "b", "limit": LATEST, "filter": dumps(only)})
+        where = api_path("rooms", await self._destinations.resolve(target_id), "messages")
+        page = await self._client.get(where, {"dir": "b", "limit": HISTORY_PAGE_SIZE, "filter": dumps(only)})
         events = [each for each in sequence(page.get("chunk")) if isinstance(each, dict)]
         sent = {text(mapping(each.get("unsigned")), "transaction_id"): text(each, "event_id") for each in events}
-        wanted = [sent.get(transaction(idempotency_key, number_)) for number_ in range(len(encode(chain)))]
+        wanted = [sent.get(transaction_id(idempotency_key, number_)) for number_ in range(len(encode(chain)))]
         return MessageResult(message_id=wanted[0]) if wanted and all(wanted) else None
 
     async def edit_message(
@@ -79,16 +81,16 @@ class MatrixApi(PlatformApi):
         if len(said) != 1 or said[0].media is not None:
             raise PlatformRefused("a message can only be edited into one text", permanent=True)
         room_id = await self._room(chat_id)
-        await self._send(room_id, "m.room.message", edited(said[0].content, message_id), uuid4().hex)
+        await self._send(room_id, "m.room.message", edit_content(said[0].content, message_id), uuid4().hex)
         return MessageResult(message_id=message_id)
 
     async def delete_message(self, chat_type: ChatType, chat_id: str, message_id: str) -> None:
-        await self._redact(await self._destinations.room(chat_id), message_id)
+        await self._redact(await self._destinations.resolve(chat_id), message_id)
 
     async def forward_message(
         self, from_chat_type: ChatType, from_chat_id: str, message_id: str, to_chat_type: ChatType, to_chat_id: str
     ) -> MessageResult:
-        event = await self._event(await self._destinations.room(from_chat_id), message_id)
+        event = await self._event(await self._destinations.resolve(from_chat_id), message_id)
         content = {name: each for name, each in mapping(event.get("content")).items() if name != "m.relates_to"}
         if not content:
             raise PlatformRefused("this message was deleted", permanent=True)
@@ -96,76 +98,78 @@ class MatrixApi(PlatformApi):
         return MessageResult(message_id=await self._send(room_id, "m.room.message", said, uuid4().hex))
 
     async def get_message(self, chat_type: ChatType, chat_id: str, message_id: str) -> PlatformMessage:
-        room_id = await self._destinations.room(chat_id)
+        room_id = await self._destinations.resolve(chat_id)
         event = await self._event(room_id, message_id)
         try:
-            chain = chain_of(event, self._own)
+            chain = decode_chain(event, self._own)
         except ValueError:
             raise PlatformRefused("this is no message, or it was deleted", permanent=True) from None
         return PlatformMessage(
             message_id=message_id,
             chat_type=chat_type,
             chat_id=chat_id,
-            sender=self._rooms.of(room_id).user(text(event, "sender")),
+            sender=self._rooms.get(room_id).user(text(event, "sender")),
             time=number(event.get("origin_server_ts")),
             chain=chain,
         )
 
     async def react(self, chat_type: ChatType, chat_id: str, message_id: str, reaction: str, add: bool = True) -> None:
-        room_id = await self._destinations.room(chat_id)
+        room_id = await self._destinations.resolve(chat_id)
         if not add:
             await self._redact(room_id, await self._own_reaction(room_id, message_id, reaction))
             return
         relation = {"rel_type": "m.annotation", "event_id": message_id, "key": reaction}
         try:
             await self._send(room_id, "m.reaction", {"m.relates_to": relation}, uuid4().hex)
-        except Refused as refused:
+        except HomeserverRefused as refused:
             if refused.code != "M_DUPLICATE_ANNOTATION":
                 raise
 
     async def get_group_info(self, group_id: str) -> Group:
-        room_id = await self._destinations.room(group_id)
+        room_id = await self._destinations.resolve(group_id)
         if room_id not in self._rooms:
             raise PlatformRefused(f"the bot is not in the room {room_id[:200]}", permanent=True)
-        return self._rooms.of(room_id).group
+        return self._rooms.get(room_id).group
 
     async def get_group_list(self) -> Sequence[Group]:
         return [room.group for room in self._rooms.all() if room.chat_type == "group"]
 
     async def get_group_member_list(self, group_id: str) -> Sequence[GroupMember]:
-        room_id = await self._destinations.room(group_id)
-        answer = await self._client.get(path("rooms", room_id, "joined_members"))
-        room = self._rooms.of(room_id)
+        room_id = await self._destinations.resolve(group_id)
+        answer = await self._client.get(api_path("rooms", room_id, "joined_members"))
+        room = self._rooms.get(room_id)
         return [member(room, user_id, mapping(each)) for user_id, each in mapping(answer.get("joined")).items()]
 
     async def get_group_member_info(self, group_id: str, user_id: str) -> GroupMember:
-        room_id = await self._destinations.room(group_id)
-        told = await self._client.get(path("rooms", room_id, "state", "m.room.member", user_id))
+        room_id = await self._destinations.resolve(group_id)
+        told = await self._client.get(api_path("rooms", room_id, "state", "m.room.member", user_id))
         if told.get("membership") != "join":
             raise PlatformRefused(f"{user_id[:200]} is not in this room", permanent=True)
-        return member(self._rooms.of(room_id), user_id, told)
+        return member(self._rooms.get(room_id), user_id, told)
 
     async def set_group_name(self, group_id: str, name: str) -> None:
-        room_id = await self._destinations.room(group_id)
-        await self._client.put(path("rooms", room_id, "state", "m.room.name", ""), {"name": name})
+        room_id = await self._destinations.resolve(group_id)
+        await self._client.put(api_path("rooms", room_id, "state", "m.room.name", ""), {"name": name})
 
     async def kick_member(self, group_id: str, user_id: str) -> None:
-        await self._client.post(path("rooms", await self._destinations.room(group_id), "kick"), {"user_id": user_id})
+        await self._client.post(
+            api_path("rooms", await self._destinations.resolve(group_id), "kick"), {"user_id": user_id}
+        )
 
     async def leave_group(self, group_id: str) -> None:
-        await self._client.post(path("rooms", await self._destinations.room(group_id), "leave"), {})
+        await self._client.post(api_path("rooms", await self._destinations.resolve(group_id), "leave"), {})
 
     async def get_user_info(self, user_id: str) -> User:
-        return profile(user_id, await self._client.get(path("profile", user_id)))
+        return profile(user_id, await self._client.get(api_path("profile", user_id)))
 
     async def answer_group_invite(self, request_id: str, approve: bool) -> None:
-        await self._client.post(path("rooms", request_id, "join" if approve else "leave"), {})
+        await self._client.post(api_path("rooms", request_id, "join" if approve else "leave"), {})
 
     async def upload_file(self, data: bytes, filename: str) -> UploadedFile:
-        return UploadedFile(file_id=await self._files.put(data, filename, ""))
+        return UploadedFile(file_id=await self._files.upload(data, filename, ""))
 
     async def send_typing(self, chat_type: ChatType, chat_id: str, thread_id: str = "") -> None:
-        where = path("rooms", await self._destinations.room(chat_id), "typing", self._own)
+        where = api_path("rooms", await self._destinations.resolve(chat_id), "typing", self._own)
         await self._client.put(where, {"typing": True, "timeout": TYPING_MILLISECONDS})
 
     async def _room(self, target: str) -> str:
@@ -173,29 +177,31 @@ class MatrixApi(PlatformApi):
 
         Encrypted rooms are refused, because the message would be sent unencrypted there.
         """
-        room_id = await self._destinations.room(target)
-        if self._rooms.of(room_id).encrypted:
-            raise PlatformRefused(ENCRYPTED, permanent=True)
+        room_id = await self._destinations.resolve(target)
+        if self._rooms.get(room_id).encrypted:
+            raise PlatformRefused(ENCRYPTED_ROOM_ERROR, permanent=True)
         return room_id
 
-    async def _content(self, said: Said) -> Payload:
-        return said.content if said.media is None else await self._files.message(said.media)
+    async def _content(self, said: MatrixMessageContent) -> Payload:
+        return said.content if said.media is None else await self._files.upload_message(said.media)
 
     async def _send(self, room_id: str, kind: str, content: Payload, key: str) -> str:
-        return answered(await self._client.put(path("rooms", room_id, "send", kind, key), content), "event_id")
+        return require_field(await self._client.put(api_path("rooms", room_id, "send", kind, key), content), "event_id")
 
     async def _redact(self, room_id: str, event_id: str) -> None:
-        await self._client.put(path("rooms", room_id, "redact", event_id, uuid4().hex), {})
+        await self._client.put(api_path("rooms", room_id, "redact", event_id, uuid4().hex), {})
 
     async def _event(self, room_id: str, event_id: str) -> Payload:
-        event = await self._client.get(path("rooms", room_id, "event", event_id))
+        event = await self._client.get(api_path("rooms", room_id, "event", event_id))
         if too_deep(event):
             raise PlatformRefused("this event is malformed: it nests too deep to be read", permanent=True)
         return event
 
     async def _own_reaction(self, room_id: str, message_id: str, reaction: str) -> str:
-        where = path("rooms", room_id, "relations", message_id, "m.annotation", "m.reaction").replace("/v3/", "/v1/", 1)
-        for each in sequence((await self._client.get(where, {"limit": LATEST})).get("chunk")):
+        where = api_path("rooms", room_id, "relations", message_id, "m.annotation", "m.reaction").replace(
+            "/v3/", "/v1/", 1
+        )
+        for each in sequence((await self._client.get(where, {"limit": HISTORY_PAGE_SIZE})).get("chunk")):
             event = mapping(each)
             told = mapping(mapping(event.get("content")).get("m.relates_to"))
             if event.get("sender") == self._own and told.get("key") == reaction:
@@ -203,6 +209,6 @@ class MatrixApi(PlatformApi):
         raise PlatformRefused(f"the bot has not reacted with {reaction[:40]}", permanent=True)
 
 
-def transaction(key: str, number_: int) -> str:
+def transaction_id(key: str, number_: int) -> str:
     """Returns the transaction id of one of the events that make up a message; each has its own."""
     return f"{key}.{number_}" if number_ else key

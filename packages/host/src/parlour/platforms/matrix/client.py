@@ -11,31 +11,31 @@ import aiohttp
 from pydantic_core import from_json
 
 from parlour.core.encoding import dumps
-from parlour.core.platforms.port import PlatformAway, PlatformRefused, PlatformUncertain
+from parlour.core.platforms.port import PlatformOffline, PlatformRefused, PlatformUncertain
 
-from .errors import AWAY_SECONDS, raise_for
+from .errors import OFFLINE_RETRY_SECONDS, raise_for
 from .values import Payload
 
-ANSWER_SECONDS = 30.0
-TRANSFER_SECONDS = 120.0
-CONNECT_SECONDS = 10.0
-LARGEST_ANSWER = 64 * 1024 * 1024
-PIECE = 64 * 1024
-LONGEST_WORD = 24
+RESPONSE_TIMEOUT_SECONDS = 30.0
+TRANSFER_TIMEOUT_SECONDS = 120.0
+CONNECT_TIMEOUT_SECONDS = 10.0
+MAX_RESPONSE_BYTES = 64 * 1024 * 1024
+CHUNK_BYTES = 64 * 1024
+MAX_ENDPOINT_PART_LENGTH = 24
 Query = Mapping[str, str | int]
 NO_QUERY: Query = {}
 API = "/_matrix/client/v3"
-DEEPEST_ANSWER = 100
+MAX_RESPONSE_DEPTH = 100
 """Maximum nesting depth of a response; deeper values are dropped."""
 _NESTING = re.compile(rb'"(?:[^"\\]|\\.)*+"|[{}\[\]]', re.DOTALL)
 
 
-def path(*parts: str) -> str:
+def api_path(*parts: str) -> str:
     """Builds a path below the API prefix. Each part is quoted, whatever characters it has."""
     return "/".join((API, *(quote(part, safe="") for part in parts)))
 
 
-def answered(answer: Payload, name: str) -> str:
+def require_field(answer: Payload, name: str) -> str:
     """Returns a string that the response must have. Raises PlatformUncertain if it is missing."""
     value = answer.get(name)
     if not isinstance(value, str) or not value:
@@ -43,7 +43,7 @@ def answered(answer: Payload, name: str) -> str:
     return value
 
 
-class Client:
+class MatrixClient:
     """HTTP client with the bot's access token."""
 
     def __init__(self, homeserver: str, token: str) -> None:
@@ -56,30 +56,30 @@ class Client:
         if session is not None:
             await session.close()
 
-    async def get(self, where: str, query: Query = NO_QUERY, seconds: float = ANSWER_SECONDS) -> Payload:
+    async def get(self, where: str, query: Query = NO_QUERY, seconds: float = RESPONSE_TIMEOUT_SECONDS) -> Payload:
         return await self._json("GET", where, None, query, seconds)
 
     async def put(self, where: str, body: Payload) -> Payload:
-        return await self._json("PUT", where, body, {}, ANSWER_SECONDS)
+        return await self._json("PUT", where, body, {}, RESPONSE_TIMEOUT_SECONDS)
 
     async def post(self, where: str, body: Payload) -> Payload:
-        return await self._json("POST", where, body, {}, ANSWER_SECONDS)
+        return await self._json("POST", where, body, {}, RESPONSE_TIMEOUT_SECONDS)
 
     async def upload(self, data: bytes, mime_type: str, filename: str) -> Payload:
         query = {"filename": filename} if filename else {}
         headers = {"Content-Type": mime_type}
-        answer = await self._asked("POST", "/_matrix/media/v3/upload", data, query, headers, TRANSFER_SECONDS)
+        answer = await self._request("POST", "/_matrix/media/v3/upload", data, query, headers, TRANSFER_TIMEOUT_SECONDS)
         return _object(answer)
 
     async def download(self, where: str, most: int) -> bytes:
         """Downloads a file. Raises PlatformRefused if it is larger than `most` bytes."""
-        return await self._asked("GET", where, None, {}, {}, TRANSFER_SECONDS, most)
+        return await self._request("GET", where, None, {}, {}, TRANSFER_TIMEOUT_SECONDS, most)
 
     async def _json(self, method: str, where: str, body: Payload | None, query: Query, seconds: float) -> Payload:
         data = None if body is None else dumps(body).encode()
-        return _object(await self._asked(method, where, data, query, {"Content-Type": "application/json"}, seconds))
+        return _object(await self._request(method, where, data, query, {"Content-Type": "application/json"}, seconds))
 
-    async def _asked(
+    async def _request(
         self,
         method: str,
         where: str,
@@ -87,14 +87,14 @@ class Client:
         query: Query,
         headers: dict[str, str],
         seconds: float,
-        most: int = LARGEST_ANSWER,
+        most: int = MAX_RESPONSE_BYTES,
     ) -> bytes:
         """Sends a request and returns the response body.
 
         Raises PlatformRefused, PlatformOffline or PlatformUncertain.
         """
-        what = _named(where)
-        timeout = aiohttp.ClientTimeout(total=seconds, connect=CONNECT_SECONDS)
+        what = _endpoint_name(where)
+        timeout = aiohttp.ClientTimeout(total=seconds, connect=CONNECT_TIMEOUT_SECONDS)
         url, told = self._homeserver + where, {"Authorization": f"Bearer {self._token}", **headers}
         try:
             async with self._connection().request(
@@ -102,12 +102,12 @@ class Client:
             ) as response:
                 content = await _read(response, most)
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError, aiohttp.InvalidURL) as error:
-            raise PlatformAway(f"the homeserver can't be reached: {_reason(error)}", AWAY_SECONDS) from None
+            raise PlatformOffline(f"the homeserver can't be reached: {_reason(error)}", OFFLINE_RETRY_SECONDS) from None
         except TimeoutError:
             raise PlatformUncertain(f"the homeserver did not answer {what} within {seconds:g} seconds") from None
         except (aiohttp.ClientError, OSError) as error:
             raise PlatformUncertain(f"the connection was cut before {what} was answered: {_reason(error)}") from None
-        raise_for(what, response.status, response.headers, _tolerant(content), repeatable=method != "POST")
+        raise_for(what, response.status, response.headers, _parse_error_body(content), repeatable=method != "POST")
         return content
 
     def _connection(self) -> aiohttp.ClientSession:
@@ -116,10 +116,10 @@ class Client:
         return self._session
 
 
-def _named(where: str) -> str:
+def _endpoint_name(where: str) -> str:
     """Returns the endpoint's name for error messages, without the ids in its path."""
     parts = where.removeprefix(API).strip("/").split("/")
-    return "/".join(part for part in parts if "%" not in part and len(part) < LONGEST_WORD)
+    return "/".join(part for part in parts if "%" not in part and len(part) < MAX_ENDPOINT_PART_LENGTH)
 
 
 def _exact(url: str) -> Any:
@@ -131,7 +131,7 @@ def _exact(url: str) -> Any:
 
 async def _read(response: aiohttp.ClientResponse, most: int) -> bytes:
     pieces, size = [], 0
-    async for piece in response.content.iter_chunked(PIECE):
+    async for piece in response.content.iter_chunked(CHUNK_BYTES):
         size += len(piece)
         if size > most:
             raise PlatformRefused(f"it is larger than {most // 2**20} MiB", permanent=True)
@@ -139,7 +139,7 @@ async def _read(response: aiohttp.ClientResponse, most: int) -> bytes:
     return b"".join(pieces)
 
 
-def _tolerant(content: bytes) -> Payload:
+def _parse_error_body(content: bytes) -> Payload:
     """Parses the body of an error response; empty if it is no JSON object, as a proxy before the homeserver may have
     written it.
     """
@@ -162,12 +162,12 @@ def _object(content: bytes) -> Payload:
 
 def _leniently(content: bytes) -> Any:
     try:
-        return _whole(json.loads(_cut(content)))
+        return _replace_surrogates(json.loads(_drop_deep_values(content)))
     except (ValueError, RecursionError):
         raise PlatformUncertain("the homeserver answered with something that is no JSON") from None
 
 
-def _cut(content: bytes) -> bytes:
+def _drop_deep_values(content: bytes) -> bytes:
     """Replaces values that nest deeper than MAX_RESPONSE_DEPTH with null, so that no event can make a response
     unreadable.
     """
@@ -177,26 +177,26 @@ def _cut(content: bytes) -> bytes:
         mark = found[0]
         if mark in (b"{", b"["):
             depth += 1
-            if depth == DEEPEST_ANSWER + 1:
+            if depth == MAX_RESPONSE_DEPTH + 1:
                 kept += [content[start : found.start()], b"null"]
         elif mark in (b"}", b"]"):
-            if depth == DEEPEST_ANSWER + 1:
+            if depth == MAX_RESPONSE_DEPTH + 1:
                 start = found.end()
             depth -= 1
-    if depth <= DEEPEST_ANSWER:
+    if depth <= MAX_RESPONSE_DEPTH:
         kept.append(content[start:])
     return b"".join(kept)
 
 
-def _whole(value: Any) -> Any:
+def _replace_surrogates(value: Any) -> Any:
     """Replaces halves of surrogate pairs, which JSON can express but which can't be stored."""
     match value:
         case str():
             return value.encode(errors="replace").decode()
         case dict():
-            return {_whole(name): _whole(each) for name, each in value.items()}
+            return {_replace_surrogates(name): _replace_surrogates(each) for name, each in value.items()}
         case list():
-            return [_whole(each) for each in value]
+            return [_replace_surrogates(each) for each in value]
     return value
 
 

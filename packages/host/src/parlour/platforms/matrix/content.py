@@ -22,7 +22,7 @@ STICKER = "m.sticker"
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class MessageReferences:
     """Data that a message only refers to, as far as it could be fetched."""
 
     quoted: Payload | None = None
@@ -32,12 +32,12 @@ class Found:
     """Reason why the file of the message is missing."""
 
 
-NOTHING = Found()
+NO_REFERENCES = MessageReferences()
 
 
-def chain_of(event: Payload, own: str, found: Found = NOTHING) -> MessageChain:
+def decode_chain(event: Payload, own: str, found: MessageReferences = NO_REFERENCES) -> MessageChain:
     """Converts a message event into a chain. Raises ValueError if the event can't be read."""
-    content = current(event)
+    content = latest_content(event)
     quote = _quote(event, own, found)
     if event.get("type") == STICKER:
         return [*quote, *_media(Image, content, found)]
@@ -47,12 +47,12 @@ def chain_of(event: Payload, own: str, found: Found = NOTHING) -> MessageChain:
     if kind not in TEXTS:
         return [*quote, _own_kind(kind, content)]
     body = required(content, "body") if "body" in content and content["body"] != "" else ""
-    body = _without_fallback(body) if replied_to(event) else body
+    body = _without_fallback(body) if reply_target_id(event) else body
     said = mentions.components(f"* {body}" if kind == "m.emote" else body, content, own)
     return [*quote, *said] or [Plain(text="")]
 
 
-def current(event: Payload) -> Payload:
+def latest_content(event: Payload) -> Payload:
     """Returns the content after the last edit, if the homeserver includes that edit."""
     content = mapping(event.get("content"))
     latest = mapping(mapping(mapping(event.get("unsigned")).get("m.relations")).get("m.replace"))
@@ -68,12 +68,12 @@ def is_edit(event: Payload) -> bool:
     return relation(event).get("rel_type") == "m.replace"
 
 
-def thread_of(event: Payload) -> str:
+def thread_id(event: Payload) -> str:
     told = relation(event)
     return text(told, "event_id") if told.get("rel_type") == "m.thread" else ""
 
 
-def replied_to(event: Payload) -> str:
+def reply_target_id(event: Payload) -> str:
     """Returns the id of the message that this one replies to.
 
     In a thread, a message may name one that the user did not choose, as a fallback for old clients; it is ignored.
@@ -84,20 +84,22 @@ def replied_to(event: Payload) -> str:
     return text(mapping(told.get("m.in_reply_to")), "event_id")
 
 
-def _quote(event: Payload, own: str, found: Found) -> list[Quote]:
-    quoted_id = replied_to(event)
+def _quote(event: Payload, own: str, found: MessageReferences) -> list[Quote]:
+    quoted_id = reply_target_id(event)
     if not quoted_id:
         return []
     if found.quoted is None:
         return [Quote(id=quoted_id)]
     try:
-        origin: MessageChain = [each for each in chain_of(found.quoted, own) if not isinstance(each, Quote)]
+        origin: MessageChain = [each for each in decode_chain(found.quoted, own) if not isinstance(each, Quote)]
     except ValueError:
         origin = []
     return [Quote(id=quoted_id, sender=text(found.quoted, "sender") or None, origin=origin)]
 
 
-def _media(kind: type[Image] | type[Voice] | type[Video] | type[File], content: Payload, found: Found) -> MessageChain:
+def _media(
+    kind: type[Image] | type[Voice] | type[Video] | type[File], content: Payload, found: MessageReferences
+) -> MessageChain:
     name, info = text(content, "filename") or text(content, "body"), mapping(content.get("info"))
     if not found.base64:
         label = f"{kind.__name__.lower()}: {name}" if name else kind.__name__.lower()

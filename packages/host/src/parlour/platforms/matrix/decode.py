@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 from parlour.core.encoding import dumps
-from parlour.core.platforms.port import Incoming
+from parlour.core.platforms.port import IncomingEvent
 from parlour_sdk.protocol.chain import MessageChain, Quote, Source
 from parlour_sdk.protocol.platform_events import (
     MessageDeleted,
@@ -22,13 +22,13 @@ from parlour_sdk.protocol.platform_events import (
 from parlour_sdk.values import dataclass
 
 from . import content, membership, mentions
-from .content import NOTHING, Found
-from .rooms import Room
+from .content import NO_REFERENCES, MessageReferences
+from .rooms import MatrixRoom
 from .values import NAME, Payload, mapping, number, required, text
 
 MALFORMED = "malformed"
 ENCRYPTED = "m.room.encrypted"
-MOST_SHOWN = 4000
+MAX_PAYLOAD_CHARACTERS = 4000
 _NOT_A_NAME = re.compile(r"[^A-Za-z0-9_.]")
 
 
@@ -42,51 +42,51 @@ class Reaction:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class MatrixDecodeContext:
     """Context of decoding one event."""
 
-    room: Room
+    room: MatrixRoom
     own: str
     bot_id: str
-    found: Found = NOTHING
+    references: MessageReferences = NO_REFERENCES
     withdrawn: Reaction | None = None
     """The reaction that a redaction withdraws."""
-    roles_count: bool = False
+    trusts_roles: bool = False
     """True if the operator trusts the server on which the room was created.
 
     Otherwise roles are ignored, because any user can create a room and own it.
     """
 
 
-def decode(event: Any, seen: Seen) -> Incoming | None:
+def decode(event: Any, seen: MatrixDecodeContext) -> IncomingEvent | None:
     """Decodes an event. Returns None for the bot's own events and for events that are not reported."""
     native = {"room_id": seen.room.room_id, **event} if isinstance(event, dict) else {"event": event}
     try:
         decoded = _event(native, seen)
     except (ValueError, TypeError, KeyError, AttributeError) as error:  # pydantic's errors are ValueErrors
-        decoded = malformed(native, seen, type(error).__name__)
+        decoded = malformed_event(native, seen, type(error).__name__)
     if decoded is None:
         return None
     sender = text(native, "sender")
-    return Incoming(
+    return IncomingEvent(
         decoded.carrying(native),
-        thread_id=content.thread_of(native) if isinstance(decoded, MessageReceived) else "",
+        thread_id=content.thread_id(native) if isinstance(decoded, MessageReceived) else "",
         self_id=seen.own,
-        addressed=isinstance(decoded, MessageReceived) and _addressed(native, seen),
+        addresses_bot=isinstance(decoded, MessageReceived) and _addressed(native, seen),
         role=_role(seen, sender) if seen.room.chat_type == "group" and sender else "",
         native_type=text(native, "type")[:120],
     )
 
 
-def _role(seen: Seen, sender: str) -> str:
+def _role(seen: MatrixDecodeContext, sender: str) -> str:
     """Returns the role that agents' rules use: the real one only in rooms of trusted servers."""
-    return seen.room.role(sender) if seen.roles_count else "member"
+    return seen.room.role(sender) if seen.trusts_roles else "member"
 
 
-def _event(event: Payload, seen: Seen) -> PlatformEvent | None:
+def _event(event: Payload, seen: MatrixDecodeContext) -> PlatformEvent | None:
     kind, sender = required(event, "type"), required(event, "sender")
     if "state_key" in event:
-        return membership.event(event, seen.room, seen.own, common(event, seen.bot_id))
+        return membership.decode_state_event(event, seen.room, seen.own, event_fields(event, seen.bot_id))
     if sender == seen.own or _redacted(event):
         return None
     match kind:
@@ -97,23 +97,23 @@ def _event(event: Payload, seen: Seen) -> PlatformEvent | None:
         case "m.room.redaction":
             return _redaction(event, seen)
         case "m.room.encrypted":
-            return specific(event, seen, "encrypted", {"sender": sender})
-    return specific(event, seen, kind, {"content": mapping(event.get("content")), "sender": sender})
+            return platform_event(event, seen, "encrypted", {"sender": sender})
+    return platform_event(event, seen, kind, {"content": mapping(event.get("content")), "sender": sender})
 
 
-def _message(event: Payload, seen: Seen) -> MessageReceived:
-    message_id, said = required(event, "event_id"), common(event, seen.bot_id)
+def _message(event: Payload, seen: MatrixDecodeContext) -> MessageReceived:
+    message_id, said = required(event, "event_id"), event_fields(event, seen.bot_id)
     source = Source(id=message_id, time=said["timestamp"])
     return MessageReceived(
         **said,
-        **place(seen.room),
+        **chat_fields(seen.room),
         message_id=message_id,
-        message_chain=[source, *_naming_authors(content.chain_of(event, seen.own, seen.found), seen.room)],
+        message_chain=[source, *_naming_authors(content.decode_chain(event, seen.own, seen.references), seen.room)],
         sender=seen.room.user(event["sender"], is_bot=mapping(event["content"]).get("msgtype") == "m.notice"),
     )
 
 
-def _naming_authors(chain: MessageChain, room: Room) -> MessageChain:
+def _naming_authors(chain: MessageChain, room: MatrixRoom) -> MessageChain:
     """Adds the name that the author of a quoted message has in the room."""
     return [
         each.model_copy(update={"name": room.name_of(each.sender)}) if isinstance(each, Quote) and each.sender else each
@@ -121,22 +121,22 @@ def _naming_authors(chain: MessageChain, room: Room) -> MessageChain:
     ]
 
 
-def _edit(event: Payload, seen: Seen) -> MessageEdited:
+def _edit(event: Payload, seen: MatrixDecodeContext) -> MessageEdited:
     replaced = {**event, "content": mapping(event["content"])["m.new_content"], "unsigned": {}}
     return MessageEdited(
-        **common(event, seen.bot_id),
-        **place(seen.room),
+        **event_fields(event, seen.bot_id),
+        **chat_fields(seen.room),
         message_id=required(content.relation(event), "event_id"),
-        new_content=content.chain_of(replaced, seen.own, seen.found),
+        new_content=content.decode_chain(replaced, seen.own, seen.references),
         editor=seen.room.user(event["sender"]),
     )
 
 
-def _reaction(event: Payload, seen: Seen) -> MessageReaction:
-    made = reaction_of(event)
+def _reaction(event: Payload, seen: MatrixDecodeContext) -> MessageReaction:
+    made = parse_reaction(event)
     return MessageReaction(
-        **common(event, seen.bot_id),
-        **place(seen.room),
+        **event_fields(event, seen.bot_id),
+        **chat_fields(seen.room),
         message_id=made.message_id,
         user=seen.room.user(made.user_id),
         reaction=made.key,
@@ -144,7 +144,7 @@ def _reaction(event: Payload, seen: Seen) -> MessageReaction:
     )
 
 
-def reaction_of(event: Payload) -> Reaction:
+def parse_reaction(event: Payload) -> Reaction:
     """Parses a reaction event. Raises ValueError if it is none."""
     told = content.relation(event)
     return Reaction(required(told, "event_id"), required(told, "key"), required(event, "sender"))
@@ -155,11 +155,11 @@ def redacted_id(event: Payload) -> str:
     return text(mapping(event.get("content")), "redacts") or text(event, "redacts")
 
 
-def _redaction(event: Payload, seen: Seen) -> PlatformEvent:
+def _redaction(event: Payload, seen: MatrixDecodeContext) -> PlatformEvent:
     message_id = redacted_id(event)
     if not message_id:
         raise ValueError("redacts is missing")
-    said, user = {**common(event, seen.bot_id), **place(seen.room)}, seen.room.user(event["sender"])
+    said, user = {**event_fields(event, seen.bot_id), **chat_fields(seen.room)}, seen.room.user(event["sender"])
     if seen.withdrawn is None:
         return MessageDeleted(**said, message_id=message_id, operator=user)
     made = seen.withdrawn
@@ -171,38 +171,40 @@ def _redacted(event: Payload) -> bool:
     return "redacted_because" in mapping(event.get("unsigned"))
 
 
-def _addressed(event: Payload, seen: Seen) -> bool:
+def _addressed(event: Payload, seen: MatrixDecodeContext) -> bool:
     """Returns whether the sender's client mentions the bot or the message replies to one of the bot's messages."""
-    quoted = seen.found.quoted
+    quoted = seen.references.quoted
     answered = quoted is not None and quoted.get("sender") == seen.own
-    return answered or seen.own in mentions.mentioned(mapping(event.get("content")))
+    return answered or seen.own in mentions.mentioned_ids(mapping(event.get("content")))
 
 
-def place(room: Room) -> dict[str, Any]:
+def chat_fields(room: MatrixRoom) -> dict[str, Any]:
     group = {"group": room.group} if room.chat_type == "group" else {}
     return {"chat_type": room.chat_type, "chat_id": room.room_id, **group}
 
 
-def common(event: Payload, bot_id: str) -> dict[str, Any]:
+def event_fields(event: Payload, bot_id: str) -> dict[str, Any]:
     time = number(event.get("origin_server_ts"))
     if time is None:
         raise ValueError("origin_server_ts is no moment")
     return {"event_id": required(event, "event_id"), "timestamp": time, "bot_id": bot_id, "adapter_name": NAME}
 
 
-def specific(event: Payload, seen: Seen, kind: str, data: Payload) -> PlatformSpecific:
+def platform_event(event: Payload, seen: MatrixDecodeContext, kind: str, data: Payload) -> PlatformSpecific:
     """Builds a platform-specific event for a kind that has no common event type."""
     action = _NOT_A_NAME.sub("_", kind)[:100]
     chat = {"chat_type": seen.room.chat_type, "chat_id": seen.room.room_id}
-    said = common(event, seen.bot_id)
+    said = event_fields(event, seen.bot_id)
     return PlatformSpecific(**said, type=f"platform.{NAME}.{action}", action=action, data={**data, **chat})
 
 
-def malformed(event: Payload, seen: Seen, problem: str) -> PlatformSpecific:
+def malformed_event(event: Payload, seen: MatrixDecodeContext, problem: str) -> PlatformSpecific:
     content_id = hashlib.sha256(json.dumps(event, sort_keys=True).encode()).hexdigest()[:32]
     stable = {
         **event,
         "event_id": text(event, "event_id") or content_id,
         "origin_server_ts": number(event.get("origin_server_ts")) or 0,
     }
-    return specific(stable, seen, MALFORMED, {"problem": problem, "payload": dumps(event)[:MOST_SHOWN]})
+    return platform_event(
+        stable, seen, MALFORMED, {"problem": problem, "payload": dumps(event)[:MAX_PAYLOAD_CHARACTERS]}
+    )

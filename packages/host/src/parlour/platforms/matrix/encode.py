@@ -18,38 +18,38 @@ from parlour_sdk.protocol.chain import (
 )
 from parlour_sdk.values import dataclass
 
-from .formatting import formatted, mark, pill, unmarked
+from .formatting import mark, pill, render_html, strip_marks
 from .mentions import EVERYONE
 from .rooms import local_part
 from .values import NAME, Payload
 
-KIND = "m.notice"
+MESSAGE_TYPE = "m.notice"
 """Message type of bots, to which other bots do not reply."""
-LARGEST_FORMATTED = 30_000
+MAX_FORMATTED_BYTES = 30_000
 """Maximum size of a formatted body in bytes. An event may have 64 KiB, and an edit contains its content twice."""
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class MatrixMessageContent:
     """One message event: its content, or the file from which the content is made."""
 
     content: Payload
     media: Media | None = None
 
 
-def encode(chain: MessageChain) -> list[Said]:
+def encode(chain: MessageChain) -> list[MatrixMessageContent]:
     """Encodes a chain in order; the result is empty if there is nothing to send.
 
     The quoted message is returned by `quoted_message_id`.
     """
-    said: list[Said] = []
+    said: list[MatrixMessageContent] = []
     words: MessageChain = []
     for component in chain:
         if isinstance(component, Media) and not component.url:
-            alone = Said({}, component)
+            alone = MatrixMessageContent({}, component)
         elif isinstance(component, Platform) and component.platform == NAME:
             kind = component.component_type
-            alone = Said({"body": f"[{kind}]", **component.data, "msgtype": kind})
+            alone = MatrixMessageContent({"body": f"[{kind}]", **component.data, "msgtype": kind})
         else:
             words.append(component)
             continue
@@ -58,12 +58,12 @@ def encode(chain: MessageChain) -> list[Said]:
     return said + _texts(words)
 
 
-def quoted(chain: MessageChain) -> str:
+def quoted_message_id(chain: MessageChain) -> str:
     """Returns the id of the message that the chain replies to, or an empty string."""
     return next((each.id for each in chain if isinstance(each, Quote) and each.id), "")
 
 
-def related(content: Payload, thread_id: str, reply_to: str) -> Payload:
+def with_relation(content: Payload, thread_id: str, reply_to: str) -> Payload:
     if not thread_id and not reply_to:
         return content
     told: Payload = {"m.in_reply_to": {"event_id": reply_to or thread_id}}
@@ -72,7 +72,7 @@ def related(content: Payload, thread_id: str, reply_to: str) -> Payload:
     return {**content, "m.relates_to": told}
 
 
-def edited(content: Payload, message_id: str) -> Payload:
+def edit_content(content: Payload, message_id: str) -> Payload:
     """Builds the content of an edit.
 
     It has no mentions, because mentioned users were notified by the original message.
@@ -86,17 +86,19 @@ def edited(content: Payload, message_id: str) -> Payload:
     }
 
 
-def _texts(words: MessageChain) -> list[Said]:
-    if not any(not isinstance(each, Quote | Source) and _word(each) for each in words):
+def _texts(words: MessageChain) -> list[MatrixMessageContent]:
+    if not any(not isinstance(each, Quote | Source) and _component_text(each) for each in words):
         return []
-    body = "".join(_word(each) for each in words)
+    body = "".join(_component_text(each) for each in words)
     marks = {number: each for number, each in enumerate(words) if isinstance(each, At)}
-    source = "".join(mark(number) if number in marks else unmarked(_word(each)) for number, each in enumerate(words))
-    html = formatted(source, {number: pill(each.target, _word(each)) for number, each in marks.items()})
-    content: Payload = {"msgtype": KIND, "body": body, "m.mentions": _mentions(words)}
-    if html and len(html.encode()) <= LARGEST_FORMATTED:
+    source = "".join(
+        mark(number) if number in marks else strip_marks(_component_text(each)) for number, each in enumerate(words)
+    )
+    html = render_html(source, {number: pill(each.target, _component_text(each)) for number, each in marks.items()})
+    content: Payload = {"msgtype": MESSAGE_TYPE, "body": body, "m.mentions": _mentions(words)}
+    if html and len(html.encode()) <= MAX_FORMATTED_BYTES:
         content |= {"format": "org.matrix.custom.html", "formatted_body": html}
-    return [Said(content)]
+    return [MatrixMessageContent(content)]
 
 
 def _mentions(words: MessageChain) -> dict[str, Any]:
@@ -109,7 +111,7 @@ def _mentions(words: MessageChain) -> dict[str, Any]:
     return ({"user_ids": users} if users else {}) | ({"room": True} if everyone else {})
 
 
-def _word(component: Component) -> str:
+def _component_text(component: Component) -> str:
     match component:
         case Plain() | Unknown():
             return component.text
@@ -129,4 +131,4 @@ def _word(component: Component) -> str:
 
 
 def _joined(chain: MessageChain) -> str:
-    return "".join(_word(each) for each in chain)
+    return "".join(_component_text(each) for each in chain)

@@ -2,19 +2,19 @@
 
 from collections.abc import Mapping
 
-from parlour.core.platforms.port import PlatformAway, PlatformRefused, PlatformUncertain
+from parlour.core.platforms.port import PlatformOffline, PlatformRefused, PlatformUncertain
 
 from .values import Payload, number, text
 
-AWAY_SECONDS = 1.0
-BUSY_SECONDS = 2.0
-LONGEST_WAIT_SECONDS = 3600.0
+OFFLINE_RETRY_SECONDS = 1.0
+DEFAULT_RETRY_SECONDS = 2.0
+MAX_RETRY_AFTER_SECONDS = 3600.0
 UNKNOWN_TOKEN = ("M_UNKNOWN_TOKEN", "M_MISSING_TOKEN")
-BEHIND = (502, 503, 504)
+GATEWAY_ERROR_STATUSES = (502, 503, 504)
 """HTTP statuses that a proxy returns when the homeserver behind it is offline."""
 
 
-class TokenRefused(PlatformAway):
+class TokenRefused(PlatformOffline):
     """Raised when the homeserver does not accept the access token; the operator has to replace it."""
 
 
@@ -31,14 +31,14 @@ def raise_for(what: str, status: int, headers: Mapping[str, str], answer: Payloa
         raise TokenRefused(f"access_token: the homeserver does not accept it ({code or status}); log in anew")
     if status == 429 or code == "M_LIMIT_EXCEEDED":
         raise PlatformRefused(sentence, retry_after=_wait(headers, answer), everywhere=True)
-    if status in BEHIND and repeatable:
-        raise PlatformAway(f"the homeserver is away (HTTP status {status})", retry_after=AWAY_SECONDS)
+    if status in GATEWAY_ERROR_STATUSES and repeatable:
+        raise PlatformOffline(f"the homeserver is away (HTTP status {status})", retry_after=OFFLINE_RETRY_SECONDS)
     if status >= 500:
         raise PlatformUncertain(sentence)
-    raise Refused(sentence, code)
+    raise HomeserverRefused(sentence, code)
 
 
-class Refused(PlatformRefused):
+class HomeserverRefused(PlatformRefused):
     """Raised for a permanent refusal, with the homeserver's error code."""
 
     def __init__(self, reason: str, code: str) -> None:
@@ -49,6 +49,6 @@ class Refused(PlatformRefused):
 def _wait(headers: Mapping[str, str], answer: Payload) -> float:
     milliseconds = number(answer.get("retry_after_ms"))
     if milliseconds is not None:
-        return min(max(milliseconds / 1000, 0.05), LONGEST_WAIT_SECONDS)
+        return min(max(milliseconds / 1000, 0.05), MAX_RETRY_AFTER_SECONDS)
     told = headers.get("Retry-After", "")
-    return min(float(told), LONGEST_WAIT_SECONDS) if told.isdecimal() else BUSY_SECONDS
+    return min(float(told), MAX_RETRY_AFTER_SECONDS) if told.isdecimal() else DEFAULT_RETRY_SECONDS

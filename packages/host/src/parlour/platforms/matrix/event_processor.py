@@ -6,28 +6,30 @@ from collections import OrderedDict
 from dataclasses import replace
 from typing import Any
 
-from parlour.core.platforms.port import Incoming, PlatformRefused, PlatformUncertain
+from parlour.core.platforms.port import IncomingEvent, PlatformRefused, PlatformUncertain
 from parlour_sdk.protocol.platform_events import PlatformEvent, PlatformSpecific
 
 from . import content, decode, media, membership
-from .client import Client, path
-from .content import Found
-from .decode import Reaction, Seen
-from .media import Files
-from .rooms import Room
-from .sync import MOST_MISSED, Batch, Timeline
+from .client import MatrixClient, api_path
+from .content import MessageReferences
+from .decode import MatrixDecodeContext, Reaction
+from .media import MatrixFiles
+from .rooms import MatrixRoom
+from .sync import MAX_MISSED_EVENTS, SyncBatch, Timeline
 from .values import NAME, Payload, mapping, number, text, too_deep
 
-ASK_SECONDS = 10.0
-FETCH_SECONDS = 30.0
+LOOKUP_TIMEOUT_SECONDS = 10.0
+FILE_TIMEOUT_SECONDS = 30.0
 """Seconds for fetching a file; the other events of its batch wait for it."""
-MOST_REACTIONS = 10_000
+MAX_CACHED_REACTIONS = 10_000
 
 
-class Receiver:
+class MatrixEventProcessor:
     """Converts sync batches of one account into incoming events."""
 
-    def __init__(self, client: Client, files: Files, own: str, bot_id: str, trusted: frozenset[str]) -> None:
+    def __init__(
+        self, client: MatrixClient, files: MatrixFiles, own: str, bot_id: str, trusted: frozenset[str]
+    ) -> None:
         self._client = client
         self._files = files
         self._own = own
@@ -35,7 +37,7 @@ class Receiver:
         self._trusted = trusted
         self._reactions: OrderedDict[str, Reaction] = OrderedDict()
 
-    async def received(self, batch: Batch) -> list[Incoming]:
+    async def process(self, batch: SyncBatch) -> list[IncomingEvent]:
         by_room = await asyncio.gather(*(self._of_room(timeline) for timeline in batch.timelines))
         invited = [
             self._invitation(room_id, [_shallow(each) for each in state], batch.before)
@@ -43,18 +45,18 @@ class Receiver:
         ]
         return [*(each for room in by_room for each in room), *invited]
 
-    async def _of_room(self, timeline: Timeline) -> list[Incoming]:
-        told = [self._gap(timeline)] if timeline.left_out and timeline.events else []
+    async def _of_room(self, timeline: Timeline) -> list[IncomingEvent]:
+        told = [self._gap(timeline)] if timeline.incomplete and timeline.events else []
         for event in (_shallow(each) for each in timeline.events):
             incoming = await self._incoming(event, timeline.room)
             if isinstance(event, dict):
-                timeline.room.learn(event)
+                timeline.room.apply_state(event)
             if incoming is not None:
                 told.append(incoming)
         return told
 
-    async def _incoming(self, event: Any, room: Room) -> Incoming | None:
-        seen = self._seen(room)
+    async def _incoming(self, event: Any, room: MatrixRoom) -> IncomingEvent | None:
+        seen = self._decode_context(room)
         if not isinstance(event, dict) or event.get("sender") == self._own:
             return decode.decode(event, seen)
         if event.get("type") == "m.room.redaction":
@@ -62,41 +64,41 @@ class Receiver:
         if content.is_edit(event) and not await self._may_edit(event, room):
             return None
         self._remember(event)
-        found = await self._found(event, room) if _names_more(event) else content.NOTHING
-        return decode.decode(event, replace(seen, found=found))
+        found = await self._found(event, room) if _has_references(event) else content.NO_REFERENCES
+        return decode.decode(event, replace(seen, references=found))
 
-    def _seen(self, room: Room) -> Seen:
-        return Seen(room, self._own, self._bot_id, roles_count=room.made_at in self._trusted)
+    def _decode_context(self, room: MatrixRoom) -> MatrixDecodeContext:
+        return MatrixDecodeContext(room, self._own, self._bot_id, trusts_roles=room.creator_server in self._trusted)
 
-    async def _found(self, event: Payload, room: Room) -> Found:
+    async def _found(self, event: Payload, room: MatrixRoom) -> MessageReferences:
         """Fetches the quoted event and the file of a message; whatever is not available in time is left out."""
-        quoted_id, quoted = content.replied_to(event), None
+        quoted_id, quoted = content.reply_target_id(event), None
         if quoted_id:
-            quoted = await self._asked_for(room.room_id, quoted_id)
+            quoted = await self._fetch_event(room.room_id, quoted_id)
         of = {**event, "content": mapping(event.get("content")).get("m.new_content", event.get("content"))}
         base64, problem = await self._file(of) if _has_file(of) else ("", "")
-        return Found(quoted, base64, problem)
+        return MessageReferences(quoted, base64, problem)
 
     async def _file(self, event: Payload) -> tuple[str, str]:
         try:
-            async with asyncio.timeout(FETCH_SECONDS):
-                return await self._files.content_of(event)
+            async with asyncio.timeout(FILE_TIMEOUT_SECONDS):
+                return await self._files.fetch_base64(event)
         except TimeoutError:
-            return "", f"it could not be fetched within {FETCH_SECONDS:g} seconds"
+            return "", f"it could not be fetched within {FILE_TIMEOUT_SECONDS:g} seconds"
 
-    async def _asked_for(self, room_id: str, event_id: str) -> Payload | None:
+    async def _fetch_event(self, room_id: str, event_id: str) -> Payload | None:
         try:
-            async with asyncio.timeout(ASK_SECONDS):
-                return mapping(_shallow(await self._client.get(path("rooms", room_id, "event", event_id))))
+            async with asyncio.timeout(LOOKUP_TIMEOUT_SECONDS):
+                return mapping(_shallow(await self._client.get(api_path("rooms", room_id, "event", event_id))))
         except (PlatformRefused, PlatformUncertain, TimeoutError):
             return None
 
-    async def _may_edit(self, event: Payload, room: Room) -> bool:
+    async def _may_edit(self, event: Payload, room: MatrixRoom) -> bool:
         """Returns whether the editor is the author of the message.
 
         Homeservers also relay edits by others, which clients must ignore.
         """
-        original = await self._asked_for(room.room_id, text(content.relation(event), "event_id"))
+        original = await self._fetch_event(room.room_id, text(content.relation(event), "event_id"))
         return original is None or original.get("sender") == event.get("sender")
 
     def _remember(self, event: Payload) -> None:
@@ -104,29 +106,29 @@ class Receiver:
         if event.get("type") != "m.reaction" or not text(event, "event_id"):
             return
         try:
-            self._reactions[event["event_id"]] = decode.reaction_of(event)
+            self._reactions[event["event_id"]] = decode.parse_reaction(event)
         except ValueError:
             return
-        if len(self._reactions) > MOST_REACTIONS:
+        if len(self._reactions) > MAX_CACHED_REACTIONS:
             self._reactions.popitem(last=False)
 
-    async def _redaction(self, event: Payload, seen: Seen) -> Incoming | None:
+    async def _redaction(self, event: Payload, seen: MatrixDecodeContext) -> IncomingEvent | None:
         redacted_id = decode.redacted_id(event)
         made = self._reactions.pop(redacted_id, None)
         if made is None and redacted_id:
-            redacted = await self._asked_for(seen.room.room_id, redacted_id) or {}
+            redacted = await self._fetch_event(seen.room.room_id, redacted_id) or {}
             if redacted.get("type", "m.room.message") not in ("m.room.message", content.STICKER, decode.ENCRYPTED):
                 return self._other_redaction(event, seen, text(redacted, "type"))
         return decode.decode(event, replace(seen, withdrawn=made))
 
-    def _other_redaction(self, event: Payload, seen: Seen, kind: str) -> Incoming | None:
+    def _other_redaction(self, event: Payload, seen: MatrixDecodeContext, kind: str) -> IncomingEvent | None:
         """Decodes the redaction of an event that is no message, such as an old reaction whose content is no longer
         known.
         """
         told = {**event, "type": "redacted", "content": {"redacts": decode.redacted_id(event), "type": kind}}
         return decode.decode(told, seen)
 
-    def _invitation(self, room_id: str, state: list[Payload], before: str) -> Incoming:
+    def _invitation(self, room_id: str, state: list[Payload], before: str) -> IncomingEvent:
         """Builds the event of an invitation.
 
         Most homeservers send no id or time with it, so a stable id is derived from its room and sync position.
@@ -135,15 +137,15 @@ class Receiver:
         now, derived_id = int(time.time() * 1000), f"invitation to {room_id} after {before}"
         stamped: Payload = {"event_id": derived_id, "origin_server_ts": now, **native}
         try:
-            event: PlatformEvent = membership.invitation(stamped, state, decode.common(stamped, self._bot_id))
+            event: PlatformEvent = membership.invitation(stamped, state, decode.event_fields(stamped, self._bot_id))
         except (ValueError, TypeError):
-            event = decode.malformed(stamped, self._seen(Room(room_id)), "ValueError")
-        return Incoming(event.carrying(native), self_id=self._own, native_type="m.room.member")
+            event = decode.malformed_event(stamped, self._decode_context(MatrixRoom(room_id)), "ValueError")
+        return IncomingEvent(event.carrying(native), self_id=self._own, native_type="m.room.member")
 
-    def _gap(self, timeline: Timeline) -> Incoming:
+    def _gap(self, timeline: Timeline) -> IncomingEvent:
         first = mapping(timeline.events[0])
         room = timeline.room
-        data = {"chat_type": room.chat_type, "chat_id": room.room_id, "read": MOST_MISSED}
+        data = {"chat_type": room.chat_type, "chat_id": room.room_id, "read": MAX_MISSED_EVENTS}
         event = PlatformSpecific(
             type=f"platform.{NAME}.gap",
             event_id=f"gap before {text(first, 'event_id')}",
@@ -153,7 +155,7 @@ class Receiver:
             action="gap",
             data=data,
         )
-        return Incoming(event, self_id=self._own)
+        return IncomingEvent(event, self_id=self._own)
 
 
 def _shallow(event: Any) -> Any:
@@ -163,10 +165,10 @@ def _shallow(event: Any) -> Any:
     return {name: each for name, each in mapping(event).items() if isinstance(each, str | int)}
 
 
-def _names_more(event: Payload) -> bool:
-    return bool(content.replied_to(event)) or _has_file(event) or "m.new_content" in mapping(event.get("content"))
+def _has_references(event: Payload) -> bool:
+    return bool(content.reply_target_id(event)) or _has_file(event) or "m.new_content" in mapping(event.get("content"))
 
 
 def _has_file(event: Payload) -> bool:
-    told = content.current(event)
-    return bool(media.address(event)) or (told.get("msgtype") in content.MEDIA and "file" in told)
+    told = content.latest_content(event)
+    return bool(media.file_uri(event)) or (told.get("msgtype") in content.MEDIA and "file" in told)

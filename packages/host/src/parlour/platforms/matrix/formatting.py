@@ -17,16 +17,16 @@ _MARKUP = re.compile(r"[\\`*_\[\]<>#~|]|^\s*(?:[-+]|\d+[.)])\s|^\s{4}|^[=-]+\s*$
 _SCHEMES = ("http://", "https://", "mailto:")
 
 
-def formatted(text: str, mentions: Mapping[int, str]) -> str:
+def render_html(text: str, mentions: Mapping[int, str]) -> str:
     """Renders a text as HTML; empty if it needs no formatting. `mentions` are the links that replace their marks."""
     if not mentions and _MARKUP.search(text) is None:
         return ""
     html = _renderer()(text).strip().replace("\n</code>", "</code>")
-    html = _single(html)
+    html = _unwrap_paragraph(html)
     return _MARK.sub(lambda mark: mentions.get(int(mark[1]), ""), html)
 
 
-def unmarked(text: str) -> str:
+def strip_marks(text: str) -> str:
     """Removes mark characters from a text, so that only the marks of this module remain."""
     return text.replace(OPENED, "").replace(CLOSED, "")
 
@@ -39,7 +39,7 @@ def pill(user_id: str, label: str) -> str:
     return f'<a href="https://matrix.to/#/{escape(user_id)}">{escape(label)}</a>'
 
 
-def _single(html: str) -> str:
+def _unwrap_paragraph(html: str) -> str:
     """Removes the paragraph tags around a single paragraph, which would add space above and below it."""
     if html.startswith("<p>") and html.endswith("</p>") and html.count("<p>") == 1:
         return html.removeprefix("<p>").removesuffix("</p>")

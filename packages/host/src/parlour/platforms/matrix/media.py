@@ -6,67 +6,67 @@ import mimetypes
 from collections.abc import Awaitable, Callable
 from urllib.parse import quote
 
-from parlour.core.platforms.port import Content, PlatformRefused, PlatformUncertain
+from parlour.core.platforms.port import FileContent, PlatformRefused, PlatformUncertain
 from parlour_sdk.protocol.chain import Media
 
-from .client import Client, answered
-from .content import MEDIA, STICKER, current
-from .errors import Refused
+from .client import MatrixClient, require_field
+from .content import MEDIA, STICKER, latest_content
+from .errors import HomeserverRefused
 from .values import Payload, mapping, number, text
 
-LARGEST = 20 * 1024 * 1024
+MAX_DOWNLOAD_BYTES = 20 * 1024 * 1024
 """Maximum size in bytes of a file that is downloaded; the manifest states the same limit."""
-DOWNLOADS = ("/_matrix/client/v1/media/download", "/_matrix/media/v3/download")
+DOWNLOAD_PATHS = ("/_matrix/client/v1/media/download", "/_matrix/media/v3/download")
 """Download paths, newest first; homeservers from before 2024 have only the second."""
-LIMITS = ("/_matrix/client/v1/media/config", "/_matrix/media/v3/config")
+CONFIG_PATHS = ("/_matrix/client/v1/media/config", "/_matrix/media/v3/config")
 UNKNOWN_TYPE = "application/octet-stream"
-Fetch = Callable[[str], Awaitable[Content]]
+Fetch = Callable[[str], Awaitable[FileContent]]
 _MESSAGE_TYPES = {kind: name for name, kind in MEDIA.items()}
 
 
-def address(event: Payload) -> str:
+def file_uri(event: Payload) -> str:
     """Returns the address of a message's file; empty if it has none."""
-    content = current(event)
+    content = latest_content(event)
     of_a_file = event.get("type") == STICKER or content.get("msgtype") in MEDIA
     return text(content, "url") if of_a_file else ""
 
 
-class Files:
+class MatrixFiles:
     """Downloads and uploads the files of one account."""
 
-    def __init__(self, client: Client, fetch: Fetch) -> None:
+    def __init__(self, client: MatrixClient, fetch: Fetch) -> None:
         self._client = client
         self._fetch = fetch
         self._most: int | None = None
 
-    async def content_of(self, event: Payload) -> tuple[str, str]:
+    async def fetch_base64(self, event: Payload) -> tuple[str, str]:
         """Returns a message's file as base64, or an empty string and the reason why there is none."""
-        size = number(mapping(current(event).get("info")).get("size"))
-        if size is not None and size > LARGEST:
-            return "", f"{_megabytes(size)}: more than the {_megabytes(LARGEST)} that are fetched"
-        if "file" in current(event) and not address(event):
+        size = number(mapping(latest_content(event).get("info")).get("size"))
+        if size is not None and size > MAX_DOWNLOAD_BYTES:
+            return "", f"{_megabytes(size)}: more than the {_megabytes(MAX_DOWNLOAD_BYTES)} that are fetched"
+        if "file" in latest_content(event) and not file_uri(event):
             return "", "it is encrypted"
         try:
-            data = await self._downloaded(address(event))
+            data = await self._downloaded(file_uri(event))
         except (PlatformRefused, PlatformUncertain) as error:
             return "", f"it could not be fetched: {error}"
         return base64.b64encode(data).decode(), ""
 
-    async def put(self, data: bytes, name: str, mime_type: str) -> str:
+    async def upload(self, data: bytes, name: str, mime_type: str) -> str:
         """Uploads a file and returns its address. Raises PlatformRefused if it is too large."""
         most = await self._largest()
         if most is not None and len(data) > most:
             sentence = f"the file '{name[:100]}' has {_megabytes(len(data))}; this homeserver takes {_megabytes(most)}"
             raise PlatformRefused(sentence, permanent=True)
-        return answered(await self._client.upload(data, mime_type or _guessed(name), name), "content_uri")
+        return require_field(await self._client.upload(data, mime_type or _guessed(name), name), "content_uri")
 
-    async def message(self, media: Media) -> Payload:
+    async def upload_message(self, media: Media) -> Payload:
         """Uploads a file and returns the content of the message that shows it."""
         data, name, mime_type = await self._read(media)
         kind = mime_type or _guessed(name)
         name = name or f"{media.type.lower()}{mimetypes.guess_extension(kind) or ''}"
         info = {"mimetype": kind, "size": len(data)}
-        uri = await self.put(data, name, kind)
+        uri = await self.upload(data, name, kind)
         message_type = _MESSAGE_TYPES[type(media)]  # type: ignore[index]
         return {"msgtype": message_type, "body": name, "filename": name, "url": uri, "info": info, "m.mentions": {}}
 
@@ -87,21 +87,21 @@ class Files:
         server, _, media_id = uri.removeprefix("mxc://").partition("/")
         if not uri.startswith("mxc://") or not server or not media_id:
             raise PlatformRefused("its address is none of Matrix", permanent=True)
-        new, old = (f"{each}/{quote(server, safe='')}/{quote(media_id, safe='')}" for each in DOWNLOADS)
+        new, old = (f"{each}/{quote(server, safe='')}/{quote(media_id, safe='')}" for each in DOWNLOAD_PATHS)
         try:
-            return await self._client.download(new, LARGEST)
-        except Refused as refused:
+            return await self._client.download(new, MAX_DOWNLOAD_BYTES)
+        except HomeserverRefused as refused:
             if refused.code != "M_UNRECOGNIZED":
                 raise
-        return await self._client.download(old, LARGEST)
+        return await self._client.download(old, MAX_DOWNLOAD_BYTES)
 
     async def _largest(self) -> int | None:
         if self._most is None:
-            for where in LIMITS:
+            for where in CONFIG_PATHS:
                 try:
                     self._most = number((await self._client.get(where)).get("m.upload.size"))
                     break
-                except Refused:
+                except HomeserverRefused:
                     continue
         return self._most
 

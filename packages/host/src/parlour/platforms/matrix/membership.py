@@ -18,14 +18,14 @@ from parlour_sdk.protocol.platform_events import (
     PlatformEvent,
 )
 
-from .rooms import Room, local_part, server_of
+from .rooms import MatrixRoom, local_part, server_of
 from .values import Payload, mapping, required, text
 
 FIELDS = {"m.room.name": "name", "m.room.topic": "description", "m.room.avatar": "avatar_url"}
 Common = dict[str, Any]
 
 
-def event(event: Payload, room: Room, own: str, common: Common) -> PlatformEvent | None:
+def decode_state_event(event: Payload, room: MatrixRoom, own: str, common: Common) -> PlatformEvent | None:
     if event["type"] == "m.room.member":
         return _member(event, room, own, common)
     field = FIELDS.get(event["type"])
@@ -35,7 +35,7 @@ def event(event: Payload, room: Room, own: str, common: Common) -> PlatformEvent
     return GroupInfoUpdated(**common, group=room.group, operator=operator, changed_fields=[field])
 
 
-def _member(event: Payload, room: Room, own: str, common: Common) -> PlatformEvent | None:
+def _member(event: Payload, room: MatrixRoom, own: str, common: Common) -> PlatformEvent | None:
     who, now = required(event, "state_key"), required(mapping(event["content"]), "membership")
     before = text(mapping(mapping(event.get("unsigned")).get("prev_content")), "membership") or "leave"
     by_other = event["sender"] != who
@@ -45,7 +45,7 @@ def _member(event: Payload, room: Room, own: str, common: Common) -> PlatformEve
     operator = room.user(event["sender"]) if by_other else None
     match before, now:
         case (("leave" | "invite" | "knock"), "join"):
-            return MemberJoined(**about, join_type=_way(before))
+            return MemberJoined(**about, join_type=_join_type(before))
         case "join", "leave":
             return MemberLeft(**about, is_kicked=by_other, operator=operator)
         case before, "ban" if before != "ban":
@@ -55,13 +55,13 @@ def _member(event: Payload, room: Room, own: str, common: Common) -> PlatformEve
     return None
 
 
-def _own(event: Payload, room: Room, common: Common, now: str, by_other: bool) -> PlatformEvent | None:
+def _own(event: Payload, room: MatrixRoom, common: Common, now: str, by_other: bool) -> PlatformEvent | None:
     if now in ("leave", "ban") and by_other:
         return BotRemoved(**common, group=room.group, operator=room.user(event["sender"]))
     return None
 
 
-def _way(before: str) -> JoinType:
+def _join_type(before: str) -> JoinType:
     if before == "invite":
         return "invite"
     return "request" if before == "knock" else "direct"
@@ -91,9 +91,9 @@ def genuine_invite(state: list[Payload], own: str) -> Payload:
 
 def invitation(invite: Payload, state: list[Payload], common: Common) -> BotInvited:
     """Builds the event of an invitation. `state` is the stripped state of a room that the bot has not joined."""
-    room = Room(invite["room_id"])
+    room = MatrixRoom(invite["room_id"])
     for each in state:
-        room.learn(each)
+        room.apply_state(each)
     inviter = room.user(required(invite, "sender"))
     named = room.group.name or inviter.nickname or local_part(inviter.id)
     group = Group(id=room.room_id, name=named, description=room.group.description)

@@ -12,22 +12,22 @@ from .values import Payload, mapping, sequence
 LINK = "https://matrix.to/#/"
 EVERYONE = "@room"
 LONGEST_ID, LONGEST_LABEL = 300, 500
-MOST = 100
+MAX_MENTIONS = 100
 _TAG = re.compile(r"<[^<>]*>")
 Mention = tuple[str, str]
 """A user's id and the label it is shown with."""
 
 
-def mentioned(content: Payload) -> set[str]:
+def mentioned_ids(content: Payload) -> set[str]:
     """Returns the ids of the users whom the sender's client lists as mentioned."""
     told = sequence(mapping(content.get("m.mentions")).get("user_ids"))
-    return {each for each in told[:MOST] if isinstance(each, str) and each}
+    return {each for each in told[:MAX_MENTIONS] if isinstance(each, str) and each}
 
 
 def components(body: str, content: Payload, own: str) -> MessageChain:
     """Splits a text into plain parts and mentions."""
     pills = list(_pills(content["formatted_body"])) if isinstance(content.get("formatted_body"), str) else []
-    names = {own, *mentioned(content)} - {""}
+    names = {own, *mentioned_ids(content)} - {""}
     everyone = mapping(content.get("m.mentions")).get("room") is True
     chain: MessageChain = []
     for part in _by_pills(body, pills):
@@ -41,7 +41,7 @@ def components(body: str, content: Payload, own: str) -> MessageChain:
 def _pills(formatted: str) -> Iterator[Mention]:
     """Yields links to users. They are searched without a pattern, which could take extremely long on hostile input."""
     start = 0
-    for _ in range(MOST):
+    for _ in range(MAX_MENTIONS):
         at = formatted.find(LINK, start)
         if at < 0:
             return

@@ -11,11 +11,11 @@ from parlour_sdk.protocol.people import ChatType, Group, GroupMember, MemberRole
 from .values import Payload, mapping, number, sequence, text
 
 OWNER_LEVEL, ADMIN_LEVEL = 100, 50
-MOST_NAMES = 1000
+MAX_CACHED_NAMES = 1000
 """Maximum number of member names kept for each room; other members are shown by their id."""
 
 
-class Room:
+class MatrixRoom:
     """State of one room."""
 
     def __init__(self, room_id: str) -> None:
@@ -28,7 +28,7 @@ class Room:
         self._topic = ""
         self._levels: Payload = {}
         self._creators: set[str] = set()
-        self.made_at = ""
+        self.creator_server = ""
         """The server of the room's creator; empty while it is not known."""
         self._names: OrderedDict[str, str] = OrderedDict()
 
@@ -57,20 +57,20 @@ class Room:
             return "owner"
         return "admin" if level >= ADMIN_LEVEL else "member"
 
-    def counted(self, summary: Payload) -> None:
+    def update_member_counts(self, summary: Payload) -> None:
         """Updates the member counts from a sync summary; counts that it leaves out have not changed."""
         joined, invited = (number(summary.get(f"m.{each}_member_count")) for each in ("joined", "invited"))
         self._joined = self._joined if joined is None else joined
         self._invited = self._invited if invited is None else invited
 
-    def learn(self, event: Payload) -> None:
+    def apply_state(self, event: Payload) -> None:
         """Updates the room from a state event; other events are ignored."""
         if not isinstance(event.get("state_key"), str):
             return
         content = mapping(event.get("content"))
         match event.get("type"):
             case "m.room.member":
-                self._met(event["state_key"], text(content, "displayname"))
+                self._cache_name(event["state_key"], text(content, "displayname"))
             case "m.room.name":
                 self._name = text(content, "name")
             case "m.room.topic":
@@ -86,16 +86,16 @@ class Room:
 
     def _created(self, event: Payload, content: Payload) -> None:
         """Records the creators of the room. From room version 12 on they rank above all power levels."""
-        self.made_at = server_of(text(event, "sender"))
+        self.creator_server = server_of(text(event, "sender"))
         version = text(content, "room_version")
         if version.isdecimal() and len(version) < 4 and int(version) >= 12:
             more = [each for each in sequence(content.get("additional_creators")) if isinstance(each, str)]
             self._creators = {text(event, "sender"), *more}
 
-    def _met(self, user_id: str, name: str) -> None:
+    def _cache_name(self, user_id: str, name: str) -> None:
         self._names[user_id] = name
         self._names.move_to_end(user_id)
-        if len(self._names) > MOST_NAMES:
+        if len(self._names) > MAX_CACHED_NAMES:
             self._names.popitem(last=False)
 
     def _level(self, user_id: str) -> int:
@@ -103,35 +103,35 @@ class Room:
         return own if isinstance(own, int) else 0
 
 
-class Rooms:
+class MatrixRooms:
     """The rooms that the bot is in."""
 
     def __init__(self) -> None:
-        self._rooms: dict[str, Room] = {}
+        self._rooms: dict[str, MatrixRoom] = {}
 
     def __contains__(self, room_id: str) -> bool:
         return room_id in self._rooms
 
-    def of(self, room_id: str) -> Room:
+    def get(self, room_id: str) -> MatrixRoom:
         """Returns the state of a room; an unknown room is treated as a group."""
-        return self._rooms.get(room_id) or Room(room_id)
+        return self._rooms.get(room_id) or MatrixRoom(room_id)
 
-    def all(self) -> list[Room]:
+    def all(self) -> list[MatrixRoom]:
         return list(self._rooms.values())
 
-    def report(self, room_id: str, told: Payload) -> Room:
+    def apply_sync(self, room_id: str, told: Payload) -> MatrixRoom:
         """Applies what a sync reports of a joined room, except for its timeline."""
-        room = self._rooms.setdefault(room_id, Room(room_id))
-        room.counted(mapping(told.get("summary")))
-        for event in events_of(told, "state"):
-            room.learn(event)
+        room = self._rooms.setdefault(room_id, MatrixRoom(room_id))
+        room.update_member_counts(mapping(told.get("summary")))
+        for event in event_list(told, "state"):
+            room.apply_state(event)
         return room
 
     def leave(self, room_id: str) -> None:
         self._rooms.pop(room_id, None)
 
 
-def events_of(told: Payload, part: str) -> list[Any]:
+def event_list(told: Payload, part: str) -> list[Any]:
     """Returns the events of one part; entries that are not objects are left out."""
     return [each for each in sequence(mapping(told.get(part)).get("events")) if isinstance(each, dict)]
 

@@ -13,29 +13,29 @@ from parlour.core.encoding import dumps
 from parlour.core.platforms.port import PlatformRefused
 from parlour_sdk.values import dataclass
 
-from .client import ANSWER_SECONDS, Client, Query, answered, path
-from .errors import Refused
-from .rooms import Room, Rooms, events_of
+from .client import RESPONSE_TIMEOUT_SECONDS, MatrixClient, Query, api_path, require_field
+from .errors import HomeserverRefused
+from .rooms import MatrixRoom, MatrixRooms, event_list
 from .values import Payload, mapping, sequence, text
 
 logger = logging.getLogger(__name__)
 
-WAIT_SECONDS = 30
-STATE_SECONDS = 120.0
-PAGE = 100
-MOST_MISSED = 1000
+LONG_POLL_SECONDS = 30
+INITIAL_SYNC_TIMEOUT_SECONDS = 120.0
+PAGE_SIZE = 100
+MAX_MISSED_EVENTS = 1000
 """Maximum number of events of one room that are read from its history after a gap; older ones are left out, and the gap
 is reported.
 """
-PLACE_UNKNOWN = ("M_UNKNOWN", "M_INVALID_PARAM", "M_UNKNOWN_POS")
+UNKNOWN_POSITION_CODES = ("M_UNKNOWN", "M_INVALID_PARAM", "M_UNKNOWN_POS")
 _QUIET: Payload = {"types": []}
 _LAZY: Payload = {"lazy_load_members": True, "include_redundant_members": True}
 _ROOM: Payload = {"ephemeral": _QUIET, "account_data": _QUIET, "state": _LAZY}
 _ONLY_ROOMS: Payload = {"presence": _QUIET, "account_data": _QUIET}
-LIVE = dumps({**_ONLY_ROOMS, "room": {**_ROOM, "timeline": {"limit": PAGE, **_LAZY}}})
+LIVE_FILTER = dumps({**_ONLY_ROOMS, "room": {**_ROOM, "timeline": {"limit": PAGE_SIZE, **_LAZY}}})
 
 
-class PlaceLost(PlatformRefused):
+class SyncPositionRejected(PlatformRefused):
     """Raised when the homeserver does not know the sync position, for example after it was replaced."""
 
 
@@ -43,14 +43,14 @@ class PlaceLost(PlatformRefused):
 class Timeline:
     """New events of one room, in order."""
 
-    room: Room
+    room: MatrixRoom
     events: list[Any]
-    left_out: bool = False
+    incomplete: bool = False
     """True if events before these are missing because the limit was reached."""
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class SyncBatch:
     """Result of one sync request."""
 
     before: str
@@ -62,50 +62,52 @@ class Batch:
     """Rooms to which the bot is invited, with the stripped state that invited users receive."""
 
 
-class Sync:
+class SyncReader:
     """Sends sync requests and updates the rooms from their results."""
 
-    def __init__(self, client: Client, rooms: Rooms, own: str) -> None:
+    def __init__(self, client: MatrixClient, rooms: MatrixRooms, own: str) -> None:
         self._client = client
         self._rooms = rooms
         self._own = own
 
-    async def begin(self) -> Batch:
+    async def read_initial(self) -> SyncBatch:
         """Loads the rooms that the bot is in. Messages from before are not reported."""
-        answer = await self._client.get(path("sync"), {"filter": _whole_state(), "timeout": 0}, STATE_SECONDS)
+        answer = await self._client.get(
+            api_path("sync"), {"filter": _whole_state(), "timeout": 0}, INITIAL_SYNC_TIMEOUT_SECONDS
+        )
         for room_id, told in _rooms(answer, "join"):
-            room = self._rooms.report(room_id, told)
-            for event in events_of(told, "timeline"):
-                room.learn(event)
-        return Batch("", answered(answer, "next_batch"), [], list(_invitations(answer)))
+            room = self._rooms.apply_sync(room_id, told)
+            for event in event_list(told, "timeline"):
+                room.apply_state(event)
+        return SyncBatch("", require_field(answer, "next_batch"), [], list(_invitations(answer)))
 
-    async def after(self, since: str) -> Batch:
+    async def read_next(self, since: str) -> SyncBatch:
         """Waits for new events, up to the long-polling timeout."""
-        asked: Query = {"filter": LIVE, "timeout": WAIT_SECONDS * 1000, "since": since}
+        asked: Query = {"filter": LIVE_FILTER, "timeout": LONG_POLL_SECONDS * 1000, "since": since}
         try:
-            answer = await self._client.get(path("sync"), asked, WAIT_SECONDS + ANSWER_SECONDS)
-        except Refused as refused:
-            if refused.code in PLACE_UNKNOWN:
-                raise PlaceLost(refused.reason, permanent=True) from None
+            answer = await self._client.get(api_path("sync"), asked, LONG_POLL_SECONDS + RESPONSE_TIMEOUT_SECONDS)
+        except HomeserverRefused as refused:
+            if refused.code in UNKNOWN_POSITION_CODES:
+                raise SyncPositionRejected(refused.reason, permanent=True) from None
             raise
         joined = await asyncio.gather(*(self._joined(each, told, since) for each, told in _rooms(answer, "join")))
         left = [self._left(room_id, told) for room_id, told in _rooms(answer, "leave")]
-        return Batch(since, answered(answer, "next_batch"), [*joined, *left], list(_invitations(answer)))
+        return SyncBatch(since, require_field(answer, "next_batch"), [*joined, *left], list(_invitations(answer)))
 
     async def _joined(self, room_id: str, told: Payload, since: str) -> Timeline:
-        room = self._rooms.report(room_id, told)
+        room = self._rooms.apply_sync(room_id, told)
         timeline = mapping(told.get("timeline"))
         events = sequence(timeline.get("events"))
         entered = self._entered(events)
         if entered is not None or timeline.get("limited") is not True:
             for event in events[: entered or 0]:
-                room.learn(mapping(event))
+                room.apply_state(mapping(event))
             return Timeline(room, events[entered or 0 :])
         missed, whole = await self._missed(room_id, text(timeline, "prev_batch"), since)
-        return Timeline(room, [*missed, *events], left_out=not whole)
+        return Timeline(room, [*missed, *events], incomplete=not whole)
 
     def _left(self, room_id: str, told: Payload) -> Timeline:
-        room = self._rooms.of(room_id)
+        room = self._rooms.get(room_id)
         self._rooms.leave(room_id)
         return Timeline(room, sequence(mapping(told.get("timeline")).get("events")))
 
@@ -130,10 +132,10 @@ class Sync:
     async def _missed(self, room_id: str, before: str, since: str) -> tuple[list[Any], bool]:
         """Reads the events between two sync responses from the history, and returns whether they are complete."""
         found: list[Any] = []
-        while before and len(found) < MOST_MISSED:
-            asked: Query = {"dir": "b", "limit": PAGE, "from": before, "to": since}
+        while before and len(found) < MAX_MISSED_EVENTS:
+            asked: Query = {"dir": "b", "limit": PAGE_SIZE, "from": before, "to": since}
             try:
-                page = await self._client.get(path("rooms", room_id, "messages"), asked)
+                page = await self._client.get(api_path("rooms", room_id, "messages"), asked)
             except PlatformRefused as refused:
                 if not refused.permanent:
                     raise
@@ -160,4 +162,4 @@ def _rooms(answer: Payload, part: str) -> Iterator[tuple[str, Payload]]:
 
 def _invitations(answer: Payload) -> Iterator[tuple[str, list[Payload]]]:
     for room_id, told in _rooms(answer, "invite"):
-        yield room_id, events_of(told, "invite_state")
+        yield room_id, event_list(told, "invite_state")

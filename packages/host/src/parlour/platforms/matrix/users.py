@@ -2,7 +2,7 @@
 
 from parlour_sdk.protocol.people import GroupMember, User
 
-from .rooms import Room, local_part
+from .rooms import MatrixRoom, local_part
 from .values import Payload, text
 
 
@@ -12,7 +12,7 @@ def profile(user_id: str, told: Payload) -> User:
     return User(id=user_id, nickname=name, username=user_id, avatar_url=avatar)
 
 
-def member(room: Room, user_id: str, told: Payload) -> GroupMember:
+def member(room: MatrixRoom, user_id: str, told: Payload) -> GroupMember:
     """Builds a group member. The specification uses both `display_name` and `displayname`."""
     named = {**told, "displayname": text(told, "displayname") or text(told, "display_name")}
     user, role = profile(user_id, named), room.role(user_id)

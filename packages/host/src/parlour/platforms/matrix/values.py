@@ -3,7 +3,7 @@
 from typing import Any
 
 NAME = "matrix"
-DEEPEST = 64
+MAX_DEPTH = 64
 Payload = dict[str, Any]
 
 
@@ -31,7 +31,7 @@ def number(value: Any) -> int | None:
 def too_deep(value: Any) -> bool:
     """Returns whether a value nests deeper than can be stored."""
     layer = [value]
-    for _ in range(DEEPEST):
+    for _ in range(MAX_DEPTH):
         inner = (each.values() if isinstance(each, dict) else each for each in layer if isinstance(each, dict | list))
         layer = [each for values in inner for each in values]
         if not layer:

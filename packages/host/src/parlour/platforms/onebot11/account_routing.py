@@ -9,30 +9,30 @@ from typing import Any
 
 from .values import identifier
 
-MOST = 10_000
+MAX_CACHED_KEYS = 10_000
 """Maximum number of keys remembered for each kind."""
-BOUND = ("request", "message")
+ACCOUNT_BOUND_KINDS = ("request", "message")
 """Kinds whose ids are known only to the account that received them."""
-Name = tuple[str, ...]
+RoutingKey = tuple[str, ...]
 
 
-def request(flag: str) -> Name:
+def request(flag: str) -> RoutingKey:
     return "request", flag
 
 
-def message(chat_type: str, chat_id: str, message_id: str) -> Name:
+def message(chat_type: str, chat_id: str, message_id: str) -> RoutingKey:
     return "message", chat_type, chat_id, message_id
 
 
-def chat(chat_type: str, chat_id: str) -> Name:
+def chat(chat_type: str, chat_id: str) -> RoutingKey:
     return chat_type, chat_id
 
 
-def user(user_id: str) -> Name:
+def user(user_id: str) -> RoutingKey:
     return "user", user_id
 
 
-def named_in(told: dict[str, Any]) -> Iterator[Name]:
+def routing_keys(told: dict[str, Any]) -> Iterator[RoutingKey]:
     """Yields the routing keys of an event or of an action's parameters, the most specific first."""
     flag, message_id, group, person = (_id(told.get(name)) for name in ("flag", "message_id", "group_id", "user_id"))
     in_group = group and told.get("message_type") != "private"
@@ -47,21 +47,21 @@ def named_in(told: dict[str, Any]) -> Iterator[Name]:
         yield user(person)
 
 
-class Meetings:
+class AccountRouting:
     """Maps routing keys to the account that saw them last."""
 
     def __init__(self) -> None:
-        self._accounts: dict[str, OrderedDict[Name, str]] = {}
+        self._accounts: dict[str, OrderedDict[RoutingKey, str]] = {}
 
-    def met(self, account: str, *names: Name) -> None:
+    def record(self, account: str, *names: RoutingKey) -> None:
         for name in names:
             known = self._accounts.setdefault(name[0], OrderedDict())
             known[name] = account
             known.move_to_end(name)
-            if len(known) > MOST:
+            if len(known) > MAX_CACHED_KEYS:
                 known.popitem(last=False)
 
-    def account(self, name: Name) -> str:
+    def account_for(self, name: RoutingKey) -> str:
         """Returns the account of a key; empty if it is not known."""
         known = self._accounts.get(name[0])
         return known.get(name, "") if known is not None else ""

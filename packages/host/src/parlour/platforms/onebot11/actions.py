@@ -8,8 +8,8 @@ from typing import Any
 from parlour.core.platforms.port import PlatformRefused
 from parlour_sdk.protocol.platform_api import NotSupportedError
 
-from .client import Connection
-from .encode import PLACES, reachable
+from .client import OneBotConnection
+from .encode import FILE_FIELDS, check_address
 from .segments import segments_of
 from .values import native_id
 
@@ -31,14 +31,14 @@ ACTIONS = (
     "can_send_record",
 )
 IDS = ("group_id", "user_id")
-BY_ID = ("node", "reply", "forward")
+ID_REFERENCE_SEGMENTS = ("node", "reply", "forward")
 """Segments that refer to a message by its id."""
-ANY_CHAT = (
+ID_REFERENCE_REFUSED = (
     "messages: a message that is named by its id could be another chat's; send its words, or a chain with Forward"
 )
 
 
-async def run_action(connection: Connection, action: str, params: dict[str, Any]) -> Any:
+async def run_action(connection: OneBotConnection, action: str, params: dict[str, Any]) -> Any:
     if action not in ACTIONS:
         raise NotSupportedError(f"the action {action}")
     told = {name: native_id(name, str(value)) if name in IDS else value for name, value in params.items()}
@@ -59,9 +59,9 @@ def _check_nodes(content: Any) -> None:
             continue
         if segment.get("type") == "at" and str(data.get("qq")) == "all":
             raise PlatformRefused("messages: everybody is mentioned by a chain with AtAll, not here", permanent=True)
-        if segment.get("type") in BY_ID and data.get("id"):
-            raise PlatformRefused(ANY_CHAT, permanent=True)
-        for name in PLACES & data.keys():
-            reachable(str(data[name]))
+        if segment.get("type") in ID_REFERENCE_SEGMENTS and data.get("id"):
+            raise PlatformRefused(ID_REFERENCE_REFUSED, permanent=True)
+        for name in FILE_FIELDS & data.keys():
+            check_address(str(data[name]))
         if isinstance(data.get("content"), list | str | dict):
             _check_nodes(data["content"])

@@ -7,24 +7,24 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-from parlour.core.platforms.api import PlatformApi, Taken
-from parlour.core.platforms.port import Content, PlatformAway, PlatformRefused
+from parlour.core.platforms.api import IsKnownMessage, PlatformApi
+from parlour.core.platforms.port import FileContent, PlatformOffline, PlatformRefused
 from parlour_sdk.protocol.chain import MessageChain
 from parlour_sdk.protocol.people import ChatType, Group, GroupMember, User
 from parlour_sdk.protocol.platform_api import MessageResult, PlatformMessage
 
 from . import account_routing, history, users
-from .account_routing import Name
+from .account_routing import RoutingKey
 from .actions import run_action
-from .client import Connection
+from .client import OneBotConnection
 from .cq_codes import format_segments
-from .decode import moment
-from .encode import Message, encode
-from .segments import chain_of, place_of, segments_of
-from .state import Memory
+from .decode import event_time
+from .encode import OneBotMessage, encode
+from .segments import chain_of, file_location, segments_of
+from .state import OneBotState
 from .values import native_id, number
 
-LONGEST_BAN_SECONDS = 30 * 24 * 3600
+MAX_MUTE_SECONDS = 30 * 24 * 3600
 """Maximum duration of a mute on QQ in seconds, which is also used for a permanent one."""
 
 
@@ -32,7 +32,10 @@ class OneBotApi(PlatformApi):
     """Platform API of a OneBot bot. `connection` chooses the connection of a call by its routing keys."""
 
     def __init__(
-        self, connection: Callable[..., Connection], fetch: Callable[[str], Awaitable[Content]], memory: Memory
+        self,
+        connection: Callable[..., OneBotConnection],
+        fetch: Callable[[str], Awaitable[FileContent]],
+        memory: OneBotState,
     ) -> None:
         self._connection = connection
         self._fetch = fetch
@@ -50,10 +53,10 @@ class OneBotApi(PlatformApi):
         messages = await encode(chain, self._fetch)
         if not messages:
             raise PlatformRefused("there is nothing in this message that OneBot could send", permanent=True)
-        sent = self._memory.parts(idempotency_key)
+        sent = self._memory.sent_parts(idempotency_key)
         for message in messages[len(sent) :]:
             sent.append(await self._send(target_type, target_id, message))
-        self._memory.done(idempotency_key)
+        self._memory.clear_parts(idempotency_key)
         return MessageResult(message_id=sent[0] or None, raw={"message_ids": list(sent)})
 
     async def find_message(
@@ -62,7 +65,7 @@ class OneBotApi(PlatformApi):
         target_id: str,
         chain: MessageChain,
         idempotency_key: str,
-        taken: Taken,
+        taken: IsKnownMessage,
         thread_id: str = "",
     ) -> MessageResult | None:
         """Searches the chat's latest messages, which most implementations offer although the standard doesn't."""
@@ -72,39 +75,39 @@ class OneBotApi(PlatformApi):
         try:
             connection = self._connection(*_chat(target_type, target_id))
             latest = await connection.call(*history.request(target_type, native_id("target_id", target_id)))
-        except PlatformAway:
+        except PlatformOffline:
             raise
         except PlatformRefused:
             return None
-        own = history.own(latest, connection.account, history.made_at(idempotency_key))
-        for message_id in history.alike(own, messages[0].segments):
+        own = history.own_messages(latest, connection.account, history.key_time(idempotency_key))
+        for message_id in history.equal_messages(own, messages[0].segments):
             if not await taken(message_id):
                 return MessageResult(message_id=message_id)
         return None
 
-    async def _send(self, target_type: ChatType, target_id: str, message: Message, *about: Name) -> str:
+    async def _send(self, target_type: ChatType, target_id: str, message: OneBotMessage, *about: RoutingKey) -> str:
         """Sends a message and returns its id; empty if the response has none."""
         connection = self._connection(*about, *_chat(target_type, target_id))
         target = self._target(connection.account, target_type, target_id)
         said: dict[str, Any]
         if message.kind == "forward":
             action, said = f"send_{target_type}_forward_msg", {"messages": message.segments}
-        elif self._memory.speaks_strings(connection.account):
+        elif self._memory.uses_cq_strings(connection.account):
             action, said = f"send_{target_type}_msg", {"message": format_segments(message.segments)}
         else:
             action, said = f"send_{target_type}_msg", {"message": message.segments}
         answer = await connection.call(action, {**target, **said})
         name = _message_id(answer)
         if name:
-            self._memory.sent(connection.account, name)
-            self._memory.meetings.met(connection.account, account_routing.message(target_type, target_id, name))
+            self._memory.record_sent(connection.account, name)
+            self._memory.routing.record(connection.account, account_routing.message(target_type, target_id, name))
         return name
 
     def _target(self, account: str, target_type: ChatType, target_id: str) -> dict[str, int]:
         number = native_id("target_id", target_id)
         if target_type == "group":
             return {"group_id": number}
-        through = self._memory.group_of(account, target_id)
+        through = self._memory.private_group(account, target_id)
         return {"user_id": number} if through is None else {"user_id": number, "group_id": through}
 
     async def delete_message(self, chat_type: ChatType, chat_id: str, message_id: str) -> None:
@@ -119,7 +122,7 @@ class OneBotApi(PlatformApi):
         """
         node = {"type": "node", "data": {"id": str(native_id("message_id", message_id))}}
         where = _message(from_chat_type, from_chat_id, message_id)
-        sent = await self._send(to_chat_type, to_chat_id, Message("forward", [node]), *where)
+        sent = await self._send(to_chat_type, to_chat_id, OneBotMessage("forward", [node]), *where)
         return MessageResult(message_id=sent or None)
 
     async def get_message(self, chat_type: ChatType, chat_id: str, message_id: str) -> PlatformMessage:
@@ -131,7 +134,7 @@ class OneBotApi(PlatformApi):
             chat_type=chat_type,
             chat_id=chat_id,
             sender=users.user(sender) if isinstance(sender, dict) and sender.get("user_id") else None,
-            time=moment(told) if "time" in told else None,
+            time=event_time(told) if "time" in told else None,
             chain=chain_of(segments_of(told.get("message", []))),
         )
 
@@ -152,7 +155,7 @@ class OneBotApi(PlatformApi):
         await self._in_group("set_group_name", group_id, group_name=name)
 
     async def mute_member(self, group_id: str, user_id: str, duration: int = 0) -> None:
-        seconds = min(duration or LONGEST_BAN_SECONDS, LONGEST_BAN_SECONDS)
+        seconds = min(duration or MAX_MUTE_SECONDS, MAX_MUTE_SECONDS)
         await self._member("set_group_ban", group_id, user_id, duration=seconds)
 
     async def unmute_member(self, group_id: str, user_id: str) -> None:
@@ -189,13 +192,13 @@ class OneBotApi(PlatformApi):
 
     async def get_file_url(self, file_id: str) -> str:
         """Returns the address of a picture; OneBot looks up other files by their chat."""
-        place = place_of(users.object_of(await self._call("get_image", file=file_id)))
+        place = file_location(users.object_of(await self._call("get_image", file=file_id)))
         if place is None or "url" not in place:
             raise PlatformRefused("OneBot has no address for this file", permanent=True)
         return str(place["url"])
 
     async def call_platform_api(self, action: str, params: dict[str, Any]) -> Any:
-        return await run_action(self._connection(*account_routing.named_in(params)), action, params)
+        return await run_action(self._connection(*account_routing.routing_keys(params)), action, params)
 
     async def _member(self, action: str, group_id: str, user_id: str, **more: Any) -> Any:
         return await self._in_group(action, group_id, user_id=native_id("user_id", user_id), **more)
@@ -204,7 +207,7 @@ class OneBotApi(PlatformApi):
         where = account_routing.chat("group", group_id)
         return await self._call(action, where, group_id=native_id("group_id", group_id), **more)
 
-    async def _call(self, action: str, *names: Name, **params: Any) -> Any:
+    async def _call(self, action: str, *names: RoutingKey, **params: Any) -> Any:
         return await self._connection(*names).call(action, params)
 
 
@@ -213,11 +216,11 @@ def _message_id(answer: Any) -> str:
     return str(message_id) if message_id is not None else ""
 
 
-def _chat(chat_type: ChatType, chat_id: str) -> tuple[Name, ...]:
+def _chat(chat_type: ChatType, chat_id: str) -> tuple[RoutingKey, ...]:
     """Returns the routing keys of a chat. A user may have been seen only in a group."""
     chat = account_routing.chat(chat_type, chat_id)
     return (chat, account_routing.user(chat_id)) if chat_type == "private" else (chat,)
 
 
-def _message(chat_type: ChatType, chat_id: str, message_id: str) -> tuple[Name, ...]:
+def _message(chat_type: ChatType, chat_id: str, message_id: str) -> tuple[RoutingKey, ...]:
     return account_routing.message(chat_type, chat_id, message_id), *_chat(chat_type, chat_id)

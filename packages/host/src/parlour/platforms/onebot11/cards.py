@@ -10,9 +10,9 @@ from typing import Any
 
 from .values import text
 
-LONGEST_CARD = 64 * 1024
+MAX_CARD_CHARACTERS = 64 * 1024
 """Maximum number of characters of a card that are parsed."""
-LONGEST_FACT = 500
+MAX_FACT_CHARACTERS = 500
 TITLES = ("title", "name", "nickname")
 DETAILS = ("desc", "summary", "address", "contact")
 LINKS = ("jumpUrl", "qqdocurl", "url")
@@ -58,7 +58,7 @@ def sticker_name(data: Data) -> str:
 def _json_card(card: Any) -> str | None:
     """Describes the card of a mini app: its prompt, or title, description and link of its content."""
     if isinstance(card, str):
-        if len(card) > LONGEST_CARD:
+        if len(card) > MAX_CARD_CHARACTERS:
             return None
         card = json.loads(card)
     if not isinstance(card, dict):
@@ -75,7 +75,7 @@ def _view_facts(view: Data) -> list[str]:
 
 
 def _xml_card(card: Any) -> str | None:
-    if not isinstance(card, str) or len(card) > LONGEST_CARD:
+    if not isinstance(card, str) or len(card) > MAX_CARD_CHARACTERS:
         return None
     found = [_XML_TEXT["title"].search(card), _XML_TEXT["summary"].search(card), _XML_ATTRIBUTE["url"].search(card)]
     if not any(found[:2]):
@@ -94,7 +94,7 @@ def _coordinates(data: Data) -> str:
 def _values(data: Data, *names: str) -> list[str]:
     values = (data.get(name) for name in names)
     known = (each for each in values if isinstance(each, str | int | float) and not isinstance(each, bool))
-    return [told for each in known if (told := " ".join(str(each)[:LONGEST_FACT].split()))]
+    return [told for each in known if (told := " ".join(str(each)[:MAX_FACT_CHARACTERS].split()))]
 
 
 def _listed(kind: str, *facts: str) -> str | None:

@@ -10,25 +10,25 @@ from websockets.exceptions import ConnectionClosed
 from websockets.frames import CloseCode
 
 from parlour.core.encoding import dumps
-from parlour.core.platforms.port import PlatformAway, PlatformUncertain
-from parlour.platforms._kit.json_frames import Unreadable, read_frame
+from parlour.core.platforms.port import PlatformOffline, PlatformUncertain
+from parlour.platforms._kit.json_frames import FrameUnreadable, read_frame
 
 from .clock_skew import PeerClock
 from .errors import raise_for
 
 logger = logging.getLogger(__name__)
 
-ANSWER_SECONDS = 30.0
-SILENT_HEARTBEATS = 3
+RESPONSE_TIMEOUT_SECONDS = 30.0
+MAX_MISSED_HEARTBEATS = 3
 """Number of heartbeat intervals without a frame after which the implementation counts as gone."""
-LATE_HEARTBEAT = 1.5
+HEARTBEAT_GRACE_INTERVALS = 1.5
 """Number of intervals within which the next heartbeat of a live implementation arrives."""
-AWAY_SECONDS = 1.0
-CLOSE_SECONDS = 2.0
-TURNED_AWAY = (1401, 1403)
-SAYING = {"status", "retcode", "data"}
+OFFLINE_RETRY_SECONDS = 1.0
+CLOSE_TIMEOUT_SECONDS = 2.0
+TOKEN_REJECTED_RETCODES = (1401, 1403)
+RESPONSE_FIELDS = {"status", "retcode", "data"}
 """Fields that every known implementation puts into a response; a response with none of them is meaningless."""
-LARGEST_FRAME = 64 * 1024 * 1024
+MAX_FRAME_BYTES = 64 * 1024 * 1024
 _numbers = itertools.count(1)
 
 Payload = dict[str, Any]
@@ -56,11 +56,11 @@ class Socket(Protocol):
     async def ping(self) -> Awaitable[Any]: ...
 
 
-class Cut(PlatformUncertain):
+class OneBotConnectionLost(PlatformUncertain):
     """Raised when the connection ends before the response arrives."""
 
 
-class Connection:
+class OneBotConnection:
     """Connection to one OneBot implementation. `role` is universal, api or event, as the implementation announced."""
 
     def __init__(self, socket: Socket, role: str = "universal") -> None:
@@ -70,13 +70,13 @@ class Connection:
         self.clock = PeerClock()
         self.unreadable = 0
         self._answers: dict[str, asyncio.Future[Payload | None]] = {}
-        self._heard = 0.0
+        self._last_frame_at = 0.0
         self._interval = 0.0
         self._watch: asyncio.Task[None] | None = None
         self.silent = False
         self.too_large = False
         """True if it was closed because of a frame over the size limit."""
-        self.turned_away = False
+        self.token_rejected = False
         """True if the implementation rejected the access token after the connection was open."""
         self._closed = False
 
@@ -85,13 +85,13 @@ class Connection:
         address = self._socket.remote_address
         return str(address[0]) if address else "an unknown address"
 
-    async def call(self, action: str, params: Payload, seconds: float = ANSWER_SECONDS) -> Any:
+    async def call(self, action: str, params: Payload, seconds: float = RESPONSE_TIMEOUT_SECONDS) -> Any:
         """Calls an action and returns the data of its response.
 
         Raises PlatformRefused, PlatformOffline or PlatformUncertain.
         """
         if self._closed:
-            raise PlatformAway("the OneBot implementation is not connected", retry_after=AWAY_SECONDS)
+            raise PlatformOffline("the OneBot implementation is not connected", retry_after=OFFLINE_RETRY_SECONDS)
         echo = f"parlour-{next(_numbers)}"
         answered: asyncio.Future[Payload | None] = asyncio.get_running_loop().create_future()
         self._answers[echo] = answered
@@ -106,8 +106,8 @@ class Connection:
         finally:
             del self._answers[echo]
         if answer is None:
-            raise Cut(f"the connection was cut before OneBot answered {action}")
-        if not answer.keys() & SAYING:
+            raise OneBotConnectionLost(f"the connection was cut before OneBot answered {action}")
+        if not answer.keys() & RESPONSE_FIELDS:
             raise PlatformUncertain(f"OneBot answered {action} without saying whether it was done")
         raise_for(action, answer)
         return answer.get("data")
@@ -121,10 +121,10 @@ class Connection:
         try:
             while True:
                 frame = await self._socket.recv(decode=False)
-                self._heard = loop.time()
+                self._last_frame_at = loop.time()
                 try:
                     payload = read_frame(frame)
-                except Unreadable as problem:
+                except FrameUnreadable as problem:
                     self._note_unreadable(str(problem))
                     continue
                 if "post_type" not in payload:
@@ -139,21 +139,24 @@ class Connection:
         finally:
             self._end()
 
-    def beats_every(self, seconds: float) -> None:
+    def watch_heartbeat(self, seconds: float) -> None:
         """Starts to monitor heartbeats at the announced interval; after a few intervals without any frame the
         connection is closed.
         """
         if self._watch is None and seconds > 0:
             self._interval = seconds
-            self._watch = asyncio.create_task(self._watching(max(seconds, 0.05) * SILENT_HEARTBEATS))
+            self._watch = asyncio.create_task(self._watching(max(seconds, 0.05) * MAX_MISSED_HEARTBEATS))
 
-    async def alive(self, seconds: float) -> bool:
+    async def is_alive(self, seconds: float) -> bool:
         """Returns whether the other end still answers a ping, or at least sends its heartbeat.
 
         An implementation that uses the connection only for events may never read from it and so never answers:
         go-cqhttp and Lagrange don't.
         """
-        if self.role == "event" and self._heard + self._interval * LATE_HEARTBEAT > asyncio.get_running_loop().time():
+        if (
+            self.role == "event"
+            and self._last_frame_at + self._interval * HEARTBEAT_GRACE_INTERVALS > asyncio.get_running_loop().time()
+        ):
             return True
         try:
             async with asyncio.timeout(seconds):
@@ -162,14 +165,14 @@ class Connection:
             return False
         return True
 
-    def abandon(self) -> None:
+    def abort(self) -> None:
         """Drops the connection without a closing handshake."""
         self._socket.transport.abort()
 
     async def _watching(self, seconds: float) -> None:
         loop = asyncio.get_running_loop()
         while True:
-            left = self._heard + seconds - loop.time()
+            left = self._last_frame_at + seconds - loop.time()
             if left <= 0:
                 break
             await asyncio.sleep(left)
@@ -179,7 +182,7 @@ class Connection:
     def _answer(self, payload: Payload) -> None:
         answered = self._answers.get(str(payload.get("echo")))
         if answered is None:
-            self.turned_away = self.turned_away or payload.get("retcode") in TURNED_AWAY
+            self.token_rejected = self.token_rejected or payload.get("retcode") in TOKEN_REJECTED_RETCODES
         elif not answered.done():
             answered.set_result(payload)
 

@@ -8,26 +8,26 @@ from collections.abc import Awaitable, Callable
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus, InvalidURI
 
-from parlour.core.platforms.port import AdapterStopped, Link
+from parlour.core.platforms.port import AdapterStopped, HostLink
 from parlour.platforms._kit.backoff import Backoff
 
-from .accounts import Accounts
-from .client import CLOSE_SECONDS, LARGEST_FRAME, Connection
+from .accounts import OneBotAccounts
+from .client import CLOSE_TIMEOUT_SECONDS, MAX_FRAME_BYTES, OneBotConnection
 from .configuration import url_problem
 from .server_connection import quiet_logger
 
 logger = logging.getLogger(__name__)
-Talk = Callable[[Connection], Awaitable[None]]
-OPEN_SECONDS = 20.0
-NAMELESS = "the OneBot implementation is there and has yet to say whose account it is"
-HELD_SECONDS = 10.0
+ServeConnection = Callable[[OneBotConnection], Awaitable[None]]
+OPEN_TIMEOUT_SECONDS = 20.0
+WAITING_FOR_ACCOUNT = "the OneBot implementation is there and has yet to say whose account it is"
+MIN_STABLE_SECONDS = 10.0
 """Minimum seconds of a successful connection. After a shorter one the back-off delay keeps growing."""
 
 
-class Caller:
+class ForwardConnector:
     """Keeps the connection to the configured address open (mode `forward`)."""
 
-    def __init__(self, link: Link, accounts: Accounts, talk: Talk) -> None:
+    def __init__(self, link: HostLink, accounts: OneBotAccounts, talk: ServeConnection) -> None:
         self._link = link
         self._url = str(link.config.get("url") or "")
         self._token = str(link.config.get("access_token") or "")
@@ -38,11 +38,11 @@ class Caller:
         if problem := url_problem(self._url):  # it may have been saved before this check existed
             raise AdapterStopped(f"url: {problem}")
         backoff = Backoff()
-        self._link.state("connecting")
+        self._link.report_status("connecting")
         while True:
             problem = await self._connected(backoff)
-            seconds = backoff.another()
-            self._link.state("connecting", f"{problem}; trying again in {seconds:.0f} s")
+            seconds = backoff.next_delay()
+            self._link.report_status("connecting", f"{problem}; trying again in {seconds:.0f} s")
             await asyncio.sleep(seconds)
 
     async def _connected(self, backoff: Backoff) -> str:
@@ -53,15 +53,17 @@ class Caller:
             async with connect(
                 self._url,
                 additional_headers=headers,
-                open_timeout=OPEN_SECONDS,
-                max_size=LARGEST_FRAME,
+                open_timeout=OPEN_TIMEOUT_SECONDS,
+                max_size=MAX_FRAME_BYTES,
                 compression=None,
-                close_timeout=CLOSE_SECONDS,
+                close_timeout=CLOSE_TIMEOUT_SECONDS,
                 proxy=None,
                 logger=quiet_logger,
             ) as socket:
-                self._link.state("connecting", NAMELESS)  # replaces the error of the previous attempt
-                connection = Connection(socket)
+                self._link.report_status(
+                    "connecting", WAITING_FOR_ACCOUNT
+                )  # replaces the error of the previous attempt
+                connection = OneBotConnection(socket)
                 try:
                     await self._talk(connection)
                 finally:
@@ -72,10 +74,10 @@ class Caller:
             return _refusal(error.response.status_code)
         except (OSError, TimeoutError, InvalidHandshake, ConnectionClosed) as error:
             return f"the OneBot implementation can't be reached: {_reason(error)}"
-        if connection.turned_away:
+        if connection.token_rejected:
             return _refusal(403)
-        if connection.account and asyncio.get_running_loop().time() - begun > HELD_SECONDS:
-            backoff.forget()
+        if connection.account and asyncio.get_running_loop().time() - begun > MIN_STABLE_SECONDS:
+            backoff.reset()
         return "the heartbeat stopped" if connection.silent else "the OneBot implementation closed the connection"
 
 

@@ -3,7 +3,7 @@
 Times are in milliseconds.
 """
 
-SKEW_MILLISECONDS = 120_000
+MIN_REPORTED_SKEW_MILLISECONDS = 120_000
 """Minimum difference in milliseconds that is reported to the operator."""
 
 
@@ -11,7 +11,7 @@ class PeerClock:
     """Offset of one implementation's clock from the Host's clock."""
 
     def __init__(self) -> None:
-        self._ahead: int | None = None
+        self._offset: int | None = None
 
     def compare(self, told: int, now: int, certainly: bool = True) -> None:
         """Records the time of the implementation's clock at the time `now` of the Host's clock. The last comparison
@@ -19,22 +19,22 @@ class PeerClock:
 
         A timestamp that may be old (`certainly` is false) is used only if it agrees with the Host's clock.
         """
-        if certainly or abs(told - now) < SKEW_MILLISECONDS:
-            self._ahead = told - now
+        if certainly or abs(told - now) < MIN_REPORTED_SKEW_MILLISECONDS:
+            self._offset = told - now
 
-    def here(self, told: int, arrived: int) -> int:
+    def to_host_time(self, told: int, arrived: int) -> int:
         """Converts a timestamp to the Host's clock; 0 if the offset is not known.
 
         The result is never later than the arrival, whatever the timestamp says.
         """
-        if self._ahead is None or not told:
+        if self._offset is None or not told:
             return 0
-        return max(0, min(told - self._ahead, arrived))
+        return max(0, min(told - self._offset, arrived))
 
-    def oddity(self, told: int, arrived: int) -> str:
+    def timestamp_problem(self, told: int, arrived: int) -> str:
         """Returns a description if a message's timestamp is far from its arrival, else an empty string."""
-        late = arrived - (told - (self._ahead or 0))
-        if not told or abs(late) < SKEW_MILLISECONDS:
+        late = arrived - (told - (self._offset or 0))
+        if not told or abs(late) < MIN_REPORTED_SKEW_MILLISECONDS:
             return ""
         minutes = round(abs(late) / 60_000)
         when = f"{minutes} minutes before it came" if late > 0 else f"{minutes} minutes from now"
@@ -43,9 +43,9 @@ class PeerClock:
         )
 
     @property
-    def trouble(self) -> str:
+    def skew_problem(self) -> str:
         """Description of the clock difference; empty while the clocks are about equal."""
-        if self._ahead is None or abs(self._ahead) < SKEW_MILLISECONDS:
+        if self._offset is None or abs(self._offset) < MIN_REPORTED_SKEW_MILLISECONDS:
             return ""
-        minutes, way = round(abs(self._ahead) / 60_000), "ahead of" if self._ahead > 0 else "behind"
+        minutes, way = round(abs(self._offset) / 60_000), "ahead of" if self._offset > 0 else "behind"
         return f"the OneBot implementation's clock is {minutes} minutes {way} the Host's; set one of them right"

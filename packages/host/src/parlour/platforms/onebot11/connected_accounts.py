@@ -10,50 +10,50 @@ from collections.abc import Callable
 from parlour_sdk.protocol.people import GroupMember, User
 from parlour_sdk.protocol.platform_events import PlatformEvent
 
-BACK_SECONDS = 60.0
+RECONNECT_GRACE_SECONDS = 60.0
 """Seconds for which a disconnected account still counts, because an interrupted connection usually comes back."""
 
-Changed = Callable[[], None]
+ChangeListener = Callable[[], None]
 
 
-class Roster:
+class ConnectedAccounts:
     """Accounts of all OneBot bots of this process."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._connections: defaultdict[str, list[Changed]] = defaultdict(list)
+        self._connections: defaultdict[str, list[ChangeListener]] = defaultdict(list)
         """Bots that serve each account, each represented by the callback that is called when others connect or
         disconnect.
         """
         self._left: dict[str, float] = {}
 
-    def joined(self, account: str, bot: Changed) -> None:
+    def add(self, account: str, bot: ChangeListener) -> None:
         self._connections[account].append(bot)
-        self._tell_others(account, bot)
+        self._notify_others(account, bot)
 
-    def left(self, account: str, bot: Changed) -> None:
+    def remove(self, account: str, bot: ChangeListener) -> None:
         now = self._clock()
-        self._left = {each: moment for each, moment in self._left.items() if moment > now - BACK_SECONDS}
+        self._left = {each: moment for each, moment in self._left.items() if moment > now - RECONNECT_GRACE_SECONDS}
         self._connections[account].remove(bot)
-        self._tell_others(account, bot)
+        self._notify_others(account, bot)
         if not self._connections[account]:
             del self._connections[account]
             self._left[account] = now
 
-    def shared(self, account: str, bot: Changed) -> bool:
+    def is_shared(self, account: str, bot: ChangeListener) -> bool:
         """Returns whether the account is connected to another bot too."""
         return any(each != bot for each in self._connections.get(account, ()))
 
-    def _tell_others(self, account: str, bot: Changed) -> None:
+    def _notify_others(self, account: str, bot: ChangeListener) -> None:
         for other in self._connections[account]:
             if other != bot:
                 other()
 
     def __contains__(self, user_id: str) -> bool:
         left = self._left.get(user_id)
-        return user_id in self._connections or (left is not None and left > self._clock() - BACK_SECONDS)
+        return user_id in self._connections or (left is not None and left > self._clock() - RECONNECT_GRACE_SECONDS)
 
-    def marked(self, event: PlatformEvent) -> PlatformEvent:
+    def mark_bots(self, event: PlatformEvent) -> PlatformEvent:
         """Returns the event with every user who is one of these accounts marked as a bot."""
         people = {name: getattr(event, name) for name in type(event).model_fields}
         bots = {name: marked for name, value in people.items() if (marked := self._bot(value)) is not None}
@@ -68,7 +68,7 @@ class Roster:
         return None
 
 
-ROSTER = Roster()
+CONNECTED_ACCOUNTS = ConnectedAccounts()
 """The accounts of this process, which is one Host.
 
 Bots know nothing of each other; this is the only place they share.

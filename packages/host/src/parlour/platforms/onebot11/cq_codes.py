@@ -5,7 +5,7 @@ from typing import Any
 
 Segment = dict[str, Any]
 
-OPENING = "[CQ:"
+CODE_PREFIX = "[CQ:"
 _CODE = re.compile(r"\[CQ:([A-Za-z0-9_.-]+)((?:,[^,\[\]]*)*)\]")
 _ESCAPED = re.compile(r"&(?:amp|#91|#93|#44);")
 _MEANT = {"&amp;": "&", "&#91;": "[", "&#93;": "]", "&#44;": ","}

@@ -11,8 +11,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from parlour.core.encoding import dumps
-from parlour.core.json_kinds import shape
-from parlour.core.platforms.port import Incoming
+from parlour.core.json_kinds import kind_name
+from parlour.core.platforms.port import IncomingEvent
 from parlour_sdk.protocol.chain import Source
 from parlour_sdk.protocol.people import ChatType, User
 from parlour_sdk.protocol.platform_events import MessageReceived, PlatformEvent, PlatformSpecific
@@ -22,7 +22,7 @@ from .segments import NAME, chain_of, check_size, segments_of
 from .values import identifier, milliseconds, required_id, text
 
 MALFORMED = "malformed"
-MOST_SHOWN = 4000
+MAX_PAYLOAD_CHARACTERS = 4000
 ROLES = ("owner", "admin", "member")
 Payload = dict[str, Any]
 
@@ -42,14 +42,16 @@ def chat_key(payload: Payload) -> tuple[Any, ...]:
     return (str(payload.get("self_id")), *place)
 
 
-def decode(payload: Payload, bot_id: str) -> Incoming:
+def decode(payload: Payload, bot_id: str) -> IncomingEvent:
     account = _account(payload)
     try:
         event = _event(payload, bot_id)
         role = _role(payload)
     except (ValueError, TypeError, KeyError, AttributeError) as error:  # pydantic's errors are ValueErrors
         event, role = _malformed(payload, bot_id, _problem(error)), ""
-    return Incoming(event.carrying(payload), account, self_id=account, role=role, native_type=_native_type(payload))
+    return IncomingEvent(
+        event.carrying(payload), account, self_id=account, role=role, native_type=_native_type(payload)
+    )
 
 
 def _event(payload: Payload, bot_id: str) -> PlatformEvent:
@@ -57,13 +59,13 @@ def _event(payload: Payload, bot_id: str) -> PlatformEvent:
         case "message":
             return _message(payload, bot_id)
         case "notice" | "request":
-            return notices.event(payload, notices.Common(derived_id(payload), moment(payload), bot_id))
+            return notices.decode_notice(payload, notices.Common(derived_id(payload), event_time(payload), bot_id))
     raise ValueError("post_type: message, notice or request is expected")
 
 
 def _message(payload: Payload, bot_id: str) -> MessageReceived:
     chat_type, chat_id = _chat(payload)
-    message_id, time = required_id(payload, "message_id"), moment(payload)
+    message_id, time = required_id(payload, "message_id"), event_time(payload)
     source, segments = Source(id=message_id, time=time), segments_of(payload["message"])
     check_size(segments)
     return MessageReceived(
@@ -113,10 +115,10 @@ def _role(payload: Payload) -> str:
     return role if role in ROLES else ""
 
 
-def moment(payload: Payload) -> int:
+def event_time(payload: Payload) -> int:
     time = milliseconds(payload["time"])
     if time is None:
-        raise ValueError(f"time: seconds since 1970 are expected, not {shape(payload['time'])}")
+        raise ValueError(f"time: seconds since 1970 are expected, not {kind_name(payload['time'])}")
     return time
 
 
@@ -153,7 +155,7 @@ def _native_type(payload: Payload) -> str:
 
 def _malformed(payload: Payload, bot_id: str, problem: str) -> PlatformSpecific:
     try:
-        time = moment(payload)
+        time = event_time(payload)
     except (ValueError, KeyError):
         time = 0
     return PlatformSpecific(
@@ -163,5 +165,5 @@ def _malformed(payload: Payload, bot_id: str, problem: str) -> PlatformSpecific:
         bot_id=bot_id,
         adapter_name=NAME,
         action=MALFORMED,
-        data={"problem": problem, "payload": dumps(payload)[:MOST_SHOWN]},
+        data={"problem": problem, "payload": dumps(payload)[:MAX_PAYLOAD_CHARACTERS]},
     )

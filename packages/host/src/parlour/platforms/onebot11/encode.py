@@ -9,7 +9,7 @@ import re
 from collections.abc import Awaitable, Callable
 from typing import Any, Literal
 
-from parlour.core.platforms.port import Content, PlatformRefused
+from parlour.core.platforms.port import FileContent, PlatformRefused
 from parlour_sdk.protocol.chain import (
     At,
     AtAll,
@@ -34,46 +34,46 @@ from parlour_sdk.values import dataclass
 from .segments import NAME, Segment
 
 KINDS: dict[type[Media], str] = {Image: "image", Voice: "record", Video: "video", File: "file"}
-ALONE = ("record", "video", "file")
+STANDALONE_SEGMENTS = ("record", "video", "file")
 COMMON = frozenset(("text", "at", "reply", "face", "forward", "node", *KINDS.values()))
-PLACES = frozenset(("file", "url", "path", "image", "thumb", "cover"))
+FILE_FIELDS = frozenset(("file", "url", "path", "image", "thumb", "cover"))
 """Fields in which segments refer to files."""
 ADDRESSES = ("http://", "https://", "base64://")
 NO_PATH = "a file of a machine is not sent by its path; give url (http or https), base64 or artifact_id instead"
 WORD = re.compile(r"[A-Za-z0-9_.-]+")
-Fetch = Callable[[str], Awaitable[Content]]
+Fetch = Callable[[str], Awaitable[FileContent]]
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class OneBotMessage:
     """One message of the platform: segments, or the nodes of a merged forward."""
 
     kind: Literal["segments", "forward"]
     segments: list[Segment]
 
 
-async def encode(chain: MessageChain, fetch: Fetch) -> list[Message]:
+async def encode(chain: MessageChain, fetch: Fetch) -> list[OneBotMessage]:
     """Encodes a chain in order; the result is empty if there is nothing to send."""
-    messages: list[Message] = []
+    messages: list[OneBotMessage] = []
     open_segments: list[Segment] = []
     for component in chain:
         if isinstance(component, Forward):
             nodes = [await _node(node, fetch) for node in component.nodes]
-            alone = Message("forward", nodes)
+            alone = OneBotMessage("forward", nodes)
         else:
             segment = await _segment(component, fetch)
             if segment is None:
                 continue
-            if segment["type"] not in ALONE:
+            if segment["type"] not in STANDALONE_SEGMENTS:
                 open_segments.append(segment)
                 continue
-            alone = Message("segments", [segment])
+            alone = OneBotMessage("segments", [segment])
         if open_segments:
-            messages.append(Message("segments", open_segments))
+            messages.append(OneBotMessage("segments", open_segments))
         messages.append(alone)
         open_segments = []
     if open_segments:
-        messages.append(Message("segments", open_segments))
+        messages.append(OneBotMessage("segments", open_segments))
     return messages
 
 
@@ -106,7 +106,7 @@ async def _segment(component: Component, fetch: Fetch) -> Segment | None:
 async def _media(component: Media, fetch: Fetch) -> Segment:
     name = component.name
     if component.url:
-        file = reachable(component.url)
+        file = check_address(component.url)
     elif component.base64:
         file = f"base64://{component.base64}"
     elif component.artifact_id:
@@ -125,12 +125,12 @@ def _own(component: Platform) -> Segment:
         raise PlatformRefused(reason, permanent=True)
     if not WORD.fullmatch(kind) or not all(WORD.fullmatch(name) for name in component.data):
         raise PlatformRefused("Platform: a segment's type and fields are words of letters and digits", permanent=True)
-    for name in PLACES & component.data.keys():
-        reachable(str(component.data[name]))
+    for name in FILE_FIELDS & component.data.keys():
+        check_address(str(component.data[name]))
     return _make(kind, component.data)
 
 
-def reachable(place: str) -> str:
+def check_address(place: str) -> str:
     """Returns the address unchanged. Raises PlatformRefused if it names a file on the machine of the implementation."""
     if not place.lower().startswith(ADDRESSES):
         raise PlatformRefused(NO_PATH, permanent=True)

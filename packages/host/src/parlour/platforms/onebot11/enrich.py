@@ -11,27 +11,27 @@ from typing import Any
 
 from parlour.core.platforms.port import PlatformRefused, PlatformUncertain
 
-from .segments import MEDIA, place_of, segments_of
+from .segments import MEDIA, file_location, segments_of
 
-ASK_SECONDS = 5.0
+LOOKUP_TIMEOUT_SECONDS = 5.0
 """Seconds for all look-ups of one message."""
-FILE_SECONDS = 2.0
+FILE_TIMEOUT_SECONDS = 2.0
 """Seconds for the address of a file inside a quoted or forwarded message, so that its text is not lost with it."""
-MOST = 20
+MAX_LOOKUPS = 20
 """Maximum number of segments of one message that are looked up."""
 Payload = dict[str, Any]
-Ask = Callable[[str, Payload], Awaitable[Any]]
+LookupFunction = Callable[[str, Payload], Awaitable[Any]]
 
 
-def incomplete(segments: list[Any]) -> bool:
-    return any(_names_only(segment) for segment in segments)
+def needs_lookup(segments: list[Any]) -> bool:
+    return any(_is_reference(segment) for segment in segments)
 
 
-async def completed(payload: Payload, segments: list[Any], ask: Ask) -> Payload:
-    named = [place for place, segment in enumerate(segments) if _names_only(segment)][:MOST]
+async def enrich_message(payload: Payload, segments: list[Any], ask: LookupFunction) -> Payload:
+    named = [place for place, segment in enumerate(segments) if _is_reference(segment)][:MAX_LOOKUPS]
     asked = {place: asyncio.create_task(_completed(payload, segments[place], ask)) for place in named}
     try:
-        await asyncio.wait(asked.values(), timeout=ASK_SECONDS)
+        await asyncio.wait(asked.values(), timeout=LOOKUP_TIMEOUT_SECONDS)
     finally:
         for task in asked.values():
             task.cancel()
@@ -39,7 +39,7 @@ async def completed(payload: Payload, segments: list[Any], ask: Ask) -> Payload:
     return {**payload, "message": [told.get(place, segment) for place, segment in enumerate(segments)]}
 
 
-def _names_only(segment: Any) -> bool:
+def _is_reference(segment: Any) -> bool:
     if not isinstance(segment, dict) or not isinstance(segment.get("data"), dict):
         return False
     kind, data = segment.get("type"), segment["data"]
@@ -48,19 +48,19 @@ def _names_only(segment: Any) -> bool:
             return "content" not in data
         case "reply":
             return "quoted" not in data
-    return isinstance(kind, str) and kind in MEDIA and place_of(data) is None
+    return isinstance(kind, str) and kind in MEDIA and file_location(data) is None
 
 
-async def _completed(payload: Payload, segment: dict[str, Any], ask: Ask) -> dict[str, Any]:
+async def _completed(payload: Payload, segment: dict[str, Any], ask: LookupFunction) -> dict[str, Any]:
     data = segment["data"]
     try:
-        found = await _asked(payload, segment["type"], data, ask)
+        found = await _look_up(payload, segment["type"], data, ask)
     except (PlatformRefused, PlatformUncertain, ValueError, KeyError, TypeError, AttributeError):
         return segment
     return {**segment, "data": {**data, **found}}
 
 
-async def _asked(payload: Payload, kind: str, data: Payload, ask: Ask) -> Payload:
+async def _look_up(payload: Payload, kind: str, data: Payload, ask: LookupFunction) -> Payload:
     match kind:
         case "reply":
             quoted = await ask("get_msg", {"message_id": _number(data["id"])})
@@ -77,20 +77,20 @@ async def _asked(payload: Payload, kind: str, data: Payload, ask: Ask) -> Payloa
     return _place(await ask("get_image" if kind == "image" else "get_file", {"file": data["file"]}))
 
 
-async def _nodes(payload: Payload, nodes: Any, ask: Ask) -> Any:
+async def _nodes(payload: Payload, nodes: Any, ask: LookupFunction) -> Any:
     """Completes the messages of a merged forward by looking up the addresses of their files."""
     if not isinstance(nodes, list):
         return nodes
-    filled = await _with_files(payload, [_said_in(node) for node in nodes], ask)
-    return [_saying(node, segments) for node, segments in zip(nodes, filled, strict=True)]
+    filled = await _with_files(payload, [_node_segments(node) for node in nodes], ask)
+    return [_with_segments(node, segments) for node, segments in zip(nodes, filled, strict=True)]
 
 
-def _said_in(node: Any) -> list[Any]:
+def _node_segments(node: Any) -> list[Any]:
     data = _node_data(node)
     return segments_of(data[_field(data)]) if _field(data) else []
 
 
-def _saying(node: Any, segments: list[Any]) -> Any:
+def _with_segments(node: Any, segments: list[Any]) -> Any:
     data = _node_data(node)
     if not _field(data):
         return node
@@ -106,22 +106,22 @@ def _field(data: Any) -> str:
     return next((name for name in ("message", "content") if isinstance(data, dict) and name in data), "")
 
 
-async def _with_files(payload: Payload, messages: list[list[Any]], ask: Ask) -> list[list[Any]]:
-    named = [each for said in messages for each in said if _names_only(each) and each["type"] in MEDIA][:MOST]
+async def _with_files(payload: Payload, messages: list[list[Any]], ask: LookupFunction) -> list[list[Any]]:
+    named = [each for said in messages for each in said if _is_reference(each) and each["type"] in MEDIA][:MAX_LOOKUPS]
     answers = await asyncio.gather(*(_in_time(payload, each, ask) for each in named))
     found = {id(each): answer for each, answer in zip(named, answers, strict=True)}
     return [[found.get(id(each), each) for each in said] for said in messages]
 
 
-async def _in_time(payload: Payload, segment: dict[str, Any], ask: Ask) -> dict[str, Any]:
+async def _in_time(payload: Payload, segment: dict[str, Any], ask: LookupFunction) -> dict[str, Any]:
     try:
-        async with asyncio.timeout(FILE_SECONDS):
+        async with asyncio.timeout(FILE_TIMEOUT_SECONDS):
             return await _completed(payload, segment, ask)
     except TimeoutError:
         return segment
 
 
-async def _file(payload: Payload, data: Payload, ask: Ask) -> Any:
+async def _file(payload: Payload, data: Payload, ask: LookupFunction) -> Any:
     file_id = data.get("file_id") or data["file"]
     if payload.get("message_type") == "group":
         return await ask("get_group_file_url", {"group_id": payload["group_id"], "file_id": file_id})

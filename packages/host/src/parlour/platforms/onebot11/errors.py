@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from parlour.core.json_kinds import shape
+from parlour.core.json_kinds import kind_name
 from parlour.core.platforms.port import PlatformRefused, PlatformUncertain
 
 from .values import number
@@ -21,15 +21,15 @@ MEANINGS = {
     429: "too many requests",
     1429: "too many requests",
 }
-FINAL = frozenset((102, 404, 1400, 1401, 1403, 1404))
+PERMANENT_RETCODES = frozenset((102, 404, 1400, 1401, 1403, 1404))
 """Retcodes after which another attempt would be refused in the same way.
 
 Every other failure is retried, up to the five attempts of the outbox: implementations answer 1200 (and go-cqhttp 100)
 for any failure. The guide has the table.
 """
-BUSY = frozenset((201, 429, 1429))
+BUSY_RETCODES = frozenset((201, 429, 1429))
 _BUSY_WORDS = ("频繁", "too many", "rate limit", "frequent", "频率", "429")
-LONGEST_WAIT_SECONDS = 3600
+MAX_RETRY_AFTER_SECONDS = 3600
 """Maximum delay in seconds before a retry; after that a message is too old to be sent."""
 _OPEN_WORDS = ("timeout", "timed out", "超时")
 
@@ -42,19 +42,19 @@ def raise_for(action: str, answer: dict[str, Any]) -> None:
     retcode = _code(answer.get("retcode", 0))
     if answer.get("status") in ("ok", "async") or (retcode in (0, 1) and answer.get("status") != "failed"):
         return
-    said = _said(answer)
+    said = _message(answer)
     sentence = f"OneBot refused {action}: {_reason(retcode, said)}"
     if any(word in said.lower() for word in _OPEN_WORDS):
         raise PlatformUncertain(sentence)
-    if retcode in BUSY or any(word in said.lower() for word in _BUSY_WORDS):
+    if retcode in BUSY_RETCODES or any(word in said.lower() for word in _BUSY_WORDS):
         raise PlatformRefused(sentence, retry_after=_wait(answer))
-    raise PlatformRefused(sentence, permanent=retcode in FINAL)
+    raise PlatformRefused(sentence, permanent=retcode in PERMANENT_RETCODES)
 
 
 def _code(told: Any) -> int | str:
     """Returns the retcode as a number, or a description of its shape if it is none."""
     as_number = number(told)
-    return as_number if as_number is not None else told if isinstance(told, int) else shape(told)
+    return as_number if as_number is not None else told if isinstance(told, int) else kind_name(told)
 
 
 def _reason(retcode: int | str, said: str) -> str:
@@ -63,7 +63,7 @@ def _reason(retcode: int | str, said: str) -> str:
     return f"{told or 'it gave no reason; look at what it logs'} (retcode {retcode})"
 
 
-def _said(answer: dict[str, Any]) -> str:
+def _message(answer: dict[str, Any]) -> str:
     for name in ("wording", "message", "msg"):
         words = answer.get(name)
         if isinstance(words, str) and words:
@@ -76,5 +76,5 @@ def _wait(answer: dict[str, Any]) -> float | None:
     data = answer.get("data")
     named = data.get("retry_after") if isinstance(data, dict) else None
     if isinstance(named, int | float) and not isinstance(named, bool) and named > 0:
-        return float(min(named, LONGEST_WAIT_SECONDS))
+        return float(min(named, MAX_RETRY_AFTER_SECONDS))
     return None

@@ -7,8 +7,8 @@ from uuid import UUID
 from .segments import Segment, segments_of
 from .values import number
 
-COUNT = 50
-SKEW_SECONDS = 2
+HISTORY_MESSAGES = 50
+MAX_CLOCK_SKEW_SECONDS = 2
 """Maximum clock difference in seconds.
 
 With more, the message is not found and is sent again, which is the safe side.
@@ -19,11 +19,11 @@ Payload = dict[str, Any]
 def request(target_type: str, target: int) -> tuple[str, Payload]:
     """Returns action and parameters of the look-up."""
     if target_type == "group":
-        return "get_group_msg_history", {"group_id": target, "count": COUNT}
-    return "get_friend_msg_history", {"user_id": target, "count": COUNT}
+        return "get_group_msg_history", {"group_id": target, "count": HISTORY_MESSAGES}
+    return "get_friend_msg_history", {"user_id": target, "count": HISTORY_MESSAGES}
 
 
-def made_at(key: str) -> int:
+def key_time(key: str) -> int:
     """Returns the time of an idempotency key in seconds since 1970, far in the future if it has none.
 
     The Host's keys are UUIDs of version 7, which begin with their time.
@@ -35,15 +35,15 @@ def made_at(key: str) -> int:
     return (key_id.int >> 80) // 1000 if key_id.version == 7 else 2**40
 
 
-def own(answer: Any, account: str, since: int) -> list[Payload]:
+def own_messages(answer: Any, account: str, since: int) -> list[Payload]:
     """Returns the account's own messages that are recent enough, the latest first."""
     told = answer.get("messages") if isinstance(answer, dict) else None
     messages = [each for each in told if isinstance(each, dict)] if isinstance(told, list) else []
-    young = [each for each in messages if (number(each.get("time")) or 0) >= since - SKEW_SECONDS]
+    young = [each for each in messages if (number(each.get("time")) or 0) >= since - MAX_CLOCK_SKEW_SECONDS]
     return [each for each in reversed(young) if _sender(each) == account]
 
 
-def alike(messages: list[Payload], segments: list[Segment]) -> Iterator[str]:
+def equal_messages(messages: list[Payload], segments: list[Segment]) -> Iterator[str]:
     """Yields the ids of messages with equal content.
 
     Files come back under other names, so only their presence is compared.

@@ -46,7 +46,7 @@ class Common:
         }
 
 
-def event(payload: Payload, common: Common) -> PlatformEvent:
+def decode_notice(payload: Payload, common: Common) -> PlatformEvent:
     kind = payload.get("notice_type") or payload.get("request_type")
     about_bot = str(payload.get("user_id")) == str(payload.get("self_id"))
     fields = common.fields()
@@ -61,13 +61,13 @@ def event(payload: Payload, common: Common) -> PlatformEvent:
             return _joined(payload, fields, how)
         # the bot leaves a disbanded group as well
         case "group_decrease", how if how in ("kick_me", "disband") or about_bot:
-            return BotRemoved(group=group(payload), operator=_other(payload), **fields)
+            return BotRemoved(group=group(payload), operator=_operator_unless_member(payload), **fields)
         case "group_decrease", how:
             return _left(payload, fields, how)
         case "group_ban", how if payload.get("user_id") not in (0, "0"):
             return _banned(payload, fields, how, about_bot)
         case "friend_add", _:
-            return FriendAdded(user=_certain(payload, "user_id"), **fields)
+            return FriendAdded(user=_required_user(payload, "user_id"), **fields)
         case "friend", _:
             return _friend_request(payload, fields)
         case "group", "invite":
@@ -104,7 +104,11 @@ def _joined(payload: Payload, fields: Payload, how: Any) -> MemberJoined:
 
 def _left(payload: Payload, fields: Payload, how: Any) -> MemberLeft:
     return MemberLeft(
-        group=group(payload), member=_member(payload), is_kicked=how == "kick", operator=_other(payload), **fields
+        group=group(payload),
+        member=_member(payload),
+        is_kicked=how == "kick",
+        operator=_operator_unless_member(payload),
+        **fields,
     )
 
 
@@ -123,7 +127,7 @@ def _banned(payload: Payload, fields: Payload, how: Any, about_bot: bool) -> Pla
 def _friend_request(payload: Payload, fields: Payload) -> FriendRequestReceived:
     return FriendRequestReceived(
         request_id=required_id(payload, "flag"),
-        user=_certain(payload, "user_id"),
+        user=_required_user(payload, "user_id"),
         message=text(payload, "comment"),
         **fields,
     )
@@ -156,18 +160,18 @@ def _chat(payload: Payload) -> Payload:
 
 
 def _member(payload: Payload) -> GroupMember:
-    return GroupMember(user=_certain(payload, "user_id"), group_id=required_id(payload, "group_id"))
+    return GroupMember(user=_required_user(payload, "user_id"), group_id=required_id(payload, "group_id"))
 
 
-def _other(payload: Payload) -> User | None:
+def _operator_unless_member(payload: Payload) -> User | None:
     """Returns the user who did it, or None if it was the member."""
     alone = str(payload.get("operator_id")) == str(payload.get("user_id"))
     return None if alone else _user(payload, "operator_id")
 
 
 def _user(payload: Payload, name: str) -> User | None:
-    return _certain(payload, name) if payload.get(name) else None
+    return _required_user(payload, name) if payload.get(name) else None
 
 
-def _certain(payload: Payload, name: str) -> User:
+def _required_user(payload: Payload, name: str) -> User:
     return User(id=required_id(payload, name))

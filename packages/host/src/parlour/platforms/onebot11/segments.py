@@ -36,20 +36,20 @@ MEDIA: dict[str, type[Image] | type[Voice] | type[Video] | type[File]] = {
 }
 NAMES = ("name", "file_name", "filename")
 """Fields that may contain a file's name; Lagrange uses the last two."""
-DEEPEST = NESTED_QUOTES - 1
-MOST = 10_000
+MAX_DEPTH = NESTED_QUOTES - 1
+MAX_SEGMENTS = 10_000
 """Maximum number of segments of a message with all that it quotes and forwards.
 
 Converting each takes time in which nothing else runs.
 """
-TOO_MANY = f"message: at most {MOST} segments are expected, with those of what it quotes and hands on"
+TOO_MANY = f"message: at most {MAX_SEGMENTS} segments are expected, with those of what it quotes and hands on"
 Segment = dict[str, Any]
 
 
 def segments_of(message: Any) -> list[Any]:
     """Returns the segments of a message in either format, or of a single segment."""
     if isinstance(message, str):
-        if message.count(cq_codes.OPENING) > MOST:
+        if message.count(cq_codes.CODE_PREFIX) > MAX_SEGMENTS:
             raise ValueError(TOO_MANY)
         return list(cq_codes.parse(message))
     if isinstance(message, dict):
@@ -61,11 +61,11 @@ def segments_of(message: Any) -> list[Any]:
 
 def check_size(segments: list[Any]) -> None:
     """Raises ValueError if there are more segments than any user writes. Inside a text segment nothing is counted."""
-    left, unseen = MOST, list[Any]((segments,))
+    left, unseen = MAX_SEGMENTS, list[Any]((segments,))
     while unseen:
         match unseen.pop():
             case str() as told:
-                left -= told.count(cq_codes.OPENING)
+                left -= told.count(cq_codes.CODE_PREFIX)
             case list() as items:
                 left -= len(items)
                 unseen += items
@@ -111,12 +111,12 @@ def _component(kind: str, data: dict[str, Any], depth: int) -> Component:
             return _forward(data.get("content"), depth)
         case "node":
             return _forward([data], depth)
-        case "mface" | "marketface" if place := place_of(data):
+        case "mface" | "marketface" if place := file_location(data):
             return Image(**place, name=cards.sticker_name(data) or None)
-    return Platform(platform=NAME, component_type=kind, data=data, text=_words(kind, data))
+    return Platform(platform=NAME, component_type=kind, data=data, text=_description(kind, data))
 
 
-def _words(kind: str, data: dict[str, Any]) -> str | None:
+def _description(kind: str, data: dict[str, Any]) -> str | None:
     try:
         return cards.describe(kind, data)
     except (ValueError, RecursionError):
@@ -124,7 +124,7 @@ def _words(kind: str, data: dict[str, Any]) -> str | None:
 
 
 def _media(kind: str, data: dict[str, Any]) -> Component:
-    place = place_of(data)
+    place = file_location(data)
     name = next(filter(None, (text(data, each) for each in NAMES)), None) or _file_name(data)
     if place is None:
         return Unknown(text=f"[{kind}: {name}]" if name else f"[{kind}]")
@@ -132,7 +132,7 @@ def _media(kind: str, data: dict[str, Any]) -> Component:
     return MEDIA[kind](**place, name=name, size=size)
 
 
-def place_of(data: dict[str, Any]) -> dict[str, Any] | None:
+def file_location(data: dict[str, Any]) -> dict[str, Any] | None:
     """Returns where the content of a file is, if the Host can reach it."""
     for value in (data.get("url"), data.get("file"), data.get("base64")):
         if not isinstance(value, str) or not value:
@@ -146,7 +146,7 @@ def place_of(data: dict[str, Any]) -> dict[str, Any] | None:
 
 def _quote(data: dict[str, Any], depth: int) -> Quote:
     quoted = data.get("quoted")
-    if not isinstance(quoted, dict) or depth >= DEEPEST:
+    if not isinstance(quoted, dict) or depth >= MAX_DEPTH:
         return Quote(id=identifier(data["id"]))
     sender = quoted.get("sender")
     known = sender if isinstance(sender, dict) else quoted
@@ -163,7 +163,7 @@ def _forward(nodes: Any, depth: int) -> Component:
     """Converts forwarded messages; a single node is a forward of one message."""
     if not isinstance(nodes, list):
         return Unknown(text="[merged forward]")
-    if depth >= DEEPEST:
+    if depth >= MAX_DEPTH:
         return Unknown(text="[merged forward, nested too deep]")
     return Forward(nodes=[_node(each, depth) for each in nodes if isinstance(each, dict)])
 

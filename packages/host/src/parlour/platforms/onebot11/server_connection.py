@@ -14,18 +14,18 @@ from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
 from parlour.core.platforms.hooks import Handshake
-from parlour.core.platforms.port import AdapterStopped, Link
+from parlour.core.platforms.port import AdapterStopped, HostLink
 from parlour.platforms._kit.backoff import Backoff
 
-from .accounts import Accounts
+from .accounts import OneBotAccounts
 from .admission import Admission, role_of
-from .client import CLOSE_SECONDS, LARGEST_FRAME, Connection
+from .client import CLOSE_TIMEOUT_SECONDS, MAX_FRAME_BYTES, OneBotConnection
 from .configuration import LAST_PORT, host_problem, port_problem, token_problem
 
 DEFAULT_HOST = "127.0.0.1"
-EVERYWHERE = ("0.0.0.0", "::")
+WILDCARD_ADDRESSES = ("0.0.0.0", "::")
 """Addresses that can be listened on but not connected to."""
-PING_SECONDS = 20.0
+PING_INTERVAL_SECONDS = 20.0
 """Seconds between pings, and also the time limit for a pong."""
 MAX_CONNECTIONS = 100
 """Maximum number of connections at one port, authenticated or not, so that they can't use up the Host's file
@@ -33,7 +33,7 @@ descriptors.
 """
 quiet_logger = logging.getLogger(f"{__name__}.socket")
 quiet_logger.setLevel(logging.ERROR)  # the library logs whole requests, including the token
-Talk = Callable[[Connection], Awaitable[None]]
+ServeConnection = Callable[[OneBotConnection], Awaitable[None]]
 
 
 class LimitedConnection(ServerConnection):
@@ -59,10 +59,10 @@ class LimitedConnection(ServerConnection):
         self._others.discard(self)
 
 
-class Listener:
+class ReverseListener:
     """Listens on the configured port (mode `reverse`)."""
 
-    def __init__(self, link: Link, accounts: Accounts, admission: Admission, talk: Talk) -> None:
+    def __init__(self, link: HostLink, accounts: OneBotAccounts, admission: Admission, talk: ServeConnection) -> None:
         self._link = link
         self._host = str(link.config.get("host") or DEFAULT_HOST)
         self._port = int(link.config.get("port") or 0)
@@ -79,18 +79,18 @@ class Listener:
         if problem := token_problem(self._link.config):  # it may have been saved before this check existed
             raise AdapterStopped(f"access_token: {problem}")
         if not self._port:
-            self._accounts.begin()
+            self._accounts.report_status()
             await asyncio.get_running_loop().create_future()
         backoff = Backoff()
         while True:
             try:
                 server = await self._listen()
             except OSError as error:
-                seconds = backoff.another()
-                self._accounts.not_listening(f"{self._problem(error)}; trying again in {seconds:.0f} s")
+                seconds = backoff.next_delay()
+                self._accounts.set_listen_problem(f"{self._problem(error)}; trying again in {seconds:.0f} s")
                 await asyncio.sleep(seconds)
                 continue
-            self._accounts.not_listening("")
+            self._accounts.set_listen_problem("")
             async with server:
                 await server.serve_forever()
 
@@ -100,19 +100,19 @@ class Listener:
             self._host,
             self._port,
             process_request=self._admit,
-            create_connection=cast(Any, partial(LimitedConnection, set(), self._accounts.too_many_connections)),
-            max_size=LARGEST_FRAME,
+            create_connection=cast(Any, partial(LimitedConnection, set(), self._accounts.report_too_many_connections)),
+            max_size=MAX_FRAME_BYTES,
             compression=None,
-            ping_interval=PING_SECONDS,
-            ping_timeout=PING_SECONDS,
-            close_timeout=CLOSE_SECONDS,
+            ping_interval=PING_INTERVAL_SECONDS,
+            ping_timeout=PING_INTERVAL_SECONDS,
+            close_timeout=CLOSE_TIMEOUT_SECONDS,
             logger=quiet_logger,
         )
 
     async def _connected(self, socket: ServerConnection) -> None:
         assert socket.request is not None
         asked = _handshake(socket, socket.request)
-        connection = Connection(socket, role_of(asked))
+        connection = OneBotConnection(socket, role_of(asked))
         if account := asked.header("x-self-id"):
             self._accounts.add(account, connection)
         try:
@@ -142,12 +142,12 @@ class Listener:
         return f"{place} can't be listened on: {error.strerror or error}"
 
 
-def waiting(link: Link) -> str:
+def connect_instruction(link: HostLink) -> str:
     """Returns the addresses that an implementation can connect to, as an instruction."""
     places = []
     if port := link.config.get("port"):
         host = str(link.config.get("host") or DEFAULT_HOST)
-        place = "THIS-MACHINE" if host in EVERYWHERE else f"[{host}]" if ":" in host else host
+        place = "THIS-MACHINE" if host in WILDCARD_ADDRESSES else f"[{host}]" if ":" in host else host
         places.append(f"ws://{place}:{port}/onebot/v11/ws")
     if link.config.get("access_token"):
         path = f"/hooks/{link.bot_id}/onebot/v11/ws"

@@ -3,21 +3,21 @@
 import re
 from typing import Any
 
-from parlour.core.json_kinds import shape
+from parlour.core.json_kinds import kind_name
 from parlour.core.platforms.port import PlatformRefused
 
 WHOLE = re.compile(r"-?[0-9]{1,20}")
-LONGEST_ID = 512
+MAX_ID_LENGTH = 512
 """Maximum length of an id that the Host stores and looks up."""
 
 
 def identifier(value: Any, name: str = "id") -> str:
     """Returns an id as a string. Raises ValueError, which names the field, if it is none."""
     if isinstance(value, bool) or not isinstance(value, int | str):
-        raise ValueError(f"{name}: a whole number or a text is expected, not {shape(value)}")
+        raise ValueError(f"{name}: a whole number or a text is expected, not {kind_name(value)}")
     told = str(value)
-    if not 0 < len(told) <= LONGEST_ID:
-        raise ValueError(f"{name}: an id of 1 to {LONGEST_ID} characters is expected, not of {len(told)}")
+    if not 0 < len(told) <= MAX_ID_LENGTH:
+        raise ValueError(f"{name}: an id of 1 to {MAX_ID_LENGTH} characters is expected, not of {len(told)}")
     return told
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from parlour_sdk.protocol.platform_api import NotSupportedError
 
-from .client import Client
-from .send_calls import Sender
-from .values import chat_name, native_id
+from .client import TelegramClient
+from .send_calls import TelegramSender
+from .values import native_chat_id, native_id
 
 METHODS = {
     "pin_message": "pinChatMessage",
@@ -26,14 +26,14 @@ METHODS = {
 _NUMBERS = ("message_id", "message_thread_id")
 
 
-async def run_action(client: Client, sender: Sender, action: str, params: dict[str, Any]) -> Any:
+async def run_action(client: TelegramClient, sender: TelegramSender, action: str, params: dict[str, Any]) -> Any:
     if action not in METHODS:
         raise NotSupportedError(f"the action {action}")
     told = {name: _told(sender, name, value) for name, value in params.items()}
     return await client.call(METHODS[action], told)
 
 
-def _told(sender: Sender, name: str, value: Any) -> Any:
+def _told(sender: TelegramSender, name: str, value: Any) -> Any:
     if name == "chat_id":
-        return chat_name(name, sender.place(str(value)))
+        return native_chat_id(name, sender.current_chat_id(str(value)))
     return native_id(name, str(value)) if name in _NUMBERS else value

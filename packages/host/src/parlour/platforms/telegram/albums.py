@@ -11,9 +11,9 @@ from parlour_sdk.values import dataclass
 from .message_parts import ALBUM
 from .values import Payload, object_in
 
-MOST = 10
+MAX_ALBUM_PARTS = 10
 QUIET_SECONDS = 0.7
-LONGEST_SECONDS = 3.0
+MAX_ALBUM_SECONDS = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +39,14 @@ class Album:
 
 
 @dataclass(frozen=True, slots=True)
-class Gathered:
+class CollectedAlbums:
     """Updates that are ready to be processed, and albums that still wait for parts."""
 
     ready: list[Payload]
     open: tuple[Album, ...]
 
 
-def gather(open_albums: Iterable[Album], updates: Iterable[Payload], now: float) -> Gathered:
+def collect(open_albums: Iterable[Album], updates: Iterable[Payload], now: float) -> CollectedAlbums:
     """Adds updates. Returns the updates that can be processed, in order, and the albums that still wait for parts."""
     albums = {album.chat: album for album in open_albums}
     ready: list[Payload] = []
@@ -59,23 +59,23 @@ def gather(open_albums: Iterable[Album], updates: Iterable[Payload], now: float)
         if not group:
             ready.append(update)
             continue
-        album = album or Album(chat, group, (), 0.0, now + LONGEST_SECONDS)
+        album = album or Album(chat, group, (), 0.0, now + MAX_ALBUM_SECONDS)
         if not _known(album, update):
             album = album.with_part(update, now)
         albums[chat] = album
-        if len(album.updates) == MOST:
+        if len(album.updates) == MAX_ALBUM_PARTS:
             ready.append(albums.pop(chat).merged())
-    return Gathered(ready, tuple(albums.values()))
+    return CollectedAlbums(ready, tuple(albums.values()))
 
 
-def due(open_albums: Iterable[Album], now: float) -> Gathered:
+def complete_due(open_albums: Iterable[Album], now: float) -> CollectedAlbums:
     """Completes the albums for which no part arrived in time."""
     albums = list(open_albums)
     over = [album.merged() for album in albums if album.due_at <= now]
-    return Gathered(over, tuple(album for album in albums if album.due_at > now))
+    return CollectedAlbums(over, tuple(album for album in albums if album.due_at > now))
 
 
-def kept(open_albums: Iterable[Album]) -> list[Payload]:
+def pending_updates(open_albums: Iterable[Album]) -> list[Payload]:
     """Returns the updates of incomplete albums for storage, so that a restart loses none."""
     return [update for album in open_albums for update in album.updates]
 

@@ -5,20 +5,20 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from parlour.core.platforms.api import PlatformApi
-from parlour.core.platforms.port import Content, PlatformRefused
+from parlour.core.platforms.port import FileContent, PlatformRefused
 from parlour_sdk.protocol.chain import File, Image, MessageChain, Video, Voice
 from parlour_sdk.protocol.people import ChatType, Group, GroupMember, User
 from parlour_sdk.protocol.platform_api import MessageResult
 
 from . import users
 from .actions import run_action
-from .client import Client
-from .draft_stream import Draft, Drafts
-from .encode import Call, encode, words_of
+from .client import TelegramClient
+from .draft_stream import DraftSupport, TelegramDraftStream
+from .encode import TelegramCall, encode, text_and_keyboard
 from .errors import NOT_MODIFIED
-from .send_calls import Sender
-from .users import Me
-from .values import Payload, chat_name, native_id, number
+from .send_calls import TelegramSender
+from .users import BotAccount
+from .values import Payload, native_chat_id, native_id, number
 
 _RIGHTS = (
     "can_send_messages",
@@ -40,11 +40,11 @@ class TelegramApi(PlatformApi):
 
     def __init__(
         self,
-        client: Client,
-        sender: Sender,
-        drafts: Drafts,
-        me: Callable[[], Me],
-        fetch: Callable[[str], Awaitable[Content]],
+        client: TelegramClient,
+        sender: TelegramSender,
+        drafts: DraftSupport,
+        me: Callable[[], BotAccount],
+        fetch: Callable[[str], Awaitable[FileContent]],
         markdown: bool,
     ) -> None:
         self._client = client
@@ -74,17 +74,17 @@ class TelegramApi(PlatformApi):
     ) -> MessageResult:
         if any(isinstance(each, Image | Voice | Video | File) for each in chain):
             raise PlatformRefused("the files of a message can't be changed, only its words", permanent=True)
-        text, keyboard = words_of(chain, self._markdown)
+        text, keyboard = text_and_keyboard(chain, self._markdown)
         named = {"message_id": native_id("message_id", message_id), "reply_markup": keyboard}
         try:
-            await self._edit(chat_id, Call("editMessageText", {**named, **text.parameters()}))
+            await self._edit(chat_id, TelegramCall("editMessageText", {**named, **text.parameters()}))
         except PlatformRefused as refused:
             if NO_TEXT not in refused.reason:
                 raise
-            await self._edit(chat_id, Call("editMessageCaption", {**named, **text.parameters("caption")}))
+            await self._edit(chat_id, TelegramCall("editMessageCaption", {**named, **text.parameters("caption")}))
         return MessageResult(message_id=message_id)
 
-    async def _edit(self, chat_id: str, call: Call) -> None:
+    async def _edit(self, chat_id: str, call: TelegramCall) -> None:
         try:
             await self._sender.call(chat_id, call)
         except PlatformRefused as refused:
@@ -97,9 +97,9 @@ class TelegramApi(PlatformApi):
     async def forward_message(
         self, from_chat_type: ChatType, from_chat_id: str, message_id: str, to_chat_type: ChatType, to_chat_id: str
     ) -> MessageResult:
-        source = chat_name("from_chat_id", self._sender.place(from_chat_id))
+        source = native_chat_id("from_chat_id", self._sender.current_chat_id(from_chat_id))
         params = {"from_chat_id": source, "message_id": native_id("message_id", message_id)}
-        [sent] = await self._sender.calls(to_chat_id, [Call("forwardMessage", params)], None)
+        [sent] = await self._sender.calls(to_chat_id, [TelegramCall("forwardMessage", params)], None)
         return MessageResult(message_id=sent or None)
 
     async def react(self, chat_type: ChatType, chat_id: str, message_id: str, reaction: str, add: bool = True) -> None:
@@ -108,12 +108,12 @@ class TelegramApi(PlatformApi):
         await self._call("setMessageReaction", chat_id, message_id=native_id("message_id", message_id), reaction=told)
 
     async def get_group_info(self, group_id: str) -> Group:
-        told = users.object_of(await self._call("getChat", group_id))
+        told = users.require_object(await self._call("getChat", group_id))
         count = await self._call("getChatMemberCount", group_id)
         return users.group({**told, "member_count": count})
 
     async def get_group_member_info(self, group_id: str, user_id: str) -> GroupMember:
-        told = users.object_of(await self._member("getChatMember", group_id, user_id))
+        told = users.require_object(await self._member("getChatMember", group_id, user_id))
         if told.get("status") in ("left", "kicked"):
             raise PlatformRefused("this person is not in the group", permanent=True)
         return users.member(told, group_id)
@@ -138,10 +138,10 @@ class TelegramApi(PlatformApi):
         await self._call("leaveChat", group_id)
 
     async def is_muted(self, group_id: str) -> bool:
-        return users.is_silenced(users.object_of(await self._member("getChatMember", group_id, self._me().id)))
+        return users.is_muted(users.require_object(await self._member("getChatMember", group_id, self._me().id)))
 
     async def get_user_info(self, user_id: str) -> User:
-        return users.user(users.object_of(await self._call("getChat", user_id)))
+        return users.user(users.require_object(await self._call("getChat", user_id)))
 
     async def send_typing(self, chat_type: ChatType, chat_id: str, thread_id: str = "") -> None:
         await self._call("sendChatAction", chat_id, action="typing", **_topic(thread_id))
@@ -152,12 +152,12 @@ class TelegramApi(PlatformApi):
 
     async def open_stream(
         self, target_type: ChatType, target_id: str, idempotency_key: str, thread_id: str = ""
-    ) -> Draft:
+    ) -> TelegramDraftStream:
         async def finish(chain: MessageChain) -> MessageResult:
             return await self.send_message(target_type, target_id, chain, idempotency_key, thread_id)
 
         place = {"chat_id": native_id("chat_id", target_id), **_topic(thread_id)}
-        return Draft(self._drafts, place, idempotency_key, self._markdown, finish)
+        return TelegramDraftStream(self._drafts, place, idempotency_key, self._markdown, finish)
 
     async def call_platform_api(self, action: str, params: dict[str, Any]) -> Any:
         return await run_action(self._client, self._sender, action, params)
@@ -173,7 +173,9 @@ class TelegramApi(PlatformApi):
 
     async def _call(self, method: str, chat_id: str, **params: Any) -> Any:
         """Calls a method for a chat. It sends no message, so it is not rate-limited."""
-        return await self._client.call(method, {"chat_id": chat_name("chat_id", self._sender.place(chat_id)), **params})
+        return await self._client.call(
+            method, {"chat_id": native_chat_id("chat_id", self._sender.current_chat_id(chat_id)), **params}
+        )
 
 
 def _topic(thread_id: str) -> Payload:

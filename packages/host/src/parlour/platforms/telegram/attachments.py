@@ -10,13 +10,13 @@ import mimetypes
 from collections.abc import Awaitable, Callable
 from typing import Literal
 
-from parlour.core.platforms.port import Content, PlatformRefused
+from parlour.core.platforms.port import FileContent, PlatformRefused
 from parlour_sdk.protocol.chain import Image, Media, Video, Voice
 from parlour_sdk.values import dataclass
 
-from .client import LARGEST_UPLOAD, Upload
+from .client import MAX_UPLOAD_BYTES, Upload
 
-LARGEST_PHOTO = 10 * 1024 * 1024
+MAX_PHOTO_BYTES = 10 * 1024 * 1024
 _METHODS = {
     "photo": "sendPhoto",
     "animation": "sendAnimation",
@@ -29,7 +29,7 @@ _ENDINGS = {"photo": "jpg", "animation": "gif", "video": "mp4", "voice": "ogg", 
 _VOICES = ("audio/ogg", "audio/opus", "")
 _numbers = itertools.count(1)
 Kind = Literal["photo", "animation", "video", "voice", "audio", "document"]
-Fetch = Callable[[str], Awaitable[Content]]
+Fetch = Callable[[str], Awaitable[FileContent]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Attachment:
         return self.kind if self.kind in ("audio", "document") else f"{self.kind} {self.media}"
 
 
-async def attached(component: Media, fetch: Fetch) -> Attachment:
+async def prepare_attachment(component: Media, fetch: Fetch) -> Attachment:
     """Prepares a file for sending. Raises PlatformRefused with a reason if it can't be sent."""
     mime_type = component.mime_type or mimetypes.guess_type(component.name or component.url or "")[0] or ""
     if component.url:
@@ -66,7 +66,7 @@ async def attached(component: Media, fetch: Fetch) -> Attachment:
     else:
         reason = "a path of the Host's machine is not sent; give url, base64 or artifact_id instead"
         raise PlatformRefused(reason, permanent=True)
-    if len(data) > LARGEST_UPLOAD:
+    if len(data) > MAX_UPLOAD_BYTES:
         size = f"{len(data) / 2**20:.0f} MB"
         raise PlatformRefused(f"the file has {size}, and Telegram takes at most 50 MB from bots", permanent=True)
     kind = _kind(component, mime_type, len(data))
@@ -79,7 +79,7 @@ def _kind(component: Media, mime_type: str, size: int) -> Kind:
     match component:
         case Image() if mime_type == "image/gif":
             return "animation"
-        case Image() if size <= LARGEST_PHOTO:
+        case Image() if size <= MAX_PHOTO_BYTES:
             return "photo"
         case Video():
             return "video"

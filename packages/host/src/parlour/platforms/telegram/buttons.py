@@ -9,7 +9,7 @@ from parlour.core.platforms.port import PlatformRefused
 from .values import Payload
 
 COMPONENT = "buttons"
-LONGEST_DATA = 64
+MAX_DATA_BYTES = 64
 
 
 def keyboard(data: Payload) -> Payload:
@@ -27,8 +27,10 @@ def _button(told: Any) -> Payload:
     if isinstance(told.get("url"), str):
         return {"text": told["label"], "url": told["url"]}
     data = _data(str(told.get("action_id") or told["label"]), told.get("value"))
-    if len(data.encode()) > LONGEST_DATA:
-        reason = f"the button '{told['label'][:40]}': action_id and value have at most {LONGEST_DATA} bytes on Telegram"
+    if len(data.encode()) > MAX_DATA_BYTES:
+        reason = (
+            f"the button '{told['label'][:40]}': action_id and value have at most {MAX_DATA_BYTES} bytes on Telegram"
+        )
         raise PlatformRefused(reason, permanent=True)
     return {"text": told["label"], "callback_data": data}
 
@@ -37,7 +39,7 @@ def _data(action_id: str, value: Any) -> str:
     return action_id if value is None else f"{action_id}\n{dumps(value)}"
 
 
-def pressed(data: str) -> tuple[str, Any]:
+def parse_button_data(data: str) -> tuple[str, Any]:
     """Returns action id and value of a pressed button. Data of another program is an action id as a whole."""
     action_id, separator, told = data.partition("\n")
     if not separator:

@@ -16,19 +16,19 @@ from aiohttp import (
 )
 
 from parlour.core.encoding import dumps
-from parlour.core.platforms.port import PlatformAway, PlatformRefused, PlatformUncertain
-from parlour.platforms._kit.json_frames import Unreadable, read_frame
+from parlour.core.platforms.port import PlatformOffline, PlatformRefused, PlatformUncertain
+from parlour.platforms._kit.json_frames import FrameUnreadable, read_frame
 from parlour_sdk.values import dataclass
 
 from .errors import raise_for
 from .values import Payload
 
-ANSWER_SECONDS = 30.0
-UPLOAD_SECONDS = 55.0
+RESPONSE_TIMEOUT_SECONDS = 30.0
+TRANSFER_TIMEOUT_SECONDS = 55.0
 """Seconds for a call with files; less than delivery waits for a send."""
-AWAY_SECONDS = 1.0
-LARGEST_DOWNLOAD = 20 * 1024 * 1024
-LARGEST_UPLOAD = 50 * 1024 * 1024
+OFFLINE_RETRY_SECONDS = 1.0
+MAX_DOWNLOAD_BYTES = 20 * 1024 * 1024
+MAX_UPLOAD_BYTES = 50 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Upload:
     mime_type: str
 
 
-class Client:
+class TelegramClient:
     """HTTP client with the bot's token."""
 
     def __init__(self, base_url: str, token: str) -> None:
@@ -50,7 +50,7 @@ class Client:
         self._session: ClientSession | None = None
 
     @asynccontextmanager
-    async def opened(self) -> AsyncIterator[None]:
+    async def connection(self) -> AsyncIterator[None]:
         async with ClientSession(connector=TCPConnector(limit=50), trust_env=True) as session:
             self._session = session
             try:
@@ -59,18 +59,18 @@ class Client:
                 self._session = None
 
     async def call(
-        self, method: str, params: Payload, uploads: Sequence[Upload] = (), seconds: float = ANSWER_SECONDS
+        self, method: str, params: Payload, uploads: Sequence[Upload] = (), seconds: float = RESPONSE_TIMEOUT_SECONDS
     ) -> Any:
         """Calls a method and returns its result. Raises PlatformRefused, PlatformOffline or PlatformUncertain."""
         session = self._open_session()
         told = {name: value for name, value in params.items() if value is not None}
         body: dict[str, Any] = {"data": _form(told, uploads)} if uploads else {"json": told}
-        timeout = ClientTimeout(total=UPLOAD_SECONDS if uploads else seconds)
+        timeout = ClientTimeout(total=TRANSFER_TIMEOUT_SECONDS if uploads else seconds)
         try:
             async with session.post(f"{self._base}/bot{self._token}/{method}", timeout=timeout, **body) as response:
                 answer = await _read(response)
         except ClientConnectorError:
-            raise PlatformAway("Telegram can't be reached", retry_after=AWAY_SECONDS) from None
+            raise PlatformOffline("Telegram can't be reached", retry_after=OFFLINE_RETRY_SECONDS) from None
         except TimeoutError:
             raise PlatformUncertain(f"Telegram did not answer {method} in time") from None
         except (ClientError, ConnectionError):  # without its message, which may contain the address and so the token
@@ -82,24 +82,24 @@ class Client:
         session = self._open_session()
         try:
             async with session.get(
-                f"{self._base}/file/bot{self._token}/{path}", timeout=ClientTimeout(total=UPLOAD_SECONDS)
+                f"{self._base}/file/bot{self._token}/{path}", timeout=ClientTimeout(total=TRANSFER_TIMEOUT_SECONDS)
             ) as response:
                 if response.status != 200:
                     raise PlatformRefused(f"Telegram refused the file (HTTP {response.status})", permanent=True)
-                return await _within(response.content, LARGEST_DOWNLOAD)
+                return await _within(response.content, MAX_DOWNLOAD_BYTES)
         except (ClientConnectionError, ClientError, TimeoutError, ConnectionError):
             raise PlatformUncertain("the file did not arrive from Telegram") from None
 
     def _open_session(self) -> ClientSession:
         if self._session is None:
-            raise PlatformAway("the bot is not connected to Telegram", retry_after=AWAY_SECONDS)
+            raise PlatformOffline("the bot is not connected to Telegram", retry_after=OFFLINE_RETRY_SECONDS)
         return self._session
 
 
 async def _read(response: Any) -> Any:
     try:
         return read_frame(await response.read())
-    except Unreadable:
+    except FrameUnreadable:
         return None
 
 

@@ -10,7 +10,7 @@ import re
 from typing import Any
 
 from parlour.core.encoding import dumps
-from parlour.core.platforms.port import Incoming
+from parlour.core.platforms.port import IncomingEvent
 from parlour_sdk.protocol.chain import Source
 from parlour_sdk.protocol.people import User
 from parlour_sdk.protocol.platform_events import (
@@ -25,17 +25,17 @@ from parlour_sdk.protocol.platform_events import (
 from parlour_sdk.values import dataclass
 
 from . import membership, users
-from .buttons import pressed
-from .message_parts import chain_of
-from .users import Me
-from .values import NAME, Payload, identifier, moment, object_in
+from .buttons import parse_button_data
+from .message_parts import decode_chain
+from .users import BotAccount
+from .values import NAME, Payload, identifier, object_in, time_milliseconds
 
 MALFORMED = "malformed"
-MOST_SHOWN = 4000
-ROLE = "sender_role"
+MAX_PAYLOAD_CHARACTERS = 4000
+ROLE_KEY = "sender_role"
 """Key under which the sender's role is added to an update."""
 MESSAGES = ("message", "channel_post")
-EDITED = ("edited_message", "edited_channel_post")
+EDITED_MESSAGES = ("edited_message", "edited_channel_post")
 _JOINED = ("new_chat_members", "left_chat_member")
 _UPDATED = {"new_chat_title": "name", "new_chat_photo": "avatar_url", "delete_chat_photo": "avatar_url"}
 SERVICE = re.compile(
@@ -50,29 +50,29 @@ LOCALE_CHARACTERS = 35
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class TelegramDecodeContext:
     """The bot whose updates are decoded."""
 
     bot_id: str
-    me: Me
+    me: BotAccount
 
 
-def decode(update: Payload, context: Context) -> list[Incoming]:
+def decode(update: Payload, context: TelegramDecodeContext) -> list[IncomingEvent]:
     """Decodes an update into events, in order; the bot's own messages produce none."""
-    kind = kind_of(update)
+    kind = update_kind(update)
     try:
         told = _incoming(kind, update, context)
     except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:  # pydantic's errors are ValueErrors
-        told = [Incoming(_malformed(update, context, type(error).__name__), self_id=context.me.id)]
+        told = [IncomingEvent(_malformed(update, context, type(error).__name__), self_id=context.me.id)]
     locale = _locale(update.get(kind))
-    return [Incoming(each.event.carrying(update), **_rest(each, kind), locale=locale) for each in told]
+    return [IncomingEvent(each.event.carrying(update), **_rest(each, kind), locale=locale) for each in told]
 
 
-def _rest(incoming: Incoming, kind: str) -> dict[str, Any]:
+def _rest(incoming: IncomingEvent, kind: str) -> dict[str, Any]:
     return {
         "thread_id": incoming.thread_id,
         "self_id": incoming.self_id,
-        "addressed": incoming.addressed,
+        "addresses_bot": incoming.addresses_bot,
         "role": incoming.role,
         "native_type": kind[:120],
     }
@@ -85,51 +85,51 @@ def _locale(told: Any) -> str:
     return code[:LOCALE_CHARACTERS] if isinstance(code, str) else ""
 
 
-def kind_of(update: Payload) -> str:
-    return next((name for name in update if name not in ("update_id", ROLE)), "")
+def update_kind(update: Payload) -> str:
+    return next((name for name in update if name not in ("update_id", ROLE_KEY)), "")
 
 
-def _incoming(kind: str, update: Payload, context: Context) -> list[Incoming]:
+def _incoming(kind: str, update: Payload, context: TelegramDecodeContext) -> list[IncomingEvent]:
     told = update[kind]
     if kind in MESSAGES:
         return _message(update, told, context)
-    self_id, role = context.me.id, str(update.get(ROLE) or "")
-    fields = common(update, told, context)
-    if kind in EDITED:
-        return [Incoming(_edited(told, fields, context), thread_id=thread_of(told), self_id=self_id, role=role)]
+    self_id, role = context.me.id, str(update.get(ROLE_KEY) or "")
+    fields = event_fields(update, told, context)
+    if kind in EDITED_MESSAGES:
+        return [IncomingEvent(_edited(told, fields, context), thread_id=topic_id(told), self_id=self_id, role=role)]
     match kind:
         case "message_reaction":
-            return [Incoming(each, self_id=self_id, role=role) for each in _reactions(told, fields)]
+            return [IncomingEvent(each, self_id=self_id, role=role) for each in _reactions(told, fields)]
         case "callback_query":
             where = object_in(told, "message")
-            return [Incoming(_pressed(told, fields), thread_id=thread_of(where), self_id=self_id, role=role)]
+            return [IncomingEvent(_pressed(told, fields), thread_id=topic_id(where), self_id=self_id, role=role)]
         case "chat_member" | "my_chat_member":
-            changes = membership.of_update(told, context.bot_id, context.me)
-            return [Incoming(each, self_id=self_id) for each in changes]
-    return [Incoming(_specific(kind, told, fields), self_id=self_id)]
+            changes = membership.events_from_update(told, context.bot_id, context.me)
+            return [IncomingEvent(each, self_id=self_id) for each in changes]
+    return [IncomingEvent(_specific(kind, told, fields), self_id=self_id)]
 
 
-def _message(update: Payload, message: Payload, context: Context) -> list[Incoming]:
-    me, thread = context.me, thread_of(message)
+def _message(update: Payload, message: Payload, context: TelegramDecodeContext) -> list[IncomingEvent]:
+    me, thread = context.me, topic_id(message)
     author = users.sender(message)
     if author.id == me.id:
         return []
     if any(name in message for name in _JOINED):
-        changes = membership.of_service(message, context.bot_id, me)
-        return [Incoming(each, self_id=me.id) for each in changes]
-    fields = common(update, message, context)
+        changes = membership.events_from_service_message(message, context.bot_id, me)
+        return [IncomingEvent(each, self_id=me.id) for each in changes]
+    fields = event_fields(update, message, context)
     changed = [name for name in _UPDATED if name in message]
     if changed:
-        return [Incoming(_info(message, changed, author, fields), self_id=me.id)]
+        return [IncomingEvent(_info(message, changed, author, fields), self_id=me.id)]
     service = next((name for name in message if SERVICE.fullmatch(name)), "")
     if service:
-        return [Incoming(_specific(service, message, fields), thread_id=thread, self_id=me.id)]
-    role = "admin" if _speaks_for_group(message) else str(update.get(ROLE) or "")
+        return [IncomingEvent(_specific(service, message, fields), thread_id=thread, self_id=me.id)]
+    role = "admin" if _speaks_for_group(message) else str(update.get(ROLE_KEY) or "")
     event = _received(message, author, fields, me)
-    return [Incoming(event, thread_id=thread, self_id=me.id, addressed=_is_addressed(message, me), role=role)]
+    return [IncomingEvent(event, thread_id=thread, self_id=me.id, addresses_bot=_is_addressed(message, me), role=role)]
 
 
-def common(update: Payload, told: Payload, context: Context) -> dict[str, Any]:
+def event_fields(update: Payload, told: Payload, context: TelegramDecodeContext) -> dict[str, Any]:
     """Returns the fields that every event has. An update has the same number when it is delivered again."""
     when = _when(told)
     return {
@@ -143,10 +143,10 @@ def common(update: Payload, told: Payload, context: Context) -> dict[str, Any]:
 def _when(told: Payload) -> int:
     """Returns the time of an update in milliseconds; 0 if Telegram sends none, as for a pressed button."""
     name = next((name for name in ("edit_date", "date") if name in told), "")
-    return moment(told, name) if name else 0
+    return time_milliseconds(told, name) if name else 0
 
 
-def thread_of(message: Payload) -> str:
+def topic_id(message: Payload) -> str:
     """Returns the topic of a message. Outside topics, a thread number only marks a reply to a reply."""
     topic = message.get("message_thread_id")
     return identifier(topic) if topic is not None and message.get("is_topic_message") is True else ""
@@ -158,19 +158,19 @@ def _place(chat: Payload) -> dict[str, Any]:
     return {"chat_type": kind, "chat_id": identifier(chat["id"]), "group": group}
 
 
-def _received(message: Payload, author: User, fields: dict[str, Any], me: Me) -> MessageReceived:
+def _received(message: Payload, author: User, fields: dict[str, Any], me: BotAccount) -> MessageReceived:
     message_id = identifier(message["message_id"])
     source = Source(id=message_id, time=fields["timestamp"])
-    chain = [source, *chain_of(message, me)]
+    chain = [source, *decode_chain(message, me)]
     return MessageReceived(
         message_id=message_id, message_chain=chain, sender=author, **_place(message["chat"]), **fields
     )
 
 
-def _edited(message: Payload, fields: dict[str, Any], context: Context) -> MessageEdited:
+def _edited(message: Payload, fields: dict[str, Any], context: TelegramDecodeContext) -> MessageEdited:
     return MessageEdited(
         message_id=identifier(message["message_id"]),
-        new_content=chain_of(message, context.me),
+        new_content=decode_chain(message, context.me),
         editor=users.sender(message),
         **_place(message["chat"]),
         **fields,
@@ -208,7 +208,7 @@ def _pressed(query: Payload, fields: dict[str, Any]) -> PlatformEvent:
     message = object_in(query, "message")
     if not message:
         return _specific("callback_query", query, fields)
-    action, value = pressed(str(query.get("data") or query.get("game_short_name") or ""))
+    action, value = parse_button_data(str(query.get("data") or query.get("game_short_name") or ""))
     return InteractionReceived(
         interaction_id=identifier(query["id"]),
         user=users.user(query["from"]),
@@ -220,14 +220,14 @@ def _pressed(query: Payload, fields: dict[str, Any]) -> PlatformEvent:
     )
 
 
-def _is_addressed(message: Payload, me: Me) -> bool:
+def _is_addressed(message: Payload, me: BotAccount) -> bool:
     """Returns whether the message replies to one of the bot's messages or is a command with the bot's name."""
     answered = object_in(message, "reply_to_message")
     if answered and "forum_topic_created" not in answered and users.sender(answered).id == me.id:
         return True
     said = message.get("text")
     command = re.match(r"/\w+@(\w+)", said) if isinstance(said, str) else None
-    return command is not None and me.is_called(command[1])
+    return command is not None and me.matches_name(command[1])
 
 
 def _speaks_for_group(message: Payload) -> bool:
@@ -244,7 +244,7 @@ def _specific(kind: str, told: Any, fields: dict[str, Any]) -> PlatformSpecific:
     return PlatformSpecific(type=f"platform.{NAME}.{kind}", action=kind, data={**told, **place}, **fields)
 
 
-def _malformed(update: Payload, context: Context, problem: str) -> PlatformSpecific:
+def _malformed(update: Payload, context: TelegramDecodeContext, problem: str) -> PlatformSpecific:
     shown = json.dumps(update, sort_keys=True, default=str)
     return PlatformSpecific(
         type=f"platform.{NAME}.{MALFORMED}",
@@ -253,5 +253,5 @@ def _malformed(update: Payload, context: Context, problem: str) -> PlatformSpeci
         bot_id=context.bot_id,
         adapter_name=NAME,
         action=MALFORMED,
-        data={"problem": problem, "payload": dumps(update)[:MOST_SHOWN]},
+        data={"problem": problem, "payload": dumps(update)[:MAX_PAYLOAD_CHARACTERS]},
     )

@@ -11,24 +11,24 @@ from parlour.core.platforms.port import PlatformRefused, PlatformUncertain
 from parlour_sdk.protocol.chain import MessageChain
 from parlour_sdk.protocol.platform_api import MessageResult
 
-from .client import Client
+from .client import TelegramClient
 from .errors import Forbidden, Unauthorized
-from .markdown import written
-from .text_entities import LONGEST_TEXT, length
+from .markdown import render_markdown
+from .text_entities import MAX_TEXT_LENGTH, utf16_length
 from .values import Payload
 
 METHOD = "sendMessageDraft"
 Finish = Callable[[MessageChain], Awaitable[MessageResult]]
 
 
-class Drafts:
+class DraftSupport:
     """Knows whether this Bot API supports drafts and accepts them from this bot."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: TelegramClient) -> None:
         self._client = client
         self.available = False
 
-    async def look(self) -> None:
+    async def probe(self) -> None:
         """Checks whether the server has the method: if so, it complains about missing parameters."""
         try:
             await self._client.call(METHOD, {})
@@ -38,7 +38,7 @@ class Drafts:
         except PlatformUncertain:
             self.available = False
 
-    async def show(self, params: Payload) -> None:
+    async def send(self, params: Payload) -> None:
         """Shows a draft. Raises PlatformRefused only if Telegram asks to wait before the next one."""
         try:
             await self._client.call(METHOD, params)
@@ -51,10 +51,10 @@ class Drafts:
             pass  # the next draft shows more
 
 
-class Draft:
+class TelegramDraftStream:
     """Stream of one answer."""
 
-    def __init__(self, drafts: Drafts, place: Payload, key: str, markdown: bool, finish: Finish) -> None:
+    def __init__(self, drafts: DraftSupport, place: Payload, key: str, markdown: bool, finish: Finish) -> None:
         self._drafts = drafts
         self._place: dict[str, Any] = {**place, "draft_id": zlib.crc32(key.encode()) >> 1 or 1}
         self._markdown = markdown
@@ -64,8 +64,8 @@ class Draft:
     async def append(self, text: str) -> None:
         grown = self._text + text
         if self._drafts.available and grown.strip():
-            shown = written(_latest(grown), self._markdown)
-            await self._drafts.show({**self._place, **shown.parameters()})
+            shown = render_markdown(_latest(grown), self._markdown)
+            await self._drafts.send({**self._place, **shown.parameters()})
         self._text = grown
 
     async def finish(self, chain: MessageChain) -> MessageResult:
@@ -77,6 +77,6 @@ class Draft:
 
 def _latest(text: str) -> str:
     """Returns the part of the text that fits into a draft."""
-    if length(text) <= LONGEST_TEXT:
+    if utf16_length(text) <= MAX_TEXT_LENGTH:
         return text
-    return "…" + text[-LONGEST_TEXT // 2 :]
+    return "…" + text[-MAX_TEXT_LENGTH // 2 :]

@@ -28,10 +28,10 @@ _MEANINGS = {
     "can't parse entities": "the markup was not understood",
     "query is too old": "the button was pressed too long ago",
 }
-BUSY_SECONDS = 5.0
+DEFAULT_RETRY_SECONDS = 5.0
 
 
-class Migrated(PlatformRefused):
+class GroupMigrated(PlatformRefused):
     """Raised when the group has become a supergroup, which has another id."""
 
     def __init__(self, chat_id: int) -> None:
@@ -70,7 +70,7 @@ def _refusal(method: str, code: int, answer: Payload) -> Exception:
     more = object_in(answer, "parameters")
     moved = more.get("migrate_to_chat_id")
     if isinstance(moved, int):
-        return Migrated(moved)
+        return GroupMigrated(moved)
     match code:
         case 401:
             return Unauthorized(sentence, permanent=True)
@@ -79,9 +79,11 @@ def _refusal(method: str, code: int, answer: Payload) -> Exception:
         case 403:
             return Forbidden(sentence, permanent=True)
         case 409:
-            return Conflict(sentence, retry_after=BUSY_SECONDS)
+            return Conflict(sentence, retry_after=DEFAULT_RETRY_SECONDS)
         case 429:
-            return PlatformRefused(sentence, retry_after=float(number(more.get("retry_after")) or BUSY_SECONDS))
+            return PlatformRefused(
+                sentence, retry_after=float(number(more.get("retry_after")) or DEFAULT_RETRY_SECONDS)
+            )
     if code >= 500:
         return PlatformUncertain(f"Telegram failed at {method}: {said}")
     kind = EntitiesRefused if "entit" in said.lower() and code == 400 and method != "getFile" else PlatformRefused

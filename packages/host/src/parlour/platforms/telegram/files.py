@@ -9,23 +9,23 @@ from typing import Any
 
 from parlour.core.platforms.port import PlatformRefused, PlatformUncertain
 
-from .client import LARGEST_DOWNLOAD, Client
+from .client import MAX_DOWNLOAD_BYTES, TelegramClient
 from .message_parts import CONTENT, MEDIA, PICTURE, PROBLEM, STICKER
 from .values import Payload, number, object_in, text
 
-AT_ONCE = 3
-SECONDS = 30.0
+DOWNLOAD_CONCURRENCY = 3
+DOWNLOAD_TIMEOUT_SECONDS = 30.0
 TOO_LARGE = "it is larger than the 20 MB that Telegram hands to bots"
 
 
-class Files:
+class TelegramFiles:
     """Downloads the files of incoming messages."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: TelegramClient) -> None:
         self._client = client
-        self._room = asyncio.Semaphore(AT_ONCE)
+        self._room = asyncio.Semaphore(DOWNLOAD_CONCURRENCY)
 
-    async def completed(self, message: Payload) -> Payload:
+    async def add_contents(self, message: Payload) -> Payload:
         """Returns the message with the content of its files."""
         kinds = [kind for kind in MEDIA if message.get(kind)]
         if "animation" in kinds and "document" in kinds:
@@ -49,10 +49,10 @@ class Files:
         return await self._file(told) if isinstance(told, dict) else told
 
     async def _file(self, file: Payload) -> Payload:
-        if (number(file.get("file_size")) or 0) > LARGEST_DOWNLOAD:
+        if (number(file.get("file_size")) or 0) > MAX_DOWNLOAD_BYTES:
             return {**file, PROBLEM: TOO_LARGE}
         try:
-            async with self._room, asyncio.timeout(SECONDS):
+            async with self._room, asyncio.timeout(DOWNLOAD_TIMEOUT_SECONDS):
                 data = await self._download(file)
         except PlatformRefused as refused:
             return {**file, PROBLEM: TOO_LARGE if "too big" in refused.reason else "Telegram did not hand it over"}

@@ -21,12 +21,12 @@ from parlour_sdk.protocol.platform_events import (
 from parlour_sdk.values import dataclass
 
 from . import users
-from .users import Me
-from .values import NAME, Payload, identifier, moment, number, object_in
+from .users import BotAccount
+from .values import NAME, Payload, identifier, number, object_in, time_milliseconds
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class MemberChange:
     """A change of one member, with the state before and after it."""
 
     chat: Payload
@@ -64,16 +64,16 @@ class Change:
         return max(0, until - self.when // 1000) if until else None
 
 
-def of_update(told: Payload, bot_id: str, me: Me) -> list[PlatformEvent]:
+def events_from_update(told: Payload, bot_id: str, me: BotAccount) -> list[PlatformEvent]:
     """Converts a `chat_member` or `my_chat_member` update."""
     old, new = told["old_chat_member"], told["new_chat_member"]
-    change = Change(told["chat"], object_in(told, "from"), old, new, moment(told), bot_id)
+    change = MemberChange(told["chat"], object_in(told, "from"), old, new, time_milliseconds(told), bot_id)
     if users.chat_type(change.chat) == "private":
         return [_private(change)]
     return _of_bot(change) if change.person.id == me.id else _of_member(change, object_in(told, "invite_link"))
 
 
-def _private(change: Change) -> PlatformEvent:
+def _private(change: MemberChange) -> PlatformEvent:
     """Builds the event of a user who blocked the bot or unblocked it."""
     action = "bot_blocked" if change.new.get("status") == "kicked" else "bot_unblocked"
     by = users.user(change.actor)
@@ -81,41 +81,41 @@ def _private(change: Change) -> PlatformEvent:
     return PlatformSpecific(type=f"platform.{NAME}.{action}", action=action, data=data, **change.fields(action))
 
 
-def _of_bot(change: Change) -> list[PlatformEvent]:
-    was, is_now = users.is_in(change.old), users.is_in(change.new)
+def _of_bot(change: MemberChange) -> list[PlatformEvent]:
+    was, is_now = users.is_member(change.old), users.is_member(change.new)
     about: dict[str, Any] = {"group": change.group}
     if is_now and not was:
         return [BotInvited(**about, inviter=change.operator, **change.fields("bot joined"))]
     if was and not is_now:
         return [BotRemoved(**about, operator=change.operator, **change.fields("bot left"))]
     about |= {"operator": change.operator}
-    if users.is_silenced(change.new) and not users.is_silenced(change.old):
+    if users.is_muted(change.new) and not users.is_muted(change.old):
         return [BotMuted(**about, duration=change.duration, **change.fields("bot muted"))]
-    if users.is_silenced(change.old) and not users.is_silenced(change.new):
+    if users.is_muted(change.old) and not users.is_muted(change.new):
         return [BotUnmuted(**about, **change.fields("bot unmuted"))]
     return [_role(change)]
 
 
-def _of_member(change: Change, invitation: Payload) -> list[PlatformEvent]:
+def _of_member(change: MemberChange, invitation: Payload) -> list[PlatformEvent]:
     about: dict[str, Any] = {"group": change.group, "member": change.member}
-    was, is_now = users.is_in(change.old), users.is_in(change.new)
+    was, is_now = users.is_member(change.old), users.is_member(change.new)
     by: dict[str, Any] = {"operator": change.operator}
     if change.new.get("status") == "kicked":
         return [MemberBanned(**about, **by, duration=change.duration, **change.fields("banned"))]
     if is_now and not was:
-        return [joined(change, requested=bool(invitation.get("creates_join_request")))]
+        return [member_joined(change, requested=bool(invitation.get("creates_join_request")))]
     if change.old.get("status") == "kicked":
         return [MemberUnbanned(**about, **by, **change.fields("unbanned"))]
     if was and not is_now:
-        return [left(change)]
-    if users.is_silenced(change.new) and not users.is_silenced(change.old):
+        return [member_left(change)]
+    if users.is_muted(change.new) and not users.is_muted(change.old):
         return [MemberBanned(**about, **by, duration=change.duration, **change.fields("banned"))]
-    if users.is_silenced(change.old) and not users.is_silenced(change.new):
+    if users.is_muted(change.old) and not users.is_muted(change.new):
         return [MemberUnbanned(**about, **by, **change.fields("unbanned"))]
     return [_role(change)]
 
 
-def joined(change: Change, requested: bool = False) -> MemberJoined:
+def member_joined(change: MemberChange, requested: bool = False) -> MemberJoined:
     inviter = change.operator
     return MemberJoined(
         group=change.group,
@@ -126,14 +126,14 @@ def joined(change: Change, requested: bool = False) -> MemberJoined:
     )
 
 
-def left(change: Change) -> MemberLeft:
+def member_left(change: MemberChange) -> MemberLeft:
     by = change.operator
     return MemberLeft(
         group=change.group, member=change.member, is_kicked=by is not None, operator=by, **change.fields("left")
     )
 
 
-def _role(change: Change) -> PlatformSpecific:
+def _role(change: MemberChange) -> PlatformSpecific:
     """Builds the event of a member whose rights have changed."""
     data = {
         "chat_type": "group",
@@ -146,17 +146,17 @@ def _role(change: Change) -> PlatformSpecific:
     return PlatformSpecific(type=f"platform.{NAME}.{action}", action=action, data=data, **change.fields(action))
 
 
-def of_service(message: Payload, bot_id: str, me: Me) -> list[PlatformEvent]:
+def events_from_service_message(message: Payload, bot_id: str, me: BotAccount) -> list[PlatformEvent]:
     """Converts `new_chat_members` or `left_chat_member`, which also reach bots that are no administrators."""
-    actor, when, chat = object_in(message, "from"), moment(message), message["chat"]
+    actor, when, chat = object_in(message, "from"), time_milliseconds(message), message["chat"]
     gone = message.get("left_chat_member")
     came = message.get("new_chat_members") or []
     old = {"status": "member" if gone else "left"}
     new = {"status": "left" if gone else "member"}
     told = [gone] if gone else came
     changes = [
-        Change(chat, actor, {**old, "user": each}, {**new, "user": each}, when, bot_id)
+        MemberChange(chat, actor, {**old, "user": each}, {**new, "user": each}, when, bot_id)
         for each in told
         if identifier(each["id"]) != me.id  # changes of the bot itself are reported by an update
     ]
-    return [left(change) if gone else joined(change) for change in changes]
+    return [member_left(change) if gone else member_joined(change) for change in changes]

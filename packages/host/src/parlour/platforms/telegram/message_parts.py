@@ -23,8 +23,8 @@ from parlour_sdk.protocol.chain import (
 )
 from parlour_sdk.protocol.limits import NESTED_QUOTES
 
-from . import own_kinds, users
-from .users import Me
+from . import special_content, users
+from .users import BotAccount
 from .values import NAME, Payload, identifier, number, object_in, text
 
 ALBUM = "album"
@@ -42,17 +42,17 @@ MEDIA: dict[str, type[Image] | type[Voice] | type[Video] | type[File]] = {
     "audio": Voice,
     "document": File,
 }
-OWN_KINDS = ("dice", "location", "venue", "contact", "poll", "game", "invoice", "story", "giveaway", "checklist")
-DEEPEST = NESTED_QUOTES - 1
+TELEGRAM_KINDS = ("dice", "location", "venue", "contact", "poll", "game", "invoice", "story", "giveaway", "checklist")
+MAX_DEPTH = NESTED_QUOTES - 1
 
 
-def chain_of(message: Payload, me: Me, depth: int = 0) -> MessageChain:
+def decode_chain(message: Payload, me: BotAccount, depth: int = 0) -> MessageChain:
     """Converts a message. Never fails: an unreadable message becomes Unknown."""
     try:
         quote = _quote(message, me, depth)
-        said = [each for part in _parts(message) for each in _said(part, me)]
+        said = [each for part in _parts(message) for each in _part_components(part, me)]
         origin = object_in(message, "forward_origin")
-        if origin and depth < DEEPEST:
+        if origin and depth < MAX_DEPTH:
             said = [Forward(nodes=[_node(origin, said)])]
     except (ValueError, TypeError, KeyError, AttributeError):
         return [Unknown(text="[a message that can't be read]")]
@@ -64,16 +64,16 @@ def _parts(message: Payload) -> list[Payload]:
     return album if isinstance(album, list) else [message]
 
 
-def _said(message: Payload, me: Me) -> MessageChain:
+def _part_components(message: Payload, me: BotAccount) -> MessageChain:
     shown = [*_media(message), *_own_kinds(message)]
-    caption = words(message.get("caption"), message.get("caption_entities"), me)
+    caption = text_components(message.get("caption"), message.get("caption_entities"), me)
     above = message.get("show_caption_above_media") is True
-    return [*words(message.get("text"), message.get("entities"), me), *(caption if above else ()), *shown] + (
+    return [*text_components(message.get("text"), message.get("entities"), me), *(caption if above else ()), *shown] + (
         [] if above else caption
     )
 
 
-def words(said: Any, entities: Any, me: Me) -> MessageChain:
+def text_components(said: Any, entities: Any, me: BotAccount) -> MessageChain:
     """Splits a text into plain parts and mentions. Offsets count UTF-16 units."""
     if said is None:
         return []
@@ -108,9 +108,9 @@ def _places(entities: Any, units: int) -> list[tuple[int, int, Payload]]:
     return sorted((place for place in known if place[1] <= units), key=lambda place: place[0])
 
 
-def _entity(entity: Payload, shown: str, me: Me) -> Component | str | None:
+def _entity(entity: Payload, shown: str, me: BotAccount) -> Component | str | None:
     match entity.get("type"):
-        case "mention" if me.is_called(shown):
+        case "mention" if me.matches_name(shown):
             return At(target=me.id, display=shown.removeprefix("@"))
         case "mention":
             return At(target=shown, display=shown.removeprefix("@"))
@@ -119,7 +119,7 @@ def _entity(entity: Payload, shown: str, me: Me) -> Component | str | None:
             return At(target=mentioned.id, display=shown.removeprefix("@"))
         case "text_link":
             return f"[{shown}]({entity['url']})"
-        case "bot_command" if "@" in shown and me.is_called(shown.partition("@")[2]):
+        case "bot_command" if "@" in shown and me.matches_name(shown.partition("@")[2]):
             return shown.partition("@")[0]
     return None
 
@@ -159,26 +159,26 @@ def _file(kind: str, component: type[Image] | type[Voice] | type[Video] | type[F
 
 
 def _own_kinds(message: Payload) -> MessageChain:
-    kinds = [kind for kind in OWN_KINDS if kind in message]
+    kinds = [kind for kind in TELEGRAM_KINDS if kind in message]
     if "venue" in kinds and "location" in kinds:  # a venue contains its location a second time
         kinds.remove("location")
     return [_own_kind(kind, object_in(message, kind)) for kind in kinds]
 
 
 def _own_kind(kind: str, data: Payload) -> Platform:
-    return Platform(platform=NAME, component_type=kind, data=data, text=own_kinds.describe(kind, data))
+    return Platform(platform=NAME, component_type=kind, data=data, text=special_content.describe(kind, data))
 
 
-def _quote(message: Payload, me: Me, depth: int) -> MessageChain:
+def _quote(message: Payload, me: BotAccount, depth: int) -> MessageChain:
     answered = object_in(message, "reply_to_message")
-    if depth >= DEEPEST or "forum_topic_created" in answered:
+    if depth >= MAX_DEPTH or "forum_topic_created" in answered:
         return []
     part = object_in(message, "quote")
-    quoted = words(part.get("text"), part.get("entities"), me) if part else []
+    quoted = text_components(part.get("text"), part.get("entities"), me) if part else []
     if not answered:
         return _external(message, quoted)
     unquoted = {name: value for name, value in answered.items() if name != "reply_to_message"}
-    origin = quoted or chain_of(unquoted, me, depth + 1)
+    origin = quoted or decode_chain(unquoted, me, depth + 1)
     author = users.sender(answered)
     message_id = identifier(answered["message_id"])
     return [Quote(id=message_id, sender=author.id, name=author.nickname or None, origin=origin)]

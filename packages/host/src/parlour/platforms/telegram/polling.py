@@ -5,17 +5,17 @@ import logging
 from typing import Any
 
 from parlour.core.journal import StorageFailed
-from parlour.core.platforms.port import Link
+from parlour.core.platforms.port import HostLink
 
-from .client import Client
-from .updates import Inflow
+from .client import TelegramClient
+from .updates import UpdateProcessor
 from .values import Payload, number
 
 logger = logging.getLogger(__name__)
 
 POLL_SECONDS = 25
-SLACK_SECONDS = 10.0
-PAUSE_SECONDS = 1.0
+POLL_GRACE_SECONDS = 10.0
+RETRY_PAUSE_SECONDS = 1.0
 ALLOWED_UPDATES = (
     "message",
     "edited_message",
@@ -49,10 +49,10 @@ Telegram omits reactions and members unless they are requested, and any kind tha
 """
 
 
-class Polling:
+class UpdatePoller:
     """Update source of the mode `polling`."""
 
-    def __init__(self, link: Link, client: Client, inflow: Inflow) -> None:
+    def __init__(self, link: HostLink, client: TelegramClient, inflow: UpdateProcessor) -> None:
         self._link = link
         self._client = client
         self._inflow = inflow
@@ -72,14 +72,14 @@ class Polling:
 
     async def _poll(self, seconds: int) -> None:
         asked = {"offset": self._inflow.offset or None, "timeout": seconds, "allowed_updates": list(ALLOWED_UPDATES)}
-        await self._take(await self._client.call("getUpdates", asked, seconds=seconds + SLACK_SECONDS))
+        await self._process(await self._client.call("getUpdates", asked, seconds=seconds + POLL_GRACE_SECONDS))
 
-    async def _take(self, told: Any) -> None:
+    async def _process(self, told: Any) -> None:
         updates: list[Payload] = [each for each in told if isinstance(each, dict)] if isinstance(told, list) else []
         numbers = [each for each in (number(update.get("update_id")) for update in updates) if each is not None]
         try:
             if numbers:
-                await self._inflow.take(updates, max(self._inflow.offset, max(numbers) + 1))
+                await self._inflow.process(updates, max(self._inflow.offset, max(numbers) + 1))
         except StorageFailed as error:
             logger.error(
                 "updates of bot %s are retried because the database is not available: %s",
@@ -88,4 +88,4 @@ class Polling:
             )
             numbers = []
         if told and not numbers:  # Telegram would send the same updates again immediately
-            await asyncio.sleep(PAUSE_SECONDS)
+            await asyncio.sleep(RETRY_PAUSE_SECONDS)

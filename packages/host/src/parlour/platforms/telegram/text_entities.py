@@ -6,16 +6,16 @@ from parlour_sdk.values import dataclass
 
 from .values import Payload
 
-LONGEST_TEXT = 4096
-LONGEST_CAPTION = 1024
+MAX_TEXT_LENGTH = 4096
+MAX_CAPTION_LENGTH = 1024
 
 
-def length(text: str) -> int:
+def utf16_length(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 @dataclass(slots=True)
-class Text:
+class EntityText:
     """A text and its entities."""
 
     text: str = ""
@@ -24,11 +24,11 @@ class Text:
     def add(self, text: str, **entity: object) -> None:
         """Appends a text, with an entity over all of it if one is given."""
         if entity and text:
-            self.entities.append({"offset": length(self.text), "length": length(text), **entity})
+            self.entities.append({"offset": utf16_length(self.text), "length": utf16_length(text), **entity})
         self.text += text
 
-    def join(self, other: "Text") -> None:
-        start = length(self.text)
+    def join(self, other: "EntityText") -> None:
+        start = utf16_length(self.text)
         self.entities += [{**entity, "offset": entity["offset"] + start} for entity in other.entities]
         self.text += other.text
 

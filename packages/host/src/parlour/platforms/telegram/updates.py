@@ -11,17 +11,17 @@ from typing import Any
 
 from parlour.core.encoding import dumps
 from parlour.core.journal import StorageFailed
-from parlour.core.platforms.port import Incoming, Link, PlatformRefused, PlatformUncertain
+from parlour.core.platforms.port import HostLink, IncomingEvent, PlatformRefused, PlatformUncertain
 
 from . import albums
-from .albums import Album, Gathered
-from .client import Client
-from .decode import EDITED, MESSAGES, ROLE, Context, decode, kind_of
-from .files import Files
-from .member_roles import Roles
+from .albums import Album, CollectedAlbums
+from .client import TelegramClient
+from .decode import EDITED_MESSAGES, MESSAGES, ROLE_KEY, TelegramDecodeContext, decode, update_kind
+from .files import TelegramFiles
+from .member_roles import TelegramMemberRoles
 from .message_parts import ALBUM
-from .send_calls import Sender
-from .users import Me
+from .send_calls import TelegramSender
+from .users import BotAccount
 from .values import Payload, number, object_in
 
 logger = logging.getLogger(__name__)
@@ -29,37 +29,37 @@ logger = logging.getLogger(__name__)
 STORAGE_RETRY_SECONDS = 1.0
 
 
-class Inflow:
+class UpdateProcessor:
     """Completes, decodes and stores the updates of one bot."""
 
-    def __init__(self, link: Link, client: Client, sender: Sender) -> None:
+    def __init__(self, link: HostLink, client: TelegramClient, sender: TelegramSender) -> None:
         self._link = link
         self._client = client
         self._sender = sender
-        self._files = Files(client)
-        self._roles = Roles(client)
-        self._me = Me("")
+        self._files = TelegramFiles(client)
+        self._roles = TelegramMemberRoles(client)
+        self._me = BotAccount("")
         self._albums: tuple[Album, ...] = ()
         self._turn = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
         self.offset = 0
 
-    async def begin(self, me: Me) -> None:
+    async def load(self, me: BotAccount) -> None:
         """Loads the stored offset and incomplete albums."""
         self._me = me
         told = _read(await self._link.cursor())
         self.offset = number(told.get("offset")) or 0
-        gathered = albums.gather((), told.get("albums") or [], asyncio.get_running_loop().time())
+        gathered = albums.collect((), told.get("albums") or [], asyncio.get_running_loop().time())
         self._albums = gathered.open
         self._wait_for_albums()
 
-    async def take(self, updates: list[Payload], offset: int | None = None) -> None:
+    async def process(self, updates: list[Payload], offset: int | None = None) -> None:
         """Stores updates, together with the offset if one is given; they are durable when it returns."""
         async with self._turn:
-            if not await self._taken(updates, offset):
+            if not await self._try_process(updates, offset):
                 for update in updates:
-                    await self._taken([update], None)
-                await self._taken([], offset)
+                    await self._try_process([update], None)
+                await self._try_process([], offset)
 
     async def close(self) -> None:
         tasks = list(self._tasks)
@@ -67,10 +67,10 @@ class Inflow:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _taken(self, updates: list[Payload], offset: int | None) -> bool:
+    async def _try_process(self, updates: list[Payload], offset: int | None) -> bool:
         """Stores updates together. Returns False if one of them fails; they are then stored one by one, without it."""
         try:
-            await self._commit(albums.gather(self._albums, updates, asyncio.get_running_loop().time()), offset)
+            await self._commit(albums.collect(self._albums, updates, asyncio.get_running_loop().time()), offset)
         except StorageFailed:
             raise
         except Exception:
@@ -78,14 +78,14 @@ class Inflow:
             return False
         return True
 
-    async def _commit(self, gathered: Gathered, offset: int | None) -> None:
+    async def _commit(self, gathered: CollectedAlbums, offset: int | None) -> None:
         ready = await asyncio.gather(*(self._completed(update) for update in gathered.ready))
-        context = Context(self._link.bot_id, self._me)
-        incoming: list[Incoming] = [each for update in ready for each in decode(update, context)]
+        context = TelegramDecodeContext(self._link.bot_id, self._me)
+        incoming: list[IncomingEvent] = [each for update in ready for each in decode(update, context)]
         moved = offset is not None or gathered.open != self._albums
         reached = self.offset if offset is None else offset
-        cursor = dumps({"offset": reached, "albums": albums.kept(gathered.open)}) if moved else None
-        await self._link.received(*incoming, cursor=cursor)
+        cursor = dumps({"offset": reached, "albums": albums.pending_updates(gathered.open)}) if moved else None
+        await self._link.receive(*incoming, cursor=cursor)
         self.offset, self._albums = reached, gathered.open
         self._wait_for_albums()
         for update in ready:
@@ -93,29 +93,29 @@ class Inflow:
 
     async def _completed(self, update: Payload) -> Payload:
         """Adds data to an update that Telegram provides only on request: files and roles."""
-        kind = kind_of(update)
+        kind = update_kind(update)
         told = object_in(update, kind)
         try:
-            if kind in (*MESSAGES, *EDITED):
-                parts = [await self._files.completed(each) for each in told.get(ALBUM) or [told]]
+            if kind in (*MESSAGES, *EDITED_MESSAGES):
+                parts = [await self._files.add_contents(each) for each in told.get(ALBUM) or [told]]
                 told = {**told, ALBUM: parts} if ALBUM in told else parts[0]
-                return {**update, kind: told, **_role(await self._roles.of_writer(told))}
+                return {**update, kind: told, **_role(await self._roles.author_role(told))}
             if kind == "callback_query":
-                return {**update, **_role(await self._roles.of_presser(told))}
+                return {**update, **_role(await self._roles.button_user_role(told))}
         except (ValueError, TypeError, KeyError, AttributeError):
             logger.warning("an update of bot %s does not match Telegram's format", self._link.bot_id)
         return update
 
     def _after(self, update: Payload) -> None:
         """Does what follows from an update after it is durable."""
-        kind = kind_of(update)
+        kind = update_kind(update)
         told = object_in(update, kind)
         if kind == "callback_query":
             self._begin(self._acknowledge(told))
         elif kind in ("chat_member", "my_chat_member"):
             self._roles.forget(str(object_in(told, "chat").get("id")))
         elif "migrate_to_chat_id" in told:
-            self._sender.moved(str(object_in(told, "chat").get("id")), str(told["migrate_to_chat_id"]))
+            self._sender.record_migration(str(object_in(told, "chat").get("id")), str(told["migrate_to_chat_id"]))
 
     async def _acknowledge(self, query: Payload) -> None:
         """Acknowledges a pressed button, which ends its progress animation; the outcome is shown in the chat."""
@@ -133,7 +133,9 @@ class Inflow:
         await asyncio.sleep(due_at - loop.time())
         while True:
             async with self._turn:
-                gathered = albums.due(self._albums, max(loop.time(), due_at))  # a timer may fire slightly early
+                gathered = albums.complete_due(
+                    self._albums, max(loop.time(), due_at)
+                )  # a timer may fire slightly early
                 try:
                     if gathered.ready:
                         await self._commit(gathered, None)
@@ -153,7 +155,7 @@ class Inflow:
 
 
 def _role(role: str) -> Payload:
-    return {ROLE: role} if role else {}
+    return {ROLE_KEY: role} if role else {}
 
 
 def _read(cursor: str | None) -> Payload:

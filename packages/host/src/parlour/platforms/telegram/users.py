@@ -13,19 +13,19 @@ _HERE = ("creator", "administrator", "member")
 
 
 @dataclass(frozen=True, slots=True)
-class Me:
+class BotAccount:
     """The bot's own account."""
 
     id: str
     username: str = ""
 
-    def is_called(self, name: str) -> bool:
+    def matches_name(self, name: str) -> bool:
         return bool(self.username) and name.removeprefix("@").lower() == self.username.lower()
 
 
-def me(told: Any) -> Me:
-    told = object_of(told)
-    return Me(identifier(told.get("id")), text(told, "username") or "")
+def parse_bot_account(told: Any) -> BotAccount:
+    told = require_object(told)
+    return BotAccount(identifier(told.get("id")), text(told, "username") or "")
 
 
 def user(told: Payload) -> User:
@@ -68,7 +68,7 @@ def group(chat: Payload) -> Group:
 
 def member(told: Payload, group_id: str) -> GroupMember:
     return GroupMember(
-        user=user(object_of(told.get("user"))),
+        user=user(require_object(told.get("user"))),
         group_id=group_id,
         role=role(told),
         title=text(told, "custom_title"),
@@ -79,17 +79,17 @@ def role(told: Payload) -> MemberRole:
     return _ROLES.get(told.get("status"), "member")
 
 
-def is_in(told: Payload) -> bool:
+def is_member(told: Payload) -> bool:
     """Returns whether the member is in the group."""
     return told.get("status") in _HERE or (told.get("status") == "restricted" and told.get("is_member") is True)
 
 
-def is_silenced(told: Payload) -> bool:
+def is_muted(told: Payload) -> bool:
     """Returns whether the member is in the group and may not write there."""
     return told.get("status") == "restricted" and told.get("can_send_messages") is False
 
 
-def object_of(answer: Any) -> Payload:
+def require_object(answer: Any) -> Payload:
     if not isinstance(answer, dict):
         raise PlatformRefused("Telegram answered with something else than an object", permanent=True)
     return answer

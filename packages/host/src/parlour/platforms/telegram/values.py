@@ -30,7 +30,7 @@ def object_in(data: Payload, name: str) -> Payload:
     return value if isinstance(value, dict) else {}
 
 
-def moment(data: Payload, name: str = "date") -> int:
+def time_milliseconds(data: Payload, name: str = "date") -> int:
     """Returns a time in milliseconds. Raises ValueError if it is missing or out of range."""
     seconds = number(data.get(name))
     if seconds is None or seconds > 10**11:
@@ -47,6 +47,6 @@ def native_id(name: str, value: str) -> int:
         raise PlatformRefused(reason, permanent=True) from None
 
 
-def chat_name(name: str, value: str) -> int | str:
+def native_chat_id(name: str, value: str) -> int | str:
     """Returns a chat id for a request, which may also be a public name such as @name."""
     return value if value.startswith("@") and len(value) > 1 else native_id(name, value)

@@ -9,25 +9,25 @@ import hmac
 import logging
 
 from parlour.core.journal import StorageFailed
-from parlour.core.platforms.hooks import HookAnswer, HookCall
-from parlour.core.platforms.port import AdapterStopped, Link
-from parlour.platforms._kit.json_frames import Unreadable, read_frame
+from parlour.core.platforms.hooks import HookCall, HookResponse
+from parlour.core.platforms.port import AdapterStopped, HostLink
+from parlour.platforms._kit.json_frames import FrameUnreadable, read_frame
 
-from .client import Client
+from .client import TelegramClient
 from .polling import ALLOWED_UPDATES
-from .updates import Inflow
+from .updates import UpdateProcessor
 from .values import object_in, text
 
 logger = logging.getLogger(__name__)
 
-HEADER = "x-telegram-bot-api-secret-token"
-LOOK_SECONDS = 60.0
+SECRET_HEADER = "x-telegram-bot-api-secret-token"
+CHECK_INTERVAL_SECONDS = 60.0
 
 
-class Webhook:
+class TelegramWebhook:
     """Update source of the mode `webhook`."""
 
-    def __init__(self, link: Link, client: Client, inflow: Inflow, token: str) -> None:
+    def __init__(self, link: HostLink, client: TelegramClient, inflow: UpdateProcessor, token: str) -> None:
         self._link = link
         self._client = client
         self._inflow = inflow
@@ -51,25 +51,25 @@ class Webhook:
         Runs until a call fails.
         """
         while True:
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(CHECK_INTERVAL_SECONDS)
             told = object_in({"info": await self._client.call("getWebhookInfo", {})}, "info")
             if told.get("url") != self._url:
                 await self.begin()
             problem = text(told, "last_error_message") if told.get("pending_update_count") else None
             sentence = f"Telegram can't deliver to {self._url}: {problem}" if problem else ""
-            self._link.state("connected", sentence)
+            self._link.report_status("connected", sentence)
 
-    async def hook(self, call: HookCall) -> HookAnswer:
-        given = call.headers.get(HEADER, "")
+    async def hook(self, call: HookCall) -> HookResponse:
+        given = call.headers.get(SECRET_HEADER, "")
         if not hmac.compare_digest(given.encode(), self._secret.encode()):
-            return HookAnswer(401, "the secret token is missing or wrong")
+            return HookResponse(401, "the secret token is missing or wrong")
         try:
             update = read_frame(call.body)
-        except Unreadable:
+        except FrameUnreadable:
             logger.warning("bot %s was called with something that is not an update", self._link.bot_id)
-            return HookAnswer(200)  # an error status would only make Telegram repeat it
+            return HookResponse(200)  # an error status would only make Telegram repeat it
         try:
-            await self._inflow.take([update])
+            await self._inflow.process([update])
         except StorageFailed as error:
-            return HookAnswer(503, error.message)
-        return HookAnswer(200)
+            return HookResponse(503, error.message)
+        return HookResponse(200)

@@ -4,13 +4,13 @@ from collections import Counter, deque
 from pathlib import Path
 
 from ..packages.requirements import Requirements
-from ..packages.subprocesses import Tell, nothing
+from ..packages.subprocesses import OnLine, ignore_line
 from .environment import Environments
 
-LINES = 200
+MAX_BUILD_LINES = 200
 
 
-class Builds:
+class BuildTracker:
     """Builds environments and keeps the output per plugin."""
 
     def __init__(self, environments: Environments) -> None:
@@ -25,11 +25,11 @@ class Builds:
         """Returns the output of the plugin's last build."""
         return list(self._lines.get(plugin_id, ()))
 
-    async def python(self, plugin_id: str, requirements: Requirements, tell: Tell = nothing) -> Path:
+    async def ensure_environment(self, plugin_id: str, requirements: Requirements, tell: OnLine = ignore_line) -> Path:
         """Returns the interpreter for the requirements, after a build if necessary, and passes on its output."""
-        if self._environments.has(requirements):
-            return await self._environments.python(requirements)
-        lines = self._lines[plugin_id] = deque(maxlen=LINES)
+        if self._environments.is_built(requirements):
+            return await self._environments.ensure_environment(requirements)
+        lines = self._lines[plugin_id] = deque(maxlen=MAX_BUILD_LINES)
 
         def hear(line: str) -> None:
             lines.append(line)
@@ -37,7 +37,7 @@ class Builds:
 
         self._active[plugin_id] += 1
         try:
-            return await self._environments.python(requirements, hear)
+            return await self._environments.ensure_environment(requirements, hear)
         except OSError as error:
             hear(str(error))
             raise

@@ -18,23 +18,23 @@ from pathlib import Path
 
 from parlour_sdk.values import dataclass
 
-from ..disk_errors import FULL
+from ..disk_errors import NO_SPACE_ERRNOS
 from ..packages.requirements import Requirements
-from ..packages.subprocesses import Tell, nothing
+from ..packages.subprocesses import OnLine, ignore_line
 from ..process.bubblewrap import BubblewrapLauncher
-from ..process.sandbox import SandboxWish, choose_launcher
+from ..process.sandbox import SandboxMode, choose_launcher
 from . import index_settings, sdk_wheel
-from .installer import InstallerUnusable, PackageInstaller, PlainInstaller, base_python, sandboxed
-from .uv import UvMissing, find, reason
+from .installer import InstallerUnusable, PackageInstaller, PlainInstaller, base_python, open_sandboxed_installer
+from .uv import UvMissing, failure_reason, find_uv
 
 logger = logging.getLogger(__name__)
 
 MARKER = "parlour-environment.json"
-UNUSED_SECONDS = 3600.0
+UNUSED_ENVIRONMENT_SECONDS = 3600.0
 """Seconds for which an environment that no plugin needs is kept, since one that needs it may be about to be
 installed."""
 POLL_SECONDS = 0.05
-CACHE_UNUSED_SECONDS = 30 * 24 * 3600.0
+UNUSED_CACHE_SECONDS = 30 * 24 * 3600.0
 """Seconds for which downloaded packages are kept after the last build."""
 WITHOUT_SANDBOX = "there is no sandbox to install packages in"
 _STAGING = ".building-"
@@ -46,7 +46,7 @@ class EnvironmentRules:
     uv: Path | None = None
     seconds: float = 600.0
     allow_building: bool = False
-    sandbox: SandboxWish = "auto"
+    sandbox: SandboxMode = "auto"
     bubblewrap: Path | None = None
     hidden: tuple[Path, ...] = ()
     """Folders of which the installer sees nothing but its own."""
@@ -79,19 +79,19 @@ class Environments:
         self._root = root
         self._rules = rules
 
-    async def python(self, requirements: Requirements, tell: Tell = nothing) -> Path:
+    async def ensure_environment(self, requirements: Requirements, tell: OnLine = ignore_line) -> Path:
         """Returns the interpreter that has the requirements. No program is run if the environment exists already."""
         if not requirements.lines:
             return Path(sys.executable)
-        folder = self._root / key(requirements)
-        if not _usable(folder):
-            await self._make(folder, requirements, tell)
+        folder = self._root / environment_key(requirements)
+        if not _is_usable(folder):
+            await self._ensure_built(folder, requirements, tell)
         return folder / "bin" / "python"
 
-    def has(self, requirements: Requirements) -> bool:
-        return not requirements.lines or _usable(self._root / key(requirements))
+    def is_built(self, requirements: Requirements) -> bool:
+        return not requirements.lines or _is_usable(self._root / environment_key(requirements))
 
-    def sweep(self, needed: set[str]) -> None:
+    def delete_unused(self, needed: set[str]) -> None:
         """Deletes environments that were not used for a while, and the remains of interrupted builds."""
         for path in self._root.glob("*"):
             with contextlib.suppress(FileNotFoundError):
@@ -103,7 +103,7 @@ class Environments:
                     continue
                 marker = path / MARKER
                 dated = marker if marker.exists() else path
-                if path.stem in needed or time.time() - dated.stat().st_mtime < UNUSED_SECONDS:
+                if path.stem in needed or time.time() - dated.stat().st_mtime < UNUSED_ENVIRONMENT_SECONDS:
                     continue
                 logger.info("deleting the unused environment %s", path.name)
                 if path.is_dir():
@@ -117,20 +117,20 @@ class Environments:
         name = staging.name.removeprefix(_STAGING).partition("-")[0]
         descriptor = os.open(self._root / f"{name}.lock", os.O_RDWR | os.O_CREAT, 0o600)
         try:
-            if _taken(descriptor):
+            if _try_lock(descriptor):
                 shutil.rmtree(staging, ignore_errors=True)
         finally:
             os.close(descriptor)
 
     def _sweep_cache(self, cache: Path) -> None:
-        if time.time() - cache.stat().st_mtime > CACHE_UNUSED_SECONDS:
+        if time.time() - cache.stat().st_mtime > UNUSED_CACHE_SECONDS:
             shutil.rmtree(cache, ignore_errors=True)
 
-    async def _make(self, folder: Path, requirements: Requirements, tell: Tell) -> None:
+    async def _ensure_built(self, folder: Path, requirements: Requirements, tell: OnLine) -> None:
         try:
-            program = find(self._rules.uv)
-            async with asyncio.timeout(self._rules.seconds), self._building(folder):
-                if not _usable(folder):  # otherwise another process has built it
+            program = find_uv(self._rules.uv)
+            async with asyncio.timeout(self._rules.seconds), self._build_lock(folder):
+                if not _is_usable(folder):  # otherwise another process has built it
                     await self._build(program, folder, requirements, tell)
         except UvMissing as error:
             raise EnvironmentFailed(str(error)) from error
@@ -141,18 +141,18 @@ class Environments:
             ) from None
 
     @contextlib.asynccontextmanager
-    async def _building(self, folder: Path) -> AsyncIterator[None]:
+    async def _build_lock(self, folder: Path) -> AsyncIterator[None]:
         """Holds the lock of an environment, so that one process at a time builds it."""
         self._root.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(folder.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o600)
         try:
-            while not _taken(descriptor):  # noqa: ASYNC110 - the lock of another process can only be polled
+            while not _try_lock(descriptor):  # noqa: ASYNC110 - the lock of another process can only be polled
                 await asyncio.sleep(POLL_SECONDS)
             yield
         finally:
             os.close(descriptor)
 
-    async def _build(self, program: Path, folder: Path, requirements: Requirements, tell: Tell) -> None:
+    async def _build(self, program: Path, folder: Path, requirements: Requirements, tell: OnLine) -> None:
         """Builds the environment in a staging folder and moves it to its place when it is complete."""
         staging = Path(tempfile.mkdtemp(prefix=f"{_STAGING}{folder.name}-", dir=self._root))
         try:
@@ -163,24 +163,26 @@ class Environments:
             async with self._installer(program, staging, tell) as installer:
                 self._require_wheels(installer)
                 empty = ["venv", "--relocatable", "--python", str(base_python()), str(fresh)]
-                await self._ask(installer, empty, requirements, tell)
+                await self._run_installer(installer, empty, requirements, tell)
                 binary = [] if installer.builds_sources else ["--only-binary", ":all:"]
                 # Compiling would start the new environment's Python, which runs the `.pth` files of its packages.
                 install = ["pip", "install", "--python", str(fresh / "bin" / "python"), "--no-compile", *binary]
-                await self._ask(installer, [*install, "--requirement", str(listed), str(sdk)], requirements, tell)
+                await self._run_installer(
+                    installer, [*install, "--requirement", str(listed), str(sdk)], requirements, tell
+                )
                 await installer.compile(fresh, folder, tell)
             await asyncio.to_thread(_finish, fresh, folder, requirements)
         except OSError as error:
             if isinstance(error, EnvironmentFailed):
                 raise
-            if error.errno in FULL:
+            if error.errno in NO_SPACE_ERRNOS:
                 raise EnvironmentFull from error
             raise EnvironmentFailed(f"its environment can't be written: {error.strerror or error}") from error
         finally:
             await asyncio.to_thread(shutil.rmtree, staging, ignore_errors=True)
 
     @contextlib.asynccontextmanager
-    async def _installer(self, program: Path, staging: Path, tell: Tell) -> AsyncIterator[PackageInstaller]:
+    async def _installer(self, program: Path, staging: Path, tell: OnLine) -> AsyncIterator[PackageInstaller]:
         rules = self._rules
         hidden = [folder for folder in rules.hidden if folder.exists()]
         launcher, state = await choose_launcher(rules.sandbox, rules.bubblewrap, hidden)
@@ -190,7 +192,9 @@ class Environments:
         await asyncio.to_thread(cache.mkdir, 0o700, exist_ok=True)
         if isinstance(launcher, BubblewrapLauncher):
             try:
-                building = sandboxed(launcher, program, staging, cache, rules.index_hosts, rules.allow_building, tell)
+                building = open_sandboxed_installer(
+                    launcher, program, staging, cache, rules.index_hosts, rules.allow_building, tell
+                )
                 async with building as installer:
                     yield installer
             except InstallerUnusable as error:
@@ -219,19 +223,19 @@ class Environments:
             return "there is no sandbox to do it in"
         return "plugins.allow_building allows it"
 
-    async def _ask(
-        self, installer: PackageInstaller, arguments: list[str], requirements: Requirements, tell: Tell
+    async def _run_installer(
+        self, installer: PackageInstaller, arguments: list[str], requirements: Requirements, tell: OnLine
     ) -> None:
         finished = await installer.run(arguments, tell)
         if finished.status != 0:
             gone = re.escape(f"{self._root}/{_STAGING}") + r"[^/\s]*/"
-            words = re.sub(gone, "", reason(finished.lines))
-            if any(f"(os error {number})" in words for number in FULL):
+            words = re.sub(gone, "", failure_reason(finished.lines))
+            if any(f"(os error {number})" in words for number in NO_SPACE_ERRNOS):
                 raise EnvironmentFull
             raise EnvironmentFailed(self._explain(words, requirements, installer))
 
     def _explain(self, words: str, requirements: Requirements, installer: PackageInstaller) -> str:
-        named = requirements.named_in(words)
+        named = requirements.find_in(words)
         what = f"its requirement '{named}'" if named else f"its requirements ({', '.join(requirements.lines)[:200]})"
         advice = ""
         if not installer.builds_sources and ("wheel" in words or "build" in words):
@@ -239,14 +243,14 @@ class Environments:
         return "; ".join(filter(None, (f"{what} can't be installed: {words}{advice}", installer.advice())))
 
 
-def key(requirements: Requirements) -> str:
+def environment_key(requirements: Requirements) -> str:
     """Returns the name of an environment, from its content: the same packages for the same Python and SDK share one."""
     python = [sys.implementation.cache_tag, platform.python_version(), platform.machine(), sys.base_prefix]
     content = json.dumps([requirements.lines, python, sdk_wheel.digest()])
     return hashlib.sha256(content.encode()).hexdigest()[:32]
 
 
-def _usable(folder: Path) -> bool:
+def _is_usable(folder: Path) -> bool:
     """Returns whether it is complete and its interpreter, which is only a link, still exists. Marks it as used."""
     with contextlib.suppress(FileNotFoundError, NotADirectoryError):
         os.utime(folder / MARKER)
@@ -254,7 +258,7 @@ def _usable(folder: Path) -> bool:
     return False
 
 
-def _taken(descriptor: int) -> bool:
+def _try_lock(descriptor: int) -> bool:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

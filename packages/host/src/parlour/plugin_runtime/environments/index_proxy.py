@@ -17,8 +17,8 @@ from urllib.request import getproxies_environment, proxy_bypass
 
 from parlour.core.addresses import authority
 
-from ..packages.subprocesses import Tell
-from .index_settings import Address, address_of
+from ..packages.subprocesses import OnLine
+from .index_settings import HostPort, parse_address
 
 logger = logging.getLogger(__name__)
 
@@ -26,7 +26,7 @@ CONNECT_SECONDS = 30.0
 HEAD_SECONDS = 30.0
 CHUNK_BYTES = 64 * 1024
 _HEAD_END = b"\r\n\r\n"
-_FOR_ONE_HOP = (b"connection:", b"proxy-", b"keep-alive:", b"te:", b"upgrade:")
+_HOP_BY_HOP_HEADERS = (b"connection:", b"proxy-", b"keep-alive:", b"te:", b"upgrade:")
 
 
 class ProxyUnusable(OSError):
@@ -34,10 +34,10 @@ class ProxyUnusable(OSError):
 
 
 class IndexProxy:
-    def __init__(self, allowed: frozenset[Address], proxies: Mapping[str, str], tell: Tell) -> None:
+    def __init__(self, allowed: frozenset[HostPort], proxies: Mapping[str, str], tell: OnLine) -> None:
         self._allowed = allowed
         self._proxies = dict(proxies) | getproxies_environment()
-        self._tell = tell
+        self._on_line = tell
         self._blocked: dict[str, None] = {}
 
     @property
@@ -46,7 +46,7 @@ class IndexProxy:
         return list(self._blocked)
 
     @contextlib.asynccontextmanager
-    async def listening(self) -> AsyncIterator[Path]:
+    async def listen(self) -> AsyncIterator[Path]:
         """Yields the path of the socket. It is in a folder of its own, since the path of a socket must be short."""
         with tempfile.TemporaryDirectory(prefix="parlour-index-") as folder:
             place = Path(folder, "socket")
@@ -74,16 +74,16 @@ class IndexProxy:
         if not secure and (method not in ("GET", "HEAD") or not url.startswith("http://")):
             _refuse(writer, "405 Method Not Allowed")
             return
-        address = address_of(url)
+        address = parse_address(url)
         if address not in self._allowed:
             self._block(address)
             _refuse(writer, "403 Forbidden")
             return
         try:
             async with asyncio.timeout(CONNECT_SECONDS):
-                upstream = await self._connected(address, secure)
+                upstream = await self._connect(address, secure)
         except (OSError, TimeoutError, EOFError, asyncio.LimitOverrunError) as error:
-            self._tell(f"{authority(*address)} can't be reached: {error or 'no answer in time'}")
+            self._on_line(f"{authority(*address)} can't be reached: {error or 'no answer in time'}")
             _refuse(writer, "502 Bad Gateway")
             return
         with contextlib.closing(upstream[1]):
@@ -94,13 +94,13 @@ class IndexProxy:
                 upstream[1].write(self._request(method, url, rest))
                 await _pump(upstream[0], writer)
 
-    def _block(self, address: Address) -> None:
+    def _block(self, address: HostPort) -> None:
         shown = authority(*address)
         if shown not in self._blocked:
             self._blocked[shown] = None
-            self._tell(f"blocked a connection to {shown}, which is none of the package indexes")
+            self._on_line(f"blocked a connection to {shown}, which is none of the package indexes")
 
-    async def _connected(self, address: Address, secure: bool) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    async def _connect(self, address: HostPort, secure: bool) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         """Connects to the index, through the operator's proxy if there is one for it."""
         proxy = self._proxy(address, secure)
         if proxy is None:
@@ -109,10 +109,10 @@ class IndexProxy:
         if parts.scheme not in ("http", "https"):
             raise ProxyUnusable(f"a proxy must be http:// or https://, and {parts.scheme}:// is set")
         secured = ssl.create_default_context() if parts.scheme == "https" else None
-        reader, writer = await asyncio.open_connection(*address_of(proxy), ssl=secured)
+        reader, writer = await asyncio.open_connection(*parse_address(proxy), ssl=secured)
         if secure:
             place = authority(*address)
-            login = _login(proxy)
+            login = _proxy_authorization(proxy)
             writer.write(f"CONNECT {place} HTTP/1.1\r\nHost: {place}\r\n{login}\r\n".encode())
             answer = await reader.readuntil(_HEAD_END)
             status = answer.split(b" ", 2)[1:2]
@@ -122,7 +122,7 @@ class IndexProxy:
                 raise ProxyUnusable(f"the proxy {parts.hostname} answers {shown}")
         return reader, writer
 
-    def _proxy(self, address: Address, secure: bool) -> str | None:
+    def _proxy(self, address: HostPort, secure: bool) -> str | None:
         if proxy_bypass(authority(*address)):  # as NO_PROXY says
             return None
         proxy = self._proxies.get("https" if secure else "http") or self._proxies.get("all")
@@ -130,16 +130,16 @@ class IndexProxy:
 
     def _request(self, method: str, url: str, headers: bytes) -> bytes:
         """Returns the request for the next hop. It is the only one on its connection, so the host can't change."""
-        kept = [line for line in headers.split(b"\r\n") if line and not line.lower().startswith(_FOR_ONE_HOP)]
-        proxy = self._proxy(address_of(url), secure=False)
+        kept = [line for line in headers.split(b"\r\n") if line and not line.lower().startswith(_HOP_BY_HOP_HEADERS)]
+        proxy = self._proxy(parse_address(url), secure=False)
         parts = urlsplit(url)
         target = url if proxy else (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-        login = _login(proxy).encode() if proxy else b""
+        login = _proxy_authorization(proxy).encode() if proxy else b""
         first = f"{method} {target} HTTP/1.1".encode()
         return b"\r\n".join([first, *kept, b"Connection: close", b""]) + login + b"\r\n"
 
 
-def _login(proxy: str) -> str:
+def _proxy_authorization(proxy: str) -> str:
     parts = urlsplit(proxy)
     if not parts.username:
         return ""

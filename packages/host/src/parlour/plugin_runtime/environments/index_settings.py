@@ -18,19 +18,28 @@ from urllib.parse import unquote, urlsplit
 from parlour_sdk.values import dataclass
 
 DEFAULT_INDEX = "https://pypi.org/simple"
-COMPANIONS = {
+FILE_HOSTS = {
     "pypi.org": "files.pythonhosted.org",
     "test.pypi.org": "test-files.pythonhosted.org",
     "download.pytorch.org": "download-r2.pytorch.org",
 }
 """Well-known indexes whose files are on another host."""
-OVERRIDDEN = ("UV_CACHE_DIR", "UV_COMPILE_BYTECODE", "UV_LINK_MODE", "UV_NO_CACHE", "UV_PYTHON", "UV_SYSTEM_PYTHON")
+OVERRIDDEN_VARIABLES = (
+    "UV_CACHE_DIR",
+    "UV_COMPILE_BYTECODE",
+    "UV_LINK_MODE",
+    "UV_NO_CACHE",
+    "UV_PYTHON",
+    "UV_SYSTEM_PYTHON",
+)
 """Variables of uv that the installer sets itself or that would start the new environment's Python."""
 MAX_PAGES = 1000
 MAX_PAGE_BYTES = 256 * 1024
 _INDEX_KEY = re.compile(r"index|find[-_]links", re.IGNORECASE)
 _DEFAULT_KEYS = ("UV_DEFAULT_INDEX", "UV_INDEX_URL", "UV_NO_INDEX")
-_NOT_SHOWN = re.compile(r"(CACHE|TOOL|BIN|INSTALL)_DIR$|PIP_(LOG|TARGET|PREFIX|ROOT|SRC)$|_(USERNAME|PASSWORD|TOKEN)$")
+_NO_PATH_VARIABLES = re.compile(
+    r"(CACHE|TOOL|BIN|INSTALL)_DIR$|PIP_(LOG|TARGET|PREFIX|ROOT|SRC)$|_(USERNAME|PASSWORD|TOKEN)$"
+)
 """Variables that are not searched for paths: folders that an installation only writes to, and logins, which may look
 like a path."""
 _INDEX_NAME = re.compile(r"^[\w.-]+=(?=[/~.]|\w+:)")
@@ -42,12 +51,12 @@ _NO_PACKAGE = (":all:", ":none:", "True")
 _NO_WHEELS = ("only-binary", ":none:")
 _PORTS = {"http": 80, "https": 443}
 
-Address = tuple[str, int]
+HostPort = tuple[str, int]
 """A host's name and a port."""
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class SettingValue:
     """A value of a setting with its key, and the base of relative paths if these are supported."""
 
     key: str
@@ -61,7 +70,7 @@ class IndexSettings:
     """Configuration files of uv and pip."""
     paths: tuple[Path, ...]
     """Local files and folders that the variables and files name."""
-    hosts: frozenset[Address]
+    hosts: frozenset[HostPort]
     """Addresses of the indexes."""
     proxies: Mapping[str, str]
     """Proxies by scheme, from uv's configuration; those of the environment override them."""
@@ -69,7 +78,7 @@ class IndexSettings:
 
 def read(environment: Mapping[str, str]) -> IndexSettings:
     files = tuple(_files(environment))
-    named = [Named(name, value) for name, value in environment.items() if _shown(name)]
+    named = [SettingValue(name, value) for name, value in environment.items() if _may_name_path(name)]
     proxies: dict[str, str] = {}
     default = not any(environment.get(name) for name in _DEFAULT_KEYS)
     for file in files:
@@ -80,22 +89,22 @@ def read(environment: Mapping[str, str]) -> IndexSettings:
         }
         default &= not any(each.key in ("index-url", "pip.index-url", "no-index", "index.default") for each in values)
     paths: dict[Path, None] = {}
-    hosts = {address_of(DEFAULT_INDEX)} if default else set()
+    hosts = {parse_address(DEFAULT_INDEX)} if default else set()
     for each in named:
         is_index = bool(_INDEX_KEY.search(each.key))
-        for word in _words(each.value):
+        for word in _split_value(each.value):
             if word.lower().startswith(("http://", "https://")):
-                hosts |= {address_of(word)} if is_index else set()
+                hosts |= {parse_address(word)} if is_index else set()
             elif (path := _path(word, each.base, is_index)) is not None:
                 paths[path] = None
-                linked, addresses = linked_places(path) if is_index and path.is_dir() else ((), ())
+                linked, addresses = linked_locations(path) if is_index and path.is_dir() else ((), ())
                 paths |= dict.fromkeys(linked)
                 hosts |= set(addresses)
-    hosts |= {(COMPANIONS[host], port) for host, port in hosts if host in COMPANIONS}
+    hosts |= {(FILE_HOSTS[host], port) for host, port in hosts if host in FILE_HOSTS}
     return IndexSettings(files, tuple(paths), frozenset(hosts), proxies)
 
 
-def address_of(url: str) -> Address:
+def parse_address(url: str) -> HostPort:
     parts = urlsplit(url)
     try:
         port = parts.port
@@ -104,10 +113,10 @@ def address_of(url: str) -> Address:
     return (parts.hostname or "").lower(), port or _PORTS.get(parts.scheme.lower(), 443)
 
 
-def linked_places(index: Path) -> tuple[tuple[Path, ...], tuple[Address, ...]]:
+def linked_locations(index: Path) -> tuple[tuple[Path, ...], tuple[HostPort, ...]]:
     """Returns the folders and hosts outside a local index that its pages link to."""
     places: dict[Path, None] = {}
-    addresses: dict[Address, None] = {}
+    addresses: dict[HostPort, None] = {}
     for page in islice(index.glob("*/index.html"), MAX_PAGES):
         try:
             with page.open(encoding="utf-8", errors="replace") as opened:
@@ -116,7 +125,7 @@ def linked_places(index: Path) -> tuple[tuple[Path, ...], tuple[Address, ...]]:
             continue
         for link in _LINK.findall(text):
             if link.startswith(("http://", "https://")):
-                addresses[address_of(link)] = None
+                addresses[parse_address(link)] = None
             elif link.startswith("file:"):
                 places[Path(unquote(urlsplit(link).path)).parent] = None
             elif (beside := _beside(index, Path(os.path.normpath(page.parent / unquote(link))))) is not None:
@@ -148,7 +157,7 @@ def forced_build(environment: Mapping[str, str]) -> str:
     return ""
 
 
-def netrc_of(hosts: frozenset[Address], environment: Mapping[str, str]) -> str:
+def netrc_for(hosts: frozenset[HostPort], environment: Mapping[str, str]) -> str:
     """Returns the entries of the user's netrc file for the indexes and for no other host."""
     file = Path(environment.get("NETRC") or Path(environment.get("HOME") or "~").expanduser() / ".netrc")
     try:
@@ -168,8 +177,8 @@ def _quoted(word: str) -> str:
     return word if re.fullmatch(r"[^\s\"\\]+", word) else '"' + re.sub(r'(["\\])', r"\\\1", word) + '"'
 
 
-def _shown(name: str) -> bool:
-    return name.startswith(("UV_", "PIP_")) and name not in OVERRIDDEN and not _NOT_SHOWN.search(name)
+def _may_name_path(name: str) -> bool:
+    return name.startswith(("UV_", "PIP_")) and name not in OVERRIDDEN_VARIABLES and not _NO_PATH_VARIABLES.search(name)
 
 
 def _files(environment: Mapping[str, str]) -> Iterator[Path]:
@@ -182,7 +191,7 @@ def _files(environment: Mapping[str, str]) -> Iterator[Path]:
             yield Path(place).absolute()
 
 
-def _toml(file: Path) -> list[Named]:
+def _toml(file: Path) -> list[SettingValue]:
     try:
         content = tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
@@ -190,7 +199,7 @@ def _toml(file: Path) -> list[Named]:
     return list(_flat(content, "", file.parent))
 
 
-def _flat(value: Any, key: str, base: Path) -> Iterator[Named]:
+def _flat(value: Any, key: str, base: Path) -> Iterator[SettingValue]:
     match value:
         case dict():
             for name, each in value.items():
@@ -199,20 +208,20 @@ def _flat(value: Any, key: str, base: Path) -> Iterator[Named]:
             for each in value:
                 yield from _flat(each, key, base)
         case str() | True:
-            yield Named(key, str(value), base)
+            yield SettingValue(key, str(value), base)
 
 
-def _ini(file: Path) -> list[Named]:
+def _ini(file: Path) -> list[SettingValue]:
     parser = configparser.RawConfigParser()
     try:
         parser.read(file, encoding="utf-8")
     except (OSError, UnicodeDecodeError, configparser.Error):
         return []
     # These keys are pip's, so they don't decide whether uv uses its default index.
-    return [Named(f"pip:{key}", value) for section in parser.sections() for key, value in parser.items(section)]
+    return [SettingValue(f"pip:{key}", value) for section in parser.sections() for key, value in parser.items(section)]
 
 
-def _words(value: str) -> list[str]:
+def _split_value(value: str) -> list[str]:
     """Returns the value and its parts, since some settings are lists and some paths have spaces."""
     parts = [value, *re.split(r"[\s,]+", value), *value.split(",")]
     return list(dict.fromkeys(_INDEX_NAME.sub("", part.strip()) for part in parts if part.strip()))

@@ -16,13 +16,13 @@ from typing import Protocol
 from parlour_sdk.values import dataclass
 
 from ..packages import subprocesses
-from ..packages.subprocesses import Finished, Tell
+from ..packages.subprocesses import OnLine, ProcessResult
 from ..process.bubblewrap import BubblewrapLauncher
-from ..process.bubblewrap.mounts import installer_arguments, is_hidden
-from ..process.launcher import Start
+from ..process.bubblewrap.mounts import installer_mounts, is_hidden
+from ..process.launcher import LaunchSpec
 from . import index_relay, index_settings, uv
 from .index_proxy import IndexProxy
-from .index_settings import Address, IndexSettings
+from .index_settings import HostPort, IndexSettings
 
 SOCKET = Path("/run/parlour/index")
 RELAY = Path("/run/parlour/index_relay.py")
@@ -43,11 +43,11 @@ class PackageInstaller(Protocol):
         """True if packages without a wheel may be built, which runs their code."""
         ...
 
-    async def run(self, arguments: Sequence[str], tell: Tell) -> Finished:
+    async def run(self, arguments: Sequence[str], tell: OnLine) -> ProcessResult:
         """Runs uv with these arguments."""
         ...
 
-    async def compile(self, environment: Path, final: Path, tell: Tell) -> None:
+    async def compile(self, environment: Path, final: Path, tell: OnLine) -> None:
         """Compiles the environment, which will be moved to `final`, to bytecode."""
         ...
 
@@ -64,10 +64,10 @@ class PlainInstaller:
     cache: Path
     builds_sources: bool = False
 
-    async def run(self, arguments: Sequence[str], tell: Tell) -> Finished:
+    async def run(self, arguments: Sequence[str], tell: OnLine) -> ProcessResult:
         return await subprocesses.run(uv.command(self.program, arguments), uv.environment(os.environ, self.cache), tell)
 
-    async def compile(self, environment: Path, final: Path, tell: Tell) -> None:
+    async def compile(self, environment: Path, final: Path, tell: OnLine) -> None:
         """Does nothing: Python compiles each module when it is first imported."""
 
     def advice(self) -> str:
@@ -85,19 +85,19 @@ class SandboxedInstaller:
     socket: Path
     builds_sources: bool = False
 
-    async def run(self, arguments: Sequence[str], tell: Tell) -> Finished:
+    async def run(self, arguments: Sequence[str], tell: OnLine) -> ProcessResult:
         inside = [str(base_python()), "-I", "-S", str(RELAY), str(SOCKET), *uv.command(self.program, arguments)]
         options = [*self._mounts(), "--chdir", "/"]
-        with self.launcher.boxed(options, inside) as boxed:
+        with self.launcher.wrap(options, inside) as boxed:
             return await subprocesses.run(boxed.arguments, self._environment(), tell, boxed.descriptors)
 
-    async def compile(self, environment: Path, final: Path, tell: Tell) -> None:
+    async def compile(self, environment: Path, final: Path, tell: OnLine) -> None:
         """Compiles in a plugin's sandbox with the base Python, which reads no `.pth` file of the environment."""
         folder = site_packages(environment)
         python = base_python()
-        start = Start("parlour/compiler", folder, folder, python)
+        start = LaunchSpec("parlour/compiler", folder, folder, python)
         words = ["-I", "-S", "-m", "compileall", "-q", "-j", COMPILE_WORKERS, "-s", str(environment), "-p", str(final)]
-        with self.launcher.command(start, [str(python), *words, str(folder)]) as boxed:
+        with self.launcher.wrap_plugin(start, [str(python), *words, str(folder)]) as boxed:
             finished = await subprocesses.run(boxed.arguments, {}, descriptors=boxed.descriptors)
         if finished.status != 0:
             tell("some files could not be compiled to bytecode; Python reads them as they are")
@@ -120,13 +120,13 @@ class SandboxedInstaller:
                 bound[file].write_text(text, encoding="utf-8")
         shown = [*self.settings.files, *self.settings.paths, *optional]
         writable = [self.staging, self.cache]
-        return installer_arguments(self.program, shown, writable, bound, self.launcher.hidden)
+        return installer_mounts(self.program, shown, writable, bound, self.launcher.hidden)
 
     def _environment(self) -> dict[str, str]:
         logins = self.staging / "netrc"
-        logins.write_text(index_settings.netrc_of(self.settings.hosts, os.environ), encoding="utf-8")
+        logins.write_text(index_settings.netrc_for(self.settings.hosts, os.environ), encoding="utf-8")
         logins.chmod(0o600)
-        proxied = {name.lower() for name in uv.PROXIES}
+        proxied = {name.lower() for name in uv.PROXY_VARIABLES}
         kept = {
             name: value for name, value in uv.environment(os.environ, self.cache).items() if name.lower() not in proxied
         }
@@ -135,14 +135,14 @@ class SandboxedInstaller:
 
 
 @contextlib.asynccontextmanager
-async def sandboxed(
+async def open_sandboxed_installer(
     launcher: BubblewrapLauncher,
     program: Path,
     staging: Path,
     cache: Path,
     index_hosts: Sequence[str],
     builds_sources: bool,
-    tell: Tell,
+    tell: OnLine,
 ) -> AsyncIterator[SandboxedInstaller]:
     """Yields an installer whose proxy listens until the block ends."""
     with program.open("rb") as opened:
@@ -154,13 +154,13 @@ async def sandboxed(
     for path in (*settings.files, *settings.paths):
         if is_hidden(path, launcher.hidden):
             tell(f"{path} lies in the data directory, which the installer does not see; move it out of there to use it")
-    more = frozenset(address for written in index_hosts for address in addresses(written))
+    more = frozenset(address for written in index_hosts for address in parse_index_host(written))
     proxy = IndexProxy(settings.hosts | more, settings.proxies, tell)
-    async with proxy.listening() as socket:
+    async with proxy.listen() as socket:
         yield SandboxedInstaller(program, cache, staging, launcher, settings, proxy, socket, builds_sources)
 
 
-def addresses(written: str) -> list[Address]:
+def parse_index_host(written: str) -> list[HostPort]:
     """Returns the addresses that `host` or `host:port` means."""
     host, _, port = (
         written.lower().rpartition(":") if written.rpartition(":")[2].isdigit() else (written.lower(), "", "")

@@ -7,9 +7,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from .index_settings import OVERRIDDEN
+from .index_settings import OVERRIDDEN_VARIABLES
 
-KEPT = (
+FORWARDED_VARIABLES = (
     "PATH",
     "HOME",
     "LANG",
@@ -20,8 +20,8 @@ KEPT = (
     "SSL_CLIENT_CERT",
     "XDG_CONFIG_HOME",
 )
-PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
-REASON_CHARACTERS = 600
+PROXY_VARIABLES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
+MAX_REASON_CHARACTERS = 600
 
 
 class UvMissing(Exception):
@@ -34,7 +34,7 @@ class UvMissing(Exception):
         )
 
 
-def find(setting: Path | None) -> Path:
+def find_uv(setting: Path | None) -> Path:
     """Returns uv: from the setting, from PATH, beside this Python, or where `make setup` puts it, in this order."""
     if setting is not None:
         if os.access(setting, os.X_OK) and setting.is_file():
@@ -57,12 +57,14 @@ def environment(own: Mapping[str, str], cache: Path) -> dict[str, str]:
 
     The cache is the installer's own. Files are copied from it, so that environments of plugins share none.
     """
-    kept = {name: value for name, value in own.items() if name in KEPT or name.upper() in PROXIES}
-    chosen = {name: value for name, value in own.items() if name.startswith("UV_") and name not in OVERRIDDEN}
+    kept = {
+        name: value for name, value in own.items() if name in FORWARDED_VARIABLES or name.upper() in PROXY_VARIABLES
+    }
+    chosen = {name: value for name, value in own.items() if name.startswith("UV_") and name not in OVERRIDDEN_VARIABLES}
     return kept | chosen | {"UV_CACHE_DIR": str(cache), "UV_LINK_MODE": "copy", "UV_PYTHON_DOWNLOADS": "never"}
 
 
-def reason(lines: tuple[str, ...]) -> str:
+def failure_reason(lines: tuple[str, ...]) -> str:
     """Returns uv's reason for a failure as one line.
 
     The cause says more than the error, and hints are left out, since they are for users of uv.
@@ -70,4 +72,6 @@ def reason(lines: tuple[str, ...]) -> str:
     plain = [re.sub(r"[×╰─▶├│]+", " ", line).strip() for line in lines if not line.lstrip().startswith("hint:")]
     starts = [number for number, line in enumerate(plain) if line.startswith(("error:", "cause:", "Caused by:"))]
     words = " ".join(plain[starts[-1] :] if starts else plain[-5:])
-    return " ".join(re.sub(r"^(error|cause|Caused by):", "", words).split())[:REASON_CHARACTERS] or "uv gave no reason"
+    return (
+        " ".join(re.sub(r"^(error|cause|Caused by):", "", words).split())[:MAX_REASON_CHARACTERS] or "uv gave no reason"
+    )

@@ -13,17 +13,25 @@ from parlour_sdk.values import dataclass
 
 from . import zip_directory
 
-BLOCK = 256 * 1024
-RATIO = 200
+BLOCK_BYTES = 256 * 1024
+MAX_COMPRESSION_RATIO = 200
 """Maximum ratio of unpacked to packed bytes. Text shrinks to a tenth; an archive beyond this ratio was made to fill a
 disk."""
-HARMLESS_BYTES = 1024 * 1024
+RATIO_CHECK_MIN_BYTES = 1024 * 1024
 """Unpacked bytes up to which the ratio does not matter."""
-ENTRY_BYTES = 4096
+MAX_ENTRY_BYTES = 4096
 """Maximum bytes of one entry in the directory of the zip, for its name and what packers add."""
-DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, OverflowError, NotImplementedError, struct.error)
-PATH_BYTES = 1000
-NAME_BYTES = 255
+DAMAGED_ARCHIVE_ERRORS = (
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    ValueError,
+    OverflowError,
+    NotImplementedError,
+    struct.error,
+)
+MAX_PATH_BYTES = 1000
+MAX_NAME_BYTES = 255
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +58,15 @@ def unpack(archive: Path, target: Path, limits: SizeLimits, called: str = "") ->
     `called` is the archive's name for people.
     """
     try:
-        _judge_directory(archive, limits)
+        _check_directory(archive, limits)
         with zipfile.ZipFile(archive) as opened:
             entries = opened.infolist()
-            _judge_sizes(entries, archive.stat().st_size, limits)
-            _judge_names(entries)
+            _check_sizes(entries, archive.stat().st_size, limits)
+            _check_names(entries)
             written = 0
             for entry in entries:
                 written += _write(opened, entry, target, limits.bytes - written)
-    except DAMAGED as error:
+    except DAMAGED_ARCHIVE_ERRORS as error:
         raise PluginInvalid(_damaged(called or archive.name, error)) from error
     except OSError as error:
         if error.errno != errno.EINVAL:  # EINVAL: an offset in the archive is not valid
@@ -70,65 +78,69 @@ def _damaged(called: str, error: Exception) -> str:
     return f"{called} is not a zip file, or a damaged one: {error}; pack the plugin's folder again"
 
 
-def _judge_directory(archive: Path, limits: SizeLimits) -> None:
+def _check_directory(archive: Path, limits: SizeLimits) -> None:
     """Checks the size of the directory before any of it is in memory."""
     entries, size = zip_directory.measure(archive, limits.files)
     limits.check(entries, 0)
-    most = limits.files * ENTRY_BYTES
+    most = limits.files * MAX_ENTRY_BYTES
     if most < size <= archive.stat().st_size:  # a size beyond that of the archive means damage
         raise PluginInvalid(f"its list of files has {size} bytes, and may have {most}; pack the plugin's folder again")
 
 
-def _judge_sizes(entries: list[zipfile.ZipInfo], packed: int, limits: SizeLimits) -> None:
+def _check_sizes(entries: list[zipfile.ZipInfo], packed: int, limits: SizeLimits) -> None:
     total = sum(entry.file_size for entry in entries)
     limits.check(len(entries), total)
-    if total > max(RATIO * packed, HARMLESS_BYTES):
+    if total > max(MAX_COMPRESSION_RATIO * packed, RATIO_CHECK_MIN_BYTES):
         raise PluginInvalid(
             f"its {packed} bytes claim to unpack to {total}, which no plugin does; pack it again without the file that "
             "has next to nothing in it"
         )
 
 
-def _judge_names(entries: list[zipfile.ZipInfo]) -> None:
+def _check_names(entries: list[zipfile.ZipInfo]) -> None:
     files: set[str] = set()
     folders: set[str] = set()
     for entry in entries:
-        path = _judged(entry)
+        path = _checked_path(entry)
         key = unicodedata.normalize("NFC", str(path)).casefold()
         above = {unicodedata.normalize("NFC", str(each)).casefold() for each in path.parents}
         if key in files or (not entry.is_dir() and key in folders) or above & files:
             raise PluginInvalid(
-                f"two entries are one file where upper and lower case are the same: {_shown(entry)}; rename one of them"
+                f"two entries are one file where upper and lower case are the same: {_entry_text(entry)}; "
+                "rename one of them"
             )
         folders |= above
         (folders if entry.is_dir() else files).add(key)
 
 
-def _judged(entry: zipfile.ZipInfo) -> PurePosixPath:
+def _checked_path(entry: zipfile.ZipInfo) -> PurePosixPath:
     name = entry.filename
     parts = name.removesuffix("/").split("/")
     if "\0" in entry.orig_filename or "\\" in name or any(unicodedata.category(each) == "Cc" for each in name):
-        raise PluginInvalid(f"an entry's name has a character that no file name may have: {_shown(entry)}; rename it")
+        raise PluginInvalid(
+            f"an entry's name has a character that no file name may have: {_entry_text(entry)}; rename it"
+        )
     if name.startswith("/") or name[1:2] == ":" or any(part in ("", ".", "..") for part in parts):
         raise PluginInvalid(
-            f"an entry would leave the plugin's folder: {_shown(entry)}; pack the folder again, with names inside it "
+            f"an entry would leave the plugin's folder: {_entry_text(entry)}; "
+            "pack the folder again, with names inside it "
             "only (parlour plugin build does)"
         )
-    if len(name.encode()) > PATH_BYTES or any(len(part.encode()) > NAME_BYTES for part in parts):
-        raise PluginInvalid(f"an entry's name is too long: {_shown(entry)}; shorten it")
+    if len(name.encode()) > MAX_PATH_BYTES or any(len(part.encode()) > MAX_NAME_BYTES for part in parts):
+        raise PluginInvalid(f"an entry's name is too long: {_entry_text(entry)}; shorten it")
     if stat.S_IFMT(entry.external_attr >> 16) not in (0, stat.S_IFREG, stat.S_IFDIR):
         raise PluginInvalid(
-            f"an entry is neither a file nor a folder, but a link or a device: {_shown(entry)}; "
+            f"an entry is neither a file nor a folder, but a link or a device: {_entry_text(entry)}; "
             "put the file itself there"
         )
     if entry.flag_bits & 1:
-        raise PluginInvalid(f"an entry is encrypted: {_shown(entry)}; pack it without a password")
+        raise PluginInvalid(f"an entry is encrypted: {_entry_text(entry)}; pack it without a password")
     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise PluginInvalid(f"an entry is packed in an unusual way: {_shown(entry)}; pack it with deflate")
+        raise PluginInvalid(f"an entry is packed in an unusual way: {_entry_text(entry)}; pack it with deflate")
     return PurePosixPath(*parts)
 
 
-def _shown(entry: zipfile.ZipInfo) -> str:
+def _entry_text(entry: zipfile.ZipInfo) -> str:
     return repr(entry.orig_filename[:200])
 
 
@@ -141,7 +153,7 @@ def _write(opened: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path, room: 
     place.parent.mkdir(parents=True, exist_ok=True)
     written = 0
     with opened.open(entry) as source, place.open("xb") as file:
-        while block := source.read(BLOCK):
+        while block := source.read(BLOCK_BYTES):
             written += len(block)
             if written > room:
                 raise PluginInvalid(

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from parlour_sdk.plugin import PluginInvalid
 
-from .archive import BLOCK, PATH_BYTES, SizeLimits
+from .archive import BLOCK_BYTES, MAX_PATH_BYTES, SizeLimits
 
-LEFT_OUT = ("__pycache__", ".git", ".venv", "venv", ".pytest_cache", ".mypy_cache", ".ruff_cache", "tests")
+EXCLUDED_NAMES = ("__pycache__", ".git", ".venv", "venv", ".pytest_cache", ".mypy_cache", ".ruff_cache", "tests")
 
 
 def copy(source: Path, target: Path, limits: SizeLimits) -> None:
@@ -22,8 +22,10 @@ def copy(source: Path, target: Path, limits: SizeLimits) -> None:
     target.mkdir(mode=0o700)
     for path, information in _walk(source):
         name = path.relative_to(source)
-        if len(os.fsencode(name)) > PATH_BYTES:
-            raise PluginInvalid(f"{str(name)[:100]}... lies too deep: a path may have {PATH_BYTES} bytes; move it up")
+        if len(os.fsencode(name)) > MAX_PATH_BYTES:
+            raise PluginInvalid(
+                f"{str(name)[:100]}... lies too deep: a path may have {MAX_PATH_BYTES} bytes; move it up"
+            )
         folder = stat.S_ISDIR(information.st_mode)
         count, total = count + 1, total + (0 if folder else information.st_size)
         limits.check(count, total)
@@ -42,7 +44,7 @@ def digest(folder: Path) -> str:
             name = path.relative_to(folder).as_posix().encode()
             whole.update(len(name).to_bytes(8, "big") + name + information.st_size.to_bytes(8, "big"))
             with path.open("rb") as file:
-                while block := file.read(BLOCK):
+                while block := file.read(BLOCK_BYTES):
                     whole.update(block)
     return whole.hexdigest()
 
@@ -64,7 +66,7 @@ def _walk(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
 
 def _inside(folder: Path) -> list[Path]:
     """Returns the entries of a folder, the first one last."""
-    return sorted((path for path in folder.iterdir() if path.name not in LEFT_OUT), reverse=True)
+    return sorted((path for path in folder.iterdir() if path.name not in EXCLUDED_NAMES), reverse=True)
 
 
 def delete(folder: Path) -> None:

@@ -10,24 +10,33 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 from parlour_sdk.plugin import PluginInvalid
 from parlour_sdk.values import dataclass
 
-from ..disk_errors import FULL
+from ..disk_errors import NO_SPACE_ERRNOS
 from .archive import SizeLimits
-from .subprocesses import Tell, nothing, run
+from .subprocesses import OnLine, ignore_line, run
 
 PROTOCOLS = ("https", "ssh", "file")
-FORMS = "git+https://HOST/REPOSITORY or git+FOLDER, then @REVISION and #subdirectory=FOLDER if needed"
-KEPT = ("PATH", "HOME", "LANG", "TMPDIR", "SSH_AUTH_SOCK", "SSL_CERT_FILE", "SSL_CERT_DIR", "XDG_CONFIG_HOME")
-PROXIES = ("HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "https_proxy", "all_proxy", "no_proxy")
+ACCEPTED_FORMS = "git+https://HOST/REPOSITORY or git+FOLDER, then @REVISION and #subdirectory=FOLDER if needed"
+FORWARDED_VARIABLES = (
+    "PATH",
+    "HOME",
+    "LANG",
+    "TMPDIR",
+    "SSH_AUTH_SOCK",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "XDG_CONFIG_HOME",
+)
+PROXY_VARIABLES = ("HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "https_proxy", "all_proxy", "no_proxy")
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class GitAddress:
     repository: str
     revision: str = "HEAD"
     subfolder: str = ""
 
     @property
-    def shown(self) -> str:
+    def display_url(self) -> str:
         """The address without its password, since addresses are stored and printed."""
         parts = urlsplit(self.repository)
         host = parts.netloc.rpartition("@")[2]
@@ -40,26 +49,26 @@ def is_address(source: str) -> bool:
     return source.startswith(("git+", "https://", "ssh://"))
 
 
-def parse(source: str) -> Address:
+def parse(source: str) -> GitAddress:
     """Parses `git+URL@REVISION#subdirectory=FOLDER`, the form that pip uses."""
     try:
         parts = urlsplit(source.removeprefix("git+"))
     except ValueError:
-        raise PluginInvalid(f"'{source}' is not an address; write {FORMS}") from None
+        raise PluginInvalid(f"'{source}' is not an address; write {ACCEPTED_FORMS}") from None
     scheme = parts.scheme or "file"
     whole = "@" not in parts.path or (scheme == "file" and Path(unquote(parts.path)).is_dir())
     path, at, revision = (parts.path, "", "HEAD") if whole else parts.path.rpartition("@")
     name, _, subfolder = parts.fragment.partition("=")
     if scheme not in PROTOCOLS or parts.query or name not in ("", "subdirectory") or (name and not subfolder):
-        raise PluginInvalid(f"'{source}' is not a git address that can be used; write {FORMS}")
+        raise PluginInvalid(f"'{source}' is not a git address that can be used; write {ACCEPTED_FORMS}")
     if not path or revision.startswith("-") or (at and not revision):
-        raise PluginInvalid(f"'{source}' names no repository or no revision; write {FORMS}")
+        raise PluginInvalid(f"'{source}' names no repository or no revision; write {ACCEPTED_FORMS}")
     if scheme == "file":
-        return Address(f"file://{Path(unquote(path)).absolute()}", revision, unquote(subfolder))
-    return Address(urlunsplit((scheme, parts.netloc, path, "", "")), revision, unquote(subfolder))
+        return GitAddress(f"file://{Path(unquote(path)).absolute()}", revision, unquote(subfolder))
+    return GitAddress(urlunsplit((scheme, parts.netloc, path, "", "")), revision, unquote(subfolder))
 
 
-async def fetch(address: Address, target: Path, seconds: float, limits: SizeLimits) -> Path:
+async def fetch(address: GitAddress, target: Path, seconds: float, limits: SizeLimits) -> Path:
     """Creates `target` and returns the plugin's folder inside it. No other file of the repository is written."""
     if shutil.which("git") is None:
         raise PluginInvalid("git is not installed here; install it, or install the plugin from a folder or a zip")
@@ -73,14 +82,14 @@ async def fetch(address: Address, target: Path, seconds: float, limits: SizeLimi
                 *(*here, "fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules"),
                 *("--", address.repository, address.revision),
             )
-            await _judge(address, here, folder, limits)
+            await _check_size(address, here, folder, limits)
             await _git(address, *here, "--literal-pathspecs", "checkout", "--quiet", "FETCH_HEAD", "--", folder)
     except TimeoutError:
-        raise PluginInvalid(f"{address.shown} did not answer within {seconds:g} s; try again later") from None
+        raise PluginInvalid(f"{address.display_url} did not answer within {seconds:g} s; try again later") from None
     return target / folder
 
 
-async def _judge(address: Address, here: tuple[str, str], folder: str, limits: SizeLimits) -> None:
+async def _check_size(address: GitAddress, here: tuple[str, str], folder: str, limits: SizeLimits) -> None:
     """Checks size and number of the files before they are written.
 
     A few thousand bytes of a repository may stand for more than a disk holds.
@@ -97,14 +106,16 @@ async def _judge(address: Address, here: tuple[str, str], folder: str, limits: S
     try:
         await _git(address, *here, "rev-parse", "--quiet", "--verify", tree)
     except PluginInvalid:
-        raise PluginInvalid(f"{address.shown}: there is no folder '{address.subfolder}' in it") from None
+        raise PluginInvalid(f"{address.display_url}: there is no folder '{address.subfolder}' in it") from None
     await _git(address, *here, "ls-tree", "-r", "--long", tree, tell=count)
 
 
-async def _git(address: Address, *arguments: str, tell: Tell = nothing) -> None:
+async def _git(address: GitAddress, *arguments: str, tell: OnLine = ignore_line) -> None:
     safety = ("core.hooksPath=/dev/null", "core.fsmonitor=false", "submodule.recurse=false", "credential.interactive=0")
     options = [word for setting in safety for word in ("-c", setting)]
-    environment = {name: os.environ[name] for name in (*KEPT, *PROXIES) if name in os.environ} | {
+    environment = {
+        name: os.environ[name] for name in (*FORWARDED_VARIABLES, *PROXY_VARIABLES) if name in os.environ
+    } | {
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_ALLOW_PROTOCOL": ":".join(PROTOCOLS),
         "GIT_LFS_SKIP_SMUDGE": "1",
@@ -113,9 +124,11 @@ async def _git(address: Address, *arguments: str, tell: Tell = nothing) -> None:
     }
     finished = await run(["git", *options, *arguments], environment, tell)
     if finished.status != 0:
-        for number in FULL:
+        for number in NO_SPACE_ERRNOS:
             if any(os.strerror(number) in line for line in finished.lines):
                 raise OSError(number, os.strerror(number))
         fatal = [line.removeprefix("fatal: ") for line in finished.lines if line.startswith("fatal: ")]
         words = next(iter([*fatal, *finished.lines[-1:]]), "git gave no reason")
-        raise PluginInvalid(f"{address.shown} can't be fetched: {words.replace(address.repository, address.shown)}")
+        raise PluginInvalid(
+            f"{address.display_url} can't be fetched: {words.replace(address.repository, address.display_url)}"
+        )

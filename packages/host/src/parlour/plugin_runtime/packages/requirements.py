@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from parlour_sdk.plugin import Plugin, PluginInvalid
+from parlour_sdk.plugin import PluginDefinition, PluginInvalid
 from parlour_sdk.values import dataclass
 
 _COMMENT = re.compile(r"(^|\s)#.*")
@@ -17,7 +17,7 @@ _REQUIREMENT = re.compile(
 _HASHES = re.compile(r"(\s--hash=[\w:=-]+)+$")
 """Hashes only narrow down which files are accepted."""
 _ARCHIVES = (".whl", ".zip", ".egg", ".tar", ".tgz", ".gz", ".bz2", ".xz")
-MOST_BYTES = 256 * 1024
+MAX_FILE_BYTES = 256 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +25,13 @@ class Requirements:
     lines: tuple[str, ...] = ()
     """Lines of the file without comments, sorted, so that plugins with the same requirements have equal ones."""
 
-    def named_in(self, text: str) -> str:
+    def find_in(self, text: str) -> str:
         """Returns the first requirement whose name occurs in the text; empty if none does."""
-        words = set(re.split(r"[^a-z0-9-]+", _plain(text)))
-        return next((line for line in self.lines if _plain(name_of(line)) in words), "")
+        words = set(re.split(r"[^a-z0-9-]+", _normalize(text)))
+        return next((line for line in self.lines if _normalize(package_name(line)) in words), "")
 
 
-def read_requirements(plugin: Plugin) -> Requirements:
+def read_requirements(plugin: PluginDefinition) -> Requirements:
     """Returns the requirements; empty if the manifest names no file, or one that asks for nothing."""
     named = plugin.manifest.execution.requirements
     if named is None:
@@ -39,23 +39,23 @@ def read_requirements(plugin: Plugin) -> Requirements:
     file = (plugin.folder / named).resolve()
     if not file.is_relative_to(plugin.folder.resolve()):
         raise PluginInvalid(f"manifest.yaml: execution.requirements: '{named}' leaves the plugin's folder")
-    return Requirements(tuple(sorted({_checked(line, named, number) for number, line in _lines(file, named)})))
+    return Requirements(tuple(sorted({_check_line(line, named, number) for number, line in _lines(file, named)})))
 
 
-def name_of(line: str) -> str:
+def package_name(line: str) -> str:
     found = _NAMED.match(line)
     return found.group() if found else ""
 
 
-def _plain(name: str) -> str:
+def _normalize(name: str) -> str:
     return re.sub(r"[._-]+", "-", name).lower()
 
 
 def _lines(file: Path, named: str) -> list[tuple[int, str]]:
     """Returns the lines, numbered from 1. A line that ends with a backslash continues in the next."""
     try:
-        if file.stat().st_size > MOST_BYTES:
-            raise PluginInvalid(f"{named}: a requirements file may have at most {MOST_BYTES} bytes")
+        if file.stat().st_size > MAX_FILE_BYTES:
+            raise PluginInvalid(f"{named}: a requirements file may have at most {MAX_FILE_BYTES} bytes")
         text = file.read_text(encoding="utf-8")
     except OSError as error:
         raise PluginInvalid(
@@ -76,7 +76,7 @@ def _lines(file: Path, named: str) -> list[tuple[int, str]]:
     return [*found, (len(text.splitlines()), " ".join(begun.split()))] if begun.strip() else found
 
 
-def _checked(line: str, named: str, number: int) -> str:
+def _check_line(line: str, named: str, number: int) -> str:
     """Returns the line. Raises PluginInvalid unless it means the same everywhere.
 
     So the text of the requirements alone identifies an environment.

@@ -6,16 +6,16 @@ import zipfile
 from dataclasses import field
 from pathlib import Path
 
-from parlour_sdk.plugin import Plugin, PluginInvalid, packaged, read_plugin
+from parlour_sdk.plugin import PluginDefinition, PluginInvalid, package_files, read_plugin
 from parlour_sdk.values import dataclass
 
-from ..store import safe
+from ..store import require_safe_name
 from . import file_tree, git
 from .archive import SizeLimits, unpack
 from .requirements import Requirements, read_requirements
 
-NAME_BYTES = 255
-VERSION_CHARACTERS = 100
+MAX_NAME_BYTES = 255
+MAX_VERSION_CHARACTERS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class PackageRules:
 class Package:
     """A plugin that was read and checked, in a folder of its own."""
 
-    plugin: Plugin
+    plugin: PluginDefinition
     requirements: Requirements
     source: str
     sha256: str
@@ -51,9 +51,9 @@ async def stage(source: str, shown: str | None, staging: Path, rules: PackageRul
     if git.is_address(source):
         address = git.parse(source)
         found = await git.fetch(address, staging / "fetched", rules.fetch_seconds, rules.sizes)
-        return await asyncio.to_thread(_take, found, address.shown, staging, rules)
+        return await asyncio.to_thread(_stage_folder, found, address.display_url, staging, rules)
     try:
-        return await asyncio.to_thread(_take_local, _path(source), shown, staging, rules)
+        return await asyncio.to_thread(_stage_local, _path(source), shown, staging, rules)
     except (PermissionError, FileNotFoundError) as error:
         if error.filename is None or Path(error.filename).is_relative_to(staging):
             raise
@@ -67,49 +67,51 @@ def _path(source: str) -> Path:
         path = Path(source).expanduser()
     except RuntimeError:
         raise PluginInvalid(f"'{source}' names a user who is not there; write the whole path") from None
-    if any(len(os.fsencode(part)) > NAME_BYTES for part in path.parts):
+    if any(len(os.fsencode(part)) > MAX_NAME_BYTES for part in path.parts):
         raise PluginInvalid("the source is no path: a name in it is too long for a file")
     return path
 
 
-def _take_local(path: Path, called: str | None, staging: Path, rules: PackageRules) -> Package:
+def _stage_local(path: Path, called: str | None, staging: Path, rules: PackageRules) -> Package:
     shown = called or str(path.absolute())
     if path.is_dir():
-        _judge_place(path, staging)
+        _check_location(path, staging)
         read_plugin(path)  # errors name the path that the operator knows
-        return _take(path, shown, staging, rules)
+        return _stage_folder(path, shown, staging, rules)
     if not path.is_file():
-        raise PluginInvalid(f"{path} is not there; name a folder, a .py file, a zip or a git address ({git.FORMS})")
+        raise PluginInvalid(
+            f"{path} is not there; name a folder, a .py file, a zip or a git address ({git.ACCEPTED_FORMS})"
+        )
     if path.suffix == ".py":
-        return _take(_made_folder(path, staging / "made"), shown, staging, rules)
+        return _stage_folder(_write_single_file(path, staging / "made"), shown, staging, rules)
     with path.open("rb") as file:
         if not zipfile.is_zipfile(file):
             raise PluginInvalid(f"{path} is neither a folder nor a zip file; a plugin is a folder with a manifest.yaml")
     unpacked = staging / "unpacked"
     unpacked.mkdir()
     unpack(path, unpacked, rules.sizes, Path(shown).name)
-    return _take(_top(unpacked), shown, staging, rules)
+    return _stage_folder(_plugin_root(unpacked), shown, staging, rules)
 
 
-def _take(folder: Path, source: str, staging: Path, rules: PackageRules) -> Package:
+def _stage_folder(folder: Path, source: str, staging: Path, rules: PackageRules) -> Package:
     code = staging / "code"
     try:
         file_tree.copy(folder, code, rules.sizes)
         plugin = read_plugin(code)
         for part in (plugin.manifest.metadata.author, plugin.manifest.metadata.name):
-            safe(part)
-        _judge_version(plugin.manifest.metadata.version)
-        warnings = tuple(_without(warning, code) for warning in plugin.warnings)
+            require_safe_name(part)
+        _check_version(plugin.manifest.metadata.version)
+        warnings = tuple(_strip_folders(warning, code) for warning in plugin.warnings)
         return Package(plugin, read_requirements(plugin), source, file_tree.digest(code), warnings)
     except PluginInvalid as error:
-        raise PluginInvalid(_without(str(error), code, folder)) from error
+        raise PluginInvalid(_strip_folders(str(error), code, folder)) from error
 
 
-def _judge_place(folder: Path, staging: Path) -> None:
+def _check_location(folder: Path, staging: Path) -> None:
     """Raises PluginInvalid if a copy of the folder would become part of what is copied."""
     inner = staging.resolve()
     if inner.is_relative_to(folder.resolve()) and not set(inner.relative_to(folder.resolve()).parts) & set(
-        file_tree.LEFT_OUT
+        file_tree.EXCLUDED_NAMES
     ):
         raise PluginInvalid(
             f"the data directory lies in the plugin's folder {folder}: choose another one with --data, "
@@ -117,31 +119,31 @@ def _judge_place(folder: Path, staging: Path) -> None:
         )
 
 
-def _judge_version(version: str) -> None:
-    if not 1 <= len(version) <= VERSION_CHARACTERS or not version.isprintable():
+def _check_version(version: str) -> None:
+    if not 1 <= len(version) <= MAX_VERSION_CHARACTERS or not version.isprintable():
         raise PluginInvalid(
-            f"manifest.yaml: metadata.version has {len(version)} characters; use 1 to {VERSION_CHARACTERS} "
+            f"manifest.yaml: metadata.version has {len(version)} characters; use 1 to {MAX_VERSION_CHARACTERS} "
             "that can be printed, such as 0.1.0"
         )
 
 
-def _made_folder(file: Path, folder: Path) -> Path:
+def _write_single_file(file: Path, folder: Path) -> Path:
     """Creates the folder of a plugin that is one file."""
-    files = packaged(file)
+    files = package_files(file)
     folder.mkdir()
     for name, content in files.items():
         (folder / name).write_bytes(content)
     return folder
 
 
-def _without(message: str, *folders: Path) -> str:
+def _strip_folders(message: str, *folders: Path) -> str:
     """Removes folders from a message, so that it names files as the plugin author knows them."""
     for folder in folders:
         message = message.replace(f"{folder}/", "")
     return message
 
 
-def _top(unpacked: Path) -> Path:
+def _plugin_root(unpacked: Path) -> Path:
     """Returns the plugin's folder. A zip of a folder has that folder at its top, perhaps beside what macOS adds."""
     if (unpacked / "manifest.yaml").exists():
         return unpacked

@@ -8,26 +8,26 @@ from collections.abc import Callable, Mapping, Sequence
 
 from parlour_sdk.values import dataclass
 
-LINE_BYTES = 64 * 1024
-LINES = 200
+MAX_LINE_BYTES = 64 * 1024
+MAX_LINES = 200
 
-Tell = Callable[[str], None]
+OnLine = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
+class ProcessResult:
     status: int
     lines: tuple[str, ...]
     """The last lines of both outputs, without empty ones."""
 
 
-def nothing(line: str) -> None:
+def ignore_line(line: str) -> None:
     """Ignores a line of output."""
 
 
 async def run(
-    arguments: list[str], environment: Mapping[str, str], tell: Tell = nothing, descriptors: Sequence[int] = ()
-) -> Finished:
+    arguments: list[str], environment: Mapping[str, str], tell: OnLine = ignore_line, descriptors: Sequence[int] = ()
+) -> ProcessResult:
     """Runs a program, which inherits the descriptors, and passes on each line of output as it comes."""
     process = await asyncio.create_subprocess_exec(
         *arguments,
@@ -37,7 +37,7 @@ async def run(
         start_new_session=True,
         cwd="/",  # so that no configuration file of the current folder applies
         env=dict(environment),
-        limit=LINE_BYTES,
+        limit=MAX_LINE_BYTES,
         pass_fds=descriptors,
     )
     assert process.stdout is not None
@@ -47,8 +47,8 @@ async def run(
             text = line.decode(errors="replace").rstrip()
             if text:
                 tell(text)
-                lines = [*lines[-LINES:], text]
-        return Finished(await process.wait(), tuple(lines))
+                lines = [*lines[-MAX_LINES:], text]
+        return ProcessResult(await process.wait(), tuple(lines))
     finally:
         if process.returncode is None:
             with contextlib.suppress(ProcessLookupError):

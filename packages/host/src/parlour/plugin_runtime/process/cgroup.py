@@ -12,40 +12,40 @@ from pathlib import Path
 
 from parlour_sdk.values import dataclass
 
-SYSTEM = Path("/sys/fs/cgroup")
-OWN = Path("/proc/self/cgroup")
+CGROUP_ROOT = Path("/sys/fs/cgroup")
+OWN_CGROUP_FILE = Path("/proc/self/cgroup")
 PREFIX = "parlour-"
-_LESS_PER_NICENESS = 1.25
+_SHARE_FACTOR_PER_NICENESS = 1.25
 """Factor by which one step of niceness reduces a share, as in the kernel."""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CgroupParent:
     """A folder in which control groups can be created."""
 
     folder: Path
-    share: str
+    share_file: str
     """Name of the file that sets a group's share of the CPU."""
-    whole: int
+    default_share: int
     """Share of a group that was not changed."""
 
 
 class ControlGroup:
     """A control group. It is created with its first member, and removed by `close` once the last member has exited."""
 
-    def __init__(self, name: str, place: Place | None) -> None:
-        self._place = place
+    def __init__(self, name: str, place: CgroupParent | None) -> None:
+        self._parent = place
         self._folder = place.folder / f"{PREFIX}{os.getpid()}-{name}" if place is not None else None
 
-    def hold(self, pids: Iterable[int], niceness: int) -> None:
+    def add(self, pids: Iterable[int], niceness: int) -> None:
         """Adds those processes that are not members yet. May block for some milliseconds."""
-        if self._place is None or self._folder is None:
+        if self._parent is None or self._folder is None:
             return
         with contextlib.suppress(OSError):  # niceness has to suffice then
             if not self._folder.exists():
                 self._folder.mkdir()
-                share = max(2, round(self._place.whole / _LESS_PER_NICENESS**niceness))
-                (self._folder / self._place.share).write_text(f"{share}")
+                share = max(2, round(self._parent.default_share / _SHARE_FACTOR_PER_NICENESS**niceness))
+                (self._folder / self._parent.share_file).write_text(f"{share}")
             members = self._folder / "cgroup.procs"
             for pid in set(pids).difference(map(int, members.read_text().split())):
                 with contextlib.suppress(OSError):  # it has just ended
@@ -58,15 +58,15 @@ class ControlGroup:
 
 
 @cache
-def place() -> Place | None:
+def cgroup_parent() -> CgroupParent | None:
     """Returns the place for this Host's control groups, or None. Removes groups that earlier Hosts have left."""
-    found = find(OWN, SYSTEM)
+    found = find_cgroup_parent(OWN_CGROUP_FILE, CGROUP_ROOT)
     if found is not None:
-        _sweep(found.folder)
+        _remove_stale_groups(found.folder)
     return found
 
 
-def find(own: Path, system: Path) -> Place | None:
+def find_cgroup_parent(own: Path, system: Path) -> CgroupParent | None:
     """Returns the place for control groups: below this process with cgroup v1, beside it with v2, or None."""
     try:
         lines = [line.split(":", 2) for line in own.read_text().splitlines()]
@@ -74,10 +74,10 @@ def find(own: Path, system: Path) -> Place | None:
         return None
     for _, controllers, path in lines:
         if "cpu" in controllers.split(","):
-            found = Place(system / controllers / path.lstrip("/"), "cpu.shares", 1024)
+            found = CgroupParent(system / controllers / path.lstrip("/"), "cpu.shares", 1024)
         elif not controllers:
-            found = Place((system / path.lstrip("/")).parent, "cpu.weight", 100)
-            if path == "/" or "cpu" not in _words(found.folder / "cgroup.subtree_control"):
+            found = CgroupParent((system / path.lstrip("/")).parent, "cpu.weight", 100)
+            if path == "/" or "cpu" not in _read_fields(found.folder / "cgroup.subtree_control"):
                 continue
         else:
             continue
@@ -86,14 +86,14 @@ def find(own: Path, system: Path) -> Place | None:
     return None
 
 
-def _words(file: Path) -> list[str]:
+def _read_fields(file: Path) -> list[str]:
     try:
         return file.read_text().split()
     except OSError:
         return []
 
 
-def _sweep(folder: Path) -> None:
+def _remove_stale_groups(folder: Path) -> None:
     """Removes the groups of Hosts that have exited. A group with members can't be removed."""
     for left in folder.glob(f"{PREFIX}*"):
         host = left.name.removeprefix(PREFIX).partition("-")[0]

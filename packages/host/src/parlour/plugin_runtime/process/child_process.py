@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 
-class Child:
+class ChildProcess:
     """A child process that leads a session of its own. Its starter must wait for it, or it stays a zombie."""
 
     def __init__(
@@ -36,12 +36,12 @@ class Child:
             pass_fds=descriptors,
         )
         self.pid = self._process.pid
-        self._ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self._status: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._watch()
 
     async def wait(self) -> int:
         """Returns the exit status, negative for a signal."""
-        return await asyncio.shield(self._ended)
+        return await asyncio.shield(self._status)
 
     def _watch(self) -> None:
         try:
@@ -49,16 +49,16 @@ class Child:
         except (AttributeError, OSError):  # without pidfd, a thread waits
             self._waiting = asyncio.create_task(self._wait_in_thread())
             return
-        asyncio.get_running_loop().add_reader(descriptor, self._bury, descriptor)
+        asyncio.get_running_loop().add_reader(descriptor, self._on_exit, descriptor)
 
-    def _bury(self, descriptor: int) -> None:
+    def _on_exit(self, descriptor: int) -> None:
         asyncio.get_running_loop().remove_reader(descriptor)
         os.close(descriptor)
-        self._tell(self._process.wait())
+        self._set_status(self._process.wait())
 
     async def _wait_in_thread(self) -> None:
-        self._tell(await asyncio.to_thread(self._process.wait))
+        self._set_status(await asyncio.to_thread(self._process.wait))
 
-    def _tell(self, status: int) -> None:
+    def _set_status(self, status: int) -> None:
         with contextlib.suppress(asyncio.InvalidStateError):
-            self._ended.set_result(status)
+            self._status.set_result(status)

@@ -13,27 +13,27 @@ from typing import Protocol, TypeVar
 
 from parlour_sdk.protocol.manifest import PluginLimits
 from parlour_sdk.values import dataclass
-from parlour_sdk.wire import Limits, StdioTransport, Transport
+from parlour_sdk.wire import StdioTransport, Transport, WireLimits
 from parlour_sdk.wire.pipe import Pipe
 
 from . import cgroup, orphan_cleanup
 from .cgroup import ControlGroup
-from .child_process import Child
-from .process_tree import ProcessTree, Seen
+from .child_process import ChildProcess
+from .process_tree import ProcessInfo, ProcessTree
 from .reaper import new_mark
 
-ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "VIRTUAL_ENV", "SYSTEMROOT", "PYTHONPATH")
+FORWARDED_VARIABLES = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "VIRTUAL_ENV", "SYSTEMROOT", "PYTHONPATH")
 """Variables of the Host's environment that a plugin sees; none of them is a secret."""
 DATA_VARIABLE = "PARLOUR_PLUGIN_DATA"
 """Variable that names the folder that a plugin may write to."""
-_LOOKS = 10
+_MAX_SCANS = 10
 """Maximum number of scans for new processes in a row."""
-_FIRST_TO_GO = b"500"
+_OOM_SCORE_ADJUSTMENT = b"500"
 """OOM score adjustment: when the machine runs out of memory, the kernel is to kill a plugin and not its Host."""
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class LaunchSpec:
     """Everything that is needed to start one plugin's process."""
 
     plugin_id: str
@@ -58,11 +58,11 @@ class PluginProcess(Protocol):
     pid: int
     log: asyncio.StreamReader
 
-    def wire(self, limits: Limits) -> Transport:
+    def wire(self, limits: WireLimits) -> Transport:
         """Opens the wire. Called once; the caller closes it."""
         ...
 
-    async def restrain(self, open_files: int, niceness: int) -> int:
+    async def apply_limits(self, open_files: int, niceness: int) -> int:
         """Applies limits to all current processes of the plugin and returns their number."""
         ...
 
@@ -92,7 +92,7 @@ class PluginProcess(Protocol):
 class Launcher(Protocol):
     """Starts plugin processes."""
 
-    async def launch(self, start: Start) -> PluginProcess: ...
+    async def launch(self, start: LaunchSpec) -> PluginProcess: ...
 
 
 @dataclass(slots=True)
@@ -104,30 +104,30 @@ class PlainProcess:
     write_fd: int
     log: asyncio.StreamReader
     log_pipe: asyncio.BaseTransport
-    process: Child
+    process: ChildProcess
     tree: ProcessTree
     group: ControlGroup
 
-    def wire(self, limits: Limits) -> Transport:
+    def wire(self, limits: WireLimits) -> Transport:
         return StdioTransport(self.read_fd, self.write_fd, limits)
 
-    async def restrain(self, open_files: int, niceness: int) -> int:
-        return await asyncio.to_thread(self._restrain, open_files, niceness)  # in a thread, like all process scans
+    async def apply_limits(self, open_files: int, niceness: int) -> int:
+        return await asyncio.to_thread(self._apply_limits, open_files, niceness)  # in a thread, like all process scans
 
-    def _restrain(self, open_files: int, niceness: int) -> int:
+    def _apply_limits(self, open_files: int, niceness: int) -> int:
         """Scans until no new process is found, since one may be about to start another.
 
         The number of scans is limited.
         """
         done: set[int] = set()
         alive: set[int] = set()
-        for _ in range(_LOOKS):
+        for _ in range(_MAX_SCANS):
             alive = {seen.pid for seen in self.tree.alive()}
             if not (found := alive - done):
                 break
             for pid in found:
-                restrain(pid, open_files, niceness)
-            self.group.hold(found, niceness)
+                apply_process_limits(pid, open_files, niceness)
+            self.group.add(found, niceness)
             done |= found
         return len(alive)
 
@@ -158,7 +158,7 @@ class PlainProcess:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(group, number)
 
-    def _groups(self, alive: list[Seen]) -> set[int]:
+    def _groups(self, alive: list[ProcessInfo]) -> set[int]:
         """Returns the process groups to signal. The plugin leads its own, so its children are included."""
         return {self.pid}
 
@@ -169,11 +169,11 @@ Process = TypeVar("Process", bound=PlainProcess)
 class PlainLauncher:
     """Starts a child process in its own group, with an allowlisted environment and no other restrictions."""
 
-    async def launch(self, start: Start) -> PluginProcess:
+    async def launch(self, start: LaunchSpec) -> PluginProcess:
         return await spawn(command(start), start, PlainProcess, environment(start))
 
 
-def restrain(pid: int, open_files: int, niceness: int) -> None:
+def apply_process_limits(pid: int, open_files: int, niceness: int) -> None:
     """Sets niceness, OOM score and open-file limit of a process; its later children inherit them.
 
     This happens from outside, so that the start of the process does not wait for it.
@@ -181,14 +181,14 @@ def restrain(pid: int, open_files: int, niceness: int) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.setpriority(os.PRIO_PROCESS, pid, os.getpriority(os.PRIO_PROCESS, 0) + niceness)
     if sys.platform == "linux":
-        _stand_back(pid, niceness)
+        _set_session_niceness(pid, niceness)
         with contextlib.suppress(ProcessLookupError, PermissionError, ValueError):
             resource.prlimit(pid, resource.RLIMIT_NOFILE, (open_files, open_files))
         with contextlib.suppress(OSError), open(f"/proc/{pid}/oom_score_adj", "wb", 0) as file:
-            file.write(_FIRST_TO_GO)
+            file.write(_OOM_SCORE_ADJUSTMENT)
 
 
-def _stand_back(pid: int, niceness: int) -> None:
+def _set_session_niceness(pid: int, niceness: int) -> None:
     """Sets the niceness of the process's session, which counts where the kernel divides the CPU by session.
 
     Without privileges it may be set only a few times per second, so it is left alone if it is set already.
@@ -198,13 +198,13 @@ def _stand_back(pid: int, niceness: int) -> None:
             file.write(b"%d" % niceness)
 
 
-def command(start: Start) -> list[str]:
+def command(start: LaunchSpec) -> list[str]:
     return [str(start.python), "-m", "parlour_sdk.worker", str(start.folder)]
 
 
 async def spawn(
     arguments: list[str],
-    start: Start,
+    start: LaunchSpec,
     form: type[Process],
     variables: Mapping[str, str],
     descriptors: Sequence[int] = (),
@@ -217,16 +217,16 @@ async def spawn(
         log_fd, child_log = _pipe(ours, the_childs)
         streams = (child_read, child_write, child_log)
         marked = {**variables, orphan_cleanup.VARIABLE: mark}
-        process = Child(arguments, start.folder, marked, streams, descriptors)
+        process = ChildProcess(arguments, start.folder, marked, streams, descriptors)
         ours.pop_all()
     log, log_pipe = await _reader(log_fd)
-    tree, group = ProcessTree(process.pid, mark), ControlGroup(mark, cgroup.place())
+    tree, group = ProcessTree(process.pid, mark), ControlGroup(mark, cgroup.cgroup_parent())
     return form(process.pid, read_fd, write_fd, log, log_pipe, process, tree, group)
 
 
-def environment(start: Start) -> dict[str, str]:
+def environment(start: LaunchSpec) -> dict[str, str]:
     """Returns the variables of a plugin without a sandbox. Its output is unbuffered, so its log is always current."""
-    allowed = {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
+    allowed = {name: os.environ[name] for name in FORWARDED_VARIABLES if name in os.environ}
     return {**allowed, DATA_VARIABLE: str(start.data), "PYTHONUNBUFFERED": "1"}
 
 

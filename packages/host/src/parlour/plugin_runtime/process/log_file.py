@@ -12,7 +12,7 @@ from pathlib import Path
 
 logger = logging.getLogger(__name__)
 
-_AGAIN_SECONDS = 60.0
+_RETRY_SECONDS = 60.0
 """Seconds without writes after a write has failed."""
 
 
@@ -34,11 +34,11 @@ class LogFile:
         now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         try:
             if self._size >= self._bytes_each:
-                self._renew()
+                self._rotate()
             self._append("".join(f"{now} {line}\n" for line in lines).encode(errors="replace"))
         except OSError as error:
             logger.warning("%s can't be written for now: %s", self._path, error.strerror)
-            self._not_before = time.monotonic() + _AGAIN_SECONDS
+            self._not_before = time.monotonic() + _RETRY_SECONDS
             self.close()
 
     def close(self) -> None:
@@ -53,7 +53,7 @@ class LogFile:
             self._size = os.fstat(self._descriptor).st_size
         self._size += os.write(self._descriptor, text)
 
-    def _renew(self) -> None:
+    def _rotate(self) -> None:
         self.close()
         names = [self._path, *(Path(f"{self._path}.{number}") for number in range(1, self._files))]
         for older, newer in zip(reversed(names), [*reversed(names[:-1])], strict=False):

@@ -16,16 +16,16 @@ _ROUNDS = 200
 _PAUSE_SECONDS = 0.01
 
 
-def marked(beginning: str) -> set[int]:
+def find_marked(beginning: str) -> set[int]:
     """Returns the processes whose mark starts with `beginning`. Works only on Linux."""
     wanted = f"\0{VARIABLE}={beginning}".encode()
     return {pid for pid in _processes() if wanted in b"\0" + _environment(pid)}
 
 
-def end_marked(beginning: str) -> None:
+def kill_marked(beginning: str) -> None:
     """Kills them repeatedly, since one that was not found yet may start a child at any moment."""
     for _ in range(_ROUNDS):
-        found = marked(beginning)
+        found = find_marked(beginning)
         if not found:
             return
         for pid in found:
@@ -53,7 +53,7 @@ def main() -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     sys.stdin.buffer.read()  # ends when the Host does
-    end_marked(sys.argv[1])
+    kill_marked(sys.argv[1])
 
 
 if __name__ == "__main__":

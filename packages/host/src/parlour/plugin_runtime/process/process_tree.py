@@ -8,29 +8,29 @@ import time
 
 from parlour_sdk.values import dataclass
 
-from .orphan_cleanup import marked
+from .orphan_cleanup import find_marked
 
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _BLOCK_BYTES = 512
 """Unit of a file's `st_blocks`."""
 _ROUNDS = 100
 _PAUSE_SECONDS = 0.01
-_RESTS = 4
+_PAUSE_FACTOR = 4
 """Length of a pause, as a multiple of the time that the work before it took."""
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ProcessInfo:
     """A running process."""
 
     pid: int
-    started: int
+    start_time: int
     """Start time. Together with the pid it identifies a process: a pid is reused, this time is not."""
     resident_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
-class Nameless:
+class UnlinkedFile:
     """An open file that has no name in any folder."""
 
     device: int
@@ -44,19 +44,19 @@ class ProcessTree:
 
     def __init__(self, pid: int, mark: str) -> None:
         self._mark = mark
-        root = _look(pid)
-        self._known: dict[int, int] = {root.pid: root.started} if root else {}
+        root = _read_process(pid)
+        self._known: dict[int, int] = {root.pid: root.start_time} if root else {}
 
-    def alive(self) -> list[Seen]:
+    def alive(self) -> list[ProcessInfo]:
         """Returns all running processes of the tree, including newly found ones."""
-        found: dict[int, Seen] = {}
+        found: dict[int, ProcessInfo] = {}
         to_see = list(self._known)
         while to_see:
-            seen = _look(pid := to_see.pop())
-            if seen is not None and self._known.get(pid, seen.started) == seen.started:
+            seen = _read_process(pid := to_see.pop())
+            if seen is not None and self._known.get(pid, seen.start_time) == seen.start_time:
                 found[pid] = seen
                 to_see += [child for child in _children(pid) if child not in found]
-        self._known = {seen.pid: seen.started for seen in found.values()}
+        self._known = {seen.pid: seen.start_time for seen in found.values()}
         return list(found.values())
 
     def resident_bytes(self) -> int:
@@ -65,7 +65,7 @@ class ProcessTree:
         Memory that processes share counts for each of them, and once more if it is a file.
         """
         alive = self.alive()
-        return sum(seen.resident_bytes for seen in alive) + _in_memory(alive)
+        return sum(seen.resident_bytes for seen in alive) + _memory_file_bytes(alive)
 
     def proportional_bytes(self) -> int:
         """Returns the memory, with shared memory counted once.
@@ -76,19 +76,19 @@ class ProcessTree:
         alive = self.alive()
         for seen in alive:
             begun = time.monotonic()
-            share, of_files = _own_share(seen)
+            share, of_files = _proportional_share(seen)
             total, shared = total + share, shared + of_files
-            time.sleep(_RESTS * (time.monotonic() - begun))
-        return total + max(0, _in_memory(alive) - shared)  # a file in memory counts, mapped or not
+            time.sleep(_PAUSE_FACTOR * (time.monotonic() - begun))
+        return total + max(0, _memory_file_bytes(alive) - shared)  # a file in memory counts, mapped or not
 
     def unlinked_bytes(self, device: int) -> int:
         """Returns the bytes of open files on this device that have no name any more."""
-        return sum(file.bytes for file in _nameless(self.alive()) if file.device == device)
+        return sum(file.bytes for file in _unlinked_files(self.alive()) if file.device == device)
 
     def kill(self) -> None:
         """Kills all processes and blocks until they are gone, for a second at most."""
         for _ in range(_ROUNDS):
-            alive = {seen.pid for seen in self.alive()} | marked(self._mark)
+            alive = {seen.pid for seen in self.alive()} | find_marked(self._mark)
             if not alive:
                 return
             for pid in alive:
@@ -97,7 +97,7 @@ class ProcessTree:
             time.sleep(_PAUSE_SECONDS)
 
 
-def _look(pid: int) -> Seen | None:
+def _read_process(pid: int) -> ProcessInfo | None:
     """Returns the process, or None if it has exited or is a zombie."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
@@ -106,7 +106,7 @@ def _look(pid: int) -> Seen | None:
         return None
     if len(fields) < 22 or fields[0] in (b"Z", b"X"):
         return None
-    return Seen(pid, int(fields[19]), int(fields[21]) * _PAGE_BYTES)
+    return ProcessInfo(pid, int(fields[19]), int(fields[21]) * _PAGE_BYTES)
 
 
 def _children(pid: int) -> list[int]:
@@ -118,7 +118,7 @@ def _children(pid: int) -> list[int]:
     return children
 
 
-def _own_share(seen: Seen) -> tuple[int, int]:
+def _proportional_share(seen: ProcessInfo) -> tuple[int, int]:
     """Returns the memory of a process in bytes, and how much of it is mapped files in memory."""
     try:
         with open(f"/proc/{seen.pid}/smaps_rollup", "rb") as file:
@@ -128,28 +128,28 @@ def _own_share(seen: Seen) -> tuple[int, int]:
     if b"Pss:" in found:
         return found[b"Pss:"], found.get(b"Pss_Shmem:", found[b"Pss:"])
     # Not permitted, not known to this kernel, or exited since; then its earlier memory does not count any more.
-    now = _look(seen.pid)
-    resident = now.resident_bytes if now is not None and now.started == seen.started else 0
+    now = _read_process(seen.pid)
+    resident = now.resident_bytes if now is not None and now.start_time == seen.start_time else 0
     return resident, resident
 
 
-def _in_memory(processes: list[Seen]) -> int:
-    return sum(file.bytes for file in _nameless(processes) if file.in_memory)
+def _memory_file_bytes(processes: list[ProcessInfo]) -> int:
+    return sum(file.bytes for file in _unlinked_files(processes) if file.in_memory)
 
 
-def _nameless(processes: list[Seen]) -> set[Nameless]:
+def _unlinked_files(processes: list[ProcessInfo]) -> set[UnlinkedFile]:
     """Returns the files without a name. They can only be found through the processes that have opened them."""
-    found: set[Nameless] = set()
+    found: set[UnlinkedFile] = set()
     for seen in processes:
         with contextlib.suppress(OSError):
             for number in os.listdir(f"/proc/{seen.pid}/fd"):
                 with contextlib.suppress(OSError):  # closed since
-                    _add_nameless(found, f"/proc/{seen.pid}/fd/{number}")
+                    _add_unlinked_file(found, f"/proc/{seen.pid}/fd/{number}")
     return found
 
 
-def _add_nameless(found: set[Nameless], path: str) -> None:
+def _add_unlinked_file(found: set[UnlinkedFile], path: str) -> None:
     file = os.stat(path)
     if stat.S_ISREG(file.st_mode) and file.st_nlink == 0 and file.st_blocks:
         in_memory = os.readlink(path).startswith("/memfd:")
-        found.add(Nameless(file.st_dev, file.st_ino, file.st_blocks * _BLOCK_BYTES, in_memory))
+        found.add(UnlinkedFile(file.st_dev, file.st_ino, file.st_blocks * _BLOCK_BYTES, in_memory))

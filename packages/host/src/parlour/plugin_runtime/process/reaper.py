@@ -12,14 +12,14 @@ logger = logging.getLogger(__name__)
 
 HOST_MARK = uuid4().hex
 """Prefix of the mark of every plugin process of this Host."""
-_END_SECONDS = 2.0
+_CLOSE_TIMEOUT_SECONDS = 2.0
 
 
 def new_mark() -> str:
     return f"{HOST_MARK}.{uuid4().hex}"
 
 
-class Guardian:
+class ReaperProcess:
     """Runs that process. It is not the parent of the plugins, so nothing but this task depends on it."""
 
     def __init__(self) -> None:
@@ -53,7 +53,7 @@ class Guardian:
         assert process.stdin is not None
         process.stdin.close()
         try:
-            async with asyncio.timeout(_END_SECONDS):
+            async with asyncio.timeout(_CLOSE_TIMEOUT_SECONDS):
                 await process.wait()
         except TimeoutError:
             with contextlib.suppress(ProcessLookupError):

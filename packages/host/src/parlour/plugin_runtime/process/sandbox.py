@@ -15,15 +15,15 @@ from parlour_sdk.values import dataclass
 
 from ..packages import subprocesses
 from .bubblewrap import BubblewrapLauncher, seccomp
-from .launcher import Launcher, LaunchRefused, PlainLauncher, PluginProcess, Start
+from .launcher import Launcher, LaunchRefused, LaunchSpec, PlainLauncher, PluginProcess
 
-SandboxWish = Literal["auto", "required", "off"]
+SandboxMode = Literal["auto", "required", "off"]
 PROJECT_TOOL = Path(".tools", "bubblewrap", "usr", "bin", "bwrap")
 """Path at which `make sandbox` puts bubblewrap."""
-NO_OPERATION = "import importlib.util, sys; sys.exit(importlib.util.find_spec('parlour_sdk') is None)"
+PROBE_SCRIPT = "import importlib.util, sys; sys.exit(importlib.util.find_spec('parlour_sdk') is None)"
 PROBE_SECONDS = 30.0
-OLD = "Unknown option"
-INSTALLERS = {
+UNKNOWN_OPTION_TEXT = "Unknown option"
+INSTALL_COMMANDS = {
     "apt-get": "apt-get install bubblewrap",
     "dnf": "dnf install bubblewrap",
     "pacman": "pacman -S bubblewrap",
@@ -31,18 +31,18 @@ INSTALLERS = {
     "apk": "apk add bubblewrap",
 }
 """Command that installs bubblewrap, by package manager."""
-FORBIDDEN = {
+FORBIDDING_KERNEL_SETTINGS = {
     "/proc/sys/kernel/apparmor_restrict_unprivileged_userns": ("1", "kernel.apparmor_restrict_unprivileged_userns=0"),
     "/proc/sys/kernel/unprivileged_userns_clone": ("0", "kernel.unprivileged_userns_clone=1"),
     "/proc/sys/user/max_user_namespaces": ("0", "user.max_user_namespaces=15000"),
 }
 """Kernel settings that forbid user namespaces: the forbidding value, and the setting that allows them."""
-INSTALL = "install bubblewrap 0.8 or newer (Debian, Ubuntu: apt-get install bubblewrap) and start Parlour again"
-ALLOW = (
+INSTALL_REMEDY = "install bubblewrap 0.8 or newer (Debian, Ubuntu: apt-get install bubblewrap) and start Parlour again"
+ALLOW_REMEDY = (
     "let the user that runs Parlour make user namespaces, as docs/operations.md tells for containers, "
     "AppArmor and sysctl, and start Parlour again"
 )
-WITHOUT = "or accept plugins without a sandbox by the setting plugins.sandbox: off"
+OFF_REMEDY = "or accept plugins without a sandbox by the setting plugins.sandbox: off"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class SandboxState:
         return f"{what}: {self.reason}; {self.remedy}.{typed}"
 
 
-class NoSandbox(Exception):
+class SandboxUnavailable(Exception):
     """Raised when no sandbox is available."""
 
     def __init__(self, reason: str, remedy: str, command: str = "") -> None:
@@ -86,13 +86,13 @@ class RefusingLauncher:
     def __init__(self, state: SandboxState) -> None:
         self._state = state
 
-    async def launch(self, start: Start) -> PluginProcess:
+    async def launch(self, start: LaunchSpec) -> PluginProcess:
         state = self._state
-        raise LaunchRefused(f"plugins are to run in a sandbox only, and {state.reason}; {state.remedy}, {WITHOUT}")
+        raise LaunchRefused(f"plugins are to run in a sandbox only, and {state.reason}; {state.remedy}, {OFF_REMEDY}")
 
 
 async def choose_launcher(
-    wish: SandboxWish, program: Path | None, hidden: Sequence[Path]
+    wish: SandboxMode, program: Path | None, hidden: Sequence[Path]
 ) -> tuple[Launcher, SandboxState]:
     """Returns the launcher to use, and the state of the sandbox.
 
@@ -101,37 +101,37 @@ async def choose_launcher(
     if wish == "off":
         return PlainLauncher(), SandboxState("none", "the setting plugins.sandbox is off", "auto brings it back")
     try:
-        launcher, unfiltered = await _proven(_find(program), hidden)
-    except NoSandbox as missing:
+        launcher, unfiltered = await _working_launcher(_find_bubblewrap(program), hidden)
+    except SandboxUnavailable as missing:
         required = wish == "required"
         state = SandboxState("none", missing.reason, missing.remedy, required, missing=True, command=missing.command)
         return (RefusingLauncher(state) if state.required else PlainLauncher()), state
     return launcher, SandboxState("bubblewrap", unfiltered=unfiltered)
 
 
-def _find(program: Path | None) -> Path:
+def _find_bubblewrap(program: Path | None) -> Path:
     """Returns bubblewrap: from the setting, or from PATH, or where `make sandbox` puts it beside the environment."""
     if sys.platform != "linux":
-        raise NoSandbox("the sandbox works on Linux only", "run Parlour on Linux to have it")
+        raise SandboxUnavailable("the sandbox works on Linux only", "run Parlour on Linux to have it")
     places = ["bwrap", Path(sys.prefix).parent / PROJECT_TOOL] if program is None else [program]
     found = next(filter(None, (shutil.which(str(place)) for place in places)), None)
     if found is not None:
         return Path(found).absolute()
     if program is not None:
-        raise NoSandbox(f"the setting plugins.bubblewrap names '{program}', which is no program", "correct it")
-    raise NoSandbox("bubblewrap, which makes it, is not installed", INSTALL, _install_command())
+        raise SandboxUnavailable(f"the setting plugins.bubblewrap names '{program}', which is no program", "correct it")
+    raise SandboxUnavailable("bubblewrap, which makes it, is not installed", INSTALL_REMEDY, _install_command())
 
 
-async def _proven(program: Path, hidden: Sequence[Path]) -> tuple[BubblewrapLauncher, str]:
+async def _working_launcher(program: Path, hidden: Sequence[Path]) -> tuple[BubblewrapLauncher, str]:
     """Returns a launcher that works here, and the reason if it does not filter system calls."""
-    if not seccomp.supported():
+    if not seccomp.is_supported():
         plain = BubblewrapLauncher(program, hidden, filtered=False)
         await _probe(plain)
         return plain, f"there is no filter for the processor {platform.machine()}"
     filtering = BubblewrapLauncher(program, hidden)
     try:
         await _probe(filtering)
-    except NoSandbox as failure:
+    except SandboxUnavailable as failure:
         if "seccomp" not in failure.reason.lower():
             raise
         plain = BubblewrapLauncher(program, hidden, filtered=False)
@@ -147,29 +147,33 @@ async def _probe(launcher: BubblewrapLauncher) -> None:
     """
     try:
         with tempfile.TemporaryDirectory(prefix="parlour-probe-") as scratch:
-            start = Start("parlour/probe", Path(scratch), Path(scratch))
+            start = LaunchSpec("parlour/probe", Path(scratch), Path(scratch))
             async with asyncio.timeout(PROBE_SECONDS):
-                with launcher.command(start, [str(start.python), "-c", NO_OPERATION]) as boxed:
+                with launcher.wrap_plugin(start, [str(start.python), "-c", PROBE_SCRIPT]) as boxed:
                     finished = await subprocesses.run(boxed.arguments, {}, descriptors=boxed.descriptors)
     except TimeoutError:
-        raise NoSandbox(f"bubblewrap did not make one within {PROBE_SECONDS:g} s", ALLOW) from None
+        raise SandboxUnavailable(f"bubblewrap did not make one within {PROBE_SECONDS:g} s", ALLOW_REMEDY) from None
     except OSError as error:
-        raise NoSandbox(f"bubblewrap can't be run ({error.strerror})", INSTALL, _install_command()) from error
+        raise SandboxUnavailable(
+            f"bubblewrap can't be run ({error.strerror})", INSTALL_REMEDY, _install_command()
+        ) from error
     if finished.status != 0:
         last = finished.lines[-1] if finished.lines else f"exit status {finished.status}"
-        remedy = (INSTALL, _install_command()) if OLD in last else (ALLOW, _allow_command())
-        raise NoSandbox(f"bubblewrap can't make one here ({last[:300]})", *remedy)
+        remedy = (
+            (INSTALL_REMEDY, _install_command()) if UNKNOWN_OPTION_TEXT in last else (ALLOW_REMEDY, _allow_command())
+        )
+        raise SandboxUnavailable(f"bubblewrap can't make one here ({last[:300]})", *remedy)
 
 
 def _install_command() -> str:
     """Returns the command that installs bubblewrap here; empty where the package manager is not known."""
-    found = next((words for program, words in INSTALLERS.items() if shutil.which(program)), "")
+    found = next((words for program, words in INSTALL_COMMANDS.items() if shutil.which(program)), "")
     return found and _as_root(found)
 
 
 def _allow_command() -> str:
     """Returns the command that allows user namespaces here; empty where no kernel setting forbids them."""
-    for file, (forbidding, setting) in FORBIDDEN.items():
+    for file, (forbidding, setting) in FORBIDDING_KERNEL_SETTINGS.items():
         with contextlib.suppress(OSError):
             if Path(file).read_text(encoding="ascii").strip() == forbidding:
                 return _as_root(f"sysctl -w {setting}")

@@ -6,14 +6,14 @@ from pathlib import Path
 
 from parlour.core.redaction import REDACTOR
 from parlour_sdk.values import dataclass
-from parlour_sdk.wire import Limits, WireError
+from parlour_sdk.wire import WireError, WireLimits
 from parlour_sdk.wire.websocket import WebSocketTransport, connect
 
 OPEN_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class RuntimeAddress:
     """Address and token of the standalone runtime."""
 
     url: str
@@ -21,7 +21,7 @@ class Address:
     silence_seconds: float
     """Seconds without data after which the other side counts as gone."""
 
-    async def open(self, path: str, limits: Limits) -> WebSocketTransport:
+    async def open(self, path: str, limits: WireLimits) -> WebSocketTransport:
         """Opens a connection. Raises WireError with a message for the operator."""
         token = self.token()
         url = self.url.rstrip("/") + path
@@ -29,7 +29,7 @@ class Address:
         return await connect(url, token, limits, patience=self.silence_seconds, timeout=seconds)
 
 
-def token_in(file: Path) -> str:
+def read_token(file: Path) -> str:
     """Returns the token. The file is read each time, so that it can be replaced while the Host runs."""
     try:
         token = file.read_text(encoding="utf-8").strip()
@@ -37,22 +37,22 @@ def token_in(file: Path) -> str:
         raise WireError("unauthorized", f"the file {file} that holds its token can't be read ({error})") from error
     if not token:
         raise WireError("unauthorized", f"the file {file} that should hold its token is empty")
-    REDACTOR.know(token)
+    REDACTOR.add_secret(token)
     return token
 
 
 @dataclass(slots=True)
-class Retries:
+class RetryBackoff:
     """Computes the pause before the next attempt: doubled each time, and randomized so that clients spread out."""
 
     first_seconds: float
-    longest_seconds: float
+    max_seconds: float
     _count: int = 0
 
-    def delay(self) -> float:
-        seconds = min(self.first_seconds * 2.0 ** min(self._count, 30), self.longest_seconds)
+    def next_delay(self) -> float:
+        seconds = min(self.first_seconds * 2.0 ** min(self._count, 30), self.max_seconds)
         self._count += 1
         return seconds * random.uniform(0.5, 1.0)
 
-    def forget(self) -> None:
+    def reset(self) -> None:
         self._count = 0

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from parlour.core.model.plugin_manager import UNUSABLE, Forget, PluginFacts, PluginProblem
+from parlour.core.model.plugin_manager import UNUSABLE, DeletePluginData, PluginError, PluginInfo
 from parlour_sdk.wire import ConnectionClosed, WireError
 
 from ..installer import Installer
@@ -16,46 +16,46 @@ from .messages import CHUNK_BYTES, RUNTIME_UNAVAILABLE
 from .runtime import NotConnected, RemoteRuntime
 
 
-class RemoteKeeper:
+class RemotePluginManager:
     """Fetches and checks packages on the Host, where the operator's sources are; the runtime builds and stores them."""
 
-    def __init__(self, runtime: RemoteRuntime, installer: Installer, forget: Forget) -> None:
+    def __init__(self, runtime: RemoteRuntime, installer: Installer, forget: DeletePluginData) -> None:
         self._runtime = runtime
         self._installer = installer
-        self._forget = forget
+        self._delete_stored_data = forget
 
     async def refresh(self) -> None:
         """Waits until the Host knows the plugins. Which ones run is up to the runtime."""
-        await self._runtime.known()
+        await self._runtime.wait_until_known()
 
-    def all(self) -> list[PluginFacts]:
+    def all(self) -> list[PluginInfo]:
         try:
             return self._runtime.facts()
         except NotConnected as error:
-            raise PluginProblem(RUNTIME_UNAVAILABLE, str(error)) from error
+            raise PluginError(RUNTIME_UNAVAILABLE, str(error)) from error
 
-    def get(self, plugin_id: str) -> PluginFacts | None:
+    def get(self, plugin_id: str) -> PluginInfo | None:
         return next((each for each in self.all() if each.plugin_id == plugin_id), None)
 
     async def log(self, plugin_id: str, limit: int) -> list[str]:
-        answer = await self._ask("log", {"plugin_id": plugin_id, "limit": limit})
+        answer = await self._request("log", {"plugin_id": plugin_id, "limit": limit})
         return list(answer["lines"])
 
     async def install(
         self, source: str, shown: str | None, granted: Sequence[str] | None, upgrade: str | None
-    ) -> PluginFacts:
+    ) -> PluginInfo:
         async with self._installer.package(source, shown) as package:
-            upload = await self._sent(package.plugin.folder)
+            upload = await self._upload(package.plugin.folder)
             wish = None if granted is None else list(granted)
             data = {"upload": upload, "shown": package.source, "granted": wish, "upgrade": upgrade}
-            return await self._done("install", data)
+            return await self._change_plugin("install", data)
 
-    async def change(self, plugin_id: str, granted: Sequence[str] | None, enabled: bool | None) -> PluginFacts:
+    async def change(self, plugin_id: str, granted: Sequence[str] | None, enabled: bool | None) -> PluginInfo:
         wish = None if granted is None else list(granted)
-        return await self._done("change", {"plugin_id": plugin_id, "granted": wish, "enabled": enabled})
+        return await self._change_plugin("change", {"plugin_id": plugin_id, "granted": wish, "enabled": enabled})
 
-    async def restart(self, plugin_id: str) -> PluginFacts:
-        return await self._done("restart", {"plugin_id": plugin_id})
+    async def restart(self, plugin_id: str) -> PluginInfo:
+        return await self._change_plugin("restart", {"plugin_id": plugin_id})
 
     async def remove(self, plugin_id: str, delete_data: bool) -> None:
         """Removes a plugin.
@@ -64,47 +64,47 @@ class RemoteKeeper:
         repeated.
         """
         if delete_data:
-            await self._disabled(plugin_id)
-            await self._forget(plugin_id)
-        answer = await self._ask("remove", {"plugin_id": plugin_id, "delete_data": delete_data})
-        await self._runtime.caught_up(answer["revision"], None)
+            await self._disable(plugin_id)
+            await self._delete_stored_data(plugin_id)
+        answer = await self._request("remove", {"plugin_id": plugin_id, "delete_data": delete_data})
+        await self._runtime.wait_for_revision(answer["revision"], None)
 
-    async def _disabled(self, plugin_id: str) -> None:
+    async def _disable(self, plugin_id: str) -> None:
         try:
             await self.change(plugin_id, None, False)
-        except PluginProblem as problem:
+        except PluginError as problem:
             if problem.code != UNUSABLE:  # an unusable plugin does not run anyway
                 raise
 
-    async def _done(self, action: str, data: dict[str, Any]) -> PluginFacts:
-        answer = await self._ask(action, data)
+    async def _change_plugin(self, action: str, data: dict[str, Any]) -> PluginInfo:
+        answer = await self._request(action, data)
         plugin_id = str(answer["plugin_id"])
-        await self._runtime.caught_up(answer["revision"], plugin_id)
+        await self._runtime.wait_for_revision(answer["revision"], plugin_id)
         found = self.get(plugin_id)
         if found is None:
-            raise PluginProblem("not_found", f"plugin '{plugin_id}' was removed meanwhile")
+            raise PluginError("not_found", f"plugin '{plugin_id}' was removed meanwhile")
         return found
 
-    async def _ask(self, action: str, data: dict[str, Any]) -> Any:
+    async def _request(self, action: str, data: dict[str, Any]) -> Any:
         try:
-            return await self._runtime.ask(action, data)
+            return await self._runtime.request(action, data)
         except NotConnected as error:
-            raise PluginProblem(RUNTIME_UNAVAILABLE, str(error)) from error
+            raise PluginError(RUNTIME_UNAVAILABLE, str(error)) from error
         except ConnectionClosed as error:
             message = f"the plugin runtime was lost while it worked ({error.reason}); look whether it has done it"
-            raise PluginProblem(RUNTIME_UNAVAILABLE, message) from error
+            raise PluginError(RUNTIME_UNAVAILABLE, message) from error
         except WireError as error:
             told = error.data if isinstance(error.data, dict) else {}
             if "revision" in told:
-                await self._runtime.caught_up(told["revision"], None)
-            raise PluginProblem(error.code, error.message, told.get("details")) from error
+                await self._runtime.wait_for_revision(told["revision"], None)
+            raise PluginError(error.code, error.message, told.get("details")) from error
 
-    async def _sent(self, folder: Path) -> str:
-        upload = str((await self._ask("upload", {}))["upload"])
+    async def _upload(self, folder: Path) -> str:
+        upload = str((await self._request("upload", {}))["upload"])
         with tempfile.TemporaryFile() as packed:
             await asyncio.to_thread(_pack, folder, packed)
             while chunk := await asyncio.to_thread(packed.read, CHUNK_BYTES):
-                await self._ask("upload_part", {"upload": upload, "data": base64.b64encode(chunk).decode()})
+                await self._request("upload_part", {"upload": upload, "data": base64.b64encode(chunk).decode()})
         return upload
 
 

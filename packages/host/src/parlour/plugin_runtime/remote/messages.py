@@ -5,17 +5,17 @@ from urllib.parse import quote, unquote
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from parlour.core.model.plugin_manager import PluginFacts
-from parlour.core.model.ports import PluginLost, PluginRefused, PluginUnavailable
+from parlour.core.model.plugin_manager import PluginInfo
+from parlour.core.model.ports import PluginCallFailed, PluginDisconnected, PluginUnavailable
 from parlour_sdk.wire import WireError
 
-PROTOCOL: Final = 1
-CONTROL: Final = "/control"
+RUNTIME_PROTOCOL_VERSION: Final = 1
+CONTROL_PATH: Final = "/control"
 CHUNK_BYTES: Final = 256 * 1024
 """Bytes per part of a package that is sent to the other side."""
-ROOM_BYTES: Final = 64 * 1024
+FRAME_GROWTH_BYTES: Final = 64 * 1024
 """Bytes by which a frame may grow on its second hop: numbers get longer, and a plugin's largest frame has to fit."""
-REFUSED: Final = "plugin.refused"
+REFUSED_CODE: Final = "plugin.refused"
 IN_USE: Final = "in_use"
 RUNTIME_UNAVAILABLE: Final = "runtime_unavailable"
 HELLO_AGAIN: Final = "hello was called on this connection before; open another connection for another session"
@@ -23,11 +23,11 @@ _PLUGINS: Final = "/plugins/"
 Model = TypeVar("Model", bound=BaseModel)
 
 
-class _Said(BaseModel):
+class _Message(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-class ControlHello(_Said):
+class ControlHello(_Message):
     """The first call on the control connection. `host` is new with each start of a Host."""
 
     protocol: int = Field(ge=0, le=1_000_000)
@@ -35,22 +35,22 @@ class ControlHello(_Said):
     host: str = Field(max_length=200)
 
 
-class ControlWelcome(_Said):
+class ControlWelcome(_Message):
     protocol: int
     version: str
     session: str
 
 
-class ChannelHello(_Said):
+class ChannelHello(_Message):
     """The first call on a plugin's channel; it names the session that the channel belongs to."""
 
     session: str = Field(max_length=200)
 
 
-class Told(_Said):
+class StatusUpdate(_Message):
     """The status of one plugin."""
 
-    plugin: PluginFacts
+    plugin: PluginInfo
     running: bool
     """True if the runtime keeps it running, whatever its status."""
     proven: bool
@@ -58,52 +58,52 @@ class Told(_Said):
     """Increases with every process that becomes ready, so that its runners are requested again."""
 
 
-class Runners(_Said):
+class RunnersMessage(_Message):
     version: str
     generation: int
     runners: list[object]
 
 
-class OtherComponents(_Said):
+class ComponentsMessage(_Message):
     """Components other than runners. Requested separately, since each of the two lists may fill a frame."""
 
     components: list[object]
 
 
-class LogRequest(_Said):
+class LogRequest(_Message):
     plugin_id: str
     limit: int
 
 
-class UploadPart(_Said):
+class UploadPart(_Message):
     upload: str
     data: str
     """Bytes of the package in base64."""
 
 
-class InstallRequest(_Said):
+class InstallRequest(_Message):
     upload: str
     shown: str
     granted: list[str] | None
     upgrade: str | None
 
 
-class ChangeRequest(_Said):
+class ChangeRequest(_Message):
     plugin_id: str
     granted: list[str] | None
     enabled: bool | None
 
 
-class RestartRequest(_Said):
+class RestartRequest(_Message):
     plugin_id: str
 
 
-class RemoveRequest(_Said):
+class RemoveRequest(_Message):
     plugin_id: str
     delete_data: bool
 
 
-def parsed(model: type[Model], data: Any) -> Model:
+def parse_message(model: type[Model], data: Any) -> Model:
     """Parses a message of the other side. Raises WireError that names the first wrong field."""
     try:
         return model.model_validate(data)
@@ -117,31 +117,31 @@ def plugin_path(plugin_id: str) -> str:
     return _PLUGINS + quote(plugin_id)
 
 
-def plugin_of(path: str) -> str | None:
+def plugin_id_from_path(path: str) -> str | None:
     """Returns the id of the plugin whose channel has this path, or None."""
     author, slash, name = unquote(path.removeprefix(_PLUGINS)).partition("/")
     whole = path.startswith(_PLUGINS) and author and slash and name and "/" not in name
     return f"{author}/{name}" if whole else None
 
 
-def mismatch(host: int, runtime: int) -> str:
+def protocol_mismatch_text(host: int, runtime: int) -> str:
     older = "the Host" if host < runtime else "the plugin runtime"
     both = f"the Host speaks runtime protocol {host} and the plugin runtime {runtime}"
     return f"{both}; update Parlour where {older} runs"
 
 
-def as_wire(error: PluginLost | PluginUnavailable | PluginRefused) -> WireError:
+def to_wire_error(error: PluginDisconnected | PluginUnavailable | PluginCallFailed) -> WireError:
     """Returns the wire's error for the reason that ended a run."""
-    if isinstance(error, PluginRefused):
-        return WireError(REFUSED, str(error), {"code": error.code})
+    if isinstance(error, PluginCallFailed):
+        return WireError(REFUSED_CODE, str(error), {"code": error.code})
     return WireError(error.code, str(error))
 
 
-def from_wire(error: WireError) -> PluginLost | PluginUnavailable | PluginRefused:
+def from_wire_error(error: WireError) -> PluginDisconnected | PluginUnavailable | PluginCallFailed:
     """Returns the core's error for an error of the other side."""
-    if error.code == PluginLost.code:
-        return PluginLost(error.message)
+    if error.code == PluginDisconnected.code:
+        return PluginDisconnected(error.message)
     if error.code == PluginUnavailable.code:
         return PluginUnavailable(error.message)
-    inner = error.data.get("code") if error.code == REFUSED and isinstance(error.data, dict) else None
-    return PluginRefused(str(inner or error.code), error.message)
+    inner = error.data.get("code") if error.code == REFUSED_CODE and isinstance(error.data, dict) else None
+    return PluginCallFailed(str(inner or error.code), error.message)

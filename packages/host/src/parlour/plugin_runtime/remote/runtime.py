@@ -9,19 +9,19 @@ from uuid import uuid4
 
 from pydantic import ValidationError
 
-from parlour.core.model.plugin_manager import PluginFacts
+from parlour.core.model.plugin_manager import PluginInfo
 from parlour.core.model.ports import PluginUnavailable, ResultStream
 from parlour_sdk.wire import Peer, WireError
 
-from ..supervision.connection import HostActions
-from ..supervision.local_runtime import AbsentRun
+from ..supervision.connection import PluginCallHandler
+from ..supervision.local_runtime import UnavailableRun
 from . import messages
-from .address import Retries
-from .plugin import ChannelRules, Discovered, RemotePlugin
+from .address import RetryBackoff
+from .plugin import ChannelRules, OnDiscovered, RemotePlugin
 
 logger = logging.getLogger(__name__)
 
-CATCH_UP_SECONDS = 10.0
+REVISION_TIMEOUT_SECONDS = 10.0
 """Seconds to wait until a completed change is visible here; it is done even if it is not visible by then."""
 
 
@@ -31,27 +31,27 @@ class NotConnected(Exception):
 
 class RemoteRuntime:
     def __init__(
-        self, rules: ChannelRules, version: str, discovered: Discovered, removed: Callable[[str], None]
+        self, rules: ChannelRules, version: str, discovered: OnDiscovered, removed: Callable[[str], None]
     ) -> None:
         self._rules = rules
         self._version = version
         self._discovered = discovered
         self._removed = removed
         self._host = uuid4().hex
-        self._actions: HostActions | None = None
-        self._told: dict[str, messages.Told] = {}
+        self._actions: PluginCallHandler | None = None
+        self._updates: dict[str, messages.StatusUpdate] = {}
         self._plugins: dict[str, RemotePlugin] = {}
         self._control: Peer | None = None
         self._session = ""
-        self._seen: set[str] = set()
+        self._updated_in_session: set[str] = set()
         self._revision = -1
         """Revision up to which everything is known in this session; negative before that."""
-        self._trouble = "it has not answered yet"
+        self._error = "it has not answered yet"
         self._was_known = False
-        self._news = asyncio.Event()
+        self._changed = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
-    def serve(self, actions: HostActions) -> None:
+    def serve(self, actions: PluginCallHandler) -> None:
         """Sets the actions that plugins may call, and starts connecting to the runtime. Called once."""
         self._actions = actions
         self._task = asyncio.create_task(self._keep_connection())
@@ -60,59 +60,59 @@ class RemoteRuntime:
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait({self._task})
-        self._lose("the Host stops")
+        self._disconnect("the Host stops")
 
     def supervisors(self) -> dict[str, RemotePlugin]:
         return dict(self._plugins)
 
     def run_agent(self, plugin_id: str, request: dict[str, Any]) -> ResultStream:
         plugin = self._plugins.get(plugin_id)
-        return plugin.run(request) if plugin else AbsentRun(plugin_id)
+        return plugin.run(request) if plugin else UnavailableRun(plugin_id)
 
     async def call(self, plugin_id: str, action: str, data: dict[str, Any], timeout: float) -> dict[str, Any]:
-        return await self._running(plugin_id).call(action, data, timeout)
+        return await self._require_plugin(plugin_id).call(action, data, timeout)
 
     async def stream(self, plugin_id: str, action: str, data: dict[str, Any]) -> ResultStream:
-        return await self._running(plugin_id).stream(action, data)
+        return await self._require_plugin(plugin_id).stream(action, data)
 
-    def _running(self, plugin_id: str) -> RemotePlugin:
+    def _require_plugin(self, plugin_id: str) -> RemotePlugin:
         if plugin_id not in self._plugins:
             raise PluginUnavailable(f"plugin {plugin_id} is not installed")
         return self._plugins[plugin_id]
 
-    def trouble(self) -> str:
+    def unavailable_reason(self) -> str:
         """Returns why the runtime can't be used at the moment; empty if it can."""
         where = self._rules.address.url
-        return f"the plugin runtime at {where} can't be used: {self._trouble}" if self._trouble else ""
+        return f"the plugin runtime at {where} can't be used: {self._error}" if self._error else ""
 
-    def facts(self) -> list[PluginFacts]:
+    def facts(self) -> list[PluginInfo]:
         """Returns what is known of all plugins. Raises NotConnected if nothing is."""
         if not self._was_known:
-            raise NotConnected(self.trouble())
-        shown = {plugin_id: told.plugin for plugin_id, told in self._told.items()}
+            raise NotConnected(self.unavailable_reason())
+        shown = {plugin_id: told.plugin for plugin_id, told in self._updates.items()}
         shown |= {plugin_id: plugin.facts for plugin_id, plugin in self._plugins.items()}
         return [shown[plugin_id] for plugin_id in sorted(shown)]
 
-    async def known(self) -> None:
+    async def wait_until_known(self) -> None:
         """Returns when all installed plugins are known, and each has started or failed to."""
         while self._revision < 0:
-            await self._news.wait()
-        await asyncio.gather(*(plugin.settled() for plugin in self._plugins.values()))
+            await self._changed.wait()
+        await asyncio.gather(*(plugin.wait_until_started() for plugin in self._plugins.values()))
 
-    async def ask(self, action: str, data: dict[str, Any]) -> Any:
+    async def request(self, action: str, data: dict[str, Any]) -> Any:
         """Sends a request to the runtime. Raises NotConnected, and WireError if the runtime refuses."""
         if self._control is None:
-            raise NotConnected(self.trouble())
+            raise NotConnected(self.unavailable_reason())
         return await self._control.call(action, data)
 
-    async def caught_up(self, revision: int, plugin_id: str | None) -> None:
+    async def wait_for_revision(self, revision: int, plugin_id: str | None) -> None:
         """Waits until a change of the runtime is visible here, unless the connection is lost or it takes too long."""
         try:
-            async with asyncio.timeout(CATCH_UP_SECONDS):
+            async with asyncio.timeout(REVISION_TIMEOUT_SECONDS):
                 while self._control is not None and self._revision < revision:
-                    await self._news.wait()
+                    await self._changed.wait()
                 if plugin_id in self._plugins:
-                    await self._plugins[plugin_id].settled()
+                    await self._plugins[plugin_id].wait_until_started()
         except TimeoutError:
             logger.warning("the plugin runtime did not report a completed change in time")
 
@@ -120,103 +120,107 @@ class RemoteRuntime:
         retries = self._rules.retries()
         while True:
             try:
-                await self._follow(retries)
+                await self._watch(retries)
             except WireError as error:
                 reason = error.message
             except Exception as error:
                 logger.exception("the connection to the plugin runtime failed")
                 reason = f"the Host failed with {type(error).__name__}; its log says where"
-            if reason != self._trouble:  # logged once, not with every attempt
+            if reason != self._error:  # logged once, not with every attempt
                 logger.error("the plugin runtime at %s can't be used: %s", self._rules.address.url, reason)
-            self._lose(reason)
-            await asyncio.sleep(retries.delay())
+            self._disconnect(reason)
+            await asyncio.sleep(retries.next_delay())
 
-    async def _follow(self, retries: Retries) -> NoReturn:
+    async def _watch(self, retries: RetryBackoff) -> NoReturn:
         """Follows the runtime's status. Raises WireError when the connection is lost or could not be opened."""
-        transport = await self._rules.address.open(messages.CONTROL, self._rules.limits)
-        peer = Peer(transport, _Nothing(), self._rules.limits, name="plugin runtime")
+        transport = await self._rules.address.open(messages.CONTROL_PATH, self._rules.limits)
+        peer = Peer(transport, _NoActions(), self._rules.limits, name="plugin runtime")
         peer.start()
         try:
-            await self._greet(peer)
+            await self._handshake(peer)
             async with aclosing(peer.stream("watch", {})) as parts:
                 async for part in parts:
-                    self._take(part)
+                    self._apply_part(part)
                     if self._revision >= 0 and self._control is None:
-                        self._control, self._trouble = peer, ""
-                        retries.forget()
+                        self._control, self._error = peer, ""
+                        retries.reset()
                         logger.info("the plugin runtime at %s is connected", self._rules.address.url)
-                    self._inform()
+                    self._notify()
             raise WireError("runtime_error", "it ended the connection")
         finally:
             peer.close("the Host closes the connection")
 
-    async def _greet(self, peer: Peer) -> None:
-        hello = messages.ControlHello(protocol=messages.PROTOCOL, version=self._version, host=self._host)
+    async def _handshake(self, peer: Peer) -> None:
+        hello = messages.ControlHello(
+            protocol=messages.RUNTIME_PROTOCOL_VERSION, version=self._version, host=self._host
+        )
         answer = await peer.call("hello", hello.model_dump(), timeout=self._rules.address.silence_seconds)
         try:
             welcome = messages.ControlWelcome.model_validate(answer)
         except ValidationError as error:
             raise WireError("invalid_argument", "what answers there is no plugin runtime; check the address") from error
-        if welcome.protocol != messages.PROTOCOL:
-            raise WireError("not_supported", messages.mismatch(messages.PROTOCOL, welcome.protocol))
-        self._session, self._revision, self._seen = welcome.session, -1, set()
+        if welcome.protocol != messages.RUNTIME_PROTOCOL_VERSION:
+            raise WireError(
+                "not_supported", messages.protocol_mismatch_text(messages.RUNTIME_PROTOCOL_VERSION, welcome.protocol)
+            )
+        self._session, self._revision, self._updated_in_session = welcome.session, -1, set()
 
-    def _take(self, part: Any) -> None:
+    def _apply_part(self, part: Any) -> None:
         match part:
             case {"told": told}:
-                self._take_told(_parsed(told))
+                self._apply_update(_parse_update(told))
             case {"gone": str(plugin_id)}:
-                self._forget(plugin_id)
+                self._remove(plugin_id)
             case {"revision": int(revision)}:
                 if self._revision < 0:
                     self._was_known = True
-                    for plugin_id in self._told.keys() - self._seen:
-                        self._forget(plugin_id)
+                    for plugin_id in self._updates.keys() - self._updated_in_session:
+                        self._remove(plugin_id)
                 self._revision = revision
 
-    def _take_told(self, told: messages.Told) -> None:
+    def _apply_update(self, told: messages.StatusUpdate) -> None:
         assert self._actions is not None
         plugin_id = told.plugin.plugin_id
-        self._seen.add(plugin_id)
-        self._told[plugin_id] = told
+        self._updated_in_session.add(plugin_id)
+        self._updates[plugin_id] = told
         if not told.running:
             self._drop(plugin_id)
         elif plugin_id in self._plugins:
-            self._plugins[plugin_id].tell(told, self._session)
+            self._plugins[plugin_id].apply_update(told, self._session)
         else:
             plugin = self._plugins[plugin_id] = RemotePlugin(told, self._rules, self._actions, self._discovered)
-            plugin.tell(told, self._session)
+            plugin.apply_update(told, self._session)
 
-    def _forget(self, plugin_id: str) -> None:
-        self._told.pop(plugin_id, None)
+    def _remove(self, plugin_id: str) -> None:
+        self._updates.pop(plugin_id, None)
         self._drop(plugin_id)
 
     def _drop(self, plugin_id: str) -> None:
         plugin = self._plugins.pop(plugin_id, None)
         if plugin is not None:
-            plugin.end()
+            plugin.stop()
             self._removed(plugin_id)
 
-    def _lose(self, reason: str) -> None:
-        self._trouble, self._control, self._revision = reason, None, -1
+    def _disconnect(self, reason: str) -> None:
+        self._error, self._control, self._revision = reason, None, -1
         for plugin in self._plugins.values():
-            plugin.leave(self.trouble())
-        self._inform()
+            plugin.disconnect(self.unavailable_reason())
+        self._notify()
 
-    def _inform(self) -> None:
-        self._news.set()
-        self._news = asyncio.Event()
+    def _notify(self) -> None:
+        self._changed.set()
+        self._changed = asyncio.Event()
 
 
-class _Nothing:
+class _NoActions:
     """Refuses all calls: the runtime calls the Host only for plugins, which have their own channels."""
 
     def dispatch(self, action: str, data: Any) -> Coroutine[Any, Any, Any]:
         raise WireError("not_supported", f"the control connection has no action '{action}' on this side")
 
 
-def _parsed(told: Any) -> messages.Told:
+def _parse_update(told: Any) -> messages.StatusUpdate:
     try:
-        return messages.Told.model_validate(told)
+        return messages.StatusUpdate.model_validate(told)
     except ValidationError as error:
         raise WireError("invalid_argument", "it says of its plugins what this Host does not understand") from error

@@ -5,34 +5,40 @@ import logging
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from typing import Any
 
-from parlour.core.model.plugin_manager import PluginKeeper, PluginProblem
+from parlour.core.model.plugin_manager import PluginError, PluginManager
 from parlour_sdk.wire import Peer, WireError
 
 from .. import disk_errors
 from ..remote import messages
-from .sessions import Session, Sessions
-from .status_broadcast import Board
+from .sessions import HostSession, HostSessions
+from .status_broadcast import StatusBroadcast
 from .tokens import Token
 from .uploads import Uploads
 
 logger = logging.getLogger(__name__)
 
 
-class Control:
+class ControlChannel:
     """Serves the calls of one Host on its control connection."""
 
     def __init__(
-        self, token: Token, keeper: PluginKeeper, board: Board, sessions: Sessions, uploads: Uploads, version: str
+        self,
+        token: Token,
+        keeper: PluginManager,
+        board: StatusBroadcast,
+        sessions: HostSessions,
+        uploads: Uploads,
+        version: str,
     ) -> None:
         self.peer: Peer | None = None
         self._token = token
-        self._keeper = keeper
-        self._board = board
+        self._manager = keeper
+        self._broadcast = board
         self._sessions = sessions
         self._uploads = uploads
         self._version = version
-        self._session: Session | None = None
-        self._begun: set[asyncio.Task[Any]] = set()
+        self._session: HostSession | None = None
+        self._active_tasks: set[asyncio.Task[Any]] = set()
         self._actions: dict[str, Callable[[Any], Coroutine[Any, Any, Any]]] = {
             "log": self._log,
             "upload": self._upload,
@@ -49,93 +55,97 @@ class Control:
         if self._session is None:
             raise WireError("unauthorized", "the first call on a connection is hello")
         if action == "watch":
-            return self._board.watch()
+            return self._broadcast.watch()
         if action not in self._actions:
             raise WireError("not_supported", f"the control connection has no action '{action}'")
-        return self._answered(self._actions[action](data))
+        return self._run_to_completion(self._actions[action](data))
 
     def close(self) -> None:
         if self._session is not None:
-            self._sessions.leave(self._session)
+            self._sessions.end(self._session)
         self._uploads.close()
 
     async def _hello(self, data: Any) -> dict[str, Any]:
         assert self.peer is not None
-        hello = messages.parsed(messages.ControlHello, data)
-        if hello.protocol != messages.PROTOCOL:
-            raise WireError("not_supported", messages.mismatch(hello.protocol, messages.PROTOCOL))
+        hello = messages.parse_message(messages.ControlHello, data)
+        if hello.protocol != messages.RUNTIME_PROTOCOL_VERSION:
+            raise WireError(
+                "not_supported", messages.protocol_mismatch_text(hello.protocol, messages.RUNTIME_PROTOCOL_VERSION)
+            )
         if self._session is not None:
             raise WireError("conflict", messages.HELLO_AGAIN)
-        self._session = self._sessions.enter(self._token, self.peer)
+        self._session = self._sessions.begin(self._token, self.peer)
         return messages.ControlWelcome(
-            protocol=messages.PROTOCOL, version=self._version, session=self._session.id
+            protocol=messages.RUNTIME_PROTOCOL_VERSION, version=self._version, session=self._session.id
         ).model_dump()
 
-    async def _answered(self, work: Coroutine[Any, Any, Any]) -> Any:
+    async def _run_to_completion(self, work: Coroutine[Any, Any, Any]) -> Any:
         """Completes a change even if the Host is lost, so that nothing stays half done."""
         task = asyncio.create_task(work)
-        self._begun.add(task)
-        task.add_done_callback(self._done_with)
+        self._active_tasks.add(task)
+        task.add_done_callback(self._on_task_done)
         try:
             return await asyncio.shield(task)
-        except PluginProblem as problem:
-            raise self._told(problem) from problem
+        except PluginError as problem:
+            raise self._to_wire_error(problem) from problem
         except OSError as error:
-            raise self._told(disk_errors.problem(error, "the plugin runtime can't do this")) from error
+            raise self._to_wire_error(disk_errors.disk_error(error, "the plugin runtime can't do this")) from error
 
-    def _done_with(self, task: "asyncio.Task[Any]") -> None:
-        self._begun.discard(task)
+    def _on_task_done(self, task: "asyncio.Task[Any]") -> None:
+        self._active_tasks.discard(task)
         if not task.cancelled() and task.exception() is not None:
             logger.debug("a request of the Host failed: %s", task.exception())  # sent to the Host if it is there
 
-    def _told(self, problem: PluginProblem) -> WireError:
-        return WireError(problem.code, problem.message, {"details": problem.details, "revision": self._board.changed()})
+    def _to_wire_error(self, problem: PluginError) -> WireError:
+        return WireError(
+            problem.code, problem.message, {"details": problem.details, "revision": self._broadcast.announce_change()}
+        )
 
     async def _log(self, data: Any) -> dict[str, Any]:
-        asked = messages.parsed(messages.LogRequest, data)
-        return {"lines": _last(await self._keeper.log(asked.plugin_id, asked.limit))}
+        asked = messages.parse_message(messages.LogRequest, data)
+        return {"lines": _last_lines(await self._manager.log(asked.plugin_id, asked.limit))}
 
     async def _upload(self, data: Any) -> dict[str, Any]:
         return {"upload": self._uploads.begin()}
 
     async def _upload_part(self, data: Any) -> dict[str, Any]:
-        part = messages.parsed(messages.UploadPart, data)
+        part = messages.parse_message(messages.UploadPart, data)
         self._uploads.add(part.upload, part.data)
         return {}
 
     async def _install(self, data: Any) -> dict[str, Any]:
-        asked = messages.parsed(messages.InstallRequest, data)
-        path = self._uploads.received(asked.upload)
+        asked = messages.parse_message(messages.InstallRequest, data)
+        path = self._uploads.finish(asked.upload)
         try:
-            with self._board.working():
-                facts = await self._keeper.install(str(path), asked.shown, asked.granted, asked.upgrade)
+            with self._broadcast.poll_changes():
+                facts = await self._manager.install(str(path), asked.shown, asked.granted, asked.upgrade)
         finally:
             self._uploads.drop(asked.upload)
-        return self._done(facts.plugin_id)
+        return self._change_result(facts.plugin_id)
 
     async def _change(self, data: Any) -> dict[str, Any]:
-        asked = messages.parsed(messages.ChangeRequest, data)
-        with self._board.working():
-            await self._keeper.change(asked.plugin_id, asked.granted, asked.enabled)
-        return self._done(asked.plugin_id)
+        asked = messages.parse_message(messages.ChangeRequest, data)
+        with self._broadcast.poll_changes():
+            await self._manager.change(asked.plugin_id, asked.granted, asked.enabled)
+        return self._change_result(asked.plugin_id)
 
     async def _restart(self, data: Any) -> dict[str, Any]:
-        asked = messages.parsed(messages.RestartRequest, data)
-        with self._board.working():
-            await self._keeper.restart(asked.plugin_id)
-        return self._done(asked.plugin_id)
+        asked = messages.parse_message(messages.RestartRequest, data)
+        with self._broadcast.poll_changes():
+            await self._manager.restart(asked.plugin_id)
+        return self._change_result(asked.plugin_id)
 
     async def _remove(self, data: Any) -> dict[str, Any]:
-        asked = messages.parsed(messages.RemoveRequest, data)
-        with self._board.working():
-            await self._keeper.remove(asked.plugin_id, asked.delete_data)
-        return self._done(asked.plugin_id)
+        asked = messages.parse_message(messages.RemoveRequest, data)
+        with self._broadcast.poll_changes():
+            await self._manager.remove(asked.plugin_id, asked.delete_data)
+        return self._change_result(asked.plugin_id)
 
-    def _done(self, plugin_id: str) -> dict[str, Any]:
-        return {"plugin_id": plugin_id, "revision": self._board.changed()}
+    def _change_result(self, plugin_id: str) -> dict[str, Any]:
+        return {"plugin_id": plugin_id, "revision": self._broadcast.announce_change()}
 
 
-def _last(lines: list[str]) -> list[str]:
+def _last_lines(lines: list[str]) -> list[str]:
     """Returns as many of the last lines as are sure to fit in one frame."""
     room = messages.CHUNK_BYTES * 2
     kept: list[str] = []

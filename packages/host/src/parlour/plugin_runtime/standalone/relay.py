@@ -9,27 +9,27 @@ from contextlib import aclosing
 from typing import Any
 
 from parlour.core.actions.action_table import ACTIONS
-from parlour.core.errors import Refused
-from parlour.core.model.ports import PluginCaller, PluginLost, PluginRefused, PluginUnavailable, ResultStream
+from parlour.core.errors import CallRejected
+from parlour.core.model.ports import PluginCaller, PluginCallFailed, PluginDisconnected, PluginUnavailable, ResultStream
 from parlour_sdk.wire import ConnectionClosed, Peer, WireError
 
-from ..remote.messages import HELLO_AGAIN, ChannelHello, as_wire, parsed
-from .sessions import Sessions
-from .status_broadcast import Board
+from ..remote.messages import HELLO_AGAIN, ChannelHello, parse_message, to_wire_error
+from .sessions import HostSessions
+from .status_broadcast import StatusBroadcast
 from .tokens import Token
 
-CALLS = frozenset({"emit_event", "call_tool", "kb_ingest", "kb_retrieve", "kb_delete", "parse_file"})
-STREAMS = frozenset({"run_command"})
-CALL_SECONDS = 86_400.0
+RELAYED_CALLS = frozenset({"emit_event", "call_tool", "kb_ingest", "kb_retrieve", "kb_delete", "parse_file"})
+RELAYED_STREAMS = frozenset({"run_command"})
+MAX_CALL_SECONDS = 86_400.0
 """Limit for calls of a Host that fails to cancel them; normally the Host limits the time of a call."""
-HOST_SECONDS = 10.0
+HOST_WAIT_SECONDS = 10.0
 """Seconds that a plugin's call waits for a Host that is about to connect."""
 
 
-class HostCalls:
+class HostCallRelay:
     """The actions that plugins may call. They are sent to the connected Host, which authorizes them."""
 
-    def __init__(self, sessions: Sessions, seconds: float = HOST_SECONDS) -> None:
+    def __init__(self, sessions: HostSessions, seconds: float = HOST_WAIT_SECONDS) -> None:
         self._sessions = sessions
         self._seconds = seconds
 
@@ -41,7 +41,7 @@ class HostCalls:
         try:
             return await host.call(name, data)
         except WireError as error:
-            raise _refused(error) from error
+            raise _to_refused(error) from error
 
     async def stream(self, plugin_id: str, name: str, data: Any) -> AsyncGenerator[Any, None]:
         host = await self._host(plugin_id)
@@ -50,24 +50,28 @@ class HostCalls:
                 async for part in parts:
                     yield part
         except WireError as error:
-            raise _refused(error) from error
+            raise _to_refused(error) from error
 
     async def _host(self, plugin_id: str) -> Peer:
-        host = await self._sessions.channel(plugin_id, self._seconds)
+        host = await self._sessions.wait_for_channel(plugin_id, self._seconds)
         if host is None:
-            raise Refused("runtime_error", "no Host is connected to the plugin runtime at this moment", retryable=True)
+            raise CallRejected(
+                "runtime_error", "no Host is connected to the plugin runtime at this moment", retryable=True
+            )
         return host
 
 
 class PluginChannel:
     """Serves the calls that a Host may make to one plugin."""
 
-    def __init__(self, plugin_id: str, token: Token, plugins: PluginCaller, board: Board, sessions: Sessions) -> None:
+    def __init__(
+        self, plugin_id: str, token: Token, plugins: PluginCaller, board: StatusBroadcast, sessions: HostSessions
+    ) -> None:
         self.peer: Peer | None = None
         self._plugin_id = plugin_id
         self._token = token
         self._plugins = plugins
-        self._board = board
+        self._broadcast = board
         self._sessions = sessions
         self._joined = False
 
@@ -79,64 +83,64 @@ class PluginChannel:
         if action == "run_agent":
             return self._run(data)
         if action == "list_agent_runners":
-            return self._told(self._board.runners)
+            return self._list(self._broadcast.runners)
         if action == "list_components":
-            return self._told(self._board.components)
-        if action in CALLS:
+            return self._list(self._broadcast.components)
+        if action in RELAYED_CALLS:
             return self._call(action, data)
-        if action in STREAMS:
+        if action in RELAYED_STREAMS:
             return self._stream(action, data)
         raise WireError("not_supported", f"a plugin's channel has no action '{action}'")
 
     async def _hello(self, data: Any) -> dict[str, Any]:
         assert self.peer is not None
-        hello = parsed(ChannelHello, data)
+        hello = parse_message(ChannelHello, data)
         if self._joined:
             raise WireError("conflict", HELLO_AGAIN)
-        self._sessions.join(hello.session, self._token, self._plugin_id, self.peer)
+        self._sessions.add_channel(hello.session, self._token, self._plugin_id, self.peer)
         self._joined = True
         return {}
 
-    async def _told(self, tell: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
+    async def _list(self, tell: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
         return tell(self._plugin_id)
 
     async def _call(self, action: str, data: Any) -> dict[str, Any]:
         try:
-            return await self._plugins.call(self._plugin_id, action, data, CALL_SECONDS)
-        except (PluginLost, PluginUnavailable, PluginRefused) as error:
-            raise as_wire(error) from error
+            return await self._plugins.call(self._plugin_id, action, data, MAX_CALL_SECONDS)
+        except (PluginDisconnected, PluginUnavailable, PluginCallFailed) as error:
+            raise to_wire_error(error) from error
 
     def _run(self, request: Any) -> AsyncGenerator[Any, None]:
-        return _parts(self._plugins.run_agent(self._plugin_id, request))
+        return _relay_results(self._plugins.run_agent(self._plugin_id, request))
 
     async def _stream(self, action: str, data: Any) -> AsyncGenerator[Any, None]:
         try:
             opened = await self._plugins.stream(self._plugin_id, action, data)
-        except (PluginLost, PluginUnavailable, PluginRefused) as error:
-            raise as_wire(error) from error
-        async with aclosing(_parts(opened)) as parts:
+        except (PluginDisconnected, PluginUnavailable, PluginCallFailed) as error:
+            raise to_wire_error(error) from error
+        async with aclosing(_relay_results(opened)) as parts:
             async for part in parts:
                 yield part
 
 
-async def _parts(results: ResultStream) -> AsyncGenerator[Any, None]:
+async def _relay_results(results: ResultStream) -> AsyncGenerator[Any, None]:
     ended = False
     try:
         while batch := await results.batch():
             for result in batch:
                 yield result
         ended = True
-    except (PluginLost, PluginUnavailable, PluginRefused) as error:
+    except (PluginDisconnected, PluginUnavailable, PluginCallFailed) as error:
         ended = True
-        raise as_wire(error) from error
+        raise to_wire_error(error) from error
     finally:
         if not ended:
             results.abort(WireError("cancelled", "the Host does not want it any more"))
 
 
-def _refused(error: WireError) -> Refused:
+def _to_refused(error: WireError) -> CallRejected:
     if isinstance(error, ConnectionClosed):
         message = "the connection to the Host was lost; whether the call was carried out is not known"
-        return Refused("runtime_error", message)
+        return CallRejected("runtime_error", message)
     data = error.data if isinstance(error.data, dict) else {}
-    return Refused(error.code, error.message, bool(data.get("retryable")), data.get("details"))
+    return CallRejected(error.code, error.message, bool(data.get("retryable")), data.get("details"))

@@ -10,24 +10,24 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from parlour.core.model.plugin_manager import PluginKeeper
+from parlour.core.model.plugin_manager import PluginManager
 from parlour.core.model.ports import PluginCaller
 from parlour_sdk.values import dataclass
-from parlour_sdk.wire import Dispatcher, Limits, Peer, WireError
+from parlour_sdk.wire import Peer, RequestDispatcher, WireError, WireLimits
 from parlour_sdk.wire.websocket import WebSocketTransport
 
-from ..remote.messages import CONTROL, ROOM_BYTES, plugin_of
-from .control_channel import Control
+from ..remote.messages import CONTROL_PATH, FRAME_GROWTH_BYTES, plugin_id_from_path
+from .control_channel import ControlChannel
 from .relay import PluginChannel
-from .sessions import Sessions
-from .status_broadcast import Board
+from .sessions import HostSessions
+from .status_broadcast import StatusBroadcast
 from .tokens import Token, Tokens, TokensUnreadable
 from .uploads import Uploads
 
 logger = logging.getLogger(__name__)
 
 REVOKED = "the token of this connection was revoked"
-STREAMS = 1_000_000
+MAX_STREAMS = 1_000_000
 """Maximum number of streams per connection: runs are to wait for the plugin and not for the connection."""
 
 
@@ -37,24 +37,24 @@ class UploadRules:
     limit: int
 
 
-class Service:
+class RuntimeService:
     """Serves Hosts on WebSocket connections."""
 
     def __init__(
         self,
         tokens: Tokens,
-        sessions: Sessions,
+        sessions: HostSessions,
         plugins: PluginCaller,
-        keeper: PluginKeeper,
-        board: Board,
+        keeper: PluginManager,
+        board: StatusBroadcast,
         uploads: UploadRules,
-        wire: Limits,
+        wire: WireLimits,
         version: str,
     ) -> None:
         self.limits = replace(
             wire,
-            frame_bytes=wire.frame_bytes + ROOM_BYTES,
-            streams=STREAMS,
+            frame_bytes=wire.frame_bytes + FRAME_GROWTH_BYTES,
+            streams=MAX_STREAMS,
             frames_per_second=inf,
             bytes_per_second=inf,
             max_depth=sys.maxsize,
@@ -64,8 +64,8 @@ class Service:
         self._tokens = tokens
         self._sessions = sessions
         self._plugins = plugins
-        self._keeper = keeper
-        self._board = board
+        self._manager = keeper
+        self._broadcast = board
         self._uploads = uploads
         self._version = version
         self._tasks: set[asyncio.Task[None]] = set()
@@ -79,10 +79,10 @@ class Service:
         except TokensUnreadable as error:
             logger.error("no Host is admitted: %s", error)
             return None
-        return None if token is None else partial(self._connected, token)
+        return None if token is None else partial(self._on_connection, token)
 
     def accepts(self, path: str) -> bool:
-        return path == CONTROL or plugin_of(path) is not None
+        return path == CONTROL_PATH or plugin_id_from_path(path) is not None
 
     def check_tokens(self) -> None:
         """Closes every connection whose token was revoked."""
@@ -107,26 +107,26 @@ class Service:
         asyncio.get_running_loop().call_soon(self.check_tokens)  # after the refusal is written
         raise WireError("unauthorized", f"{REVOKED}; make another with 'parlour runtime token create'")
 
-    def _connected(self, token: Token, path: str, transport: WebSocketTransport) -> None:
-        plugin_id = plugin_of(path)
+    def _on_connection(self, token: Token, path: str, transport: WebSocketTransport) -> None:
+        plugin_id = plugin_id_from_path(path)
         if plugin_id is None:
-            self._take_control(token, transport)
+            self._open_control_channel(token, transport)
         else:
-            self._take_channel(token, plugin_id, transport)
+            self._open_plugin_channel(token, plugin_id, transport)
 
-    def _take_control(self, token: Token, transport: WebSocketTransport) -> None:
+    def _open_control_channel(self, token: Token, transport: WebSocketTransport) -> None:
         uploads = Uploads(self._uploads.folder, self._uploads.limit)
-        control = Control(token, self._keeper, self._board, self._sessions, uploads, self._version)
-        control.peer = Peer(transport, self._guarded(control, token), self.limits, name="control")
+        control = ControlChannel(token, self._manager, self._broadcast, self._sessions, uploads, self._version)
+        control.peer = Peer(transport, self._with_token_check(control, token), self.limits, name="control")
         self._start(control.peer, token, control.close)
 
-    def _take_channel(self, token: Token, plugin_id: str, transport: WebSocketTransport) -> None:
-        channel = PluginChannel(plugin_id, token, self._plugins, self._board, self._sessions)
-        peer = channel.peer = Peer(transport, self._guarded(channel, token), self.limits, name=plugin_id)
-        self._start(peer, token, lambda: self._sessions.part(plugin_id, peer))
+    def _open_plugin_channel(self, token: Token, plugin_id: str, transport: WebSocketTransport) -> None:
+        channel = PluginChannel(plugin_id, token, self._plugins, self._broadcast, self._sessions)
+        peer = channel.peer = Peer(transport, self._with_token_check(channel, token), self.limits, name=plugin_id)
+        self._start(peer, token, lambda: self._sessions.remove_channel(plugin_id, peer))
 
-    def _guarded(self, dispatcher: Dispatcher, token: Token) -> "Guarded":
-        return Guarded(dispatcher, partial(self._refuse_revoked, token))
+    def _with_token_check(self, dispatcher: RequestDispatcher, token: Token) -> "TokenCheckedDispatcher":
+        return TokenCheckedDispatcher(dispatcher, partial(self._refuse_revoked, token))
 
     def _start(self, peer: Peer, token: Token, ended: Callable[[], None]) -> None:
         self._admitted[peer] = token
@@ -144,10 +144,10 @@ class Service:
 
 
 @dataclass(frozen=True, slots=True)
-class Guarded:
+class TokenCheckedDispatcher:
     """A dispatcher that refuses calls after its connection's token was revoked."""
 
-    dispatcher: Dispatcher
+    dispatcher: RequestDispatcher
     check: Callable[[], None]
 
     def dispatch(self, action: str, data: Any) -> Coroutine[Any, Any, Any] | AsyncGenerator[Any, None]:

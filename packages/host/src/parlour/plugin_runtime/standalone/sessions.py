@@ -16,7 +16,7 @@ from .tokens import Token
 logger = logging.getLogger(__name__)
 
 
-class Session:
+class HostSession:
     """The connections of one Host."""
 
     def __init__(self, token: Token, control: Peer) -> None:
@@ -32,15 +32,15 @@ class Session:
         self._control.close(reason, refused=True)
 
 
-class Sessions:
+class HostSessions:
     """Holds the current session and its plugin channels."""
 
     def __init__(self, arrived: Callable[[], None]) -> None:
-        self._arrived = arrived
-        self._current: Session | None = None
-        self._news = asyncio.Event()
+        self._on_connected = arrived
+        self._current: HostSession | None = None
+        self._changed = asyncio.Event()
 
-    def enter(self, token: Token, control: Peer) -> Session:
+    def begin(self, token: Token, control: Peer) -> HostSession:
         """Begins a session. A Host with the same token replaces its own earlier connection."""
         current = self._current
         if current is not None and current.token.token_id != token.token_id:
@@ -51,18 +51,18 @@ class Sessions:
             )
         if current is not None:
             current.end("a Host with the same token has connected")
-        session = self._current = Session(token, control)
+        session = self._current = HostSession(token, control)
         logger.info("the Host with the token '%s' is connected", token.name)
-        self._arrived()
+        self._on_connected()
         return session
 
-    def leave(self, session: Session) -> None:
+    def end(self, session: HostSession) -> None:
         session.end("the Host's control connection is closed")
         if session is self._current:
             self._current = None
             logger.info("the Host with the token '%s' is gone; its runs are cancelled", session.token.name)
 
-    def join(self, session_id: str, token: Token, plugin_id: str, channel: Peer) -> None:
+    def add_channel(self, session_id: str, token: Token, plugin_id: str, channel: Peer) -> None:
         current = self._current
         own = current is not None and current.token.token_id == token.token_id
         if current is None or not own or not secrets.compare_digest(current.id.encode(), session_id.encode()):
@@ -75,21 +75,21 @@ class Sessions:
         current.channels[plugin_id] = channel
         if before is not None:
             before.close("another channel took its place")
-        self._news.set()
-        self._news = asyncio.Event()
+        self._changed.set()
+        self._changed = asyncio.Event()
 
-    def part(self, plugin_id: str, channel: Peer) -> None:
+    def remove_channel(self, plugin_id: str, channel: Peer) -> None:
         current = self._current
         if current is not None and current.channels.get(plugin_id) is channel:
             del current.channels[plugin_id]
 
-    async def channel(self, plugin_id: str, seconds: float) -> Peer | None:
+    async def wait_for_channel(self, plugin_id: str, seconds: float) -> Peer | None:
         """Returns the connection from this plugin to the Host; None if there is none within this time."""
         try:
             async with asyncio.timeout(seconds):
                 while True:
                     if self._current is not None and plugin_id in self._current.channels:
                         return self._current.channels[plugin_id]
-                    await self._news.wait()
+                    await self._changed.wait()
         except TimeoutError:
             return None

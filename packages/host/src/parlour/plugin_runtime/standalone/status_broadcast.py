@@ -9,61 +9,61 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from parlour.core.model.plugin_manager import Offer, PluginFacts
+from parlour.core.model.plugin_manager import PluginInfo, PluginManifestReport
 from parlour_sdk.values import dataclass
 
-from ..store import Installed
-from ..supervision.status import PluginStatus, StatusFile
+from ..store import InstalledVersion
+from ..supervision.status import PluginStatus, PluginStatusFile
 from ..supervision.supervisor import Supervisor
 
-LOOK_SECONDS = 0.2
+POLL_INTERVAL_SECONDS = 0.2
 """Seconds between checks during an installation, since the steps of a build are not announced."""
-FACTS_BYTES = 256 * 1024
-_NONE_YET = {"version": "", "generation": 0, "runners": [], "components": []}
+MAX_FACTS_BYTES = 256 * 1024
+_EMPTY_OFFER = {"version": "", "generation": 0, "runners": [], "components": []}
 
 
 @dataclass(slots=True)
-class Board:
+class StatusBroadcast:
     """Numbers the changes of plugins and streams them."""
 
-    facts: Callable[[], list[PluginFacts]]
+    facts: Callable[[], list[PluginInfo]]
     supervisors: Callable[[], dict[str, Supervisor]]
     _revision: int = 0
-    _news: asyncio.Event = field(default_factory=asyncio.Event)
-    _working: int = 0
+    _changed: asyncio.Event = field(default_factory=asyncio.Event)
+    _poller_count: int = 0
     _offers: dict[str, dict[str, Any]] = field(default_factory=dict)
 
-    def changed(self) -> int:
+    def announce_change(self) -> int:
         """Announces a change. Returns the revision at which a Host has seen the current state."""
         self._revision += 1
-        self._news.set()
-        self._news = asyncio.Event()
+        self._changed.set()
+        self._changed = asyncio.Event()
         return self._revision
 
     @contextlib.contextmanager
-    def working(self) -> Iterator[None]:
+    def poll_changes(self) -> Iterator[None]:
         """Checks for changes periodically until the block ends."""
-        self._working += 1
-        self.changed()
+        self._poller_count += 1
+        self.announce_change()
         try:
             yield
         finally:
-            self._working -= 1
-            self.changed()
+            self._poller_count -= 1
+            self.announce_change()
 
-    def discovered(self, plugin: Installed, offer: Offer) -> None:
+    def on_discovered(self, plugin: InstalledVersion, offer: PluginManifestReport) -> None:
         generation = self._offer(plugin.plugin_id)["generation"] + 1
         told = {"version": plugin.version, "generation": generation, **asdict(offer)}
         self._offers[plugin.plugin_id] = told
-        self.changed()
+        self.announce_change()
 
-    def removed(self, plugin_id: str) -> None:
+    def on_removed(self, plugin_id: str) -> None:
         """Removes a plugin's components.
 
         Its generations keep counting, since it may be installed again before a Host has noticed.
         """
         self._offers[plugin_id] = {**self._offer(plugin_id), "runners": [], "components": []}
-        self.changed()
+        self.announce_change()
 
     def runners(self, plugin_id: str) -> dict[str, Any]:
         return {name: value for name, value in self._offer(plugin_id).items() if name != "components"}
@@ -72,14 +72,14 @@ class Board:
         return {"components": self._offer(plugin_id)["components"]}
 
     def _offer(self, plugin_id: str) -> dict[str, Any]:
-        return self._offers.get(plugin_id, _NONE_YET)
+        return self._offers.get(plugin_id, _EMPTY_OFFER)
 
     async def watch(self) -> AsyncGenerator[dict[str, Any], None]:
         """Yields a part for each plugin that is new, changed or gone, and then the revision."""
         shown: dict[str, dict[str, Any]] = {}
         told = -1
         while True:
-            revision, news = self._revision, self._news
+            revision, news = self._revision, self._changed
             now = self._all()
             for plugin_id in shown.keys() - now.keys():
                 yield {"gone": plugin_id}
@@ -90,41 +90,41 @@ class Board:
                 yield {"revision": revision}
             shown, told = now, revision
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(LOOK_SECONDS if self._working else None):
+                async with asyncio.timeout(POLL_INTERVAL_SECONDS if self._poller_count else None):
                     await news.wait()
 
     def _all(self) -> dict[str, dict[str, Any]]:
         supervisors = self.supervisors()
-        return {facts.plugin_id: self._told(facts, supervisors.get(facts.plugin_id)) for facts in self.facts()}
+        return {facts.plugin_id: self._status_update(facts, supervisors.get(facts.plugin_id)) for facts in self.facts()}
 
-    def _told(self, facts: PluginFacts, supervisor: Supervisor | None) -> dict[str, Any]:
+    def _status_update(self, facts: PluginInfo, supervisor: Supervisor | None) -> dict[str, Any]:
         return {
-            "plugin": _bounded(asdict(facts), facts),
+            "plugin": _limit_size(asdict(facts), facts),
             "running": supervisor is not None,
-            "proven": supervisor is not None and supervisor.proven,
+            "proven": supervisor is not None and supervisor.is_ready,
             "generation": self._offer(facts.plugin_id)["generation"],
         }
 
 
-def _bounded(shown: dict[str, Any], facts: PluginFacts) -> dict[str, Any]:
+def _limit_size(shown: dict[str, Any], facts: PluginInfo) -> dict[str, Any]:
     """Shortens the description of a plugin if it is too long.
 
     A frame that is too large would disconnect the Host from all plugins.
     """
-    if len(to_json(shown)) <= FACTS_BYTES:
+    if len(to_json(shown)) <= MAX_FACTS_BYTES:
         return shown
-    remark = f"its description has more than {FACTS_BYTES // 1024} KiB and is not shown"
+    remark = f"its description has more than {MAX_FACTS_BYTES // 1024} KiB and is not shown"
     short = replace(facts, label=None, description=None, components=(), warnings=(remark,), reason=facts.reason[:4000])
-    return asdict(replace(short, asked={}, granted={}) if len(to_json(asdict(short))) > FACTS_BYTES else short)
+    return asdict(replace(short, asked={}, granted={}) if len(to_json(asdict(short))) > MAX_FACTS_BYTES else short)
 
 
-class AnnouncedStatus(StatusFile):
+class BroadcastStatusFile(PluginStatusFile):
     """Publishes the status of plugins to commands on this machine and to the Host."""
 
-    def __init__(self, path: Path, board: Board) -> None:
+    def __init__(self, path: Path, board: StatusBroadcast) -> None:
         super().__init__(path)
-        self._board = board
+        self._broadcast = board
 
     def write(self, plugins: Mapping[str, PluginStatus]) -> None:
         super().write(plugins)
-        self._board.changed()
+        self._broadcast.announce_change()

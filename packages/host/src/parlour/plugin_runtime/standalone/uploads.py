@@ -7,7 +7,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from parlour.core.model.plugin_manager import PluginProblem
+from parlour.core.model.plugin_manager import PluginError
 from parlour_sdk.wire import WireError
 
 from .. import disk_errors
@@ -33,9 +33,9 @@ class Uploads:
         self._drop_stale()
         if len(self._sizes) >= MAX_OPEN_UPLOADS:
             sentence = f"{MAX_OPEN_UPLOADS} uploads are open on this connection; install one of them first"
-            raise PluginProblem("rate_limited", sentence)
+            raise PluginError("rate_limited", sentence)
         if self._folder is None:  # created late: a Host is admitted even if the disk is full
-            with disk_errors.in_words("the package can't be kept"):
+            with disk_errors.translate_os_errors("the package can't be kept"):
                 self._folder = tempfile.TemporaryDirectory(dir=self._above)
         name = secrets.token_hex(8)
         self._sizes[name] = 0
@@ -54,11 +54,11 @@ class Uploads:
         if sum(self._sizes.values()) > self._limit:
             self.drop(name)
             sentence = f"a package, and all open uploads of a connection together, may have at most {self._limit} bytes"
-            raise PluginProblem("payload_too_large", sentence)
-        with disk_errors.in_words("the package can't be kept"), path.open("ab") as file:
+            raise PluginError("payload_too_large", sentence)
+        with disk_errors.translate_os_errors("the package can't be kept"), path.open("ab") as file:
             file.write(content)
 
-    def received(self, name: str) -> Path:
+    def finish(self, name: str) -> Path:
         """Returns the complete package, which stays until it is dropped."""
         path = self.path(name)
         self._changed_at.pop(name, None)

@@ -8,50 +8,50 @@ from typing import Any
 from parlour_sdk.values import dataclass
 from parlour_sdk.wire import Peer, WireError
 
-from .connection import PluginStream, answered, told
+from .connection import PluginStream, await_answer, to_plugin_error
 
 
 @dataclass(slots=True, eq=False)
 class _Run:
     """One run. It is healthy until it is cancelled; then it has some time to end before it counts as stuck."""
 
-    takes_a_place: bool = True
-    patience: asyncio.TimerHandle | None = None
+    uses_slot: bool = True
+    cancel_timer: asyncio.TimerHandle | None = None
     cancelled: bool = False
-    deaf: bool = False
+    ignores_cancel: bool = False
 
 
-class Runs:
+class ActivePluginRuns:
     """Starts runs and calls. A slot is free again when the plugin itself has finished a run, not when the Host has."""
 
     def __init__(self, peer: Peer, places: int, ignored_cancel_seconds: float) -> None:
         self._peer = peer
-        self._places = places
+        self._slots = places
         self._ignored_cancel_seconds = ignored_cancel_seconds
         self._all: set[_Run] = set()
-        self._taken = 0
+        self._used_slots = 0
         self._healthy = 0
         self._calls = 0
-        self._quiet = asyncio.Event()
-        self._quiet.set()
-        self.on_free: Callable[[], None] = _nobody
-        self.on_deaf: Callable[[], None] = _nobody
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self.on_free: Callable[[], None] = _do_nothing
+        self.on_ignored_cancel: Callable[[], None] = _do_nothing
 
     @property
-    def free(self) -> bool:
-        return self._taken < self._places
+    def has_free_slot(self) -> bool:
+        return self._used_slots < self._slots
 
     @property
-    def healthy(self) -> int:
+    def healthy_count(self) -> int:
         return self._healthy
 
     @property
-    def deaf(self) -> int:
-        return sum(run.deaf for run in self._all)
+    def stuck_count(self) -> int:
+        return sum(run.ignores_cancel for run in self._all)
 
-    async def quiet(self) -> None:
+    async def wait_until_idle(self) -> None:
         """Returns when no calls and no runs are left, except for cancelled ones."""
-        await self._quiet.wait()
+        await self._idle.wait()
 
     def open(self, request: dict[str, Any]) -> PluginStream:
         """Starts a run. Raises the wire's errors; nothing was started then."""
@@ -60,55 +60,55 @@ class Runs:
     def stream(self, action: str, data: dict[str, Any]) -> PluginStream:
         """Starts a stream that needs no slot: it is short, and may be needed just because the plugin is busy."""
         try:
-            return self._begin(action, data, _Run(takes_a_place=False))
+            return self._begin(action, data, _Run(uses_slot=False))
         except WireError as error:
-            raise told(error) from error
+            raise to_plugin_error(error) from error
 
     async def call(self, action: str, data: dict[str, Any], timeout: float) -> dict[str, Any]:
         self._calls += 1
-        self._quiet.clear()
+        self._idle.clear()
         try:
-            return await answered(self._peer.call(action, data, timeout))
+            return await await_answer(self._peer.call(action, data, timeout))
         finally:
             self._calls -= 1
-            self._look()
+            self._update_idle()
 
     def _begin(self, action: str, data: dict[str, Any], run: _Run) -> PluginStream:
-        stream = self._peer.stream(action, data, partial(self._ended, run))
+        stream = self._peer.stream(action, data, partial(self._on_ended, run))
         self._all.add(run)
-        self._taken += run.takes_a_place
+        self._used_slots += run.uses_slot
         self._healthy += 1
-        self._quiet.clear()
-        return PluginStream(stream, partial(self._cancelled, run))
+        self._idle.clear()
+        return PluginStream(stream, partial(self._on_cancelled, run))
 
-    def _cancelled(self, run: _Run) -> None:
+    def _on_cancelled(self, run: _Run) -> None:
         if run.cancelled or run not in self._all:
             return
         run.cancelled = True
-        self._settle()
+        self._remove_healthy()
         loop = asyncio.get_running_loop()
-        run.patience = loop.call_later(self._ignored_cancel_seconds, self._found_deaf, run)
+        run.cancel_timer = loop.call_later(self._ignored_cancel_seconds, self._on_cancel_timeout, run)
 
-    def _found_deaf(self, run: _Run) -> None:
-        run.deaf = True
-        self.on_deaf()
+    def _on_cancel_timeout(self, run: _Run) -> None:
+        run.ignores_cancel = True
+        self.on_ignored_cancel()
 
-    def _ended(self, run: _Run) -> None:
+    def _on_ended(self, run: _Run) -> None:
         self._all.discard(run)
-        self._taken -= run.takes_a_place
-        if run.patience is not None:
-            run.patience.cancel()
+        self._used_slots -= run.uses_slot
+        if run.cancel_timer is not None:
+            run.cancel_timer.cancel()
         if not run.cancelled:
-            self._settle()
+            self._remove_healthy()
         self.on_free()
 
-    def _settle(self) -> None:
+    def _remove_healthy(self) -> None:
         self._healthy -= 1
-        self._look()
+        self._update_idle()
 
-    def _look(self) -> None:
+    def _update_idle(self) -> None:
         if self._healthy == self._calls == 0:
-            self._quiet.set()
+            self._idle.set()
 
 
-def _nobody() -> None: ...
+def _do_nothing() -> None: ...

@@ -11,38 +11,38 @@ from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any, Literal
 
-from parlour.core.model.plugin_manager import Offer
+from parlour.core.model.plugin_manager import PluginManifestReport
 from parlour_sdk.values import dataclass
 from parlour_sdk.wire import HUNG_UP, ConnectionClosed, Peer, WireError
 
-from ..process.launcher import PluginProcess, Start
-from ..process.log_buffer import LogBuffer, in_brief
+from ..process.launcher import LaunchSpec, PluginProcess
+from ..process.log_buffer import LogBuffer, printable_excerpt
 from . import health, resources
-from .active_runs import Runs
+from .active_runs import ActivePluginRuns
 from .connection import PluginDispatcher
-from .policy import Policy
-from .wait_helpers import first_of
+from .policy import SupervisionPolicy
+from .wait_helpers import first_completed
 
 logger = logging.getLogger(__name__)
 
-MOST_OFFERED = 1000
+MAX_COMPONENTS = 1000
 """Maximum number of runners, and of other components, of one plugin. Each is checked at its start, and each broken one
 is reported."""
-_LAST_WORDS_SECONDS = 0.5
+_LOG_DRAIN_TIMEOUT_SECONDS = 0.5
 """Seconds to read the rest of the log of a process that has exited."""
-_BURIAL_SECONDS = 1.0
+_REAP_TIMEOUT_SECONDS = 1.0
 """Seconds that a killed process may take to exit."""
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class InstanceExit:
     """Why an instance ends, and whether it exited by itself or was stopped."""
 
     reason: str
-    manner: Literal["by itself", "asked", "forced"]
+    cause: Literal["by itself", "asked", "forced"]
 
 
-class Life:
+class PluginInstance:
     """One process of a plugin.
 
     `ready` is set when it may be called, `draining` when it accepts no new runs, `closed` when nothing of it is left.
@@ -50,136 +50,136 @@ class Life:
 
     def __init__(
         self,
-        start: Start,
+        start: LaunchSpec,
         process: PluginProcess,
         peer: Peer,
         dispatcher: PluginDispatcher,
         log: LogBuffer,
-        policy: Policy,
+        policy: SupervisionPolicy,
         measure: resources.Measure,
     ) -> None:
         self.folder = start.folder
         self.peer = peer
-        self.runs = Runs(peer, start.limits.max_runs, policy.health.ignored_cancel_seconds)
-        self.offer = Offer([], [])
+        self.runs = ActivePluginRuns(peer, start.limits.max_runs, policy.health.ignored_cancel_seconds)
+        self.offer = PluginManifestReport([], [])
         self.ready = asyncio.Event()
-        self.leaving = asyncio.Event()
-        self.over = asyncio.Event()
+        self.draining = asyncio.Event()
+        self.closed = asyncio.Event()
         self.reason = ""
         """Why it ended, for display."""
         self._start = start
         self._process = process
         self._dispatcher = dispatcher
         self._log = log
-        self._log_began = log.count
+        self._log_start = log.count
         self._policy = policy
         self._measure = measure
         self._stopping = asyncio.Event()
-        self._task = asyncio.create_task(self._live())
+        self._task = asyncio.create_task(self._run())
 
     async def stop(self) -> None:
         self._stopping.set()
-        await self.over.wait()
+        await self.closed.wait()
 
     async def drain(self) -> None:
         """Accepts no new runs, gives healthy ones some time to end, and stops."""
-        self.leaving.set()
+        self.draining.set()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(self._policy.drain_seconds):
-                await self.runs.quiet()
+                await self.runs.wait_until_idle()
         await self.stop()
 
-    async def _live(self) -> None:
-        following = asyncio.create_task(self._log.follow(self._process.log))
-        ending = Ending("the Host failed to watch it; the Host's own log says why", "forced")
+    async def _run(self) -> None:
+        following = asyncio.create_task(self._log.read_stream(self._process.log))
+        ending = InstanceExit("the Host failed to watch it; the Host's own log says why", "forced")
         try:
-            ending = await self._served()
+            ending = await self._serve()
         except Exception:
             logger.exception("watching plugin %s failed; its process is killed", self._start.plugin_id)
         finally:
             self.reason = ending.reason
-            self.leaving.set()
-            status = await self._end(ending)
+            self.draining.set()
+            status = await self._shut_down(ending)
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(following, _LAST_WORDS_SECONDS)
+                await asyncio.wait_for(following, _LOG_DRAIN_TIMEOUT_SECONDS)
             self._process.close()
-            self.reason = _explain(ending, status, self._log.last_line(after=self._log_began))
-            self.over.set()
+            self.reason = _explain(ending, status, self._log.last_line(after=self._log_start))
+            self.closed.set()
 
-    async def _served(self) -> Ending:
-        allowance = self._policy.allowance
+    async def _serve(self) -> InstanceExit:
+        allowance = self._policy.resource_limits
         memory_mb = min(self._start.limits.memory_mb, allowance.memory_mb)
-        await self._restrain()
+        await self._apply_limits()
         self.peer.start()
-        return await first_of(
-            self._asked(),
-            self._talk(),
-            _forced(resources.watch_processes(self._process, memory_mb, allowance)),
-            _forced(resources.watch_folder(self._start.data, allowance, self._held, self.ready)),
+        return await first_completed(
+            self._wait_for_stop(),
+            self._serve_connection(),
+            _forced_exit(resources.watch_processes(self._process, memory_mb, allowance)),
+            _forced_exit(resources.watch_folder(self._start.data, allowance, self._measure_data_folder, self.ready)),
         )
 
-    async def _restrain(self) -> None:
-        await self._process.restrain(self._policy.allowance.open_files, self._policy.allowance.niceness)
+    async def _apply_limits(self) -> None:
+        await self._process.apply_limits(self._policy.resource_limits.open_files, self._policy.resource_limits.niceness)
 
-    async def _held(self, folder: Path) -> resources.FolderUse:
+    async def _measure_data_folder(self, folder: Path) -> resources.FolderUse:
         """Measures the data folder, including its open files that have no name any more."""
         named = await self._measure(folder)
         return resources.FolderUse(named.size_bytes + await self._process.unlinked_bytes(folder), named.files)
 
-    async def _asked(self) -> Ending:
+    async def _wait_for_stop(self) -> InstanceExit:
         await self._stopping.wait()
-        return Ending("it was stopped", "asked")
+        return InstanceExit("it was stopped", "asked")
 
-    async def _talk(self) -> Ending:
+    async def _serve_connection(self) -> InstanceExit:
         try:
             async with asyncio.timeout(self._policy.start_seconds):
-                await self._greet()
+                await self._handshake()
         except TimeoutError:
-            return Ending(f"it did not start within {self._policy.start_seconds:g} s", "forced")
+            return InstanceExit(f"it did not start within {self._policy.start_seconds:g} s", "forced")
         except ConnectionClosed:
-            return await self._closed()
+            return await self._wait_for_close()
         except WireError as error:  # the plugin's own message may contain anything
-            return Ending(in_brief(error.message), "forced")
-        await self._restrain()  # again, for processes that started during the first time
+            return InstanceExit(printable_excerpt(error.message), "forced")
+        await self._apply_limits()  # again, for processes that started during the first time
         self.ready.set()
-        return await first_of(self._closed(), _forced(health.watch(self.peer, self._policy.health)))
+        return await first_completed(self._wait_for_close(), _forced_exit(health.watch(self.peer, self._policy.health)))
 
-    async def _greet(self) -> None:
-        await first_of(self._greeted(), self.peer.wait_closed())
-        runners = await self._listed("list_agent_runners", "runners")
-        self.offer = Offer(runners, await self._listed("list_components", "components"))
+    async def _handshake(self) -> None:
+        await first_completed(self._wait_for_hello(), self.peer.wait_closed())
+        runners = await self._list("list_agent_runners", "runners")
+        self.offer = PluginManifestReport(runners, await self._list("list_components", "components"))
 
-    async def _listed(self, action: str, what: str) -> list[Any]:
+    async def _list(self, action: str, what: str) -> list[Any]:
         answer = await self.peer.call(action, {})
         listed = answer.get(what) if isinstance(answer, dict) else None
         if not isinstance(listed, list):
             raise WireError("invalid_argument", f"{action} did not answer with a list of {what}")
-        if len(listed) > MOST_OFFERED:
-            raise WireError("invalid_argument", f"it has {len(listed)} {what}, and {MOST_OFFERED} are allowed")
+        if len(listed) > MAX_COMPONENTS:
+            raise WireError("invalid_argument", f"it has {len(listed)} {what}, and {MAX_COMPONENTS} are allowed")
         return listed
 
-    async def _greeted(self) -> Any:
-        await asyncio.wait({self._dispatcher.greeted})
+    async def _wait_for_hello(self) -> Any:
+        await asyncio.wait({self._dispatcher.hello_received})
 
-    async def _closed(self) -> Ending:
+    async def _wait_for_close(self) -> InstanceExit:
         reason = await self.peer.wait_closed()
-        return Ending("its process ended" if reason == HUNG_UP else f"it was cut off: {reason}", "by itself")
+        return InstanceExit("its process ended" if reason == HUNG_UP else f"it was cut off: {reason}", "by itself")
 
-    async def _end(self, ending: Ending) -> int | None:
+    async def _shut_down(self, ending: InstanceExit) -> int | None:
         """Ends the process within `stop_seconds`, gently first. Returns its exit status, if it has one."""
         seconds = self._policy.stop_seconds
-        if ending.manner == "asked" and self.ready.is_set():
+        if ending.cause == "asked" and self.ready.is_set():
             with contextlib.suppress(WireError):
                 await self.peer.call("shutdown", {}, timeout=seconds / 5)
         self.peer.close(ending.reason)
         status = None
-        if ending.manner != "forced":
+        if ending.cause != "forced":
             status = await self._exit_within(seconds / 5)
-        if status is None and ending.manner != "forced":
+        if status is None and ending.cause != "forced":
             await self._process.terminate()
             status = await self._exit_within(seconds * 2 / 5)
         await self._process.kill()
-        return await self._exit_within(_BURIAL_SECONDS) if status is None else status
+        return await self._exit_within(_REAP_TIMEOUT_SECONDS) if status is None else status
 
     async def _exit_within(self, seconds: float) -> int | None:
         try:
@@ -188,15 +188,17 @@ class Life:
             return None
 
 
-async def _forced(watch: Coroutine[Any, Any, str]) -> Ending:
-    return Ending(await watch, "forced")
+async def _forced_exit(watch: Coroutine[Any, Any, str]) -> InstanceExit:
+    return InstanceExit(await watch, "forced")
 
 
-def _explain(ending: Ending, status: int | None, last: str) -> str:
+def _explain(ending: InstanceExit, status: int | None, last: str) -> str:
     """Returns the reason with the plugin's last log line, which usually says most."""
-    shown = f" ({_ended(status)})" if ending.manner == "by itself" and status is not None else ""
-    return f"{ending.reason}{shown}; its log ends with: {in_brief(last)}" if last else f"{ending.reason}{shown}"
+    shown = f" ({_exit_text(status)})" if ending.cause == "by itself" and status is not None else ""
+    return (
+        f"{ending.reason}{shown}; its log ends with: {printable_excerpt(last)}" if last else f"{ending.reason}{shown}"
+    )
 
 
-def _ended(status: int) -> str:
+def _exit_text(status: int) -> str:
     return f"exit status {status}" if status >= 0 else f"signal {-status}: {signal.strsignal(-status)}"

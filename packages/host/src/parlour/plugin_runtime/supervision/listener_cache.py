@@ -10,24 +10,24 @@ from typing import Any
 
 from parlour.status_file import put
 
-Told = list[dict[str, Any]]
+CachedListeners = list[dict[str, Any]]
 
 
-class ListenerFile:
+class ListenerCache:
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._told = _read(path)
+        self._listeners = _read(path)
 
-    def of(self, plugin_id: str) -> Told:
-        return self._told.get(plugin_id, [])
+    def get(self, plugin_id: str) -> CachedListeners:
+        return self._listeners.get(plugin_id, [])
 
-    def keep(self, plugin_id: str, told: Told) -> None:
-        if told != self.of(plugin_id):
-            self._told[plugin_id] = told
-            put(self._path, {name: each for name, each in self._told.items() if each})
+    def store(self, plugin_id: str, told: CachedListeners) -> None:
+        if told != self.get(plugin_id):
+            self._listeners[plugin_id] = told
+            put(self._path, {name: each for name, each in self._listeners.items() if each})
 
 
-def _read(path: Path) -> dict[str, Told]:
+def _read(path: Path) -> dict[str, CachedListeners]:
     """Returns the stored listeners.
 
     Empty if the file is missing or was tampered with; plugins then declare their listeners when they start.

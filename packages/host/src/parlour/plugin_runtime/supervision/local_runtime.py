@@ -6,17 +6,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from parlour.core.model.plugin_manager import Offer
+from parlour.core.model.plugin_manager import PluginManifestReport
 from parlour.core.model.ports import PluginUnavailable, ResultStream
 
 from ..process.launcher import Launcher
 from ..process.log_buffer import LogBuffer
-from ..process.reaper import Guardian
-from ..store import Installed, PluginFolder
-from .connection import HostActions
-from .policy import Policy
+from ..process.reaper import ReaperProcess
+from ..store import InstalledVersion, PluginStore
+from .connection import PluginCallHandler
+from .policy import SupervisionPolicy
 from .starter import Prepare, Starter
-from .status import PluginStatus, StatusFile
+from .status import PluginStatus, PluginStatusFile
 from .supervisor import Supervisor
 
 logger = logging.getLogger(__name__)
@@ -25,18 +25,18 @@ logger = logging.getLogger(__name__)
 class EmbeddedRuntime:
     def __init__(
         self,
-        folder: PluginFolder,
+        folder: PluginStore,
         launcher: Launcher,
         prepare: Prepare,
         host_version: str,
-        discovered: Callable[[Installed, Offer], None],
+        discovered: Callable[[InstalledVersion, PluginManifestReport], None],
         removed: Callable[[str], None],
-        status: StatusFile,
+        status: PluginStatusFile,
         logs: Callable[[str], LogBuffer],
-        guardian: Guardian,
-        policy: Policy,
+        guardian: ReaperProcess,
+        policy: SupervisionPolicy,
     ) -> None:
-        self._folder = folder
+        self._store = folder
         self._launcher = launcher
         self._prepare = prepare
         self._host_version = host_version
@@ -44,34 +44,32 @@ class EmbeddedRuntime:
         self._removed = removed
         self._status = status
         self._logs = logs
-        self._guardian = guardian
+        self._reaper = guardian
         self._policy = policy
         self._starter: Starter | None = None
         self._supervisors: dict[str, Supervisor] = {}
 
-    def serve(self, actions: HostActions) -> None:
+    def serve(self, actions: PluginCallHandler) -> None:
         """Sets the actions that plugins may call. Called once, before the first start."""
-        self._starter = Starter(
-            self._launcher, self._prepare, actions, self._host_version, self._policy, self._guardian
-        )
+        self._starter = Starter(self._launcher, self._prepare, actions, self._host_version, self._policy, self._reaper)
 
     async def refresh(self) -> None:
         """Makes the running plugins match the installed ones.
 
         A version that does not become ready leaves the one before it in place.
         """
-        installed = self._folder.installed()
+        installed = self._store.all_desired()
         names = dict.fromkeys((*self._supervisors, *installed))
-        await asyncio.gather(*(self.settle(plugin_id, installed.get(plugin_id)) for plugin_id in names))
+        await asyncio.gather(*(self.reconcile(plugin_id, installed.get(plugin_id)) for plugin_id in names))
 
-    async def settle(self, plugin_id: str, plugin: Installed | None) -> None:
+    async def reconcile(self, plugin_id: str, plugin: InstalledVersion | None) -> None:
         """Makes one plugin match, without waiting for others. The caller avoids concurrent calls for one plugin."""
         if plugin is not None:
-            await self._bring(plugin)
+            await self._ensure_version(plugin)
         elif plugin_id in self._supervisors:
             await self._remove(plugin_id)
 
-    async def replace(self, plugin: Installed) -> None:
+    async def replace(self, plugin: InstalledVersion) -> None:
         """Starts this version, which serves from now on; the one before it finishes its runs.
 
         Raises PluginUnavailable if it does not become ready; the one before, if there is one, then keeps serving.
@@ -81,7 +79,7 @@ class EmbeddedRuntime:
             await supervisor.replace(plugin)
             return
         supervisor = self._supervise(plugin)
-        await supervisor.settled()
+        await supervisor.wait_until_started()
         if supervisor.status != "ready":
             raise PluginUnavailable(f"plugin {plugin.plugin_id} is not ready: {supervisor.reason}")
 
@@ -90,12 +88,12 @@ class EmbeddedRuntime:
 
         Raises PluginUnavailable like `replace`.
         """
-        supervisor = self._installed(plugin_id)
+        supervisor = self._require_supervisor(plugin_id)
         await supervisor.replace(supervisor.plugin)
 
     async def close(self) -> None:
         await asyncio.gather(*(supervisor.stop() for supervisor in self._supervisors.values()))
-        await self._guardian.close()
+        await self._reaper.close()
 
     def supervisors(self) -> dict[str, Supervisor]:
         return dict(self._supervisors)
@@ -109,24 +107,24 @@ class EmbeddedRuntime:
 
     def run_agent(self, plugin_id: str, request: dict[str, Any]) -> ResultStream:
         supervisor = self._supervisors.get(plugin_id)
-        return supervisor.run(request) if supervisor else AbsentRun(plugin_id)
+        return supervisor.run(request) if supervisor else UnavailableRun(plugin_id)
 
     async def call(self, plugin_id: str, action: str, data: dict[str, Any], timeout: float) -> dict[str, Any]:
-        return await self._installed(plugin_id).call(action, data, timeout)
+        return await self._require_supervisor(plugin_id).call(action, data, timeout)
 
     async def stream(self, plugin_id: str, action: str, data: dict[str, Any]) -> ResultStream:
-        return await self._installed(plugin_id).stream(action, data)
+        return await self._require_supervisor(plugin_id).stream(action, data)
 
-    def _installed(self, plugin_id: str) -> Supervisor:
+    def _require_supervisor(self, plugin_id: str) -> Supervisor:
         supervisor = self._supervisors.get(plugin_id)
         if supervisor is None:
             raise PluginUnavailable(f"plugin {plugin_id} is not installed")
         return supervisor
 
-    async def _bring(self, plugin: Installed) -> None:
+    async def _ensure_version(self, plugin: InstalledVersion) -> None:
         supervisor = self._supervisors.get(plugin.plugin_id)
         if supervisor is None:
-            await self._supervise(plugin).settled()
+            await self._supervise(plugin).wait_until_started()
         elif supervisor.plugin != plugin:
             try:
                 await supervisor.replace(plugin)
@@ -135,12 +133,12 @@ class EmbeddedRuntime:
                 if supervisor.peer is None:
                     supervisor.plugin = plugin  # the old version neither serves nor is installed
 
-    def _supervise(self, plugin: Installed) -> Supervisor:
+    def _supervise(self, plugin: InstalledVersion) -> Supervisor:
         if self._starter is None:
             raise RuntimeError("serve() comes before the first start")
         logger.info("starting plugin %s %s", plugin.plugin_id, plugin.version)
         supervisor = Supervisor(
-            plugin, self._starter, self._logs(plugin.plugin_id), self._policy, self._discovered, self._tell
+            plugin, self._starter, self._logs(plugin.plugin_id), self._policy, self._discovered, self._write_status
         )
         self._supervisors[plugin.plugin_id] = supervisor
         return supervisor
@@ -149,9 +147,9 @@ class EmbeddedRuntime:
         self._removed(plugin_id)
         await self._supervisors[plugin_id].retire()
         del self._supervisors[plugin_id]
-        self._tell()
+        self._write_status()
 
-    def _tell(self) -> None:
+    def _write_status(self) -> None:
         self._status.write(
             {
                 plugin_id: PluginStatus(supervisor.status, supervisor.reason, supervisor.plugin.stamp)
@@ -160,7 +158,7 @@ class EmbeddedRuntime:
         )
 
 
-class AbsentRun:
+class UnavailableRun:
     """The run of a plugin that is not installed."""
 
     def __init__(self, plugin_id: str) -> None:

@@ -3,13 +3,13 @@
 from dataclasses import field
 
 from parlour_sdk.values import dataclass
-from parlour_sdk.wire import Limits
+from parlour_sdk.wire import WireLimits
 
 
 @dataclass(frozen=True, slots=True)
 class RestartPolicy:
-    first_delay: float = 1.0
-    longest_delay: float = 60.0
+    first_delay_seconds: float = 1.0
+    max_delay_seconds: float = 60.0
     give_up_after: int = 5
     within_seconds: float = 600.0
 
@@ -23,7 +23,7 @@ class HealthPolicy:
 
 
 @dataclass(frozen=True, slots=True)
-class Allowance:
+class ResourceLimits:
     """Resources that one plugin may use, whatever its manifest asks for."""
 
     memory_mb: int = 2048
@@ -32,20 +32,20 @@ class Allowance:
     open_files: int = 1024
     processes: int = 200
     niceness: int = 5
-    memory_seconds: float = 2.0
+    process_check_seconds: float = 2.0
     """Seconds between checks of its processes and their memory."""
-    data_seconds: float = 10.0
+    data_check_seconds: float = 10.0
     """Seconds between checks of its data folder."""
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
+class SupervisionPolicy:
     start_seconds: float = 30.0
     stop_seconds: float = 5.0
     drain_seconds: float = 30.0
     """Seconds that a replaced process has to finish its runs."""
-    starts_at_once: int = 8
+    concurrent_starts: int = 8
     restart: RestartPolicy = RestartPolicy()
     health: HealthPolicy = HealthPolicy()
-    allowance: Allowance = Allowance()
-    wire: Limits = field(default_factory=Limits)
+    resource_limits: ResourceLimits = ResourceLimits()
+    wire: WireLimits = field(default_factory=WireLimits)

@@ -5,11 +5,11 @@ from collections.abc import Callable
 
 from .policy import RestartPolicy
 
-_DOUBLINGS = 64
+_MAX_DOUBLINGS = 64
 """Maximum number of doublings. More make no difference, and the number would become too large to compute."""
 
 
-class Failures:
+class FailureWindow:
     """The recent failures of one plugin."""
 
     def __init__(self, policy: RestartPolicy, clock: Callable[[], float]) -> None:
@@ -25,7 +25,7 @@ class Failures:
     def too_many(self) -> bool:
         return self.count >= self._policy.give_up_after
 
-    def another(self) -> float:
+    def record(self) -> float:
         """Records a failure and returns the seconds until the next start.
 
         After too many failures, these are the seconds until none of them counts any more.
@@ -36,9 +36,12 @@ class Failures:
             self._times.popleft()
         if self.too_many:
             return self._policy.within_seconds
-        return min(self._policy.first_delay * 2.0 ** min(self.count - 1, _DOUBLINGS), self._policy.longest_delay)
+        return min(
+            self._policy.first_delay_seconds * 2.0 ** min(self.count - 1, _MAX_DOUBLINGS),
+            self._policy.max_delay_seconds,
+        )
 
-    def in_words(self) -> str:
+    def advice(self) -> str:
         """Returns what to do about the failures; empty unless they are too many."""
         if not self.too_many:
             return ""
@@ -46,5 +49,5 @@ class Failures:
         failed = f"it failed {self.count} times within {minutes}"
         return f" ({failed} and is tried again only in {minutes}; restart it when that is mended)"
 
-    def forget(self) -> None:
+    def clear(self) -> None:
         self._times.clear()

@@ -5,15 +5,15 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from parlour.core.model.ports import PluginRefused, PluginUnavailable, ResultStream
+from parlour.core.model.ports import PluginCallFailed, PluginUnavailable, ResultStream
 from parlour_sdk.wire import ConnectionClosed, WireError
 
 
-class Places(Protocol):
+class RunSlots(Protocol):
     """Starts runs while it has free slots."""
 
     @property
-    def free(self) -> bool: ...
+    def has_free_slot(self) -> bool: ...
 
     def open(self, request: dict[str, Any]) -> ResultStream:
         """Starts a run. Raises the wire's errors; nothing was started then."""
@@ -25,14 +25,14 @@ class PluginRun:
 
     def __init__(self, request: dict[str, Any], patience: float, absent: Callable[[], str]) -> None:
         self._request = request
-        self._patience = patience
-        self._absent = absent
+        self._start_timeout = patience
+        self._unavailable_reason = absent
         self._stream: ResultStream | None = None
         self._failure: BaseException | None = None
-        self._settled = asyncio.Event()
+        self._started_or_failed = asyncio.Event()
 
     async def batch(self) -> list[Any]:
-        while not self._settled.is_set():
+        while not self._started_or_failed.is_set():
             await self._wait()
         if self._failure is not None:
             raise self._failure
@@ -47,21 +47,21 @@ class PluginRun:
 
     def fail(self, error: BaseException) -> None:
         """Fails the run unless it has started or failed already."""
-        if not self._settled.is_set():
+        if not self._started_or_failed.is_set():
             self._failure = error
-            self._settled.set()
+            self._started_or_failed.set()
 
-    def begin(self, runs: Places) -> bool:
+    def start(self, runs: RunSlots) -> bool:
         """Starts the run. Returns False if these slots can't accept it any more, and it keeps waiting."""
-        if self._settled.is_set():
+        if self._started_or_failed.is_set():
             return True
         try:
             self._stream = runs.open(self._request)
         except ConnectionClosed:
             return False
         except WireError as error:
-            self.fail(PluginRefused(error.code, error.message))
-        self._settled.set()
+            self.fail(PluginCallFailed(error.code, error.message))
+        self._started_or_failed.set()
         return True
 
     async def _wait(self) -> None:
@@ -71,14 +71,14 @@ class PluginRun:
         aborted.
         """
         try:
-            async with asyncio.timeout(self._patience):
-                await self._settled.wait()
+            async with asyncio.timeout(self._start_timeout):
+                await self._started_or_failed.wait()
         except TimeoutError:
-            if absence := self._absent():
+            if absence := self._unavailable_reason():
                 self.fail(PluginUnavailable(absence))
 
 
-class Queue:
+class PluginRunQueue:
     """The runs of one plugin that wait for a slot."""
 
     def __init__(self) -> None:
@@ -87,8 +87,8 @@ class Queue:
     def add(self, run: PluginRun) -> None:
         self._runs.append(run)
 
-    def hand_to(self, runs: Places) -> None:
-        while self._runs and runs.free and self._runs[0].begin(runs):
+    def start_runs(self, runs: RunSlots) -> None:
+        while self._runs and runs.has_free_slot and self._runs[0].start(runs):
             self._runs.popleft()
 
     def fail(self, reason: str) -> None:

@@ -6,21 +6,21 @@ from typing import Any
 
 from parlour_sdk.wire import Peer
 
-from ..process.launcher import Launcher, LaunchRefused, Start
+from ..process.launcher import Launcher, LaunchRefused, LaunchSpec
 from ..process.log_buffer import LogBuffer
-from ..process.reaper import Guardian
-from ..store import Installed
-from .connection import HostActions, PluginDispatcher
-from .instance import Life
-from .policy import Policy
-from .resources import Measure, folder_use
-from .wait_helpers import first_of
+from ..process.reaper import ReaperProcess
+from ..store import InstalledVersion
+from .connection import PluginCallHandler, PluginDispatcher
+from .instance import PluginInstance
+from .policy import SupervisionPolicy
+from .resources import Measure, measure_folder
+from .wait_helpers import first_completed
 
-_TURNS_IN_A_START = 3
+_SLOT_TIME_DIVISOR = 3
 """A start holds its slot for one part in this many of `start_seconds`. One that takes longer is not CPU-bound, so
 others need not wait for it."""
 
-Prepare = Callable[[Installed], Awaitable[Start]]
+Prepare = Callable[[InstalledVersion], Awaitable[LaunchSpec]]
 
 
 class StartFailed(Exception):
@@ -38,56 +38,56 @@ class Starter:
         self,
         launcher: Launcher,
         prepare: Prepare,
-        actions: HostActions,
+        actions: PluginCallHandler,
         host_version: str,
-        policy: Policy,
-        guardian: Guardian,
-        measure: Measure = folder_use,
+        policy: SupervisionPolicy,
+        guardian: ReaperProcess,
+        measure: Measure = measure_folder,
     ) -> None:
         self._launcher = launcher
         self._prepare = prepare
         self._actions = actions
         self._host_version = host_version
         self._policy = policy
-        self._guardian = guardian
+        self._reaper = guardian
         self._measure = measure
-        self._turns = asyncio.Semaphore(policy.starts_at_once)
+        self._slots = asyncio.Semaphore(policy.concurrent_starts)
 
-    async def begin(self, plugin: Installed, log: LogBuffer, stopping: asyncio.Event) -> Life:
+    async def start(self, plugin: InstalledVersion, log: LogBuffer, stopping: asyncio.Event) -> PluginInstance:
         """Returns an instance that is ready. Raises StartFailed, immediately if `stopping` becomes set."""
         try:
-            start = await first_of(self._prepared(plugin), _when(stopping))
-            async with self._turns:
+            start = await first_completed(self._prepare_launch(plugin), _wait_for(stopping))
+            async with self._slots:
                 if start is None or stopping.is_set():
                     raise StartFailed("it was stopped")
                 life = await self._launch(start, log)
-                patience = self._policy.start_seconds / _TURNS_IN_A_START
-                await first_of(life.ready.wait(), life.leaving.wait(), stopping.wait(), _pass(patience))
-            await first_of(life.ready.wait(), life.leaving.wait(), stopping.wait())
+                patience = self._policy.start_seconds / _SLOT_TIME_DIVISOR
+                await first_completed(life.ready.wait(), life.draining.wait(), stopping.wait(), _sleep(patience))
+            await first_completed(life.ready.wait(), life.draining.wait(), stopping.wait())
         except LaunchRefused as refusal:
             raise StartRefused(str(refusal)) from refusal
         except OSError as error:
             raise StartFailed(str(error)) from error
-        if stopping.is_set() or life.leaving.is_set():
+        if stopping.is_set() or life.draining.is_set():
             await life.stop()
             raise StartFailed(life.reason)
         return life
 
-    async def _prepared(self, plugin: Installed) -> Start | None:
+    async def _prepare_launch(self, plugin: InstalledVersion) -> LaunchSpec | None:
         return await self._prepare(plugin)
 
-    async def _launch(self, start: Start, log: LogBuffer) -> Life:
+    async def _launch(self, start: LaunchSpec, log: LogBuffer) -> PluginInstance:
         limits = self._policy.wire
-        await self._guardian.start()
+        await self._reaper.start()
         process = await self._launcher.launch(start)
         dispatcher = PluginDispatcher(start.plugin_id, self._actions, self._host_version)
         peer = Peer(process.wire(limits), dispatcher, limits, name=start.plugin_id)
-        return Life(start, process, peer, dispatcher, log, self._policy, self._measure)
+        return PluginInstance(start, process, peer, dispatcher, log, self._policy, self._measure)
 
 
-async def _when(event: asyncio.Event) -> Any:
+async def _wait_for(event: asyncio.Event) -> Any:
     await event.wait()
 
 
-async def _pass(seconds: float) -> Any:
+async def _sleep(seconds: float) -> Any:
     await asyncio.sleep(seconds)

@@ -16,18 +16,18 @@ class PluginStatus:
     """Identifies the installation, so that the status of an older version is not mistaken for the new one's."""
 
 
-class StatusFile:
+class PluginStatusFile:
     def __init__(self, path: Path) -> None:
-        self._told = ToldFile(path, "plugins")
+        self._file = ToldFile(path, "plugins")
 
     def write(self, plugins: Mapping[str, PluginStatus]) -> None:
-        self._told.write({name: asdict(status) for name, status in plugins.items()})
+        self._file.write({name: asdict(status) for name, status in plugins.items()})
 
     def all(self, pid: int) -> dict[str, PluginStatus]:
         """Returns what this Host has published; empty if it has published nothing."""
-        return {name: PluginStatus(**status) for name, status in self._told.read(pid).items()}
+        return {name: PluginStatus(**status) for name, status in self._file.read(pid).items()}
 
-    def settled(self, pid: int, plugin_id: str, stamp: int) -> PluginStatus | None:
+    def start_result(self, pid: int, plugin_id: str, stamp: int) -> PluginStatus | None:
         """Returns how this Host's start of exactly this installation ended; None if it is not known yet."""
         status = self.all(pid).get(plugin_id)
         return status if status is not None and status.stamp == stamp and status.status != "starting" else None

@@ -9,17 +9,17 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from parlour.core.model.plugin_manager import Offer
+from parlour.core.model.plugin_manager import PluginManifestReport
 from parlour.core.model.ports import PluginUnavailable, ResultStream
 from parlour_sdk.wire import Peer
 
 from ..process.log_buffer import LogBuffer
-from ..store import Installed
-from .active_runs import Runs
-from .instance import Life
-from .policy import Policy
-from .restart_policy import Failures
-from .run_queue import PluginRun, Queue
+from ..store import InstalledVersion
+from .active_runs import ActivePluginRuns
+from .instance import PluginInstance
+from .policy import SupervisionPolicy
+from .restart_policy import FailureWindow
+from .run_queue import PluginRun, PluginRunQueue
 from .starter import Starter, StartFailed, StartRefused
 
 logger = logging.getLogger(__name__)
@@ -33,11 +33,11 @@ class Supervisor:
 
     def __init__(
         self,
-        plugin: Installed,
+        plugin: InstalledVersion,
         starter: Starter,
         log: LogBuffer,
-        policy: Policy,
-        discovered: Callable[[Installed, Offer], None],
+        policy: SupervisionPolicy,
+        discovered: Callable[[InstalledVersion, PluginManifestReport], None],
         changed: Callable[[], None],
     ) -> None:
         self.plugin = plugin
@@ -47,20 +47,20 @@ class Supervisor:
         `stopped`."""
         self.reason = ""
         """Why it does not serve, or another remark."""
-        self.proven = False
+        self.is_ready = False
         """True after it was ready once or was given up."""
         self.log = log
         self._starter = starter
         self._policy = policy
         self._discovered = discovered
-        self._tell = changed
-        self._life: Life | None = None
-        self._draining: set[Life] = set()
-        self._queue = Queue()
-        self._failures = Failures(policy.restart, asyncio.get_running_loop().time)
-        self._beginning = asyncio.Lock()
-        self._renewing = False
-        self._news = asyncio.Event()
+        self._on_change = changed
+        self._instance: PluginInstance | None = None
+        self._draining: set[PluginInstance] = set()
+        self._queue = PluginRunQueue()
+        self._failures = FailureWindow(policy.restart, asyncio.get_running_loop().time)
+        self._start_lock = asyncio.Lock()
+        self._is_replacing = False
+        self._changed = asyncio.Event()
         self._stopping = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
         self._task(self._supervise())
@@ -68,7 +68,7 @@ class Supervisor:
     @property
     def peer(self) -> Peer | None:
         """The open connection, if there is one."""
-        return self._life.peer if self._life else None
+        return self._instance.peer if self._instance else None
 
     def folders(self) -> set[Path]:
         """Returns the folders whose code is in use, including those of processes that only finish their runs."""
@@ -79,9 +79,9 @@ class Supervisor:
 
         They raise PluginUnavailable if the plugin does not become available.
         """
-        run = PluginRun(request, self._policy.start_seconds, self._absence)
+        run = PluginRun(request, self._policy.start_seconds, self._unavailable_reason)
         self._queue.add(run)
-        self._hand_out()
+        self._start_queued_runs()
         return run
 
     async def call(self, action: str, data: dict[str, Any], timeout: float) -> dict[str, Any]:
@@ -93,50 +93,50 @@ class Supervisor:
     async def stream(self, action: str, data: dict[str, Any]) -> ResultStream:
         return (await self.ready()).stream(action, data)
 
-    async def ready(self, patience: float = inf) -> Runs:
+    async def ready(self, patience: float = inf) -> ActivePluginRuns:
         """Waits while the plugin starts or is about to. Raises PluginUnavailable if it does not become ready."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(min(patience, self._policy.start_seconds)):
-                while (self._life is None or self._life.peer.closed) and not self._is_hopeless():
-                    await self._news.wait()
-        if self._life is None:
-            raise PluginUnavailable(self._absence())
-        return self._life.runs
+                while (self._instance is None or self._instance.peer.closed) and not self._is_given_up():
+                    await self._changed.wait()
+        if self._instance is None:
+            raise PluginUnavailable(self._unavailable_reason())
+        return self._instance.runs
 
-    async def settled(self) -> None:
+    async def wait_until_started(self) -> None:
         """Returns when the first start has succeeded or failed."""
         while self.status == "starting":
-            await self._news.wait()
+            await self._changed.wait()
 
-    async def replace(self, plugin: Installed) -> None:
+    async def replace(self, plugin: InstalledVersion) -> None:
         """Starts a fresh process of this version, which serves from now on; the one before finishes its runs.
 
         Raises PluginUnavailable if the fresh one does not become ready; the one before then keeps serving.
         """
-        self._failures.forget()
+        self._failures.clear()
         try:
-            await asyncio.shield(self._task(self._take_over(plugin)))
+            await asyncio.shield(self._task(self._start_replacement(plugin)))
         except StartFailed as failure:
             raise PluginUnavailable(f"plugin {plugin.plugin_id} is not ready: {failure}") from None
 
     async def retire(self) -> None:
         """Accepts no new runs, lets the current ones finish as after an upgrade, and stops."""
-        life, self._life = self._life, None
+        life, self._instance = self._instance, None
         self._stopping.set()
         if life is not None:
             self._draining.add(life)
-            self._become("stopped", f"it was stopped and finishes its runs: {life.runs.healthy}")
+            self._set_status("stopped", f"it was stopped and finishes its runs: {life.runs.healthy_count}")
             await life.drain()
         await self.stop()
 
     async def stop(self) -> None:
         self._stopping.set()
-        self._inform()
-        lives = [*self._draining, self._life] if self._life else [*self._draining]
+        self._notify()
+        lives = [*self._draining, self._instance] if self._instance else [*self._draining]
         await asyncio.gather(*(life.stop() for life in lives))
         while self._tasks:
             await asyncio.wait(self._tasks)
-        self._become("stopped", "it was stopped")
+        self._set_status("stopped", "it was stopped")
         self.log.close()
 
     async def _supervise(self) -> None:
@@ -144,29 +144,29 @@ class Supervisor:
         while not self._stopping.is_set():
             refused = False
             try:
-                await self._begin(f"it was started again after this: {reason}" if reason else "")
-                reason = await self._until_down()
+                await self._start(f"it was started again after this: {reason}" if reason else "")
+                reason = await self._wait_until_down()
             except StartFailed as failure:
                 reason, refused = str(failure), isinstance(failure, StartRefused)
             except Exception as error:
                 logger.exception("supervising plugin %s failed", self.plugin.plugin_id)
                 reason = f"the Host failed with {type(error).__name__}; its log says where"
-            if self._life is None and not self._stopping.is_set():
-                await self._back_off(reason, None if refused else self._failures.another())
+            if self._instance is None and not self._stopping.is_set():
+                await self._back_off(reason, None if refused else self._failures.record())
 
-    async def _begin(self, remark: str) -> None:
-        async with self._beginning:
-            if self._life is None:  # otherwise a replacement was faster
-                self._adopt(self.plugin, await self._starter.begin(self.plugin, self.log, self._stopping), remark)
+    async def _start(self, remark: str) -> None:
+        async with self._start_lock:
+            if self._instance is None:  # otherwise a replacement was faster
+                self._activate(self.plugin, await self._starter.start(self.plugin, self.log, self._stopping), remark)
 
-    async def _until_down(self) -> str:
+    async def _wait_until_down(self) -> str:
         """Returns why no process serves any more. One may have replaced another before that."""
-        while life := self._life:
-            await life.leaving.wait()
-            if life is self._life:
-                self._life = None
-                self._become("waiting", life.reason)
-                await life.over.wait()
+        while life := self._instance:
+            await life.draining.wait()
+            if life is self._instance:
+                self._instance = None
+                self._set_status("waiting", life.reason)
+                await life.closed.wait()
                 return life.reason
         return self.reason
 
@@ -178,83 +178,83 @@ class Supervisor:
         name = self.plugin.plugin_id
         if delay is None or self._failures.too_many:
             logger.error("plugin %s is given up after %d failures: %s", name, max(self._failures.count, 1), reason)
-            self._become("failed", reason + self._failures.in_words())
+            self._set_status("failed", reason + self._failures.advice())
         else:
             logger.warning("plugin %s ended (%s); it starts again in %g s", name, reason, delay)
-            self._become("waiting", reason)
+            self._set_status("waiting", reason)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(delay):
-                while self._life is None and not self._stopping.is_set():
-                    await self._news.wait()
+                while self._instance is None and not self._stopping.is_set():
+                    await self._changed.wait()
 
-    async def _take_over(self, plugin: Installed, remark: str = "") -> None:
+    async def _start_replacement(self, plugin: InstalledVersion, remark: str = "") -> None:
         try:
-            async with self._beginning:
-                self._adopt(plugin, await self._starter.begin(plugin, self.log, self._stopping), remark)
+            async with self._start_lock:
+                self._activate(plugin, await self._starter.start(plugin, self.log, self._stopping), remark)
         except StartFailed as failure:
-            self._become(self.status, str(failure) if self.status == "failed" else self.reason)
+            self._set_status(self.status, str(failure) if self.status == "failed" else self.reason)
             raise
 
-    def _adopt(self, plugin: Installed, life: Life, remark: str = "") -> None:
-        before, self._life, self.plugin = self._life, life, plugin
-        life.runs.on_free = self._hand_out
-        life.runs.on_deaf = partial(self._renew, life)
+    def _activate(self, plugin: InstalledVersion, life: PluginInstance, remark: str = "") -> None:
+        before, self._instance, self.plugin = self._instance, life, plugin
+        life.runs.on_free = self._start_queued_runs
+        life.runs.on_ignored_cancel = partial(self._on_stuck_run, life)
         if before is not None:
             self._draining.add(before)
             self._task(self._drain(before, remark))
-            if before.runs.healthy:
+            if before.runs.healthy_count:
                 remark = f"{remark}; " if remark else ""
-                remark += f"runs that go on in the process before it: {before.runs.healthy}"
-        self._become("ready", remark)
+                remark += f"runs that go on in the process before it: {before.runs.healthy_count}"
+        self._set_status("ready", remark)
         self._discovered(plugin, life.offer)
 
-    async def _drain(self, life: Life, remark: str) -> None:
+    async def _drain(self, life: PluginInstance, remark: str) -> None:
         await life.drain()
         self._draining.discard(life)
         if self.status == "ready" and not self._draining:
-            self._become("ready", remark)
+            self._set_status("ready", remark)
 
-    def _renew(self, life: Life) -> None:
-        if life is self._life and not self._renewing:
-            self._renewing = True
-            self._task(self._renewed(life))
+    def _on_stuck_run(self, life: PluginInstance) -> None:
+        if life is self._instance and not self._is_replacing:
+            self._is_replacing = True
+            self._task(self._replace_stuck_instance(life))
 
-    async def _renewed(self, life: Life) -> None:
+    async def _replace_stuck_instance(self, life: PluginInstance) -> None:
         """Starts a fresh process, since runs that ignore their cancellation end only with their process."""
         seconds = self._policy.health.ignored_cancel_seconds
-        why = f"runs that went on for {seconds:g} s after their cancellation: {life.runs.deaf}"
+        why = f"runs that went on for {seconds:g} s after their cancellation: {life.runs.stuck_count}"
         logger.warning("plugin %s: %s; starting a fresh process", self.plugin.plugin_id, why)
         try:
-            await self._take_over(self.plugin, f"{why}; a fresh process took over")
+            await self._start_replacement(self.plugin, f"{why}; a fresh process took over")
         except StartFailed as failure:
-            if life is self._life:
-                self._become("ready", f"{why}; a fresh process did not start: {failure}")
+            if life is self._instance:
+                self._set_status("ready", f"{why}; a fresh process did not start: {failure}")
         finally:
-            self._renewing = False
+            self._is_replacing = False
 
-    def _hand_out(self) -> None:
-        if self._life is not None:
-            self._queue.hand_to(self._life.runs)
-        elif self._is_hopeless():
-            self._queue.fail(self._absence())
+    def _start_queued_runs(self) -> None:
+        if self._instance is not None:
+            self._queue.start_runs(self._instance.runs)
+        elif self._is_given_up():
+            self._queue.fail(self._unavailable_reason())
 
-    def _is_hopeless(self) -> bool:
-        return self.status in ("failed", "stopped") and not self._beginning.locked()
+    def _is_given_up(self) -> bool:
+        return self.status in ("failed", "stopped") and not self._start_lock.locked()
 
-    def _absence(self) -> str:
+    def _unavailable_reason(self) -> str:
         """Returns why the plugin is unavailable; empty while it is available."""
-        return "" if self._life else f"plugin {self.plugin.plugin_id} is {self.status}: {self.reason}"
+        return "" if self._instance else f"plugin {self.plugin.plugin_id} is {self.status}: {self.reason}"
 
-    def _become(self, status: str, reason: str) -> None:
+    def _set_status(self, status: str, reason: str) -> None:
         self.status, self.reason = status, reason
-        self.proven = self.proven or status in ("ready", "failed")
-        self._inform()
+        self.is_ready = self.is_ready or status in ("ready", "failed")
+        self._notify()
 
-    def _inform(self) -> None:
-        self._hand_out()
-        self._news.set()
-        self._news = asyncio.Event()
-        self._tell()
+    def _notify(self) -> None:
+        self._start_queued_runs()
+        self._changed.set()
+        self._changed = asyncio.Event()
+        self._on_change()
 
     def _task(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 Result = TypeVar("Result")
 
 
-async def first_of(*coroutines: Coroutine[Any, Any, Result]) -> Result:
+async def first_completed(*coroutines: Coroutine[Any, Any, Result]) -> Result:
     """Returns or raises what the first to complete does. The others are cancelled and have ended by then."""
     tasks = [asyncio.ensure_future(each) for each in coroutines]
     try:

@@ -29,7 +29,7 @@ class AddressRefused(OSError):
     """Raised for an address that may not be connected to. Its text is a readable reason."""
 
 
-class NotPublic(AddressRefused):
+class PrivateAddressRefused(AddressRefused):
     """Raised for a private address, which the operator could allow."""
 
 
@@ -38,14 +38,14 @@ class NameUnresolved(OSError):
 
 
 @dataclass(frozen=True, slots=True)
-class Allowed:
+class AddressAllowlist:
     """Host names and networks that may be reached besides public addresses, as listed by the operator."""
 
     names: frozenset[str] = frozenset()
     networks: tuple[IPv4Network | IPv6Network, ...] = ()
 
     @classmethod
-    def of(cls, written: Iterable[str]) -> "Allowed":
+    def parse(cls, written: Iterable[str]) -> "AddressAllowlist":
         names: set[str] = set()
         networks: list[IPv4Network | IPv6Network] = []
         for each in written:
@@ -55,7 +55,7 @@ class Allowed:
                 names.add(each.lower())
         return cls(frozenset(names), tuple(networks))
 
-    def has(self, host: str, address: Address) -> bool:
+    def allows(self, host: str, address: Address) -> bool:
         return host.rstrip(".").lower() in self.names or any(address in network for network in self.networks)
 
 
@@ -79,7 +79,7 @@ def _inner(address: IPv6Address) -> IPv4Address | None:
     return address.ipv4_mapped or address.sixtofour or (address.teredo[1] if address.teredo else None)
 
 
-async def resolve_public(host: str, port: int, allowed: Allowed) -> list[Address]:
+async def resolve_public(host: str, port: int, allowed: AddressAllowlist) -> list[Address]:
     """Returns the addresses of a host that may be connected to.
 
     Raises AddressRefused if there are none, and NameUnresolved if the name can't be resolved: an unavailable name
@@ -93,17 +93,17 @@ async def resolve_public(host: str, port: int, allowed: Allowed) -> list[Address
     except UnicodeError as error:
         raise AddressRefused(f"'{host[:200]}' is no name of a host") from error
     addresses = list(dict.fromkeys(ip_address(str(each[4][0]).partition("%")[0]) for each in found))
-    reachable = [each for each in addresses if is_public(each) or allowed.has(host, each)]
+    reachable = [each for each in addresses if is_public(each) or allowed.allows(host, each)]
     if not reachable:
         raise _refusal(host)
     return reachable
 
 
-def _refusal(host: str) -> NotPublic:
-    return NotPublic(f"'{host[:200]}' is not a public address, and the operator did not allow it")
+def _refusal(host: str) -> PrivateAddressRefused:
+    return PrivateAddressRefused(f"'{host[:200]}' is not a public address, and the operator did not allow it")
 
 
-def at_the_door(error: BaseException) -> AddressRefused | NameUnresolved | None:
+def find_guard_error(error: BaseException) -> AddressRefused | NameUnresolved | None:
     """Returns the guard's error if it caused this failure of a session, else None."""
     seen: BaseException | None = error
     while seen is not None:
@@ -114,18 +114,18 @@ def at_the_door(error: BaseException) -> AddressRefused | NameUnresolved | None:
     return None
 
 
-def connector(allowed: Allowed) -> "TCPConnector":
+def guarded_connector(allowed: AddressAllowlist) -> "TCPConnector":
     """Creates the connector of an aiohttp session whose addresses come from an untrusted party."""
     from aiohttp import TCPConnector
 
-    door = _Door(allowed)
+    door = _GuardedResolver(allowed)
     return TCPConnector(resolver=cast("AbstractResolver", door), use_dns_cache=False, socket_factory=door.socket)
 
 
-class _Door:
+class _GuardedResolver:
     """Resolves names to permitted addresses; a literal address is checked when its socket is created."""
 
-    def __init__(self, allowed: Allowed) -> None:
+    def __init__(self, allowed: AddressAllowlist) -> None:
         self._allowed = allowed
         self._passed: set[Address] = set()
 
@@ -150,7 +150,7 @@ class _Door:
         family, kind, protocol, _, place = info
         written = str(place[0]).partition("%")[0]
         address = ip_address(written)
-        if not (is_public(address) or address in self._passed or self._allowed.has(written, address)):
+        if not (is_public(address) or address in self._passed or self._allowed.allows(written, address)):
             raise _refusal(written)
         return socket.socket(family, kind, protocol)
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from parlour.core.model.providers import ProviderFailed
 from parlour.core.store.artifacts import Location
 
-from .address_guard import AddressRefused, Allowed, at_the_door, connector
+from .address_guard import AddressAllowlist, AddressRefused, find_guard_error, guarded_connector
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse
 
-REDIRECTS = 5
-PIECE_BYTES = 65_536
+MAX_REDIRECTS = 5
+CHUNK_BYTES = 65_536
 NOT_PUBLIC = "it is at an address that is not public; the operator can allow it by tools.allowed_addresses"
 
 
@@ -23,7 +23,7 @@ class LinkClient:
     """Downloads files by link."""
 
     def __init__(self, allowed: Iterable[str], largest: int, seconds: float) -> None:
-        self._allowed = Allowed.of(allowed)
+        self._allowed = AddressAllowlist.parse(allowed)
         self._largest = largest
         self._seconds = seconds
 
@@ -36,11 +36,11 @@ class LinkClient:
         try:
             async with (
                 ClientSession(
-                    connector=connector(self._allowed),
+                    connector=guarded_connector(self._allowed),
                     cookie_jar=DummyCookieJar(),
                     timeout=ClientTimeout(total=self._seconds),
                 ) as session,
-                session.get(reference, max_redirects=REDIRECTS) as response,
+                session.get(reference, max_redirects=MAX_REDIRECTS) as response,
             ):
                 _check(response)
                 async for piece in self._bounded(response):
@@ -50,14 +50,14 @@ class LinkClient:
         except TimeoutError:
             raise _failed(f"it did not come within {self._seconds:g} s", retryable=True) from None
         except (ClientError, OSError) as error:
-            refused = isinstance(at_the_door(error), AddressRefused)
+            refused = isinstance(find_guard_error(error), AddressRefused)
             words = NOT_PUBLIC if refused else f"its place can't be reached ({type(error).__name__})"
             raise _failed(words, retryable=not refused) from None
 
     async def _bounded(self, response: "ClientResponse") -> AsyncIterator[bytes]:
         size = response.content_length or 0
         come = 0
-        async for piece in response.content.iter_chunked(PIECE_BYTES):
+        async for piece in response.content.iter_chunked(CHUNK_BYTES):
             come += len(piece)
             if max(size, come) > self._largest:
                 sentence = f"a file that is kept as a link is not fetched: it has more than {self._largest} bytes"

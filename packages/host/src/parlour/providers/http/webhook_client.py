@@ -6,29 +6,31 @@ from email.utils import parsedate_to_datetime
 from time import time
 from typing import TYPE_CHECKING
 
-from parlour.core.webhooks.attempt import ANSWER_BYTES, Answer, Request, Unreachable
+from parlour.core.webhooks.client import MAX_RESPONSE_BYTES, Unreachable, WebhookHttpRequest, WebhookHttpResponse
 
-from .address_guard import AddressRefused, Allowed, NotPublic, at_the_door, connector
+from .address_guard import AddressAllowlist, AddressRefused, PrivateAddressRefused, find_guard_error, guarded_connector
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse
 
-INSIDE = "the setting tools.allowed_addresses names those that may be reached all the same"
+ALLOWLIST_HINT = "the setting tools.allowed_addresses names those that may be reached all the same"
 
 
-class HookClient:
+class AiohttpWebhookClient:
     """HTTP client for outbound webhooks."""
 
     def __init__(self, allowed: Iterable[str]) -> None:
-        self._allowed = Allowed.of(allowed)
+        self._allowed = AddressAllowlist.parse(allowed)
 
-    async def send(self, request: Request) -> Answer:
+    async def send(self, request: WebhookHttpRequest) -> WebhookHttpResponse:
         from aiohttp import ClientError, ClientSession, ClientTimeout, InvalidURL
 
-        timeout = ClientTimeout(total=request.seconds)
+        timeout = ClientTimeout(total=request.timeout_seconds)
         try:
             async with (
-                ClientSession(connector=connector(self._allowed), timeout=timeout, auto_decompress=False) as session,
+                ClientSession(
+                    connector=guarded_connector(self._allowed), timeout=timeout, auto_decompress=False
+                ) as session,
                 session.request(
                     request.method,
                     request.url,
@@ -37,19 +39,19 @@ class HookClient:
                     allow_redirects=False,
                 ) as response,
             ):
-                return Answer(response.status, await _beginning(response), _retry_after(response))
+                return WebhookHttpResponse(response.status, await _beginning(response), _retry_after(response))
         except InvalidURL:
             raise Unreachable("its address can't be used; write it as https://host/path", permanent=True) from None
         except TimeoutError:
-            raise Unreachable(f"it did not answer within {request.seconds:g} s") from None
+            raise Unreachable(f"it did not answer within {request.timeout_seconds:g} s") from None
         except (ClientError, OSError) as error:
-            stopped = at_the_door(error)
-            words = _words(error) if stopped is None else str(stopped)
-            remedy = f"; {INSIDE}" if isinstance(stopped, NotPublic) else ""
+            stopped = find_guard_error(error)
+            words = _describe_error(error) if stopped is None else str(stopped)
+            remedy = f"; {ALLOWLIST_HINT}" if isinstance(stopped, PrivateAddressRefused) else ""
             raise Unreachable(words + remedy, permanent=isinstance(stopped, AddressRefused)) from None
 
 
-def _words(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     from aiohttp import ClientPayloadError, ClientResponseError, ClientSSLError, ServerDisconnectedError
 
     match error:
@@ -73,7 +75,7 @@ async def _beginning(response: "ClientResponse") -> bytes:
     async for part in response.content.iter_chunked(65_536):
         parts.append(part)
         size += len(part)
-        if size > ANSWER_BYTES:
+        if size > MAX_RESPONSE_BYTES:
             break
     return b"".join(parts)
 

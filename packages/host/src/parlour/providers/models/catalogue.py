@@ -6,20 +6,20 @@ from pathlib import Path
 from typing import Any
 
 from parlour.core.model.model_config import Prices
-from parlour.core.models.catalogue import Kind, KnownModel
+from parlour.core.models.catalogue import CatalogueModel, ModelServiceKind
 
 FILE = Path(__file__).with_name("catalogue.yaml")
 
 
 class ShippedCatalogue:
-    def kinds(self) -> Sequence[Kind]:
+    def kinds(self) -> Sequence[ModelServiceKind]:
         return list(self._kinds.values())
 
-    def get(self, kind: str) -> Kind | None:
+    def get(self, kind: str) -> ModelServiceKind | None:
         return self._kinds.get(kind)
 
     @cached_property
-    def _kinds(self) -> Mapping[str, Kind]:
+    def _kinds(self) -> Mapping[str, ModelServiceKind]:
         import yaml
 
         loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # about ten times as fast, where it is available
@@ -27,13 +27,13 @@ class ShippedCatalogue:
         return {name: _kind(name, fields) for name, fields in read.items()}
 
 
-def _kind(name: str, fields: dict[str, Any]) -> Kind:
+def _kind(name: str, fields: dict[str, Any]) -> ModelServiceKind:
     models = tuple(_model(each, told) for each, told in fields.pop("models", {}).items())
-    return Kind(kind=name, **fields, models=models)
+    return ModelServiceKind(kind=name, **fields, models=models)
 
 
-def _model(name: str, told: Mapping[str, Any]) -> KnownModel:
-    return KnownModel(
+def _model(name: str, told: Mapping[str, Any]) -> CatalogueModel:
+    return CatalogueModel(
         name=name,
         type=told.get("type", "llm"),
         context_window=told.get("window", 0),

@@ -9,8 +9,8 @@ from parlour_sdk.protocol.content import plain_text
 from parlour_sdk.protocol.models import Embed, InvokeModel, Rerank, RerankScore
 from parlour_sdk.protocol.usage import Usage
 
-from .dialects.base import Piece
-from .estimates import likely
+from .dialects.base import ResponseChunk
+from .estimates import estimate_tokens
 
 HEARD_CHARACTERS = 200
 ANSWERS = {
@@ -36,16 +36,16 @@ class Demo:
     async def close(self) -> None:
         pass
 
-    async def invoke(self, model: Model, request: InvokeModel) -> Piece:
+    async def invoke(self, model: Model, request: InvokeModel) -> ResponseChunk:
         text = reply(request)
-        said = sum(likely(plain_text(each.content)) for each in request.messages)
-        usage = Usage(prompt_tokens=said, completion_tokens=likely(text))
-        return Piece(text, usage=usage, finish_reason="stop", done=True)
+        said = sum(estimate_tokens(plain_text(each.content)) for each in request.messages)
+        usage = Usage(prompt_tokens=said, completion_tokens=estimate_tokens(text))
+        return ResponseChunk(text, usage=usage, finish_reason="stop", done=True)
 
-    async def stream(self, model: Model, request: InvokeModel) -> AsyncGenerator[Piece, None]:
+    async def stream(self, model: Model, request: InvokeModel) -> AsyncGenerator[ResponseChunk, None]:
         whole = await self.invoke(model, request)
         for words in _in_parts(whole.text):
-            yield Piece(words)
+            yield ResponseChunk(words)
         whole.text = ""
         yield whole
 

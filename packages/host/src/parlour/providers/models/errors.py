@@ -6,69 +6,83 @@ from typing import Any
 
 from parlour.core.encoding import loads
 
-SAID_CHARACTERS = 300
+MAX_QUOTED_CHARACTERS = 300
 
 
 @dataclass(eq=False)
-class Failure(Exception):
+class ModelCallFailure(Exception):
     """Raised when one attempt of a model call failed."""
 
     code: str
     sentence: str
     """The message without its subject, which is the provider."""
-    again: bool = False
+    retryable: bool = False
     """True if the same request may succeed when it is repeated."""
-    other_key: float = 0
+    key_pause_seconds: float = 0
     """Seconds for which this key should not be used, because another key may succeed now; 0 if the key is not the
     problem.
     """
-    wait: float | None = None
+    retry_after: float | None = None
     """Seconds for which the service asks not to be called again."""
 
 
-def refused(status: int, headers: Mapping[str, str], body: bytes, model: str, rests: tuple[float, float]) -> Failure:
+def failure_from_response(
+    status: int, headers: Mapping[str, str], body: bytes, model: str, rests: tuple[float, float]
+) -> ModelCallFailure:
     """Translates an error response.
 
     `rests` are the seconds for which a refused key and a rate-limited key are not used.
     """
-    said = _said(headers, body)
+    said = _service_message(headers, body)
     told = f": {said}" if said else ""
     wait = _retry_after(headers)
     match status:
         case 401 | 403:
-            return Failure("key_refused", f"does not accept the API key ({status}){told}", other_key=rests[0])
+            return ModelCallFailure(
+                "key_refused", f"does not accept the API key ({status}){told}", key_pause_seconds=rests[0]
+            )
         case 402:
-            return Failure("no_credit", f"wants to be paid first ({status}){told}", other_key=rests[0])
+            return ModelCallFailure("no_credit", f"wants to be paid first ({status}){told}", key_pause_seconds=rests[0])
         case 404:
             remedy = f"check the model's name '{model}' and the provider's base_url"
-            return Failure("model_unknown", f"knows nothing at this address (404); {remedy}{told}")
+            return ModelCallFailure("model_unknown", f"knows nothing at this address (404); {remedy}{told}")
         case 408 | 504:
-            return Failure("provider_timeout", f"took too long to answer ({status}){told}", again=True, wait=wait)
+            return ModelCallFailure(
+                "provider_timeout", f"took too long to answer ({status}){told}", retryable=True, retry_after=wait
+            )
         case 413:
-            return Failure("payload_too_large", f"finds the request too large (413){told}")
+            return ModelCallFailure("payload_too_large", f"finds the request too large (413){told}")
         case 429:
             rest = rests[1] if wait is None else wait
-            return Failure(
-                "rate_limited", f"gets too many requests (429){told}", again=True, other_key=rest or 1, wait=wait
+            return ModelCallFailure(
+                "rate_limited",
+                f"gets too many requests (429){told}",
+                retryable=True,
+                key_pause_seconds=rest or 1,
+                retry_after=wait,
             )
         case _ if 300 <= status < 400:
-            there = headers.get("Location", "elsewhere")[:SAID_CHARACTERS]
-            return Failure("provider_failed", f"points to {there} ({status}); if that is right, make it the base_url")
+            there = headers.get("Location", "elsewhere")[:MAX_QUOTED_CHARACTERS]
+            return ModelCallFailure(
+                "provider_failed", f"points to {there} ({status}); if that is right, make it the base_url"
+            )
         case _ if status >= 500:
-            return Failure("provider_failed", f"failed ({status}){told}", again=True, wait=wait)
+            return ModelCallFailure("provider_failed", f"failed ({status}){told}", retryable=True, retry_after=wait)
         case _:
-            return Failure("invalid_argument", f"refused the request ({status}){told}")
+            return ModelCallFailure("invalid_argument", f"refused the request ({status}){told}")
 
 
-def not_json(headers: Mapping[str, str]) -> Failure:
+def not_json_failure(headers: Mapping[str, str]) -> ModelCallFailure:
     """Returns the failure of a successful response that is not JSON."""
     if "html" in headers.get("Content-Type", ""):
         said = "answered with a web page instead of a model's answer; check its base_url, which often ends with /v1"
-        return Failure("answer_malformed", said)
-    return Failure("answer_malformed", "answered with something that is not JSON; check its base_url", again=True)
+        return ModelCallFailure("answer_malformed", said)
+    return ModelCallFailure(
+        "answer_malformed", "answered with something that is not JSON; check its base_url", retryable=True
+    )
 
 
-def _said(headers: Mapping[str, str], body: bytes) -> str:
+def _service_message(headers: Mapping[str, str], body: bytes) -> str:
     """Returns the service's own message on one line. The text of a web page is not repeated."""
     if "html" in headers.get("Content-Type", "") or body.lstrip()[:1] == b"<":
         return "it answered with a web page, so base_url may lead elsewhere"
@@ -77,7 +91,7 @@ def _said(headers: Mapping[str, str], body: bytes) -> str:
     except ValueError:
         words = body.decode(errors="replace")
     words = " ".join(words.split())
-    return words if len(words) <= SAID_CHARACTERS else f"{words[:SAID_CHARACTERS]} ..."
+    return words if len(words) <= MAX_QUOTED_CHARACTERS else f"{words[:MAX_QUOTED_CHARACTERS]} ..."
 
 
 def _message(answer: Any) -> str:

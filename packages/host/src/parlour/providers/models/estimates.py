@@ -7,55 +7,58 @@ from parlour_sdk.protocol.messages import Message
 from parlour_sdk.protocol.models import Embed, InvokeModel, Rerank
 from parlour_sdk.protocol.usage import Usage
 
-from .dialects.base import DEFAULT_ANSWER_TOKENS
-from .dialects.contents import in_words, plain
-from .dialects.tool_arguments import written
+from .dialects.base import DEFAULT_MAX_OUTPUT_TOKENS
+from .dialects.contents import content_text, to_text
+from .dialects.tool_arguments import serialize_arguments
 
-MEDIUM_TOKENS = 2000
+TOKENS_PER_MEDIUM = 2000
 """Estimated tokens of a picture, a recording or a page; services count them in different ways."""
-MESSAGE_TOKENS = 8
+TOKENS_PER_MESSAGE = 8
 """Tokens that a service adds for each message."""
 
 
-def likely(text: str) -> int:
+def estimate_tokens(text: str) -> int:
     return tokens.estimated(text)
 
 
-def likely_prompt(request: InvokeModel | Embed | Rerank) -> int:
+def estimate_prompt_tokens(request: InvokeModel | Embed | Rerank) -> int:
     match request:
         case InvokeModel():
-            return sum(likely(plain(each.content)) for each in request.messages)
+            return sum(estimate_tokens(content_text(each.content)) for each in request.messages)
         case Embed():
-            return sum(map(likely, request.texts))
+            return sum(map(estimate_tokens, request.texts))
         case Rerank():
-            return sum(likely(request.query) + likely(text) for text in request.documents)
+            return sum(estimate_tokens(request.query) + estimate_tokens(text) for text in request.documents)
 
 
-def at_most(model: Model, request: InvokeModel | Embed | Rerank) -> Usage:
+def worst_case_usage(model: Model, request: InvokeModel | Embed | Rerank) -> Usage:
     """Returns what a call reserves: the estimated prompt and the longest answer, within the context window."""
     match request:
         case InvokeModel():
             prompt, completion = _prompt(request), _answer(model, request)
             prompt = min(prompt, model.context_window or prompt)
         case Embed() | Rerank():
-            prompt, completion = likely_prompt(request), 0
+            prompt, completion = estimate_prompt_tokens(request), 0
     return Usage(prompt_tokens=prompt, completion_tokens=completion)
 
 
 def _prompt(request: InvokeModel) -> int:
-    tools = sum(likely(tool.model_dump_json()) for tool in request.tools or ())
+    tools = sum(estimate_tokens(tool.model_dump_json()) for tool in request.tools or ())
     return tools + sum(_message(each) for each in request.messages)
 
 
 def _message(message: Message) -> int:
     content = message.content
-    said = likely(content) if isinstance(content, str) else sum(map(_element, content))
-    calls = sum(likely(call.name) + likely(written(call.arguments)) for call in message.tool_calls or ())
-    return MESSAGE_TOKENS + said + calls + likely(message.reasoning or "")
+    said = estimate_tokens(content) if isinstance(content, str) else sum(map(_element, content))
+    calls = sum(
+        estimate_tokens(call.name) + estimate_tokens(serialize_arguments(call.arguments))
+        for call in message.tool_calls or ()
+    )
+    return TOKENS_PER_MESSAGE + said + calls + estimate_tokens(message.reasoning or "")
 
 
 def _element(element: ContentElement) -> int:
-    return MEDIUM_TOKENS if isinstance(element, MediaElement) else likely(in_words(element))
+    return TOKENS_PER_MEDIUM if isinstance(element, MediaElement) else estimate_tokens(to_text(element))
 
 
 def _answer(model: Model, request: InvokeModel) -> int:
@@ -68,5 +71,5 @@ def _answer(model: Model, request: InvokeModel) -> int:
     given |= settings if isinstance(settings, dict) else {}
     limits = [given[name] for name in ANSWER_LIMITS if isinstance(given.get(name), int) and given[name] > 0]
     answers = given.get("n")
-    longest = max(limits) if limits else model.max_output_tokens or DEFAULT_ANSWER_TOKENS
+    longest = max(limits) if limits else model.max_output_tokens or DEFAULT_MAX_OUTPUT_TOKENS
     return longest * (answers if isinstance(answers, int) and answers > 1 else 1)

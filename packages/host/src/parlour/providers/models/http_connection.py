@@ -14,17 +14,17 @@ import aiohttp
 from parlour.core.addresses import authority
 from parlour.version import VERSION
 
-from .errors import Failure
-from .timeouts import Patience
+from .errors import ModelCallFailure
+from .timeouts import ModelTimeouts
 
-DRAIN_SECONDS = 1.0
+DRAIN_TIMEOUT_SECONDS = 1.0
 HEADERS = {"User-Agent": f"Parlour/{VERSION}", "Content-Type": "application/json", "Accept-Encoding": "identity"}
 
 
-class Exchange:
+class HttpExchange:
     """One request and its response, read in blocks. Closing it early cancels the request."""
 
-    def __init__(self, response: aiohttp.ClientResponse, patience: Patience, began: float, wait: float) -> None:
+    def __init__(self, response: aiohttp.ClientResponse, patience: ModelTimeouts, began: float, wait: float) -> None:
         self._response = response
         self._patience = patience
         self._until = began + patience.total
@@ -42,7 +42,7 @@ class Exchange:
     def close(self) -> None:
         self._response.close()
 
-    async def block(self) -> bytes:
+    async def read_block(self) -> bytes:
         """Returns the next block; empty at the end.
 
         Raises ModelCallFailure if the response stalls, breaks off or is too long.
@@ -57,39 +57,41 @@ class Exchange:
         except TimeoutError as error:
             raise self._late(until - began) from error
         except (aiohttp.ClientError, OSError) as error:
-            raise Failure("stream_cut", "broke its answer off in the middle") from error
+            raise ModelCallFailure("stream_cut", "broke its answer off in the middle") from error
         self._next = loop.time() + self._patience.stall
         self._taken += len(block)
         if self._taken > self._patience.answer_bytes:
             said = f"gave an answer of more than {self._patience.answer_bytes:,} bytes, which was ended there"
-            raise Failure("answer_too_large", said)
+            raise ModelCallFailure("answer_too_large", said)
         return block
 
     async def drain(self) -> None:
         """Waits briefly for the end of a complete response, so that its connection can be reused."""
         with contextlib.suppress(TimeoutError, aiohttp.ClientError, OSError):
-            async with asyncio.timeout(DRAIN_SECONDS):
+            async with asyncio.timeout(DRAIN_TIMEOUT_SECONDS):
                 await self._response.content.readany()
 
-    async def all(self, limit: int | None = None) -> bytes:
+    async def read_all(self, limit: int | None = None) -> bytes:
         """Returns the whole response, or its beginning up to the limit."""
         held = bytearray()
-        while block := await self.block():
+        while block := await self.read_block():
             held += block
             if limit is not None and len(held) >= limit:
                 break
         return bytes(held[:limit])
 
-    def _late(self, waited: float) -> Failure:
+    def _late(self, waited: float) -> ModelCallFailure:
         if asyncio.get_running_loop().time() >= self._until:
-            return Failure("provider_timeout", f"was not done with its answer after {self._patience.total:g} s")
-        return Failure("provider_timeout", f"went silent for {max(waited, 0):.3g} s in its answer")
+            return ModelCallFailure(
+                "provider_timeout", f"was not done with its answer after {self._patience.total:g} s"
+            )
+        return ModelCallFailure("provider_timeout", f"went silent for {max(waited, 0):.3g} s in its answer")
 
 
-class Connection:
+class ProviderConnection:
     """Connection pool to one base URL."""
 
-    def __init__(self, base_url: str, patience: Patience) -> None:
+    def __init__(self, base_url: str, patience: ModelTimeouts) -> None:
         self._base_url = base_url
         self._patience = patience
         self._session = aiohttp.ClientSession(
@@ -103,7 +105,7 @@ class Connection:
     async def close(self) -> None:
         await self._session.close()
 
-    async def post(self, path: str, headers: Mapping[str, str], body: bytes, wait: float) -> Exchange:
+    async def post(self, path: str, headers: Mapping[str, str], body: bytes, wait: float) -> HttpExchange:
         """Sends a request.
 
         `wait` is the time until the response must begin. Raises ModelCallFailure if there is none.
@@ -118,19 +120,19 @@ class Connection:
             raise self._unreachable("it does not answer") from error
         except TimeoutError as error:
             said = f"did not begin to answer within {wait:g} s"
-            raise Failure("provider_timeout", said, again=True) from error
+            raise ModelCallFailure("provider_timeout", said, retryable=True) from error
         except aiohttp.ClientConnectorError as error:
             raise self._unreachable(_reason(error)) from error
         except (aiohttp.ClientError, OSError, ValueError) as error:
             said = f"broke the connection off before it answered ({type(error).__name__})"
-            raise Failure("provider_unreachable", said, again=True) from error
-        return Exchange(response, patience, began, wait)
+            raise ModelCallFailure("provider_unreachable", said, retryable=True) from error
+        return HttpExchange(response, patience, began, wait)
 
-    def _unreachable(self, reason: str) -> Failure:
+    def _unreachable(self, reason: str) -> ModelCallFailure:
         parts = urlsplit(self._base_url)
         port = parts.port or (443 if parts.scheme == "https" else 80)
         said = f"can't be reached at {parts.scheme}://{authority(parts.hostname or '', port)}: {reason}"
-        return Failure("provider_unreachable", said, again=True)
+        return ModelCallFailure("provider_unreachable", said, retryable=True)
 
 
 def _reason(error: aiohttp.ClientConnectorError) -> str:

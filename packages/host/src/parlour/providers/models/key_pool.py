@@ -1,8 +1,8 @@
 """Selects among the keys of one provider: which one to use next, and which ones to pause."""
 
-REFUSED_SECONDS = 600.0
-LIMITED_SECONDS = 30.0
-SECRET_CHARACTERS = 8
+REFUSED_KEY_PAUSE_SECONDS = 600.0
+LIMITED_KEY_PAUSE_SECONDS = 30.0
+MIN_SECRET_LENGTH = 8
 """Minimum length of a key that is hidden.
 
 A shorter one is a placeholder, as local servers accept, and may be an ordinary word.
@@ -27,13 +27,13 @@ class KeyRing:
         self._at = awake[0] if awake else min(order, key=self._rest_until.__getitem__)
         return self._keys[self._at]
 
-    def rest(self, key: str, now: float, seconds: float) -> bool:
+    def pause(self, key: str, now: float, seconds: float) -> bool:
         """Pauses a key. Returns whether another key can be tried now."""
         self._rest_until[self._keys.index(key)] = now + seconds
         return any(until <= now for until in self._rest_until.values())
 
-    def hide(self, text: str) -> str:
+    def mask(self, text: str) -> str:
         """Masks all keys in a text, because services repeat what they were sent."""
         for key in self._keys:
-            text = text.replace(key, "********") if len(key) >= SECRET_CHARACTERS else text
+            text = text.replace(key, "********") if len(key) >= MIN_SECRET_LENGTH else text
         return text

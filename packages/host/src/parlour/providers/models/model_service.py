@@ -10,10 +10,10 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Protocol
 
-from parlour.core.config.models import ModelBook
+from parlour.core.config.models import ModelRepository
 from parlour.core.model.model_config import Model, ModelType, Provider
-from parlour.core.model.providers import Asking, ProviderFailed
-from parlour.core.models.catalogue import Catalogue, Kind
+from parlour.core.model.providers import CallContext, ProviderFailed
+from parlour.core.models.catalogue import ModelCatalogue, ModelServiceKind
 from parlour.core.secrets import SecretBox, SecretUnreadable
 from parlour_sdk.protocol.messages import Message, MessageChunk
 from parlour_sdk.protocol.models import (
@@ -29,20 +29,20 @@ from parlour_sdk.protocol.models import (
 from parlour_sdk.protocol.resources import ModelResource
 from parlour_sdk.protocol.usage import Usage
 
-from .timeouts import Patience
+from .timeouts import ModelTimeouts
 
 if TYPE_CHECKING:
-    from .dialects.base import Piece
+    from .dialects.base import ResponseChunk
 
 
-class Answering(Protocol):
+class ModelBackend(Protocol):
     """Backend that answers the calls of one provider."""
 
     async def close(self) -> None: ...
 
-    async def invoke(self, model: Model, request: InvokeModel) -> "Piece": ...
+    async def invoke(self, model: Model, request: InvokeModel) -> "ResponseChunk": ...
 
-    def stream(self, model: Model, request: InvokeModel) -> "AsyncGenerator[Piece, None]": ...
+    def stream(self, model: Model, request: InvokeModel) -> "AsyncGenerator[ResponseChunk, None]": ...
 
     async def embed(self, model: Model, request: Embed) -> tuple[list[list[float]], Usage | None]: ...
 
@@ -52,12 +52,14 @@ class Answering(Protocol):
 class ConfiguredModels:
     """The models of the Host."""
 
-    def __init__(self, book: ModelBook, catalogue: Catalogue, secrets: SecretBox, patience: Patience) -> None:
+    def __init__(
+        self, book: ModelRepository, catalogue: ModelCatalogue, secrets: SecretBox, patience: ModelTimeouts
+    ) -> None:
         self._book = book
         self._catalogue = catalogue
         self._secrets = secrets
         self._patience = patience
-        self._services: dict[str, tuple[Provider, Answering]] = {}
+        self._services: dict[str, tuple[Provider, ModelBackend]] = {}
         self._retiring: set[asyncio.Task[None]] = set()
 
     async def close(self) -> None:
@@ -75,18 +77,18 @@ class ConfiguredModels:
         model = self._book.model(model_id)
         return {} if model is None else model.parameters
 
-    def worst_case(self, request: InvokeModel | Embed | Rerank) -> Usage:
-        from .estimates import at_most
+    def max_usage(self, request: InvokeModel | Embed | Rerank) -> Usage:
+        from .estimates import worst_case_usage
 
         model = self._book.model(request.model_id)
-        return Usage() if model is None else _priced(model, at_most(model, request))
+        return Usage() if model is None else _with_cost(model, worst_case_usage(model, request))
 
     def identity(self, model_id: str) -> dict[str, str]:
         model = self._book.model(model_id)
         provider = self._book.provider(model.provider_id) if model is not None else None
         return {"model": model.name, "provider": provider.kind} if model is not None and provider is not None else {}
 
-    async def invoke(self, asking: Asking, request: InvokeModel) -> ModelAnswer:
+    async def invoke(self, asking: CallContext, request: InvokeModel) -> ModelAnswer:
         model, service = await self._found(request.model_id, "llm")
         piece = await service.invoke(model, request)
         return ModelAnswer(
@@ -97,12 +99,12 @@ class ConfiguredModels:
                 reasoning=piece.reasoning or None,
                 metadata=piece.metadata,
             ),
-            usage=_used(model, request, piece.usage, piece.text),
+            usage=_usage_with_cost(model, request, piece.usage, piece.text),
             model_id=model.model_id,
             finish_reason=piece.finish_reason or "stop",
         )
 
-    async def stream(self, asking: Asking, request: InvokeModel) -> AsyncGenerator[ModelChunk, None]:
+    async def stream(self, asking: CallContext, request: InvokeModel) -> AsyncGenerator[ModelChunk, None]:
         model, service = await self._found(request.model_id, "llm")
         said: list[str] = []
         async with aclosing(service.stream(model, request)) as pieces:
@@ -111,19 +113,19 @@ class ConfiguredModels:
                     said.append(piece.text)
                     yield _chunk(piece)
                 else:
-                    yield _last(model, piece, _used(model, request, piece.usage, "".join(said)))
+                    yield _last(model, piece, _usage_with_cost(model, request, piece.usage, "".join(said)))
 
-    async def rerank(self, asking: Asking, request: Rerank) -> RerankAnswer:
+    async def rerank(self, asking: CallContext, request: Rerank) -> RerankAnswer:
         model, service = await self._found(request.model_id, "rerank")
         scores, usage = await service.rerank(model, request)
-        return RerankAnswer(results=scores, usage=_used(model, request, usage, ""))
+        return RerankAnswer(results=scores, usage=_usage_with_cost(model, request, usage, ""))
 
-    async def embed(self, asking: Asking, request: Embed) -> EmbedAnswer:
+    async def embed(self, asking: CallContext, request: Embed) -> EmbedAnswer:
         model, service = await self._found(request.model_id, "embedding")
         vectors, usage = await service.embed(model, request)
-        return EmbedAnswer(embeddings=vectors, usage=_used(model, request, usage, ""))
+        return EmbedAnswer(embeddings=vectors, usage=_usage_with_cost(model, request, usage, ""))
 
-    async def _found(self, model_id: str, type: ModelType) -> tuple[Model, Answering]:
+    async def _found(self, model_id: str, type: ModelType) -> tuple[Model, ModelBackend]:
         model = self._book.model(model_id)
         provider = None if model is None else self._book.provider(model.provider_id)
         if model is None or provider is None:
@@ -132,7 +134,7 @@ class ConfiguredModels:
             raise ProviderFailed("invalid_argument", f"model '{model.name}' is of type {model.type}, not {type}")
         return model, await self._service(provider)
 
-    async def _service(self, provider: Provider) -> Answering:
+    async def _service(self, provider: Provider) -> ModelBackend:
         known = self._services.get(provider.provider_id)
         if known is not None and known[0] == provider:
             return known[1]
@@ -145,20 +147,22 @@ class ConfiguredModels:
         known = self._services.get(provider.provider_id)
         if known is not None and known[0] == provider:
             return known[1]  # another call was faster
-        made = module.Demo() if kind.dialect == "demo" else self._made(module.Service, provider, kind)
+        made = module.Demo() if kind.dialect == "demo" else self._create_client(module.ProviderClient, provider, kind)
         if known is not None:
-            self._retire(known[1])
+            self._close_when_idle(known[1])
         self._services[provider.provider_id] = provider, made
         return made
 
-    def _made(self, service: Callable[..., Answering], provider: Provider, kind: Kind) -> Answering:
+    def _create_client(
+        self, service: Callable[..., ModelBackend], provider: Provider, kind: ModelServiceKind
+    ) -> ModelBackend:
         try:
             keys = tuple(map(self._secrets.open, provider.sealed_keys))
         except SecretUnreadable as error:
             raise ProviderFailed("secret_unreadable", f"the keys of {provider.name} can't be read: {error}") from error
         return service(provider, kind, keys, self._patience)
 
-    def _retire(self, service: Answering) -> None:
+    def _close_when_idle(self, service: ModelBackend) -> None:
         """Closes the backend of a changed provider later, so that answers in progress can finish."""
 
         async def wait_and_close() -> None:
@@ -172,13 +176,13 @@ class ConfiguredModels:
         task.add_done_callback(self._retiring.discard)
 
 
-def _chunk(piece: "Piece") -> ModelChunk:
+def _chunk(piece: "ResponseChunk") -> ModelChunk:
     return ModelChunk(
         chunk=MessageChunk(role="assistant", content=piece.text, reasoning=piece.reasoning or None),
     )
 
 
-def _last(model: Model, piece: "Piece", usage: Usage) -> ModelChunk:
+def _last(model: Model, piece: "ResponseChunk", usage: Usage) -> ModelChunk:
     return ModelChunk(
         chunk=MessageChunk(
             role="assistant", tool_calls=piece.tool_calls or None, metadata=piece.metadata, is_final=True
@@ -189,15 +193,15 @@ def _last(model: Model, piece: "Piece", usage: Usage) -> ModelChunk:
     )
 
 
-def _used(model: Model, request: InvokeModel | Embed | Rerank, usage: Usage | None, text: str) -> Usage:
+def _usage_with_cost(model: Model, request: InvokeModel | Embed | Rerank, usage: Usage | None, text: str) -> Usage:
     """Returns the usage that the service reported, or an estimate, with its cost."""
     if usage is None or not usage.prompt_tokens:
-        from .estimates import likely, likely_prompt
+        from .estimates import estimate_prompt_tokens, estimate_tokens
 
-        usage = usage or Usage(completion_tokens=likely(text))
-        usage = usage.model_copy(update={"prompt_tokens": likely_prompt(request)})
-    return _priced(model, usage)
+        usage = usage or Usage(completion_tokens=estimate_tokens(text))
+        usage = usage.model_copy(update={"prompt_tokens": estimate_prompt_tokens(request)})
+    return _with_cost(model, usage)
 
 
-def _priced(model: Model, usage: Usage) -> Usage:
+def _with_cost(model: Model, usage: Usage) -> Usage:
     return usage.model_copy(update={"cost_micros": model.cost_micros(usage)})

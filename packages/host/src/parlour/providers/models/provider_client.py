@@ -6,109 +6,119 @@ from typing import Any
 
 from parlour.core.model.model_config import Model, Provider
 from parlour.core.model.providers import ProviderFailed
-from parlour.core.models.catalogue import Kind
+from parlour.core.models.catalogue import ModelServiceKind
 from parlour_sdk.protocol.models import Embed, InvokeModel, Rerank, RerankScore
 from parlour_sdk.protocol.usage import Usage
 
 from .dialects import reasoning
 from .dialects import rerank as reranking
 from .dialects.anthropic import Anthropic
-from .dialects.base import Answer, Called, Dialect, Names, Piece, Question, malformed
+from .dialects.base import (
+    CallTarget,
+    ModelDialect,
+    ModelHttpRequest,
+    ResponseChunk,
+    ResponseParser,
+    ToolNameMap,
+    malformed,
+)
 from .dialects.gemini import Gemini
 from .dialects.openai import OpenAI
 from .dialects.tool_names import ToolNames
-from .errors import Failure
-from .http_connection import Connection
+from .errors import ModelCallFailure
+from .http_connection import ProviderConnection
 from .key_pool import KeyRing
-from .retry import Tries
-from .stream_reader import Reading, whole_answer
-from .timeouts import Patience
+from .retry import RetryingClient
+from .stream_reader import ModelStreamReader, read_json
+from .timeouts import ModelTimeouts
 
-DIALECTS: dict[str, type[Dialect]] = {"openai": OpenAI, "anthropic": Anthropic, "gemini": Gemini}
+DIALECTS: dict[str, type[ModelDialect]] = {"openai": OpenAI, "anthropic": Anthropic, "gemini": Gemini}
 
 
-class Service:
+class ProviderClient:
     """Client of one provider. Raises ProviderFailed and no other error."""
 
-    def __init__(self, provider: Provider, kind: Kind, keys: tuple[str, ...], patience: Patience) -> None:
+    def __init__(
+        self, provider: Provider, kind: ModelServiceKind, keys: tuple[str, ...], patience: ModelTimeouts
+    ) -> None:
         self._name = provider.name
         self._kind = kind
         self._dialect = DIALECTS[kind.dialect]()
-        self._connection = Connection(provider.base_url or kind.base_url, patience)
+        self._connection = ProviderConnection(provider.base_url or kind.base_url, patience)
         self._keys = KeyRing(keys)
         self._patience = patience
-        self._tries = Tries(self._connection, self._keys, self._dialect.headers, patience)
+        self._retrying = RetryingClient(self._connection, self._keys, self._dialect.headers, patience)
 
     async def close(self) -> None:
         await self._connection.close()
 
-    async def invoke(self, model: Model, request: InvokeModel) -> Piece:
-        names, called = _names(request), Called(self._kind, model)
-        with self._in_words():
+    async def invoke(self, model: Model, request: InvokeModel) -> ResponseChunk:
+        names, called = _names(request), CallTarget(self._kind, model)
+        with self._translate_errors():
             question = self._dialect.chat(called, request, names, stream=False)
-            answer = self._dialect.answer()
-            piece = answer.whole(await self._answered(question, model))
+            answer = self._dialect.response_parser()
+            piece = answer.parse_whole(await self._complete_response(question, model))
         return _last(piece, called, answer, names)
 
-    async def stream(self, model: Model, request: InvokeModel) -> AsyncGenerator[Piece, None]:
+    async def stream(self, model: Model, request: InvokeModel) -> AsyncGenerator[ResponseChunk, None]:
         """Yields chunks as they arrive, one for each block; the last one is marked as done and has the tool calls."""
-        names, called, whole = _names(request), Called(self._kind, model), Piece()
-        with self._in_words():
+        names, called, whole = _names(request), CallTarget(self._kind, model), ResponseChunk()
+        with self._translate_errors():
             question = self._dialect.chat(called, request, names, stream=True)
-            answer = self._dialect.answer()
-            exchange, first = await self._tries.asked(question, model.name, self._patience.first_token)
+            answer = self._dialect.response_parser()
+            exchange, first = await self._retrying.request(question, model.name, self._patience.first_token)
             try:
-                reading = Reading(exchange, answer, first)
-                while (piece := await reading.piece()) is not None:
-                    whole.add(Piece(usage=piece.usage, finish_reason=piece.finish_reason))
+                reading = ModelStreamReader(exchange, answer, first)
+                while (piece := await reading.next_chunk()) is not None:
+                    whole.add(ResponseChunk(usage=piece.usage, finish_reason=piece.finish_reason))
                     if piece.text or piece.reasoning:
-                        yield Piece(piece.text, piece.reasoning)
+                        yield ResponseChunk(piece.text, piece.reasoning)
                 yield _last(whole, called, answer, names)
                 await exchange.drain()
             finally:
                 exchange.close()
 
     async def embed(self, model: Model, request: Embed) -> tuple[list[list[float]], Usage | None]:
-        with self._in_words():
-            question = self._dialect.embed(Called(self._kind, model), request)
-            vectors, usage = self._dialect.embedded(await self._answered(question, model))
+        with self._translate_errors():
+            question = self._dialect.embed(CallTarget(self._kind, model), request)
+            vectors, usage = self._dialect.parse_embeddings(await self._complete_response(question, model))
             if len(vectors) != len(request.texts):
                 raise malformed(f"{len(vectors)} vectors for {len(request.texts)} texts")
         return vectors, usage
 
     async def rerank(self, model: Model, request: Rerank) -> tuple[list[RerankScore], Usage | None]:
-        with self._in_words():
-            question = self._dialect.rerank(Called(self._kind, model), request)
-            body = await self._answered(question, model)
-            scores = reranking.ranked(body, request)
+        with self._translate_errors():
+            question = self._dialect.rerank(CallTarget(self._kind, model), request)
+            body = await self._complete_response(question, model)
+            scores = reranking.parse_scores(body, request)
             if not scores:
                 raise malformed("no scores")
-        return scores, reranking.usage(body)
+        return scores, reranking.parse_usage(body)
 
-    async def _answered(self, question: Question, model: Model) -> Any:
+    async def _complete_response(self, question: ModelHttpRequest, model: Model) -> Any:
         """Returns a complete response: the time limit for its beginning is that for its end."""
-        exchange, first = await self._tries.asked(question, model.name, self._patience.total)
+        exchange, first = await self._retrying.request(question, model.name, self._patience.total)
         try:
-            return await whole_answer(exchange, first)
+            return await read_json(exchange, first)
         finally:
             exchange.close()
 
     @contextmanager
-    def _in_words(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         try:
             yield
-        except Failure as failure:
-            sentence = self._keys.hide(f"{self._name} {failure.sentence}")
-            raise ProviderFailed(failure.code, sentence, failure.again) from failure
+        except ModelCallFailure as failure:
+            sentence = self._keys.mask(f"{self._name} {failure.sentence}")
+            raise ProviderFailed(failure.code, sentence, failure.retryable) from failure
 
 
 def _names(request: InvokeModel) -> ToolNames:
     return ToolNames(tool.name for tool in request.tools or ())
 
 
-def _last(piece: Piece, called: Called, answer: Answer, names: Names) -> Piece:
-    piece.tool_calls, piece.done = answer.calls.whole(names), True
-    piece.metadata = reasoning.carried(called, answer.signed) if piece.tool_calls else None
+def _last(piece: ResponseChunk, called: CallTarget, answer: ResponseParser, names: ToolNameMap) -> ResponseChunk:
+    piece.tool_calls, piece.done = answer.calls.complete(names), True
+    piece.metadata = reasoning.to_metadata(called, answer.signed_reasoning) if piece.tool_calls else None
     if piece.tool_calls and piece.finish_reason in ("", "stop"):
         piece.finish_reason = "tool_calls"  # some services do not report it
     return piece

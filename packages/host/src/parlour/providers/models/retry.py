@@ -8,29 +8,33 @@ from collections.abc import Callable
 
 from pydantic_core import to_json
 
-from .dialects.base import Question
-from .errors import Failure, refused
-from .http_connection import Connection, Exchange
-from .key_pool import LIMITED_SECONDS, REFUSED_SECONDS, KeyRing
-from .timeouts import Patience
+from .dialects.base import ModelHttpRequest
+from .errors import ModelCallFailure, failure_from_response
+from .http_connection import HttpExchange, ProviderConnection
+from .key_pool import LIMITED_KEY_PAUSE_SECONDS, REFUSED_KEY_PAUSE_SECONDS, KeyRing
+from .timeouts import ModelTimeouts
 
-ERROR_BYTES = 64 * 1024
-FIRST_PAUSE = 0.5
-RESTS = (REFUSED_SECONDS, LIMITED_SECONDS)
+MAX_ERROR_BYTES = 64 * 1024
+FIRST_PAUSE_SECONDS = 0.5
+KEY_PAUSES_SECONDS = (REFUSED_KEY_PAUSE_SECONDS, LIMITED_KEY_PAUSE_SECONDS)
 
 
-class Tries:
+class RetryingClient:
     """Sends requests with retries and key rotation."""
 
     def __init__(
-        self, connection: Connection, keys: KeyRing, headers: Callable[[str], dict[str, str]], patience: Patience
+        self,
+        connection: ProviderConnection,
+        keys: KeyRing,
+        headers: Callable[[str], dict[str, str]],
+        patience: ModelTimeouts,
     ) -> None:
         self._connection = connection
         self._keys = keys
         self._headers = headers
         self._patience = patience
 
-    async def asked(self, question: Question, model: str, wait: float) -> tuple[Exchange, bytes]:
+    async def request(self, question: ModelHttpRequest, model: str, wait: float) -> tuple[HttpExchange, bytes]:
         """Sends a request and returns the exchange, which the caller must close, and the first block of its response.
 
         The block may take `wait` seconds to arrive. Raises ModelCallFailure.
@@ -41,10 +45,10 @@ class Tries:
             key = self._keys.current(loop.time())
             try:
                 return await self._try(question, body, key, model, wait)
-            except Failure as failure:
-                if failure.other_key and rotations < len(self._keys):
+            except ModelCallFailure as failure:
+                if failure.key_pause_seconds and rotations < len(self._keys):
                     rotations += 1
-                    if self._keys.rest(key, loop.time(), failure.other_key):
+                    if self._keys.pause(key, loop.time(), failure.key_pause_seconds):
                         continue
                 tries += 1
                 pause = self._pause(failure, tries)
@@ -52,32 +56,34 @@ class Tries:
                     raise
             await asyncio.sleep(pause)
 
-    def _pause(self, failure: Failure, tries: int) -> float | None:
+    def _pause(self, failure: ModelCallFailure, tries: int) -> float | None:
         """Returns the seconds before the next attempt; None if there is none."""
-        if not failure.again or tries >= self._patience.attempts:
+        if not failure.retryable or tries >= self._patience.attempts:
             return None
-        pause = FIRST_PAUSE * 2 ** (tries - 1) if failure.wait is None else failure.wait
+        pause = FIRST_PAUSE_SECONDS * 2 ** (tries - 1) if failure.retry_after is None else failure.retry_after
         return pause if pause <= self._patience.longest_wait else None
 
-    async def _try(self, question: Question, body: bytes, key: str, model: str, wait: float) -> tuple[Exchange, bytes]:
+    async def _try(
+        self, question: ModelHttpRequest, body: bytes, key: str, model: str, wait: float
+    ) -> tuple[HttpExchange, bytes]:
         headers = {**self._headers(key), **question.headers}
         exchange = await self._connection.post(question.path, headers, body, wait)
         try:
             if not 200 <= exchange.status < 300:
-                said = await exchange.all(ERROR_BYTES)
-                raise refused(exchange.status, exchange.headers, said, model, RESTS)
+                said = await exchange.read_all(MAX_ERROR_BYTES)
+                raise failure_from_response(exchange.status, exchange.headers, said, model, KEY_PAUSES_SECONDS)
             return exchange, await _first(exchange)
         except BaseException:
             exchange.close()
             raise
 
 
-async def _first(exchange: Exchange) -> bytes:
+async def _first(exchange: HttpExchange) -> bytes:
     """Reads the first block. A response that breaks off before it can be repeated."""
     try:
-        first = await exchange.block()
-    except Failure as failure:
-        raise Failure(failure.code, failure.sentence, again=True) from failure
+        first = await exchange.read_block()
+    except ModelCallFailure as failure:
+        raise ModelCallFailure(failure.code, failure.sentence, retryable=True) from failure
     if not first:
-        raise Failure("answer_malformed", "gave an empty answer", again=True)
+        raise ModelCallFailure("answer_malformed", "gave an empty answer", retryable=True)
     return first

@@ -3,14 +3,14 @@
 It does not interpret their data.
 """
 
-LINE_BYTES = 4 * 1024 * 1024
+MAX_LINE_BYTES = 4 * 1024 * 1024
 
 
 class EventTooLong(Exception):
     """Raised when one line of the stream is longer than any event of a model."""
 
 
-class Splitter:
+class SseSplitter:
     """Incremental parser. `feed` returns the data of each complete event; lines end with \\n, \\r\\n or \\r."""
 
     def __init__(self) -> None:
@@ -23,17 +23,17 @@ class Splitter:
         if not self._begun:
             text, self._begun = text.removeprefix(b"\xef\xbb\xbf"), len(text) >= 3
         *lines, self._rest = _lines(text)
-        if len(self._rest) > LINE_BYTES:
+        if len(self._rest) > MAX_LINE_BYTES:
             raise EventTooLong
-        return [event for line in lines if (event := self._take(line)) is not None]
+        return [event for line in lines if (event := self._process_line(line)) is not None]
 
     def end(self) -> list[bytes]:
         """Returns the last event if no empty line followed it."""
         last, self._rest = self._rest, b""
-        events = [self._take(last.removesuffix(b"\r")), self._take(b"")]
+        events = [self._process_line(last.removesuffix(b"\r")), self._process_line(b"")]
         return [event for event in events if event is not None]
 
-    def _take(self, line: bytes) -> bytes | None:
+    def _process_line(self, line: bytes) -> bytes | None:
         """Processes one line. All fields but data are ignored, because models put the kind of event into the data."""
         if not line:
             event, self._data = self._data, []

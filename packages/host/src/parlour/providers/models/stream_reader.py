@@ -4,68 +4,68 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from .dialects.base import Answer, Piece
-from .errors import Failure, not_json
-from .http_connection import Exchange
-from .sse import EventTooLong, Splitter
+from .dialects.base import ResponseChunk, ResponseParser
+from .errors import ModelCallFailure, not_json_failure
+from .http_connection import HttpExchange
+from .sse import EventTooLong, SseSplitter
 
 DONE = b"[DONE]"
 
 
-class Reading:
+class ModelStreamReader:
     """One streamed response. A service that does not stream is supported too."""
 
-    def __init__(self, exchange: Exchange, answer: Answer, first: bytes) -> None:
+    def __init__(self, exchange: HttpExchange, answer: ResponseParser, first: bytes) -> None:
         self._exchange = exchange
         self._answer = answer
         self._first = first
-        self._splitter = Splitter()
+        self._splitter = SseSplitter()
         self._ended = False
         """True after the service has reported the end of its answer."""
-        self._over = False
+        self._finished = False
 
-    async def piece(self) -> Piece | None:
+    async def next_chunk(self) -> ResponseChunk | None:
         """Returns the content of the next block; None at the end.
 
         Raises ModelCallFailure if the stream ends too early.
         """
-        if self._over:
+        if self._finished:
             return None
         if self._first and _is_no_stream(self._first):
-            self._over = True
-            return self._answer.whole(await whole_answer(self._exchange, self._first))
-        block = self._first or await self._exchange.block()
+            self._finished = True
+            return self._answer.parse_whole(await read_json(self._exchange, self._first))
+        block = self._first or await self._exchange.read_block()
         self._first = b""
-        self._over = not block
+        self._finished = not block
         piece = self._joined(self._split(block))
-        if self._over and not self._ended:
-            raise Failure("stream_cut", "broke its answer off in the middle")
-        self._over = self._over or piece.done
+        if self._finished and not self._ended:
+            raise ModelCallFailure("stream_cut", "broke its answer off in the middle")
+        self._finished = self._finished or piece.done
         return piece
 
     def _split(self, block: bytes) -> list[bytes]:
         try:
             return self._splitter.feed(block) if block else self._splitter.end()
         except EventTooLong as error:
-            raise Failure("answer_too_large", "sent an event that has no end") from error
+            raise ModelCallFailure("answer_too_large", "sent an event that has no end") from error
 
-    def _joined(self, events: list[bytes]) -> Piece:
-        joined = Piece()
+    def _joined(self, events: list[bytes]) -> ResponseChunk:
+        joined = ResponseChunk()
         for event in events:
             if event == DONE:
                 joined.done = True
             else:
-                joined.add(self._answer.read(_parsed(event)))
+                joined.add(self._answer.parse_event(_parsed(event)))
         self._ended = self._ended or joined.done or bool(joined.finish_reason)
         return joined
 
 
-async def whole_answer(exchange: Exchange, first: bytes) -> Any:
-    body = first + await exchange.all()
+async def read_json(exchange: HttpExchange, first: bytes) -> Any:
+    body = first + await exchange.read_all()
     try:
         return from_json(body)
     except ValueError as error:
-        raise not_json(exchange.headers) from error
+        raise not_json_failure(exchange.headers) from error
 
 
 def _is_no_stream(first: bytes) -> bool:
@@ -76,4 +76,6 @@ def _parsed(event: bytes) -> Any:
     try:
         return from_json(event)
     except ValueError as error:
-        raise Failure("answer_malformed", "sent an event that is not JSON in the middle of its answer") from error
+        raise ModelCallFailure(
+            "answer_malformed", "sent an event that is not JSON in the middle of its answer"
+        ) from error

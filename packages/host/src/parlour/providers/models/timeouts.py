@@ -4,7 +4,7 @@ from parlour_sdk.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class ModelTimeouts:
     """Limits of a model call. Times are in seconds."""
 
     connect: float = 10

@@ -9,25 +9,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
-from parlour.core.model.providers import Asking, ProviderFailed
-from parlour_sdk.components.parameters import problems
+from parlour.core.model.providers import CallContext, ProviderFailed
+from parlour_sdk.components.parameters import find_problems
 from parlour_sdk.protocol.resources import ToolResource
 from parlour_sdk.protocol.tools import ToolDetail, ToolOutcome
 from parlour_sdk.values import dataclass
 
-from .sanitize import cleaned
-from .source import Offer, Source, refused
+from .sanitize import sanitize_outcome
+from .source import OfferedTool, ToolRegistrySource, error_outcome
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Catalogue:
+class ToolIndex:
     """The tools of all sources at one moment. A name that two sources claim belongs to neither."""
 
-    seen: tuple[Sequence[Offer], ...] = ()
-    tools: Mapping[str, tuple[Offer, Source]] = field(default_factory=dict)
-    rivals: Mapping[str, str] = field(default_factory=dict)
+    seen: tuple[Sequence[OfferedTool], ...] = ()
+    tools: Mapping[str, tuple[OfferedTool, ToolRegistrySource]] = field(default_factory=dict)
+    conflicts: Mapping[str, str] = field(default_factory=dict)
     resources: tuple[ToolResource, ...] = ()
 
 
@@ -36,10 +36,10 @@ class ToolRegistry:
 
     def __init__(self, call_seconds: float) -> None:
         self._call_seconds = call_seconds
-        self._sources: list[Source] = []
-        self._last = Catalogue()
+        self._sources: list[ToolRegistrySource] = []
+        self._last = ToolIndex()
 
-    def add(self, source: Source) -> None:
+    def add(self, source: ToolRegistrySource) -> None:
         self._sources.append(source)
 
     def resources(self) -> Sequence[ToolResource]:
@@ -52,37 +52,37 @@ class ToolRegistry:
     async def detail(self, tool_name: str) -> ToolDetail:
         return self._found(tool_name)[0].detail()
 
-    async def call(self, asking: Asking, tool_name: str, parameters: dict[str, Any]) -> ToolOutcome:
+    async def call(self, asking: CallContext, tool_name: str, parameters: dict[str, Any]) -> ToolOutcome:
         offer, source = self._found(tool_name)
         wrong = _problems(parameters, offer)
         if wrong:
-            return refused(f"the tool was not called: {'; '.join(wrong)}")
+            return error_outcome(f"the tool was not called: {'; '.join(wrong)}")
         deadline = asyncio.timeout(self._call_seconds)
         try:
             async with deadline:
-                return cleaned(await source.call(asking, tool_name, parameters))
+                return sanitize_outcome(await source.call(asking, tool_name, parameters))
         except TimeoutError as error:
             if not deadline.expired():
                 raise
             words = f"the tool '{tool_name}' did not answer within {self._call_seconds:g} s"
             raise ProviderFailed("deadline_exceeded", words, retryable=offer.read_only) from error
 
-    def _found(self, tool_name: str) -> tuple[Offer, Source]:
+    def _found(self, tool_name: str) -> tuple[OfferedTool, ToolRegistrySource]:
         catalogue = self._catalogue()
-        if tool_name in catalogue.rivals:
-            raise ProviderFailed("not_found", catalogue.rivals[tool_name])
+        if tool_name in catalogue.conflicts:
+            raise ProviderFailed("not_found", catalogue.conflicts[tool_name])
         if tool_name not in catalogue.tools:
             raise ProviderFailed("not_found", f"there is no tool '{tool_name[:200]}'")
         return catalogue.tools[tool_name]
 
-    def _catalogue(self) -> Catalogue:
-        seen = tuple(source.offers() for source in self._sources)
+    def _catalogue(self) -> ToolIndex:
+        seen = tuple(source.tools() for source in self._sources)
         if len(seen) != len(self._last.seen) or any(a is not b for a, b in zip(seen, self._last.seen, strict=True)):
             self._last = self._gathered(seen)
         return self._last
 
-    def _gathered(self, seen: tuple[Sequence[Offer], ...]) -> Catalogue:
-        tools: dict[str, tuple[Offer, Source]] = {}
+    def _gathered(self, seen: tuple[Sequence[OfferedTool], ...]) -> ToolIndex:
+        tools: dict[str, tuple[OfferedTool, ToolRegistrySource]] = {}
         rivals: dict[str, str] = {}
         for offers, source in zip(seen, self._sources, strict=True):
             for offer in offers:
@@ -92,18 +92,18 @@ class ToolRegistry:
         for name, words in rivals.items():
             del tools[name]
             logger.warning("%s", words)
-        return Catalogue(seen, tools, rivals, tuple(offer.resource() for offer, _ in tools.values()))
+        return ToolIndex(seen, tools, rivals, tuple(offer.resource() for offer, _ in tools.values()))
 
 
-def _collision(first: Offer, second: Offer) -> str:
+def _collision(first: OfferedTool, second: OfferedTool) -> str:
     return (
         f"the tool name '{first.tool_name}' is claimed by {first.provider} and by {second.provider}; "
         "rename or remove one of them"
     )
 
 
-def _problems(parameters: dict[str, Any], offer: Offer) -> list[str]:
+def _problems(parameters: dict[str, Any], offer: OfferedTool) -> list[str]:
     try:
-        return problems(parameters, dict(offer.parameters_schema))
+        return find_problems(parameters, dict(offer.parameters_schema))
     except RecursionError:
         return []  # an endlessly recursive schema can't be checked; the tool checks its parameters itself

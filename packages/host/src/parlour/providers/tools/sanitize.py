@@ -10,25 +10,27 @@ from pydantic_core import to_json
 from parlour_sdk.protocol.content import ContentElement, JsonElement, MediaElement, TextElement
 from parlour_sdk.protocol.tools import ToolOutcome
 
-ANSWER_BYTES = 4 * 1024 * 1024
+MAX_RESULT_BYTES = 4 * 1024 * 1024
 """Maximum size in bytes of one result."""
-ELEMENTS = 1000
+MAX_RESULT_ELEMENTS = 1000
 BINARY_SHARE = 10
 """Reciprocal of the share of control characters above which a text counts as binary: one in ten."""
 
 _UNREADABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
-def cleaned(outcome: ToolOutcome) -> ToolOutcome:
-    room = _Room()
-    content = [room.taken(element) for element in outcome.content[:ELEMENTS]]
-    cut = room.cut or len(outcome.content) > ELEMENTS
+def sanitize_outcome(outcome: ToolOutcome) -> ToolOutcome:
+    room = _ResultSanitizer()
+    content = [room.sanitize(element) for element in outcome.content[:MAX_RESULT_ELEMENTS]]
+    cut = room.cut or len(outcome.content) > MAX_RESULT_ELEMENTS
     if cut:
-        content.append(TextElement(text=f"\n[the tool answered with more than is taken, {ANSWER_BYTES} bytes; cut]"))
+        content.append(
+            TextElement(text=f"\n[the tool answered with more than is taken, {MAX_RESULT_BYTES} bytes; cut]")
+        )
     return outcome.model_copy(update={"content": content, "truncated": outcome.truncated or cut})
 
 
-def readable(text: str) -> str:
+def sanitize_text(text: str) -> str:
     """Removes control characters; a mostly binary text is replaced by a note."""
     shorter, removed = _UNREADABLE.subn("", text)
     if removed * BINARY_SHARE > len(text):
@@ -36,15 +38,15 @@ def readable(text: str) -> str:
     return shorter
 
 
-class _Room:
+class _ResultSanitizer:
     def __init__(self) -> None:
-        self._left = ANSWER_BYTES
+        self._left = MAX_RESULT_BYTES
         self.cut = False
 
-    def taken(self, element: ContentElement) -> ContentElement:
+    def sanitize(self, element: ContentElement) -> ContentElement:
         match element:
             case TextElement():
-                return TextElement(text=self._fitting(readable(element.text)))
+                return TextElement(text=self._fitting(sanitize_text(element.text)))
             case JsonElement():
                 return self._value(_without_controls(element.value))
             case MediaElement(content_base64=str(content)):

@@ -4,17 +4,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any, Protocol
 
-from parlour.core.model.providers import Asking
+from parlour.core.model.providers import CallContext
 from parlour_sdk.protocol.content import TextElement
 from parlour_sdk.protocol.resources import ToolResource
 from parlour_sdk.protocol.tools import ToolDetail, ToolOutcome, ToolSource
 from parlour_sdk.values import dataclass
 
-NOTHING_TAKEN: Mapping[str, Any] = {"type": "object", "properties": {}}
+NO_PARAMETERS_SCHEMA: Mapping[str, Any] = {"type": "object", "properties": {}}
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class OfferedTool:
     """A tool as a source offers it."""
 
     tool_name: str
@@ -22,7 +22,7 @@ class Offer:
     provider: str
     """Readable name of the provider, for messages."""
     description: str = ""
-    parameters_schema: Mapping[str, Any] = field(default_factory=lambda: NOTHING_TAKEN)
+    parameters_schema: Mapping[str, Any] = field(default_factory=lambda: NO_PARAMETERS_SCHEMA)
     read_only: bool = False
 
     @property
@@ -42,17 +42,17 @@ class Offer:
         )
 
 
-class Source(Protocol):
+class ToolRegistrySource(Protocol):
     """A source of tools."""
 
-    def offers(self) -> Sequence[Offer]:
+    def tools(self) -> Sequence[OfferedTool]:
         """Returns the tools: the same object until something changes.
 
         It is called before every run, so it must not block.
         """
         ...
 
-    async def call(self, asking: Asking, tool_name: str, parameters: dict[str, Any]) -> ToolOutcome:
+    async def call(self, asking: CallContext, tool_name: str, parameters: dict[str, Any]) -> ToolOutcome:
         """Calls a tool with parameters that match its schema.
 
         Raises ProviderFailed; an error of the tool itself is an outcome.
@@ -60,10 +60,10 @@ class Source(Protocol):
         ...
 
 
-def told(text: str) -> ToolOutcome:
+def text_outcome(text: str) -> ToolOutcome:
     return ToolOutcome(content=[TextElement(text=text)])
 
 
-def refused(text: str) -> ToolOutcome:
+def error_outcome(text: str) -> ToolOutcome:
     """Builds an outcome with an error message for the model: what went wrong, and what would work."""
     return ToolOutcome(content=[TextElement(text=text)], is_error=True)

@@ -26,7 +26,7 @@ def storage_failure(error: OSError) -> StorageFailed:
 
 
 @contextmanager
-def in_words() -> Iterator[None]:
+def translate_os_errors() -> Iterator[None]:
     """Raises StorageFailed for an OSError in the block."""
     try:
         yield

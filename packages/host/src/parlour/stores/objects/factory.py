@@ -8,11 +8,11 @@ from parlour.core.journal import StorageFailed
 from parlour.core.store.objects import ObjectStore
 
 from .folder import FolderObjects
-from .signature import Account
+from .signature import S3Account
 
 
 @asynccontextmanager
-async def opened(folder: Path, account: Account | None) -> AsyncIterator[ObjectStore]:
+async def open_object_store(folder: Path, account: S3Account | None) -> AsyncIterator[ObjectStore]:
     """Opens S3-compatible storage with this account, or else the folder. With S3, the folder holds pending uploads."""
     if account is not None:
         async with _s3(account, folder / "sending") as objects:
@@ -26,7 +26,7 @@ async def opened(folder: Path, account: Account | None) -> AsyncIterator[ObjectS
 
 
 @asynccontextmanager
-async def _s3(account: Account, waiting: Path) -> AsyncIterator[ObjectStore]:
+async def _s3(account: S3Account, waiting: Path) -> AsyncIterator[ObjectStore]:
     try:
         import httpx
     except ModuleNotFoundError as error:

@@ -14,9 +14,9 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from parlour.core.store.objects import PIECE_BYTES, Kept, ObjectMissing, Stored
+from parlour.core.store.objects import CHUNK_BYTES, ObjectInfo, ObjectMissing, StoredObject
 
-from .errors import in_words
+from .errors import translate_os_errors
 from .spool import Spool
 
 INCOMING = "incoming"
@@ -28,34 +28,34 @@ class FolderObjects:
     """Object store in a folder, for one process at a time; the lock on the data directory ensures that."""
 
     def __init__(self, root: Path) -> None:
-        self._renewing = threading.Lock()
+        self._replace_lock = threading.Lock()
         """Lock for storing and deleting, so that no object is deleted just as it is stored again."""
-        with in_words():
+        with translate_os_errors():
             root.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._root = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
-            self._incoming = _entered(self._root, INCOMING, make=True)
+            self._incoming = _open_folder(self._root, INCOMING, make=True)
             self._clear_incoming()
 
     def close(self) -> None:
         os.close(self._incoming)
         os.close(self._root)
 
-    async def begin(self) -> "FolderWriting":
-        with in_words():
-            return FolderWriting(self, Spool(self._incoming, uuid.uuid4().hex))
+    async def open_writer(self) -> "FolderObjectWriter":
+        with translate_os_errors():
+            return FolderObjectWriter(self, Spool(self._incoming, uuid.uuid4().hex))
 
     async def size(self, sha256: str) -> int | None:
-        with in_words():
-            found = await asyncio.to_thread(self._look, sha256)
+        with translate_os_errors():
+            found = await asyncio.to_thread(self._stat, sha256)
         return None if found is None else found.size_bytes
 
     async def stream(self, sha256: str, offset: int, length: int) -> AsyncIterator[bytes]:
-        with in_words():
+        with translate_os_errors():
             file = await asyncio.to_thread(self._open, sha256)
         try:
             while length > 0:
-                with in_words():
-                    piece = await asyncio.to_thread(os.pread, file, min(length, PIECE_BYTES), offset)
+                with translate_os_errors():
+                    piece = await asyncio.to_thread(os.pread, file, min(length, CHUNK_BYTES), offset)
                 if not piece:
                     return
                 offset, length = offset + len(piece), length - len(piece)
@@ -64,21 +64,21 @@ class FolderObjects:
             os.close(file)
 
     async def delete(self, sha256: str, written_before: int) -> bool:
-        with in_words():
+        with translate_os_errors():
             return await asyncio.to_thread(self._delete, sha256, written_before)
 
-    async def all(self) -> AsyncIterator[Kept]:
+    async def all(self) -> AsyncIterator[StoredObject]:
         for first in _folders(self._root):
-            with in_words():
-                found = await asyncio.to_thread(self._kept_below, first)
+            with translate_os_errors():
+                found = await asyncio.to_thread(self._objects_below, first)
             for each in found:
                 yield each
 
-    def move_in(self, spool: Spool) -> Stored:
+    def move_in(self, spool: Spool) -> ObjectInfo:
         """Moves the file to its place. It replaces an object with the same content, whose age starts again."""
-        stored = spool.sealed()
+        stored = spool.seal()
         with self._folder_of(stored.sha256, make=True) as folder:
-            with self._renewing:
+            with self._replace_lock:
                 os.replace(spool.name, stored.sha256, src_dir_fd=self._incoming, dst_dir_fd=folder)
             spool.close()
             os.fsync(folder)
@@ -93,9 +93,9 @@ class FolderObjects:
     def _folder_of(self, sha256: str, make: bool = False) -> Iterator[int]:
         if not _DIGEST.fullmatch(sha256):
             raise ObjectMissing(ObjectMissing.__doc__)
-        upper = _entered(self._root, sha256[:2], make)
+        upper = _open_folder(self._root, sha256[:2], make)
         try:
-            lower = _entered(upper, sha256[2:4], make)
+            lower = _open_folder(upper, sha256[2:4], make)
         finally:
             os.close(upper)
         try:
@@ -110,17 +110,17 @@ class FolderObjects:
         except FileNotFoundError:
             raise ObjectMissing(ObjectMissing.__doc__) from None
 
-    def _look(self, sha256: str) -> Kept | None:
+    def _stat(self, sha256: str) -> StoredObject | None:
         try:
             with self._folder_of(sha256) as folder:
-                return _kept(folder, sha256)
+                return _stat_object(folder, sha256)
         except (FileNotFoundError, ObjectMissing):
             return None
 
     def _delete(self, sha256: str, written_before: int) -> bool:
         try:
-            with self._folder_of(sha256) as folder, self._renewing:
-                found = _kept(folder, sha256)
+            with self._folder_of(sha256) as folder, self._replace_lock:
+                found = _stat_object(folder, sha256)
                 if found is None or found.written_at >= written_before:
                     return False
                 os.unlink(sha256, dir_fd=folder)
@@ -128,15 +128,15 @@ class FolderObjects:
         except (FileNotFoundError, ObjectMissing):
             return False
 
-    def _kept_below(self, first: str) -> list[Kept]:
-        found: list[Kept] = []
-        upper = _entered(self._root, first)
+    def _objects_below(self, first: str) -> list[StoredObject]:
+        found: list[StoredObject] = []
+        upper = _open_folder(self._root, first)
         try:
             for second in _folders(upper):
-                lower = _entered(upper, second)
+                lower = _open_folder(upper, second)
                 try:
                     names = sorted(name for name in os.listdir(lower) if _DIGEST.fullmatch(name))
-                    found += [each for name in names if (each := _kept(lower, name))]
+                    found += [each for name in names if (each := _stat_object(lower, name))]
                 finally:
                     os.close(lower)
         finally:
@@ -144,7 +144,7 @@ class FolderObjects:
         return found
 
 
-class FolderWriting:
+class FolderObjectWriter:
     """Writes one object."""
 
     def __init__(self, store: FolderObjects, spool: Spool) -> None:
@@ -152,22 +152,22 @@ class FolderWriting:
         self._spool = spool
 
     async def write(self, block: bytes) -> None:
-        with in_words():
+        with translate_os_errors():
             await asyncio.to_thread(self._spool.write, block)
 
-    async def finish(self) -> Stored:
+    async def finish(self) -> ObjectInfo:
         try:
-            with in_words():
+            with translate_os_errors():
                 return await asyncio.to_thread(self._store.move_in, self._spool)
         finally:
-            self.abandon()
+            self.abort()
 
-    def abandon(self) -> None:
+    def abort(self) -> None:
         with suppress(FileNotFoundError):
             self._spool.discard()
 
 
-def _entered(folder: int, name: str, make: bool = False) -> int:
+def _open_folder(folder: int, name: str, make: bool = False) -> int:
     """Opens a folder below an open one, without following links."""
     if make:
         try:
@@ -182,8 +182,8 @@ def _folders(folder: int) -> list[str]:
     return sorted(name for name in os.listdir(folder) if len(name) == 2)
 
 
-def _kept(folder: int, sha256: str) -> Kept | None:
+def _stat_object(folder: int, sha256: str) -> StoredObject | None:
     found = os.stat(sha256, dir_fd=folder, follow_symlinks=False)
     if not stat.S_ISREG(found.st_mode):
         return None
-    return Kept(sha256, found.st_size, found.st_mtime_ns // 1_000_000)
+    return StoredObject(sha256, found.st_size, found.st_mtime_ns // 1_000_000)

@@ -10,47 +10,47 @@ import httpx
 
 from parlour.core.journal import StorageFailed
 
-from .signature import EMPTY, Account, path, query, signed
+from .signature import EMPTY_DIGEST, S3Account, path, query, signed_headers
 
 logger = logging.getLogger(__name__)
 
-ATTEMPTS = 4
+MAX_ATTEMPTS = 4
 FIRST_PAUSE_SECONDS = 0.2
 TIMEOUT = httpx.Timeout(60, connect=10)
 Body = Callable[[], AsyncIterator[bytes]]
 
 
 class S3Client:
-    def __init__(self, account: Account, http: httpx.AsyncClient) -> None:
+    def __init__(self, account: S3Account, http: httpx.AsyncClient) -> None:
         self._account = account
         self._http = http
 
     @asynccontextmanager
-    async def asked(
+    async def request(
         self,
         method: str,
         name: str = "",
         parameters: Mapping[str, str] | None = None,
         headers: Mapping[str, str] | None = None,
         body: Body | None = None,
-        digest: str = EMPTY,
+        digest: str = EMPTY_DIGEST,
         accepted: tuple[int, ...] = (200,),
     ) -> AsyncIterator[httpx.Response]:
         """Yields the response with its body unread. Raises StorageFailed for any status that is not accepted."""
         pause = FIRST_PAUSE_SECONDS
-        for attempt in range(1, ATTEMPTS + 1):
+        for attempt in range(1, MAX_ATTEMPTS + 1):
             request = self._request(method, name, parameters or {}, headers or {}, body, digest)
             try:
                 answer = await self._http.send(request, stream=True)
             except httpx.TransportError as error:
-                if attempt == ATTEMPTS:
+                if attempt == MAX_ATTEMPTS:
                     raise _failed(f"it can't be reached ({type(error).__name__})") from error
             else:
                 if answer.status_code in accepted:
                     break
                 text = (await answer.aread())[:500].decode(errors="replace")
                 await answer.aclose()
-                if answer.status_code not in (429, 500, 502, 503, 504) or attempt == ATTEMPTS:
+                if answer.status_code not in (429, 500, 502, 503, 504) or attempt == MAX_ATTEMPTS:
                     logger.error("object storage answered %s %s with %s: %s", method, name, answer.status_code, text)
                     raise _refused(answer.status_code)
             await asyncio.sleep(pause)
@@ -75,7 +75,7 @@ class S3Client:
         target = path(*(part for part in (self._account.bucket, name) if part))
         asked = query(parameters)
         host = endpoint.netloc.decode()
-        told = signed(self._account, method, host, target, asked, headers, digest, datetime.now(UTC))
+        told = signed_headers(self._account, method, host, target, asked, headers, digest, datetime.now(UTC))
         url = endpoint.copy_with(raw_path=f"{target}{'?' + asked if asked else ''}".encode())
         return self._http.build_request(method, url, headers=told, content=body() if body else None, timeout=TIMEOUT)
 

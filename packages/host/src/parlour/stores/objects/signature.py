@@ -9,12 +9,12 @@ from urllib.parse import quote
 
 from parlour_sdk.values import dataclass
 
-EMPTY = hashlib.sha256(b"").hexdigest()
+EMPTY_DIGEST = hashlib.sha256(b"").hexdigest()
 _ALGORITHM = "AWS4-HMAC-SHA256"
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class S3Account:
     """Bucket and credentials of an object store."""
 
     endpoint: str
@@ -36,8 +36,8 @@ def query(parameters: Mapping[str, str]) -> str:
     return "&".join(f"{name}={value}" for name, value in sorted(pairs))
 
 
-def signed(
-    account: Account,
+def signed_headers(
+    account: S3Account,
     method: str,
     host: str,
     target: str,
@@ -60,7 +60,7 @@ def signed(
     return {**told, "authorization": f"{credential}, SignedHeaders={names}, Signature={signature}"}
 
 
-def _key(account: Account, day: str) -> bytes:
+def _key(account: S3Account, day: str) -> bytes:
     key = f"AWS4{account.secret_key}".encode()
     for part in (day, account.region, "s3", "aws4_request"):
         key = hmac.new(key, part.encode(), hashlib.sha256).digest()

@@ -4,7 +4,7 @@ import hashlib
 import os
 import threading
 
-from parlour.core.store.objects import Stored
+from parlour.core.store.objects import ObjectInfo
 
 
 class Spool:
@@ -37,11 +37,11 @@ class Spool:
             self._digest.update(block)
             self._size += len(block)
 
-    def sealed(self) -> Stored:
+    def seal(self) -> ObjectInfo:
         """Syncs the content to disk and returns its digest and size."""
         with self._lock:
             os.fsync(self.file)
-            return Stored(self._digest.hexdigest(), self._size)
+            return ObjectInfo(self._digest.hexdigest(), self._size)
 
     def close(self) -> None:
         """Closes the file after it was moved."""

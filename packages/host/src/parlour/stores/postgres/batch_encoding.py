@@ -10,9 +10,9 @@ from typing import Any
 from pydantic_core import PydanticSerializationError, to_json
 
 from parlour.core.journal import Receipt, Ref, Row, StorageFailed, Table
-from parlour.stores.sql import Dialect, Parameters, Plan, Step
+from parlour.stores.sql import CompiledStatement, Parameters, SqlDialect, StatementPlan
 
-from .text_encoding import meant, written
+from .text_encoding import decode_text, encode_text
 
 LOWEST, HIGHEST = -(2**63), 2**63 - 1
 
@@ -26,50 +26,50 @@ def _argument(position: int, given: type) -> str:
     return f"decode({text}, 'base64')" if issubclass(given, bytes) else text
 
 
-STEPS = Dialect(placeholder=_argument, number="$2")
+BATCH_DIALECT = SqlDialect(placeholder=_argument, counter_value="$2")
 
 
-class Steps:
+class BatchEncoder:
     """Numbers the shapes. The numbers are valid as long as the journal, on every connection it opens."""
 
     def __init__(self) -> None:
-        self._numbers: dict[Plan, int] = {}
+        self._numbers: dict[StatementPlan, int] = {}
 
-    def unit(self, steps: list[Step]) -> tuple[list[int], str]:
+    def encode_unit(self, steps: list[CompiledStatement]) -> tuple[list[int], str]:
         """Returns the numbers of its steps, and the unit as `carry_out.sql` expects it. Raises StorageFailed."""
         numbers = [self._number(plan) for plan, _, _ in steps]
-        text = _json([_encoded(number, step, steps) for number, step in zip(numbers, steps, strict=True)])
-        if _may_be_unwritable(text):
-            steps = [(plan, tuple(map(written, parameters)), expect) for plan, parameters, expect in steps]
-            text = _json([_encoded(number, step, steps) for number, step in zip(numbers, steps, strict=True)])
+        text = _json([_encode_step(number, step, steps) for number, step in zip(numbers, steps, strict=True)])
+        if _may_need_encoding(text):
+            steps = [(plan, tuple(map(encode_text, parameters)), expect) for plan, parameters, expect in steps]
+            text = _json([_encode_step(number, step, steps) for number, step in zip(numbers, steps, strict=True)])
         return numbers, text
 
-    def query(self, plan: Plan, parameters: Parameters) -> tuple[int, str]:
+    def encode_query(self, plan: StatementPlan, parameters: Parameters) -> tuple[int, str]:
         """Returns the number of its step, and the query as `answer.sql` expects it. Raises StorageFailed."""
         number = self._number(plan)
-        text = _json(_encoded(number, (plan, parameters, None), [])[:2])
-        if _may_be_unwritable(text):
-            text = _json(_encoded(number, (plan, tuple(map(written, parameters)), None), [])[:2])
+        text = _json(_encode_step(number, (plan, parameters, None), [])[:2])
+        if _may_need_encoding(text):
+            text = _json(_encode_step(number, (plan, tuple(map(encode_text, parameters)), None), [])[:2])
         return number, text
 
-    def _number(self, plan: Plan) -> int:
+    def _number(self, plan: StatementPlan) -> int:
         return self._numbers.setdefault(plan, len(self._numbers) + 1)
 
 
 @cache
-def blobs(table: Table) -> tuple[str, ...]:
+def blob_columns(table: Table) -> tuple[str, ...]:
     return tuple(column.name for column in table.columns if column.kind == "blob")
 
 
-def receipt(plans: list[Plan], rows_by_step: list[list[list[Any]]]) -> Receipt:
-    return [rows(plan, each) for plan, each in zip(plans, rows_by_step, strict=True)]
+def decode_receipt(plans: list[StatementPlan], rows_by_step: list[list[list[Any]]]) -> Receipt:
+    return [decode_rows(plan, each) for plan, each in zip(plans, rows_by_step, strict=True)]
 
 
-def rows(plan: Plan, values_by_row: list[list[Any]]) -> list[Row]:
+def decode_rows(plan: StatementPlan, values_by_row: list[list[Any]]) -> list[Row]:
     return [_row(plan, values) for values in values_by_row] if plan.columns else []
 
 
-def _encoded(number: int, step: Step, steps: list[Step]) -> list[Any]:
+def _encode_step(number: int, step: CompiledStatement, steps: list[CompiledStatement]) -> list[Any]:
     plan, parameters, expect = step
     references: list[list[Any]] = []
     arguments = list(parameters)
@@ -83,7 +83,7 @@ def _encoded(number: int, step: Step, steps: list[Step]) -> list[Any]:
             column = steps[value.statement][0].columns.index(value.column)
             references.append([str(position), value.statement, column])
             arguments[position] = None
-    return [number, arguments, expect, plan.table.name if plan.numbered else None, *references]
+    return [number, arguments, expect, plan.table.name if plan.uses_counter else None, *references]
 
 
 def _json(value: list[Any]) -> str:
@@ -93,14 +93,14 @@ def _json(value: list[Any]) -> str:
         raise StorageFailed("storage_failed", "A text holds half a surrogate pair, which is no character.") from error
 
 
-def _may_be_unwritable(text: str) -> bool:
+def _may_need_encoding(text: str) -> bool:
     """Returns whether the text may have a character that PostgreSQL can't store."""
     return "\\u000" in text
 
 
-def _row(plan: Plan, values: list[Any]) -> Row:
-    row = dict(zip(plan.columns, map(meant, values), strict=False))  # a number that was used comes after them
-    for name in blobs(plan.table):
+def _row(plan: StatementPlan, values: list[Any]) -> Row:
+    row = dict(zip(plan.columns, map(decode_text, values), strict=False))  # a number that was used comes after them
+    for name in blob_columns(plan.table):
         if name in row:
             row[name] = b64decode(row[name])
     return row

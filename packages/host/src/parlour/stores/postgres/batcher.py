@@ -5,9 +5,9 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Generic, Protocol, TypeVar
 
-MOST_ITEMS = 64
+MAX_BATCH_ITEMS = 64
 """Maximum number of items per batch. Each is a subtransaction, and PostgreSQL caches this many of a transaction."""
-MOST_CHARACTERS = 4 * 1024 * 1024
+MAX_BATCH_CHARACTERS = 4 * 1024 * 1024
 
 
 class Encoded(Protocol):
@@ -17,11 +17,11 @@ class Encoded(Protocol):
 Item = TypeVar("Item", bound=Encoded)
 
 
-class Batches(Generic[Item]):
+class Batcher(Generic[Item]):
     """Calls `carry_out` with each batch; it must not raise."""
 
     def __init__(self, carry_out: Callable[[list[Item]], Awaitable[None]]) -> None:
-        self._carry_out = carry_out
+        self._execute = carry_out
         self._waiting: deque[Item] = deque()
         self._awake = asyncio.Event()
         self._task: asyncio.Task[None]
@@ -49,7 +49,7 @@ class Batches(Generic[Item]):
     async def _run(self) -> None:
         while self._waiting or not self.finishing:
             if self._waiting:
-                await self._carry_out(self._next())
+                await self._execute(self._next())
             else:
                 self._awake.clear()
                 await self._awake.wait()
@@ -57,9 +57,9 @@ class Batches(Generic[Item]):
     def _next(self) -> list[Item]:
         batch = [self._waiting.popleft()]
         characters = len(batch[0].text)
-        while self._waiting and len(batch) < MOST_ITEMS:
+        while self._waiting and len(batch) < MAX_BATCH_ITEMS:
             characters += len(self._waiting[0].text)
-            if characters > MOST_CHARACTERS:
+            if characters > MAX_BATCH_CHARACTERS:
                 break
             batch.append(self._waiting.popleft())
         return batch

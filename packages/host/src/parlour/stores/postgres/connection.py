@@ -6,11 +6,11 @@ from typing import Any, Final, Protocol
 import asyncpg  # type: ignore[import-untyped]
 
 from parlour.core.journal import StorageFailed
-from parlour.stores.address import told
+from parlour.stores.address import redact_password
 
 from .errors import ERRORS, storage_failure
 
-NEEDED = 14
+MIN_SERVER_VERSION = 14
 CONNECT_SECONDS = 5.0
 CLOSE_SECONDS = 1.0
 
@@ -24,7 +24,7 @@ SETTINGS = {
 }
 
 
-class Connection(Protocol):
+class PostgresConnection(Protocol):
     """The part of asyncpg's connection that is used."""
 
     async def fetch(self, query: str, *parameters: Any, timeout: float | None = None) -> Sequence[Sequence[Any]]: ...
@@ -46,13 +46,13 @@ class Connection(Protocol):
     def get_server_pid(self) -> int: ...
 
 
-READING: Final = {"default_transaction_read_only": "on", "enable_sort": "off"}
+READ_SETTINGS: Final = {"default_transaction_read_only": "on", "enable_sort": "off"}
 """Settings of reading connections. Lists are sorted by an index. Without statistics of a table, or with those of an
 average conversation, the server would read the whole of a long one and sort it; this stops that, but what must be
 sorted still is."""
 
 
-async def connect(url: str, application: str, patience: float, **settings: str) -> Connection:
+async def connect(url: str, application: str, patience: float, **settings: str) -> PostgresConnection:
     """Opens a connection that waits `patience` seconds for locks.
 
     Raises StorageFailed, also for an unsuitable server.
@@ -71,17 +71,17 @@ async def connect(url: str, application: str, patience: float, **settings: str) 
             },
         )
     except ERRORS as error:
-        raise storage_failure(error, told(url)) from error
+        raise storage_failure(error, redact_password(url)) from error
     try:
-        _require_usable(connection, told(url))
+        _require_usable(connection, redact_password(url))
     except StorageFailed:
         connection.terminate()
         raise
-    opened: Connection = connection
+    opened: PostgresConnection = connection
     return opened
 
 
-async def close(connection: Connection) -> None:
+async def close(connection: PostgresConnection) -> None:
     """Closes the connection in bounded time, whatever its state."""
     try:
         await connection.close(timeout=CLOSE_SECONDS)
@@ -91,10 +91,11 @@ async def close(connection: Connection) -> None:
 
 def _require_usable(connection: Any, name: str) -> None:
     version = connection.get_server_version()
-    if version.major < NEEDED:
+    if version.major < MIN_SERVER_VERSION:
         raise StorageFailed(
             "storage_failed",
-            f"'{name}' is PostgreSQL {version.major}, and Parlour needs {NEEDED} or newer: upgrade the server.",
+            f"'{name}' is PostgreSQL {version.major}, and Parlour needs {MIN_SERVER_VERSION} or newer: "
+            "upgrade the server.",
         )
     encoding = connection.get_settings().server_encoding
     if encoding != "UTF8":

@@ -9,31 +9,31 @@ from typing import Any
 from parlour.core.journal import StorageFailed, Table
 from parlour.core.store.tables import TABLES
 from parlour.stores import migrate as sqlite_migrate
-from parlour.stores.address import told
+from parlour.stores.address import redact_password
 from parlour.stores.sqlite.connection import connect as connect_file
-from parlour.stores.sqlite.fulltext import TAKE_IN
+from parlour.stores.sqlite.fulltext import INDEX_PENDING
 
 from . import migrate
-from .connection import Connection, close, connect
+from .connection import PostgresConnection, close, connect
 from .errors import ERRORS, storage_failure
-from .text_encoding import meant, written
+from .text_encoding import decode_text, encode_text
 
-BATCH = 500
-PATIENCE_SECONDS = 60.0
+ROWS_PER_BATCH = 500
+LOCK_TIMEOUT_SECONDS = 60.0
 
 
 async def dump(url: str, file: Path) -> None:
     """Copies the state at one instant without blocking writers."""
-    revision = await migrate.current(url)
-    if not sqlite_migrate.is_head(revision, told(url)):
+    revision = await migrate.current_revision(url)
+    if not sqlite_migrate.is_head(revision, redact_password(url)):
         raise StorageFailed("storage_failed", "the database is of an older release: run parlour db upgrade first.")
     sqlite_migrate.ensure(file)
-    connection = await connect(url, "parlour backup", PATIENCE_SECONDS)
+    connection = await connect(url, "parlour backup", LOCK_TIMEOUT_SECONDS)
     try:
-        with closing(connect_file(file, "rw", PATIENCE_SECONDS)) as target:
+        with closing(connect_file(file, "rw", LOCK_TIMEOUT_SECONDS)) as target:
             await _dump(connection, target)
     except ERRORS as error:
-        raise storage_failure(error, told(url)) from error
+        raise storage_failure(error, redact_password(url)) from error
     finally:
         await close(connection)
 
@@ -42,14 +42,14 @@ async def load(file: Path, url: str) -> None:
     """Copies into an empty database, everything or nothing."""
     sqlite_migrate.ensure(file)
     await migrate.ensure(url)
-    connection = await connect(url, "parlour restore", PATIENCE_SECONDS)
+    connection = await connect(url, "parlour restore", LOCK_TIMEOUT_SECONDS)
     try:
-        with closing(connect_file(file, "rw", PATIENCE_SECONDS)) as source:
+        with closing(connect_file(file, "rw", LOCK_TIMEOUT_SECONDS)) as source:
             async with connection.transaction():
-                await _require_empty(connection, told(url))
+                await _require_empty(connection, redact_password(url))
                 await _load(source, connection)
     except ERRORS as error:
-        raise storage_failure(error, told(url)) from error
+        raise storage_failure(error, redact_password(url)) from error
     finally:
         await close(connection)
 
@@ -60,15 +60,15 @@ async def _dump(connection: Any, target: sqlite3.Connection) -> None:
         for table in TABLES:
             names = [column.name for column in table.columns]
             insert = f'INSERT INTO "{table.name}" ({_listed(names)}) VALUES ({", ".join("?" * len(names))})'
-            rows = connection.cursor(f'SELECT {_listed(names)} FROM "{table.name}"', prefetch=BATCH)
+            rows = connection.cursor(f'SELECT {_listed(names)} FROM "{table.name}"', prefetch=ROWS_PER_BATCH)
             batch: list[tuple[Any, ...]] = []
             async for row in rows:
-                batch.append(tuple(map(meant, row)))
-                if len(batch) == BATCH:
+                batch.append(tuple(map(decode_text, row)))
+                if len(batch) == ROWS_PER_BATCH:
                     target.executemany(insert, batch)
                     batch.clear()
             target.executemany(insert, batch)
-        target.execute(TAKE_IN.text)
+        target.execute(INDEX_PENDING.text)
         for name, last in await connection.fetch("SELECT name, last FROM journal_counters"):
             target.execute("DELETE FROM sqlite_sequence WHERE name = ?", (name,))
             target.execute("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", (name, last))
@@ -85,10 +85,10 @@ async def _load(source: sqlite3.Connection, connection: Any) -> None:
 
 def _rows(source: sqlite3.Connection, table: Table, names: list[str]) -> Iterator[tuple[Any, ...]]:
     for row in source.execute(f'SELECT {_listed(names)} FROM "{table.name}"'):
-        yield tuple(map(written, row))
+        yield tuple(map(encode_text, row))
 
 
-async def _require_empty(connection: Connection, name: str) -> None:
+async def _require_empty(connection: PostgresConnection, name: str) -> None:
     await connection.execute("LOCK TABLE meta IN ACCESS EXCLUSIVE MODE")
     if await connection.fetchval("SELECT EXISTS (SELECT FROM meta) OR EXISTS (SELECT FROM api_keys)"):
         message = f"'{name}' is in use already: name an empty database with database.url."

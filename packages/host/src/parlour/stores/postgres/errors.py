@@ -7,9 +7,9 @@ from parlour.core.journal import StorageFailed
 ERRORS = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError)
 """Everything that the driver raises except for mistakes in the program."""
 READ_ONLY = "25006"
-COLLISIONS = {"40001", "40P01"}
+RETRYABLE_STATES = {"40001", "40P01"}
 """Serialization failure and deadlock: a retry may succeed."""
-_ENDED = {"57P01", "57P02", "57P03", "57P05"}
+_CONNECTION_ENDED_STATES = {"57P01", "57P02", "57P03", "57P05"}
 """States in which the server ends the connection: it shuts down, has crashed, is starting, or found us idle for too
 long."""
 
@@ -72,20 +72,20 @@ _BY_STATE = {
     "54000": _LONG,
     "XX001": _CORRUPT,
     "XX002": _CORRUPT,
-    **dict.fromkeys(_ENDED, _UNREACHABLE),
+    **dict.fromkeys(_CONNECTION_ENDED_STATES, _UNREACHABLE),
 }
 
 
-def state(error: BaseException) -> str:
+def sqlstate(error: BaseException) -> str:
     """Returns the error's SQLSTATE; empty if it did not come from the server."""
     return error.sqlstate or "" if isinstance(error, asyncpg.PostgresError) else ""
 
 
-def is_lost(error: BaseException) -> bool:
+def is_connection_lost(error: BaseException) -> bool:
     """Returns whether the connection is lost, so that the outcome of the request is unknown."""
-    code = state(error)
+    code = sqlstate(error)
     if code:
-        return code.startswith("08") or code in _ENDED
+        return code.startswith("08") or code in _CONNECTION_ENDED_STATES
     return isinstance(error, OSError | asyncpg.InternalClientError) or (
         isinstance(error, asyncpg.InterfaceError) and not isinstance(error, ValueError)
     )
@@ -93,15 +93,15 @@ def is_lost(error: BaseException) -> bool:
 
 def storage_failure(error: BaseException, name: str) -> StorageFailed:
     detail = (error.strerror if isinstance(error, OSError) else "") or str(error) or "no answer in time"
-    if is_lost(error) and state(error) not in _BY_STATE:
+    if is_connection_lost(error) and sqlstate(error) not in _BY_STATE:
         failure = _sentence(_UNREACHABLE, name, detail)
     else:
-        failure = failure_of(state(error), detail, name)
+        failure = failure_from_state(sqlstate(error), detail, name)
     failure.__cause__ = error
     return failure
 
 
-def failure_of(code: str, detail: str, name: str) -> StorageFailed:
+def failure_from_state(code: str, detail: str, name: str) -> StorageFailed:
     """Returns the failure for an SQLSTATE and the server's message."""
     kind = _UNFIT if code.startswith("22") else _BY_STATE.get(code, _OTHER)  # the detail would repeat the value
     return _sentence(kind, name, detail)

@@ -7,44 +7,44 @@ one with a given number. They are in the connection's own temporary schema and e
 from collections.abc import Mapping
 from pathlib import Path
 
-from parlour.stores.sql import Plan
+from parlour.stores.sql import StatementPlan
 
-from .batch_encoding import blobs
-from .connection import Connection
+from .batch_encoding import blob_columns
+from .connection import PostgresConnection
 
-CARRY_OUT = Path(__file__).with_name("carry_out.sql").read_text(encoding="utf-8")
-ANSWER = Path(__file__).with_name("answer.sql").read_text(encoding="utf-8")
+EXECUTE_BATCH_SQL = Path(__file__).with_name("carry_out.sql").read_text(encoding="utf-8")
+ANSWER_QUERIES_SQL = Path(__file__).with_name("answer.sql").read_text(encoding="utf-8")
 
 
-class Functions:
+class ServerFunctions:
     """The functions of one connection."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: PostgresConnection) -> None:
         self._connection = connection
         self._made: set[int] = set()
 
-    async def ensure(self, plans: Mapping[int, Plan], timeout: float) -> None:
+    async def ensure(self, plans: Mapping[int, StatementPlan], timeout: float) -> None:
         missing = {number: plan for number, plan in plans.items() if number not in self._made}
         if missing:
             made = self._made | missing.keys()
             script = [*(_step(number, plan) for number, plan in missing.items()), _dispatch(made)]
-            counters = {plan.table.name for plan in missing.values() if plan.numbered}
+            counters = {plan.table.name for plan in missing.values() if plan.uses_counter}
             script += [f"INSERT INTO journal_counters VALUES ('{name}', 0) ON CONFLICT DO NOTHING" for name in counters]
-            await make(self._connection, ";\n".join(script), timeout)
+            await run_script(self._connection, ";\n".join(script), timeout)
             self._made = made
 
 
-async def make(connection: Connection, script: str, timeout: float) -> None:
+async def run_script(connection: PostgresConnection, script: str, timeout: float) -> None:
     """Executes the whole script or nothing, even on a connection that is otherwise read-only."""
     await connection.execute(f"SET TRANSACTION READ WRITE;\n{script}", timeout=timeout)
 
 
-def _step(number: int, plan: Plan) -> str:
-    names = (*plan.columns, plan.table.counted) if plan.numbered else plan.columns
+def _step(number: int, plan: StatementPlan) -> str:
+    names = (*plan.columns, plan.table.sequence_column) if plan.uses_counter else plan.columns
     if names:
         aliases = [f"value_{position}" for position in range(len(names))]
         pairs = zip(names, aliases, strict=True)
-        values = [f"encode({alias}, 'base64')" if name in blobs(plan.table) else alias for name, alias in pairs]
+        values = [f"encode({alias}, 'base64')" if name in blob_columns(plan.table) else alias for name, alias in pairs]
         rows = f"SELECT coalesce(jsonb_agg(jsonb_build_array({', '.join(values)})), '[]') INTO answer FROM touched"
         body = f"WITH touched ({', '.join(aliases)}) AS ({plan.text}) {rows};"
     else:

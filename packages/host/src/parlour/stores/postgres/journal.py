@@ -7,18 +7,18 @@ from types import TracebackType
 from typing import Self
 
 from parlour.core.journal import Receipt, Row, Search, Select, StorageFailed, Unit
-from parlour.stores.address import told
+from parlour.stores.address import redact_password
 from parlour.stores.sql import Compiler
 
-from .batch_encoding import STEPS, Steps
-from .point_reader import NearReader, Question
-from .readers import READS, Readers
-from .writer import Job, Writer
+from .batch_encoding import BATCH_DIALECT, BatchEncoder
+from .point_reader import PendingQuery, PointReader
+from .readers import READ_DIALECT, PostgresReaders
+from .writer import PostgresWriteJob, PostgresWriter
 
-READERS = 4
-END_SECONDS = 2.0
+READER_COUNT = 4
+CLOSE_TIMEOUT_SECONDS = 2.0
 """Seconds to wait on close for a server that does not answer; its pending requests then end as in a crash."""
-PATIENCE = 5.0
+RETRY_SECONDS = 5.0
 """Seconds for which the server may be unreachable, or rows to be written may be locked, before a request fails."""
 
 
@@ -28,28 +28,28 @@ class PostgresJournal:
     `alone` is for a Host: it keeps another Host from serving the same database.
     """
 
-    def __init__(self, url: str, *, alone: bool = False, patience: float = PATIENCE) -> None:
-        self._name = told(url)
-        self._compiler = Compiler(STEPS)
-        self._steps = Steps()
-        self._writer = Writer(url, alone, patience)
-        self._near = NearReader(url, patience)
-        self._far_compiler = Compiler(READS)
-        self._far = Readers(url, READERS, patience)
+    def __init__(self, url: str, *, alone: bool = False, patience: float = RETRY_SECONDS) -> None:
+        self._name = redact_password(url)
+        self._compiler = Compiler(BATCH_DIALECT)
+        self._encoder = BatchEncoder()
+        self._writer = PostgresWriter(url, alone, patience)
+        self._point_reader = PointReader(url, patience)
+        self._read_compiler = Compiler(READ_DIALECT)
+        self._readers = PostgresReaders(url, READER_COUNT, patience)
         self._is_open = False
 
     async def open(self) -> None:
         self._loop = asyncio.get_running_loop()
         await self._writer.open()
-        self._near.start()
+        self._point_reader.start()
         self._is_open = True
 
     async def close(self) -> None:
         """Finishes pending requests if the server answers in time; refuses new ones."""
         if self._is_open:
             self._is_open = False
-            finishing = (self._writer.finish(), self._near.finish(), self._far.finish())
-            await asyncio.gather(*map(_in_time, finishing))
+            finishing = (self._writer.finish(), self._point_reader.finish(), self._readers.finish())
+            await asyncio.gather(*map(_wait_limited, finishing))
 
     async def __aenter__(self) -> Self:
         await self.open()
@@ -68,32 +68,32 @@ class PostgresJournal:
     async def commit(self, unit: Unit) -> Receipt:
         self._require_open()
         steps = self._compiler.unit(unit)
-        numbers, text = self._steps.unit(steps)
+        numbers, text = self._encoder.encode_unit(steps)
         future: asyncio.Future[Receipt] = self._loop.create_future()
-        self._writer.submit(Job(unit.name, [plan for plan, _, _ in steps], numbers, text, future))
+        self._writer.submit(PostgresWriteJob(unit.name, [plan for plan, _, _ in steps], numbers, text, future))
         return await future
 
     async def read(self, query: Select) -> list[Row]:
         """Reads rows. Queries by key have their own connection, so that they never wait for lists and searches."""
         self._require_open()
-        if not query.few:
-            return await self._far.read(*self._far_compiler.select(query))
+        if not query.point_read:
+            return await self._readers.read(*self._read_compiler.select(query))
         plan, parameters = self._compiler.select(query)
-        number, text = self._steps.query(plan, parameters)
+        number, text = self._encoder.encode_query(plan, parameters)
         future: asyncio.Future[list[Row]] = self._loop.create_future()
-        self._near.submit(Question(plan, number, text, future))
+        self._point_reader.submit(PendingQuery(plan, number, text, future))
         return await future
 
     async def search(self, query: Search) -> list[Row]:
         self._require_open()
-        return await self._far.read(*self._far_compiler.search(query))
+        return await self._readers.read(*self._read_compiler.search(query))
 
     def _require_open(self) -> None:
         if not self._is_open:
             raise StorageFailed("storage_closed", f"The database '{self._name}' is not open: Parlour is stopping.")
 
 
-async def _in_time(finishing: Awaitable[None]) -> None:
+async def _wait_limited(finishing: Awaitable[None]) -> None:
     with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(END_SECONDS):
+        async with asyncio.timeout(CLOSE_TIMEOUT_SECONDS):
             await finishing

@@ -8,13 +8,13 @@ from contextlib import asynccontextmanager
 from io import StringIO
 
 from parlour.core.journal import StorageFailed
-from parlour.stores.address import told
+from parlour.stores.address import redact_password
 from parlour.stores.migrate import alembic_config, is_head
 
-from .connection import Connection, close, connect
+from .connection import PostgresConnection, close, connect
 from .errors import ERRORS, storage_failure
 
-UPGRADING = 0x7061726C6F7573
+UPGRADE_LOCK_ID = 0x7061726C6F7573
 """Advisory lock of the process that upgrades."""
 LOCK_SECONDS = 60.0
 
@@ -25,26 +25,26 @@ _TABLES = """
 """Tables of this schema, except those of extensions."""
 
 
-async def current(url: str) -> str | None:
+async def current_revision(url: str) -> str | None:
     """Returns the database's revision; None if it is empty. Raises StorageFailed if it is no Parlour database."""
     async with _connected(url) as connection:
-        return await _revision(connection, told(url))
+        return await _revision(connection, redact_password(url))
 
 
 async def ensure(url: str) -> None:
     """Creates or upgrades the tables if they are not at HEAD. Any number of processes may do so at the same time."""
-    name = told(url)
+    name = redact_password(url)
     async with _connected(url) as connection:
         if is_head(await _revision(connection, name), name):
             return
         async with connection.transaction():
-            await connection.execute(f"SELECT pg_advisory_xact_lock({UPGRADING})")
+            await connection.execute(f"SELECT pg_advisory_xact_lock({UPGRADE_LOCK_ID})")
             revision = await _revision(connection, name)
             if not is_head(revision, name):
                 await connection.execute(_script(revision))
 
 
-async def _revision(connection: Connection, name: str) -> str | None:
+async def _revision(connection: PostgresConnection, name: str) -> str | None:
     tables = {table for (table,) in await connection.fetch(_TABLES)}
     if not tables:
         return None
@@ -65,11 +65,11 @@ def _script(revision: str | None) -> str:
 
 
 @asynccontextmanager
-async def _connected(url: str) -> AsyncIterator[Connection]:
+async def _connected(url: str) -> AsyncIterator[PostgresConnection]:
     connection = await connect(url, "parlour migration", LOCK_SECONDS)
     try:
         yield connection
     except ERRORS as error:
-        raise storage_failure(error, told(url)) from error
+        raise storage_failure(error, redact_password(url)) from error
     finally:
         await close(connection)

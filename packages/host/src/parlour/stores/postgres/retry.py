@@ -2,21 +2,21 @@
 
 import asyncio
 
-FIRST_PAUSE = 0.02
-LONGEST_PAUSE = 1.0
+FIRST_PAUSE_SECONDS = 0.02
+MAX_PAUSE_SECONDS = 1.0
 
 
-class Patience:
+class RetryWindow:
     """Pauses of growing length, and a time after which another attempt makes no sense."""
 
     def __init__(self, seconds: float) -> None:
         self._loop = asyncio.get_running_loop()
         self._until = self._loop.time() + seconds
-        self._next = FIRST_PAUSE
+        self._next = FIRST_PAUSE_SECONDS
 
-    def is_over(self) -> bool:
+    def is_expired(self) -> bool:
         return self._loop.time() >= self._until
 
     async def pause(self) -> None:
         await asyncio.sleep(self._next)
-        self._next = min(2 * self._next, LONGEST_PAUSE)
+        self._next = min(2 * self._next, MAX_PAUSE_SECONDS)

@@ -14,17 +14,17 @@ import asyncpg  # type: ignore[import-untyped]
 from pydantic_core import from_json
 
 from parlour.core.journal import StorageFailed
-from parlour.stores.address import told
-from parlour.stores.sql import Plan
+from parlour.stores.address import redact_password
+from parlour.stores.sql import StatementPlan
 
-from .connection import CLOSE_SECONDS, Connection, close, connect
-from .errors import ERRORS, state, storage_failure
-from .functions import CARRY_OUT, Functions
+from .connection import CLOSE_SECONDS, PostgresConnection, close, connect
+from .errors import ERRORS, sqlstate, storage_failure
+from .functions import EXECUTE_BATCH_SQL, ServerFunctions
 
 REPLACED = "PLW01"
 """SQLSTATE of a batch whose connection was replaced; nothing of it happened."""
 BATCH_SECONDS = 30.0
-SERVING = 0x7061726C6F7572
+SERVING_LOCK_ID = 0x7061726C6F7572
 """Advisory lock of the Host that serves a database: `parlour` in ASCII."""
 
 _CALL = "SELECT pg_temp.carry_out($1, $2, $3, $4)"
@@ -36,37 +36,37 @@ _END = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1 AN
 _REPLACE = "UPDATE journal_writers SET replaced = true WHERE writer_id = $1 RETURNING batch, outcomes"
 
 
-class Session:
+class WriterSession:
     """One writing connection and its row."""
 
-    def __init__(self, connection: Connection, writer_id: str) -> None:
+    def __init__(self, connection: PostgresConnection, writer_id: str) -> None:
         self.connection = connection
         self.writer_id = writer_id
         self.server_pid = connection.get_server_pid()
-        self._functions = Functions(connection)
+        self._functions = ServerFunctions(connection)
         self._batch = 0
         """Number of the last batch that was begun."""
 
-    async def carry_out(self, plans: Mapping[int, Plan], units: str) -> list[Any]:
+    async def execute_batch(self, plans: Mapping[int, StatementPlan], units: str) -> list[Any]:
         """Returns an outcome per unit, as `carry_out.sql` defines it. Raises the driver's errors."""
         self._batch += 1
         await self._functions.ensure(plans, BATCH_SECONDS)
-        counters = sorted({plan.table.name for plan in plans.values() if plan.numbered})
+        counters = sorted({plan.table.name for plan in plans.values() if plan.uses_counter})
         parameters = (self.writer_id, self._batch, counters, units)
         return list(from_json(await self.connection.fetchval(_CALL, *parameters, timeout=BATCH_SECONDS)))
 
-    async def outcomes_of(self, lost: "Session") -> list[Any] | None:
+    async def recover_outcomes(self, lost: "WriterSession") -> list[Any] | None:
         """Returns the outcomes of the batch that was active on a lost connection; None if nothing of it happened."""
         row = await self.connection.fetchrow(_REPLACE, lost.writer_id)
         return list(from_json(row["outcomes"])) if row is not None and row["batch"] == lost._batch else None
 
-    async def leave(self) -> None:
+    async def close(self) -> None:
         with suppress(*ERRORS):  # otherwise the row is deleted after a day
             await self.connection.execute(_LEAVE, self.writer_id, timeout=CLOSE_SECONDS)
         await close(self.connection)
 
 
-async def open_session(url: str, alone: bool, patience: float, lost: Session | None = None) -> Session:
+async def open_session(url: str, alone: bool, patience: float, lost: WriterSession | None = None) -> WriterSession:
     """Opens a session; `alone` keeps all other such sessions off the database. Raises StorageFailed."""
     writer_id = uuid4().hex
     connection = await connect(url, _application(writer_id), patience, plan_cache_mode="force_generic_plan")
@@ -74,24 +74,24 @@ async def open_session(url: str, alone: bool, patience: float, lost: Session | N
         if lost is not None:  # the server may not have noticed the loss yet
             await connection.fetch(_END, lost.server_pid, _application(lost.writer_id))
         if alone:
-            await _keep_others_off(connection, told(url))
-        await connection.execute(f"{_DURABLE};\n{_FORGET};\n{CARRY_OUT}")
+            await _take_serving_lock(connection, redact_password(url))
+        await connection.execute(f"{_DURABLE};\n{_FORGET};\n{EXECUTE_BATCH_SQL}")
         await connection.execute(_JOIN, writer_id)
     except ERRORS as error:
         connection.terminate()
-        raise storage_failure(error, told(url)) from error
+        raise storage_failure(error, redact_password(url)) from error
     except BaseException:
         connection.terminate()
         raise
-    return Session(connection, writer_id)
+    return WriterSession(connection, writer_id)
 
 
-async def _keep_others_off(connection: Connection, name: str) -> None:
+async def _take_serving_lock(connection: PostgresConnection, name: str) -> None:
     """Takes the lock of the serving Host. Waits a moment for a Host that has just ended."""
     try:
-        await connection.execute(f"SELECT pg_advisory_lock({SERVING})")
+        await connection.execute(f"SELECT pg_advisory_lock({SERVING_LOCK_ID})")
     except asyncpg.PostgresError as error:
-        if state(error) != "55P03":
+        if sqlstate(error) != "55P03":
             raise
         raise StorageFailed(
             "storage_served",

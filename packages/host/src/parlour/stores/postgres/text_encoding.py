@@ -12,12 +12,12 @@ _WRITTEN = str.maketrans({"\0": MARK + "\x01", MARK: MARK + "\x02"})
 _PAIR = re.compile("\x01([\x01\x02])")
 
 
-def written(value: Any) -> Any:
+def encode_text(value: Any) -> Any:
     """Returns the text as it is stored; other values are unchanged."""
     return value.translate(_WRITTEN) if isinstance(value, str) else value
 
 
-def meant(value: Any) -> Any:
+def decode_text(value: Any) -> Any:
     """Returns the original of a stored text; other values are unchanged."""
     if type(value) is str and MARK in value:
         return _PAIR.sub(lambda pair: "\0" if pair[1] == "\x01" else MARK, value)

@@ -11,38 +11,46 @@ from asyncio import Future
 from collections.abc import Sequence
 from typing import Any
 
-from parlour.core.journal import UNCERTAIN, GuardFailed, Receipt, StorageFailed
-from parlour.stores.address import told
+from parlour.core.journal import UNCERTAIN_CODE, GuardFailed, Receipt, StorageFailed
+from parlour.stores.address import redact_password
 from parlour.stores.futures import resolve
-from parlour.stores.sql import Plan
+from parlour.stores.sql import StatementPlan
 from parlour_sdk.values import dataclass
 
-from .batch_encoding import receipt
-from .batcher import Batches
-from .errors import COLLISIONS, ERRORS, READ_ONLY, failure_of, is_lost, state, storage_failure
-from .retry import Patience
-from .session import REPLACED, Session, open_session
+from .batch_encoding import decode_receipt
+from .batcher import Batcher
+from .errors import (
+    ERRORS,
+    READ_ONLY,
+    RETRYABLE_STATES,
+    failure_from_state,
+    is_connection_lost,
+    sqlstate,
+    storage_failure,
+)
+from .retry import RetryWindow
+from .session import REPLACED, WriterSession, open_session
 
 logger = logging.getLogger(__name__)
 
-TRIES = 5
-SETTLE_SECONDS = 300.0
+MAX_ATTEMPTS = 5
+OUTCOME_TIMEOUT_SECONDS = 300.0
 """Seconds that a batch with an unknown outcome waits for a connection that can find it out."""
 
 
 @dataclass(slots=True, eq=False)
-class Job:
+class PostgresWriteJob:
     """An encoded unit and the future of its caller."""
 
     name: str
-    plans: list[Plan]
+    plans: list[StatementPlan]
     numbers: list[int]
     """Numbers of its steps."""
     text: str
     future: Future[Receipt]
 
 
-class Again(Exception):
+class RetryBatch(Exception):
     """Raised when nothing of the batch happened and a retry may succeed."""
 
     def __init__(self, failure: StorageFailed, *, collided: bool = False) -> None:
@@ -51,33 +59,33 @@ class Again(Exception):
         self.collided = collided
 
 
-class Writer:
+class PostgresWriter:
     def __init__(self, url: str, alone: bool, patience: float) -> None:
         self._url = url
-        self._name = told(url)
-        self._alone = alone
+        self._name = redact_password(url)
+        self._exclusive = alone
         self._patience = patience
-        self._batches: Batches[Job] = Batches(self._carry_out)
-        self._session: Session
+        self._batches: Batcher[PostgresWriteJob] = Batcher(self._execute)
+        self._session: WriterSession
         self.transactions = 0
 
     async def open(self) -> None:
-        self._session = await open_session(self._url, self._alone, self._patience)
+        self._session = await open_session(self._url, self._exclusive, self._patience)
         self._batches.start()
 
-    def submit(self, job: Job) -> None:
+    def submit(self, job: PostgresWriteJob) -> None:
         self._batches.submit(job)
 
     async def finish(self) -> None:
         """Waits until all submitted units are done. Nothing may be submitted afterwards."""
         try:
             await self._batches.finish()
-            await self._session.leave()
+            await self._session.close()
         finally:
             self._fail_waiting(self._uncertain())
             self._session.connection.terminate()
 
-    async def _carry_out(self, batch: list[Job]) -> None:
+    async def _execute(self, batch: list[PostgresWriteJob]) -> None:
         outcomes: Sequence[Any] = [self._uncertain()] * len(batch)
         try:
             outcomes = await self._outcomes(batch)
@@ -88,60 +96,60 @@ class Writer:
             outcomes = [storage_failure(error, self._name)] * len(batch)
         finally:  # even if it is cancelled
             for job, outcome in zip(batch, outcomes, strict=True):
-                resolve(job.future, self._answer(job, outcome))
+                resolve(job.future, self._to_result(job, outcome))
 
-    def _answer(self, job: Job, outcome: Any) -> Receipt | Exception:
+    def _to_result(self, job: PostgresWriteJob, outcome: Any) -> Receipt | Exception:
         if isinstance(outcome, list):
-            return receipt(job.plans, outcome)
+            return decode_receipt(job.plans, outcome)
         if isinstance(outcome, StorageFailed):
             return StorageFailed(outcome.code, outcome.message)
         if "guard" in outcome:
             return GuardFailed(job.name, outcome["guard"])
-        return failure_of(outcome["code"], outcome["message"], self._name)
+        return failure_from_state(outcome["code"], outcome["message"], self._name)
 
-    async def _outcomes(self, batch: list[Job]) -> Sequence[Any]:
+    async def _outcomes(self, batch: list[PostgresWriteJob]) -> Sequence[Any]:
         """Returns an outcome per unit. Raises StorageFailed if nothing of the whole batch happened."""
-        patience = Patience(self._patience)
+        patience = RetryWindow(self._patience)
         tries = 0
         while True:
             try:
                 return await self._attempt(batch, patience)
-            except Again as again:
+            except RetryBatch as again:
                 tries += 1
-                if len(batch) > 1 and (again.collided or tries == TRIES):
+                if len(batch) > 1 and (again.collided or tries == MAX_ATTEMPTS):
                     return await self._one_by_one(batch)  # alone they hold fewer locks and don't affect others
-                if tries == TRIES:
+                if tries == MAX_ATTEMPTS:
                     raise again.failure from again
             await patience.pause()
 
-    async def _attempt(self, batch: list[Job], patience: Patience) -> Sequence[Any]:
+    async def _attempt(self, batch: list[PostgresWriteJob], patience: RetryWindow) -> Sequence[Any]:
         plans = {number: plan for job in batch for number, plan in zip(job.numbers, job.plans, strict=True)}
-        session = await self._connected(patience)
+        session = await self._ensure_session(patience)
         try:
-            outcomes = await session.carry_out(plans, f"[{','.join(job.text for job in batch)}]")
+            outcomes = await session.execute_batch(plans, f"[{','.join(job.text for job in batch)}]")
         except ERRORS as error:
-            outcomes = await self._after(error, session)
+            outcomes = await self._handle_error(error, session)
         self.transactions += 1
         return outcomes
 
-    async def _after(self, error: Exception, session: Session) -> list[Any]:
+    async def _handle_error(self, error: Exception, session: WriterSession) -> list[Any]:
         """Returns the outcomes if the batch happened after all.
 
         Otherwise raises RetryBatch if nothing happened, or StorageFailed.
         """
         failure = storage_failure(error, self._name)
-        if is_lost(error) or state(error) == REPLACED:
-            settled = await self._settled(session)
+        if is_connection_lost(error) or sqlstate(error) == REPLACED:
+            settled = await self._recover_outcomes(session)
             if settled is None:
-                raise Again(failure)
+                raise RetryBatch(failure)
             return settled
-        if state(error) in COLLISIONS:
-            raise Again(failure, collided=True)
-        if state(error) == READ_ONLY:  # the next connection may find the server that took over
+        if sqlstate(error) in RETRYABLE_STATES:
+            raise RetryBatch(failure, collided=True)
+        if sqlstate(error) == READ_ONLY:  # the next connection may find the server that took over
             session.connection.terminate()
         raise failure
 
-    async def _one_by_one(self, batch: list[Job]) -> list[Any]:
+    async def _one_by_one(self, batch: list[PostgresWriteJob]) -> list[Any]:
         outcomes: list[Any] = []
         for job in batch:
             try:
@@ -150,41 +158,41 @@ class Writer:
                 outcomes.append(failure)
         return outcomes
 
-    async def _connected(self, patience: Patience) -> Session:
+    async def _ensure_session(self, patience: RetryWindow) -> WriterSession:
         while self._session.connection.is_closed():
             try:
-                self._session = await open_session(self._url, self._alone, self._patience, self._session)
+                self._session = await open_session(self._url, self._exclusive, self._patience, self._session)
                 logger.info("reconnected to the database '%s'", self._name)
             except StorageFailed as failure:
-                if patience.is_over():
+                if patience.is_expired():
                     self._fail_waiting(failure)
                     raise
                 await patience.pause()
         return self._session
 
-    async def _settled(self, lost: Session) -> list[Any] | None:
+    async def _recover_outcomes(self, lost: WriterSession) -> list[Any] | None:
         """Returns the outcomes of the batch that was active when the connection was lost; None if nothing happened."""
         lost.connection.terminate()
         logger.warning("the connection to '%s' was lost during a write", self._name)
-        patience, limit = Patience(self._patience), Patience(SETTLE_SECONDS)
+        patience, limit = RetryWindow(self._patience), RetryWindow(OUTCOME_TIMEOUT_SECONDS)
         while True:
             try:
-                self._session = await open_session(self._url, self._alone, self._patience, lost)
-                return await self._session.outcomes_of(lost)
+                self._session = await open_session(self._url, self._exclusive, self._patience, lost)
+                return await self._session.recover_outcomes(lost)
             except StorageFailed as error:
                 failure = error
             except ERRORS as error:
                 self._session.connection.terminate()
                 failure = storage_failure(error, self._name)
-            if limit.is_over() or (self._batches.finishing and patience.is_over()):
+            if limit.is_expired() or (self._batches.finishing and patience.is_expired()):
                 raise self._uncertain()
-            if patience.is_over():
+            if patience.is_expired():
                 self._fail_waiting(failure)
             await patience.pause()
 
     def _uncertain(self) -> StorageFailed:
         return StorageFailed(
-            UNCERTAIN,
+            UNCERTAIN_CODE,
             f"The connection to '{self._name}' was lost while something was written, and whether it was kept "
             "is not known until PostgreSQL answers again: start it, then start Parlour again.",
         )

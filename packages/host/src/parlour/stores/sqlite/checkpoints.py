@@ -14,7 +14,7 @@ from typing import Literal
 
 logger = logging.getLogger(__name__)
 
-LONG = 4 * 1024 * 1024
+CHECKPOINT_LOG_BYTES = 4 * 1024 * 1024
 """Bytes of log from which a checkpoint is worth the work."""
 
 # The file format of the log: https://sqlite.org/fileformat2.html#walformat
@@ -25,7 +25,7 @@ _HEADER_SALT = 16
 _FRAME_SALT = 8
 
 
-class Log:
+class WriteAheadLog:
     """The file of the log.
 
     It is overwritten from its start and not truncated, since appending to a file costs far more than overwriting it. So
@@ -36,7 +36,7 @@ class Log:
         # SQLite has no locks on this file, so closing it releases none.
         self._descriptor = os.open(path, os.O_RDONLY)
         frame = _FRAME_HEADER + page_size
-        self._mark = _HEADER + LONG // frame * frame + _FRAME_SALT
+        self._mark = _HEADER + CHECKPOINT_LOG_BYTES // frame * frame + _FRAME_SALT
 
     def is_long(self) -> bool:
         """Returns whether the frame there belongs to the current log and is not left from before its restart."""
@@ -50,10 +50,10 @@ class Log:
         os.close(self._descriptor)
 
 
-class Checkpoints:
+class Checkpointer:
     """Runs checkpoints when the log is long."""
 
-    def __init__(self, connection: sqlite3.Connection, log: Log) -> None:
+    def __init__(self, connection: sqlite3.Connection, log: WriteAheadLog) -> None:
         self._connection = connection
         self._log = log
         self._state: Literal["idle", "asked", "done"] = "idle"

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from parlour.core.journal import StorageFailed
 
-NEEDED = (3, 37)
+MIN_SQLITE_VERSION = (3, 37)
 """Minimum version, for RETURNING and STRICT tables."""
 
 Mode = Literal["ro", "rw", "rwc"]
@@ -16,7 +16,7 @@ Mode = Literal["ro", "rw", "rwc"]
 
 def connect(path: Path, mode: Mode, busy_timeout: float) -> sqlite3.Connection:
     """Returns a connection in autocommit mode, for use by one thread at a time. It has not read any page yet."""
-    if sqlite3.sqlite_version_info < NEEDED:
+    if sqlite3.sqlite_version_info < MIN_SQLITE_VERSION:
         raise StorageFailed(
             "storage_failed",
             f"This Python has SQLite {sqlite3.sqlite_version}, and Parlour needs 3.37 or newer: "

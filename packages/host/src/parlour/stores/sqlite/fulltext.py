@@ -7,15 +7,15 @@ waiting are found, and a row that is deleted while it waits needs no treatment.
 """
 
 from parlour.core.store.tables import TRANSCRIPT
-from parlour.stores.sql import Parameters, Plan
+from parlour.stores.sql import Parameters, StatementPlan
 
-ENOUGH = 160 * 1024
+BATCH_CHARACTERS = 160 * 1024
 """Characters of waiting rows that start an update of the index, some hundreds of short messages. Units wait during an
 update, so it should be rare and short."""
 
 _WAITING = "FROM transcript WHERE rowid > (SELECT coalesce(max(id), 0) FROM transcript_words_docsize)"
-BEHIND = Plan(TRANSCRIPT, f"SELECT rowid {_WAITING} LIMIT 1", (), ("rowid",))
-TAKE_IN = Plan(
+PENDING_EXISTS = StatementPlan(TRANSCRIPT, f"SELECT rowid {_WAITING} LIMIT 1", (), ("rowid",))
+INDEX_PENDING = StatementPlan(
     TRANSCRIPT,
     f"INSERT INTO transcript_words (rowid, words) SELECT rowid, words {_WAITING} ORDER BY rowid",
     (),
@@ -23,5 +23,5 @@ TAKE_IN = Plan(
 )
 
 
-def characters(parameters: Parameters) -> int:
+def count_characters(parameters: Parameters) -> int:
     return sum([len(value) for value in parameters if type(value) is str])

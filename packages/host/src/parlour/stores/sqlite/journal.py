@@ -12,19 +12,19 @@ from parlour.stores.futures import resolve
 from parlour.stores.sql import SQLITE, Compiler
 
 from . import fulltext
-from .checkpoints import LONG, Checkpoints, Log
+from .checkpoints import CHECKPOINT_LOG_BYTES, Checkpointer, WriteAheadLog
 from .connection import connect
 from .errors import storage_failure
-from .readers import Answer, Question, Readers, read
-from .writer import Job, Writer
+from .readers import ReadResult, SqliteQuery, SqliteReaders, read
+from .writer import SqliteWriteJob, SqliteWriter
 
-READERS = 2
+READER_COUNT = 2
 PRAGMAS = (
     "foreign_keys=OFF",
     "journal_mode=WAL",
     "synchronous=FULL",
     "wal_autocheckpoint=0",  # checkpoints.py does it
-    f"journal_size_limit={4 * LONG}",  # after a reader has kept the log from restarting for long
+    f"journal_size_limit={4 * CHECKPOINT_LOG_BYTES}",  # after a reader has kept the log from restarting for long
 )
 
 
@@ -68,28 +68,32 @@ class SqliteJournal:
     async def commit(self, unit: Unit) -> Receipt:
         self._require_open()
         future: asyncio.Future[Receipt] = self._loop.create_future()
-        self._writer.submit(Job(unit.name, self._compiler.unit(unit), future, unit.may_wait, unit.foreseen))
+        self._writer.submit(
+            SqliteWriteJob(unit.name, self._compiler.unit(unit), future, unit.can_batch, unit.on_prepared)
+        )
         return await future
 
     async def read(self, query: Select) -> list[Row]:
         self._require_open()
         plan, parameters = self._compiler.select(query)
-        if query.few:
-            answer = read(self._near, plan, parameters, self._path)
+        if query.point_read:
+            answer = read(self._point_connection, plan, parameters, self._path)
             if not isinstance(answer, Exception):
                 return answer  # otherwise a reader thread tries again and may wait
         future: asyncio.Future[list[Row]] = self._loop.create_future()
-        self._readers.submit(Question(plan, parameters, future))
+        self._readers.submit(SqliteQuery(plan, parameters, future))
         return await future
 
     async def search(self, query: Search) -> list[Row]:
         self._require_open()
-        if read(self._near, fulltext.BEHIND, (), self._path) != []:  # rows are waiting, or the check failed
+        if (
+            read(self._point_connection, fulltext.PENDING_EXISTS, (), self._path) != []
+        ):  # rows are waiting, or the check failed
             taken_in: asyncio.Future[Receipt] = self._loop.create_future()
-            self._writer.submit(Job("search.index", [(fulltext.TAKE_IN, (), None)], taken_in))
+            self._writer.submit(SqliteWriteJob("search.index", [(fulltext.INDEX_PENDING, (), None)], taken_in))
             await taken_in
         future: asyncio.Future[list[Row]] = self._loop.create_future()
-        self._readers.submit(Question(*self._compiler.search(query), future))
+        self._readers.submit(SqliteQuery(*self._compiler.search(query), future))
         return await future
 
     def _connect(self) -> None:
@@ -101,29 +105,31 @@ class SqliteJournal:
                 writer.execute(f"PRAGMA {pragma}").fetchall()
             writer.execute("BEGIN IMMEDIATE")  # to find out now, not at the first message, that it can't be written
             writer.execute("ROLLBACK")
-            connections += (connect(self._path, "ro", self._busy_timeout) for _ in range(READERS))
+            connections += (connect(self._path, "ro", self._busy_timeout) for _ in range(READER_COUNT))
             connections.append(connect(self._path, "ro", busy_timeout=0))
             for reader in connections[2:]:
                 reader.execute("PRAGMA query_only=ON")
             [(page_size,)] = writer.execute("PRAGMA page_size")
-            self._checkpoints = Checkpoints(checkpoints, Log(f"{self._path}-wal", page_size))
+            self._checkpoints = Checkpointer(checkpoints, WriteAheadLog(f"{self._path}-wal", page_size))
         except (sqlite3.Error, OSError) as error:
             for connection in connections:
                 connection.close()
             raise storage_failure(error, self._path) from error
-        self._writer = Writer(writer, self._path, self._busy_timeout, self._loop, self._checkpoints.after_transaction)
-        *readers, self._near = connections[2:]
-        self._readers = Readers(readers, self._path, self._deliver)
+        self._writer = SqliteWriter(
+            writer, self._path, self._busy_timeout, self._loop, self._checkpoints.after_transaction
+        )
+        *readers, self._point_connection = connections[2:]
+        self._readers = SqliteReaders(readers, self._path, self._resolve)
 
     def _finish(self) -> None:
         self._readers.finish()
-        self._near.close()
+        self._point_connection.close()
         self._checkpoints.finish()
 
     def _require_open(self) -> None:
         if not self._is_open:
             raise StorageFailed("storage_closed", f"The database '{self._path}' is not open: Parlour is stopping.")
 
-    def _deliver(self, question: Question, answer: Answer) -> None:
+    def _resolve(self, question: SqliteQuery, answer: ReadResult) -> None:
         with suppress(RuntimeError):  # nothing waits on a closed loop
             self._loop.call_soon_threadsafe(resolve, question.future, answer)

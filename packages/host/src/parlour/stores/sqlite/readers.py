@@ -9,35 +9,35 @@ from pathlib import Path
 from queue import SimpleQueue
 
 from parlour.core.journal import Row
-from parlour.stores.sql import Parameters, Plan
+from parlour.stores.sql import Parameters, StatementPlan
 from parlour_sdk.values import dataclass
 
 from .errors import storage_failure
 
 logger = logging.getLogger(__name__)
 
-Answer = list[Row] | Exception
+ReadResult = list[Row] | Exception
 
 
 @dataclass(slots=True, eq=False)
-class Question:
+class SqliteQuery:
     """A compiled query and the future of its caller."""
 
-    plan: Plan
+    plan: StatementPlan
     parameters: Parameters
     future: Future[list[Row]]
 
 
-class Readers:
+class SqliteReaders:
     """Threads that answer queries."""
 
     def __init__(
-        self, connections: Sequence[sqlite3.Connection], path: Path, deliver: Callable[[Question, Answer], None]
+        self, connections: Sequence[sqlite3.Connection], path: Path, deliver: Callable[[SqliteQuery, ReadResult], None]
     ) -> None:
         self._connections = connections
         self._path = path
         self._deliver = deliver
-        self._queue: SimpleQueue[Question | None] = SimpleQueue()
+        self._queue: SimpleQueue[SqliteQuery | None] = SimpleQueue()
         self._threads = [
             threading.Thread(target=self._run, args=(connection,), name=f"journal-reader-{number}", daemon=True)
             for number, connection in enumerate(connections, start=1)
@@ -47,7 +47,7 @@ class Readers:
         for thread in self._threads:
             thread.start()
 
-    def submit(self, question: Question) -> None:
+    def submit(self, question: SqliteQuery) -> None:
         self._queue.put(question)
 
     def finish(self) -> None:
@@ -64,7 +64,7 @@ class Readers:
             self._deliver(question, read(connection, question.plan, question.parameters, self._path))
 
 
-def read(connection: sqlite3.Connection, plan: Plan, parameters: Parameters, path: Path) -> Answer:
+def read(connection: sqlite3.Connection, plan: StatementPlan, parameters: Parameters, path: Path) -> ReadResult:
     try:
         rows = connection.execute(plan.text, parameters).fetchall()
         return [dict(zip(plan.columns, row, strict=True)) for row in rows]

@@ -25,7 +25,7 @@ from queue import SimpleQueue
 from parlour.core.journal import GuardFailed, Receipt, Row
 from parlour.core.store.tables import TRANSCRIPT
 from parlour.stores.futures import resolve
-from parlour.stores.sql import Parameters, Plan, Step
+from parlour.stores.sql import CompiledStatement, Parameters, StatementPlan
 from parlour_sdk.values import dataclass
 
 from . import fulltext
@@ -33,26 +33,26 @@ from .errors import is_busy, is_unique_violation, storage_failure
 
 logger = logging.getLogger(__name__)
 
-MOST_UNITS = 64
+MAX_UNITS = 64
 """Maximum number of units per transaction; more would block the event loop for too long."""
-WAIT_SECONDS = 0.003
+BATCH_WAIT_SECONDS = 0.003
 """Seconds that a unit that may wait is delayed, so that another can share its transaction."""
 
 Outcome = Receipt | Exception
 
 
 @dataclass(slots=True, eq=False)
-class Job:
+class SqliteWriteJob:
     """A compiled unit and the future of its caller."""
 
     name: str
-    steps: list[Step]
+    steps: list[CompiledStatement]
     future: Future[Receipt]
-    may_wait: bool = False
-    foreseen: Callable[[Receipt], None] | None = None
+    can_batch: bool = False
+    on_prepared: Callable[[Receipt], None] | None = None
 
 
-class Writer:
+class SqliteWriter:
     """Writes on one connection.
 
     `afterwards` is called on the thread after each commit, before anything else is written.
@@ -71,15 +71,15 @@ class Writer:
         self._path = path
         self._busy_milliseconds = int(busy_timeout * 1000)
         self._loop = loop
-        self._afterwards = afterwards
-        self._jobs: deque[Job] = deque()
-        self._at_work = False
-        self._alarm: asyncio.TimerHandle | None = None
+        self._after_commit = afterwards
+        self._jobs: deque[SqliteWriteJob] = deque()
+        self._is_writing = False
+        self._batch_timer: asyncio.TimerHandle | None = None
         """Timer, set while all submitted units may wait."""
-        self._unindexed = 0
-        self._rest = asyncio.Event()
-        self._rest.set()
-        self._orders: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._unindexed_characters = 0
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self._thread_tasks: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="journal-writer", daemon=True)
         self.transactions = 0
 
@@ -87,94 +87,94 @@ class Writer:
         self._cursor.execute("PRAGMA busy_timeout=0").fetchall()  # the loop must not wait for locks, the thread may
         self._thread.start()
 
-    def submit(self, job: Job) -> None:
+    def submit(self, job: SqliteWriteJob) -> None:
         self._jobs.append(job)
-        self._rest.clear()
-        if self._at_work:
+        self._idle.clear()
+        if self._is_writing:
             return
-        if not job.may_wait:
-            self._begin()
-        elif self._alarm is None:
-            self._alarm = self._loop.call_later(WAIT_SECONDS, self._begin)
+        if not job.can_batch:
+            self._start_batch()
+        elif self._batch_timer is None:
+            self._batch_timer = self._loop.call_later(BATCH_WAIT_SECONDS, self._start_batch)
 
-    def _begin(self) -> None:
-        if self._alarm is not None:
-            self._alarm.cancel()
-            self._alarm = None
-        self._at_work = True
-        self._loop.call_soon(self._next)  # so that other units of this loop iteration are included
+    def _start_batch(self) -> None:
+        if self._batch_timer is not None:
+            self._batch_timer.cancel()
+            self._batch_timer = None
+        self._is_writing = True
+        self._loop.call_soon(self._write_next)  # so that other units of this loop iteration are included
 
     async def finish(self) -> None:
         """Waits until all submitted units are done. Nothing may be submitted afterwards."""
-        await self._rest.wait()
-        self._orders.put(None)
+        await self._idle.wait()
+        self._thread_tasks.put(None)
         await asyncio.to_thread(self._thread.join)
         self._connection.close()
 
-    def _next(self) -> None:
-        if self._unindexed >= fulltext.ENOUGH:
-            self._unindexed = 0
-            self._orders.put(partial(self._wait_and_write, [self._taking_in()]))
+    def _write_next(self) -> None:
+        if self._unindexed_characters >= fulltext.BATCH_CHARACTERS:
+            self._unindexed_characters = 0
+            self._thread_tasks.put(partial(self._write_blocking, [self._index_job()]))
             return
-        batch = [self._jobs.popleft() for _ in range(min(MOST_UNITS, len(self._jobs)))]
+        batch = [self._jobs.popleft() for _ in range(min(MAX_UNITS, len(self._jobs)))]
         if not batch:
-            self._at_work = False
-            self._rest.set()
+            self._is_writing = False
+            self._idle.set()
             return
         try:
             self._cursor.execute("BEGIN IMMEDIATE")
             outcomes = self._attempt_all(batch)
         except Exception as error:  # noqa: BLE001 - no unit is left without an outcome
             if is_busy(error):
-                self._orders.put(partial(self._wait_and_write, batch))
+                self._thread_tasks.put(partial(self._write_blocking, batch))
             else:
-                self._loop.call_soon(self._done, batch, self._lost(batch, error))
+                self._loop.call_soon(self._finish_batch, batch, self._fail_batch(batch, error))
             return
-        self._orders.put(partial(self._commit, batch, outcomes))
-        _foresee(batch, outcomes)
+        self._thread_tasks.put(partial(self._commit, batch, outcomes))
+        _call_on_prepared(batch, outcomes)
 
-    def _taking_in(self) -> Job:
+    def _index_job(self) -> SqliteWriteJob:
         """Returns a job that updates the full-text index. Nothing waits for it.
 
         Rows that it fails to index are left to the next update, or to a search, which then reports the error.
         """
         future: Future[Receipt] = self._loop.create_future()
-        future.add_done_callback(_tell)
-        return Job("search.index", [(fulltext.TAKE_IN, (), None)], future)
+        future.add_done_callback(_log_index_failure)
+        return SqliteWriteJob("search.index", [(fulltext.INDEX_PENDING, (), None)], future)
 
-    def _done(self, batch: list[Job], outcomes: list[Outcome]) -> None:
-        for job, outcome in sorted(zip(batch, outcomes, strict=True), key=_can_wait):
+    def _finish_batch(self, batch: list[SqliteWriteJob], outcomes: list[Outcome]) -> None:
+        for job, outcome in sorted(zip(batch, outcomes, strict=True), key=_is_batchable):
             resolve(job.future, outcome)
-        self._next()
+        self._write_next()
 
     def _run(self) -> None:
         """Runs the thread, which waits for the disk or for another program."""
-        while (order := self._orders.get()) is not None:
+        while (order := self._thread_tasks.get()) is not None:
             order()
 
-    def _commit(self, batch: list[Job], outcomes: list[Outcome]) -> None:
+    def _commit(self, batch: list[SqliteWriteJob], outcomes: list[Outcome]) -> None:
         try:
             if self._connection.in_transaction:  # a single unit that failed was rolled back
                 self._cursor.execute("COMMIT")
                 self.transactions += 1
-            self._afterwards(self._connection)
+            self._after_commit(self._connection)
         except Exception as error:  # noqa: BLE001 - no unit is left without an outcome
-            outcomes = self._lost(batch, error)
+            outcomes = self._fail_batch(batch, error)
         with suppress(RuntimeError):  # nothing waits on a closed loop
-            self._loop.call_soon_threadsafe(self._done, batch, outcomes)
+            self._loop.call_soon_threadsafe(self._finish_batch, batch, outcomes)
 
-    def _wait_and_write(self, batch: list[Job]) -> None:
+    def _write_blocking(self, batch: list[SqliteWriteJob]) -> None:
         """Writes on the thread, which may wait for another program's lock."""
         try:
             self._cursor.execute(f"PRAGMA busy_timeout={self._busy_milliseconds}").fetchall()
             self._cursor.execute("BEGIN IMMEDIATE")
             outcomes = self._attempt_all(batch)
         except Exception as error:  # noqa: BLE001 - no unit is left without an outcome
-            outcomes = self._lost(batch, error)
+            outcomes = self._fail_batch(batch, error)
         self._cursor.execute("PRAGMA busy_timeout=0").fetchall()  # the loop uses the cursor after the commit
         self._commit(batch, outcomes)
 
-    def _lost(self, batch: list[Job], error: Exception) -> list[Outcome]:
+    def _fail_batch(self, batch: list[SqliteWriteJob], error: Exception) -> list[Outcome]:
         """Rolls back and fails all units, also those with failed guards.
 
         A guard may have failed because of another unit that is now undone.
@@ -184,7 +184,7 @@ class Writer:
         self._roll_back()
         return [storage_failure(error, self._path) for _ in batch]
 
-    def _attempt_all(self, batch: list[Job]) -> list[Outcome]:
+    def _attempt_all(self, batch: list[SqliteWriteJob]) -> list[Outcome]:
         """Tries units without savepoints first, since they seldom fail.
 
         If one fails, all start over with savepoints.
@@ -197,11 +197,11 @@ class Writer:
                 if len(batch) == 1:
                     return [outcome]
                 self._cursor.execute("BEGIN IMMEDIATE")
-                return [self._attempt_beside_others(each) for each in batch]
+                return [self._attempt_in_savepoint(each) for each in batch]
             outcomes.append(outcome)
         return outcomes
 
-    def _attempt_beside_others(self, job: Job) -> Outcome:
+    def _attempt_in_savepoint(self, job: SqliteWriteJob) -> Outcome:
         self._cursor.execute("SAVEPOINT unit")
         outcome = self._attempt(job)
         if isinstance(outcome, Exception):
@@ -209,7 +209,7 @@ class Writer:
         self._cursor.execute("RELEASE unit")
         return outcome
 
-    def _attempt(self, job: Job) -> Outcome:
+    def _attempt(self, job: SqliteWriteJob) -> Outcome:
         """Executes a unit. Raises only if SQLite has given up the whole transaction."""
         receipt: list[list[Row]] = []
         try:
@@ -229,13 +229,13 @@ class Writer:
             return storage_failure(error, self._path)
         return receipt
 
-    def _step(self, step: Step, receipt: list[list[Row]], name: str) -> list[Row]:
+    def _step(self, step: CompiledStatement, receipt: list[list[Row]], name: str) -> list[Row]:
         plan, parameters, expect = step
         if plan.references:
-            parameters = self._resolved(plan, parameters, receipt, name)
+            parameters = self._resolve_references(plan, parameters, receipt, name)
         cursor = self._cursor.execute(plan.text, parameters)
-        if plan.again:
-            cursor = self._cursor.execute(plan.again, parameters[len(parameters) - plan.by_key :])
+        if plan.reread_sql:
+            cursor = self._cursor.execute(plan.reread_sql, parameters[len(parameters) - plan.reread_parameter_count :])
         if plan.columns:
             rows = [dict(zip(plan.columns, row, strict=True)) for row in cursor.fetchall()]
             count = len(rows)
@@ -244,13 +244,15 @@ class Writer:
             count = cursor.rowcount
         if expect is not None and count != expect:
             raise GuardFailed(name, len(receipt))
-        if plan.give_back:
-            self._cursor.execute(plan.give_back)
+        if plan.return_number_sql:
+            self._cursor.execute(plan.return_number_sql)
         if plan.table is TRANSCRIPT:
-            self._unindexed += fulltext.characters(parameters)
+            self._unindexed_characters += fulltext.count_characters(parameters)
         return rows
 
-    def _resolved(self, plan: Plan, parameters: Parameters, receipt: list[list[Row]], name: str) -> Parameters:
+    def _resolve_references(
+        self, plan: StatementPlan, parameters: Parameters, receipt: list[list[Row]], name: str
+    ) -> Parameters:
         resolved = list(parameters)
         for position in plan.references:
             reference = resolved[position]
@@ -268,19 +270,19 @@ class Writer:
                 logger.exception("the journal's transaction could not be rolled back")
 
 
-def _foresee(batch: list[Job], outcomes: list[Outcome]) -> None:
+def _call_on_prepared(batch: list[SqliteWriteJob], outcomes: list[Outcome]) -> None:
     for job, outcome in zip(batch, outcomes, strict=True):
-        if job.foreseen is not None and not isinstance(outcome, Exception):
+        if job.on_prepared is not None and not isinstance(outcome, Exception):
             try:
-                job.foreseen(outcome)
+                job.on_prepared(outcome)
             except Exception:
                 logger.exception("the prepare callback of unit %s failed", job.name)
 
 
-def _can_wait(done: tuple[Job, Outcome]) -> bool:
-    return done[0].may_wait
+def _is_batchable(done: tuple[SqliteWriteJob, Outcome]) -> bool:
+    return done[0].can_batch
 
 
-def _tell(indexed: Future[Receipt]) -> None:
+def _log_index_failure(indexed: Future[Receipt]) -> None:
     if (failure := indexed.exception()) is not None:
         logger.warning("updating the full-text index failed; new rows wait: %s", failure)

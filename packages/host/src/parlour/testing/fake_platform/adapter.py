@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from parlour.core.platforms.manifest import AdapterManifest
-from parlour.core.platforms.port import Adapter, Catalogue, Link
+from parlour.core.platforms.port import Adapter, AdapterCatalogue, HostLink
 
 from .api import FakeApi
 from .manifest import manifest as whole_manifest
@@ -13,7 +13,7 @@ from .world import FakePlatform
 
 
 class FakeAdapter:
-    def __init__(self, link: Link, platform: FakePlatform) -> None:
+    def __init__(self, link: HostLink, platform: FakePlatform) -> None:
         self._link = link
         self._platform = platform
 
@@ -32,7 +32,7 @@ class FakeCatalogue:
     """Only the fake platform, or also those of another catalogue."""
 
     def __init__(
-        self, platform: FakePlatform, manifest: AdapterManifest | None = None, beside: Catalogue | None = None
+        self, platform: FakePlatform, manifest: AdapterManifest | None = None, beside: AdapterCatalogue | None = None
     ) -> None:
         self._platform = platform
         self._manifest = manifest or whole_manifest()
@@ -42,10 +42,10 @@ class FakeCatalogue:
         others = self._beside.manifests() if self._beside is not None else {}
         return {**others, self._manifest.name: self._manifest}
 
-    def problems(self, name: str, config: Mapping[str, Any]) -> list[tuple[str, str]]:
-        return self._beside.problems(name, config) if self._beside is not None else []
+    def config_problems(self, name: str, config: Mapping[str, Any]) -> list[tuple[str, str]]:
+        return self._beside.config_problems(name, config) if self._beside is not None else []
 
-    def create(self, name: str, link: Link) -> Adapter:
+    def create(self, name: str, link: HostLink) -> Adapter:
         if name == self._manifest.name:
             return FakeAdapter(link, self._platform)
         if self._beside is None:

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
-from parlour.core.platforms.api import PlatformApi, Taken
-from parlour.core.platforms.port import Link, PlatformAway
+from parlour.core.platforms.api import IsKnownMessage, PlatformApi
+from parlour.core.platforms.port import HostLink, PlatformOffline
 from parlour_sdk.protocol.chain import MessageChain, chain_text
 from parlour_sdk.protocol.people import ChatType, Group, GroupMember, User
 from parlour_sdk.protocol.platform_api import MessageResult, PlatformMessage, UploadedFile
@@ -16,7 +16,7 @@ Result = TypeVar("Result")
 
 
 class FakeApi(PlatformApi):
-    def __init__(self, platform: FakePlatform, link: Link) -> None:
+    def __init__(self, platform: FakePlatform, link: HostLink) -> None:
         self._platform = platform
         self._link = link
 
@@ -46,7 +46,7 @@ class FakeApi(PlatformApi):
         target_id: str,
         chain: MessageChain,
         idempotency_key: str,
-        taken: Taken,
+        taken: IsKnownMessage,
         thread_id: str = "",
     ) -> MessageResult | None:
         if not self._platform.remembers_keys:
@@ -159,7 +159,7 @@ class FakeApi(PlatformApi):
         if platform.delay_seconds:
             await asyncio.sleep(platform.delay_seconds)
         if not platform.connected:
-            raise PlatformAway("the fake platform is not connected", retry_after=0.05)
+            raise PlatformOffline("the fake platform is not connected", retry_after=0.05)
         fault = platform.fault(api)
         platform.calls.append((api, arguments))
         platform.called_at.append(asyncio.get_running_loop().time())

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from parlour.core.platforms.manifest import ActionDeclaration, AdapterManifest, Components, Limits, Mode
+from parlour.core.platforms.manifest import ActionDeclaration, AdapterManifest, ComponentKinds, Mode, PlatformLimits
 from parlour.testing.platform_surface import APIS, COMPONENTS, EVENTS
 from parlour_sdk.protocol.form import FormItem
 
@@ -20,12 +20,12 @@ def manifest(without: dict[str, str] | None = None, **fields: Any) -> AdapterMan
         "modes": {"memory": Mode(label={"en_US": "In memory"})},
         "supported_events": [*(name for name in EVENTS if name not in missing), f"platform.{NAME}.*"],
         "supported_apis": [name for name in APIS if name not in missing],
-        "components": Components(receive=list(COMPONENTS), send=[name for name in COMPONENTS if name != "Source"]),
+        "components": ComponentKinds(receive=list(COMPONENTS), send=[name for name in COMPONENTS if name != "Source"]),
         "actions": {
             "shout": ActionDeclaration(description="Says it loudly.", parameters=_SHOUT, here={"chat_id": "chat_id"}),
         },
         "not_supported": {**missing, "send Source": "It says which message a received one is."},
-        "limits": Limits(text=4000, edits_per_second=5),
+        "limits": PlatformLimits(text=4000, edits_per_second=5),
         "dialect": "markdown",
         "mentions_everyone": "@everyone",
     }

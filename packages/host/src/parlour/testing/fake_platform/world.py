@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
-from parlour.core.platforms.port import Incoming, Link, PlatformRefused, PlatformUncertain, State
+from parlour.core.platforms.port import ConnectionState, HostLink, IncomingEvent, PlatformRefused, PlatformUncertain
 from parlour_sdk.protocol.chain import MessageChain, Plain, Platform, Source, chain_text
 from parlour_sdk.protocol.people import ChatType, Group, User
 from parlour_sdk.protocol.platform_events import InteractionReceived, MessageReceived, PlatformEvent
@@ -16,7 +16,7 @@ from .manifest import NAME
 
 WAIT_SECONDS = 30.0
 BOT_USER = "fake-bot"
-PASSED_ON = ("thread_id", "addressed", "role", "happened_at")
+PASSED_ON = ("thread_id", "addresses_bot", "role", "happened_at")
 
 
 @dataclass
@@ -72,13 +72,13 @@ class FakePlatform:
         self.calls: list[tuple[str, dict[str, Any]]] = []
         self.called_at: list[float] = []
         """When each of the calls came, in seconds of the event loop."""
-        self.states: list[tuple[State, str]] = []
+        self.states: list[tuple[ConnectionState, str]] = []
         self.remembers_keys = False
         """Whether it can tell what was sent under a key."""
         self.shows_keys_once = False
         """Whether what is sent again under a key is the message that is there."""
         self.delay_seconds = 0.0
-        self._links: dict[str, Link] = {}
+        self._links: dict[str, HostLink] = {}
         self._faults: deque[Fault] = deque()
         self._numbers = count(1)
         self._changed = asyncio.Condition()
@@ -107,16 +107,16 @@ class FakePlatform:
         """The connection is gone until `mend`."""
         self._connected.clear()
         for link in self._links.values():
-            link.state("connecting", "the connection was cut")
+            link.report_status("connecting", "the connection was cut")
 
     def mend(self) -> None:
         self._connected.set()
         for link in self._links.values():
-            link.state("connected")
+            link.report_status("connected")
 
     async def say(self, text: str, chat_id: str = "1", bot_id: str = "", **options: Any) -> str:
         """Somebody writes; returns the event's id once it is durable. Options: user, chat_type, event_id, thread_id,
-        chain, addressed, role, happened_at."""
+        chain, addresses_bot, role, happened_at."""
         number = self.number()
         event_id = options.get("event_id", f"event-{number}")
         user = options.get("user", User(id="ann", nickname="Ann"))
@@ -158,11 +158,11 @@ class FakePlatform:
         """Any event; of the only bot when none is named."""
         link = await self.link(bot_id)
         event = event.model_copy(update={"bot_id": link.bot_id, "adapter_name": NAME})
-        await link.received(Incoming(event, self_id=BOT_USER, **options))
+        await link.receive(IncomingEvent(event, self_id=BOT_USER, **options))
 
     # --- what tests wait for
 
-    async def link(self, bot_id: str = "") -> Link:
+    async def link(self, bot_id: str = "") -> HostLink:
         """As soon as the bot is connected."""
         await self.until(lambda: bot_id in self._links if bot_id else bool(self._links))
         return self._links[bot_id or next(iter(self._links))]
@@ -183,12 +183,12 @@ class FakePlatform:
         async with self._changed:
             self._changed.notify_all()
 
-    async def connect(self, link: Link) -> None:
+    async def connect(self, link: HostLink) -> None:
         self._links[link.bot_id] = link
-        link.state("connected")
+        link.report_status("connected")
         await self.changed()
 
-    def disconnect(self, link: Link) -> None:
+    def disconnect(self, link: HostLink) -> None:
         if self._links.get(link.bot_id) is link:
             del self._links[link.bot_id]
 

@@ -23,10 +23,10 @@ from parlour.core.journal import (
     at_least,
     at_most,
     below,
-    holding,
+    contains,
     one_of,
     other_than,
-    starting,
+    starts_with,
     where,
 )
 from parlour.core.store.tables import EVENTS, INBOX, META
@@ -114,18 +114,18 @@ class Reading:
     async def test_prefixes_select(self, journal: Journal, prefix: str, found: Sequence[str]) -> None:
         texts = ["", "a", "a%b", "a_b", "ab", "b", "中", "中文", "\ud7ff!", "\U0010ffff", "\U0010ffff!"]
         await commit(journal, *map(meta, texts))
-        assert await names(journal, name=starting(prefix)) == list(found)
-        await commit(journal, Delete(META, where(name=starting(prefix)), expect=len(found)))
+        assert await names(journal, name=starts_with(prefix)) == list(found)
+        await commit(journal, Delete(META, where(name=starts_with(prefix)), expect=len(found)))
 
     async def test_a_prefix_that_ends_in_the_highest_character_selects(self, journal: Journal) -> None:
         await commit(journal, meta("a"), meta("a\U0010ffff"), meta("a\U0010ffffb"), meta("b"))
-        assert await names(journal, name=starting("a\U0010ffff")) == ["a\U0010ffff", "a\U0010ffffb"]
+        assert await names(journal, name=starts_with("a\U0010ffff")) == ["a\U0010ffff", "a\U0010ffffb"]
 
     async def test_prefixes_of_the_lowest_characters_select(self, journal: Journal) -> None:
         texts = ["", "\0", "\0\0", "\0\x01", "\0a", "\x01", "\x01\0", "\x01\x02", "\x02"]
         await commit(journal, *map(meta, texts))
         for prefix in texts:
-            assert await names(journal, name=starting(prefix)) == [text for text in texts if text.startswith(prefix)]
+            assert await names(journal, name=starts_with(prefix)) == [text for text in texts if text.startswith(prefix)]
 
     async def test_parts_of_texts_select_whatever_their_case_and_signs(self, journal: Journal) -> None:
         texts = ["Hello there", "100% sure", "100 things", "a_b", "axb", "wow!", "中文", ""]
@@ -138,14 +138,14 @@ class Reading:
             ("文", ["中文"]),
             ("none", []),
         ):
-            assert await names(journal, name=holding(part)) == found
+            assert await names(journal, name=contains(part)) == found
 
     async def test_a_query_by_key_answers_like_any_other(self, journal: Journal) -> None:
         await commit(journal, *(insert(INBOX, event_seq=number, run_id=f"{number % 3}") for number in range(1, 30)))
         for tests in ({"run_id": "1"}, {"event_seq": above(25)}, {"run_id": one_of("0", "2")}, {"run_id": "none"}, {}):
             for limit in (None, 0, 3):
                 query = Select(INBOX, where(**tests), (), ("event_seq",), "descending", limit)
-                assert await journal.read(replace(query, few=True)) == await journal.read(query)
+                assert await journal.read(replace(query, point_read=True)) == await journal.read(query)
 
     async def test_rows_belong_to_the_reader(self, journal: Journal) -> None:
         await commit(journal, meta("a", "kept"))
@@ -180,5 +180,5 @@ class Mistakes:
             await commit(journal, event("undone"), insert(table, **{column: value}))
         for few in (False, True):
             with pytest.raises(StorageFailed):
-                await journal.read(Select(table, where(**{column: value}), few=few))
+                await journal.read(Select(table, where(**{column: value}), point_read=few))
         assert list(await commit(journal, event("kept"))) == [[{"seq": 1}]]

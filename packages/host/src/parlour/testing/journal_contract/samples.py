@@ -10,7 +10,7 @@ EMPTY: dict[str, Any] = {"text": "", "integer": 0, "blob": b""}
 
 def filled(table: Table, **values: Any) -> dict[str, Any]:
     """A row for an insert: what is given, and what stands for nothing in all other columns."""
-    row = {column.name: EMPTY[column.kind] for column in table.columns if column.name != table.counted}
+    row = {column.name: EMPTY[column.kind] for column in table.columns if column.name != table.sequence_column}
     return {**row, **values}
 
 

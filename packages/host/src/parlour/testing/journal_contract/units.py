@@ -44,11 +44,11 @@ class Units:
         assert await contents(journal, META) == [{"name": "greeting", "value": "héllo 🎉\0end"}]
 
     async def test_a_unit_that_may_wait_is_carried_out_too(self, journal: Journal) -> None:
-        receipt = await journal.commit(Unit("test", (meta("a"), meta("b")), may_wait=True))
+        receipt = await journal.commit(Unit("test", (meta("a"), meta("b")), can_batch=True))
         assert [list(rows) for rows in receipt] == [[], []]
         assert await names(journal) == ["a", "b"]
         with pytest.raises(GuardFailed):
-            await journal.commit(Unit("test", (meta("a"),), may_wait=True))
+            await journal.commit(Unit("test", (meta("a"),), can_batch=True))
 
     @pytest.mark.parametrize("text", HARD_TEXTS.values(), ids=HARD_TEXTS)
     async def test_every_text_is_kept_returned_and_found(self, journal: Journal, text: str) -> None:
@@ -57,7 +57,7 @@ class Units:
         assert list(await commit(journal, put, put_again)) == [[{"name": text, "value": text}], []]
         assert await contents(journal, META) == [{"name": text, "value": text}]
         for few in (False, True):
-            [found] = await journal.read(Select(STATE, where(scope_key="k", name=text), ("value",), few=few))
+            [found] = await journal.read(Select(STATE, where(scope_key="k", name=text), ("value",), point_read=few))
             assert found == {"value": text}
         await commit(journal, Update(META, {"value": ""}, where(name=one_of(text, "other"), value=text)))
 
@@ -72,7 +72,9 @@ class Units:
         again = insert(STORAGE, name="again", value=Ref(0, "value"))
         assert (await commit(journal, put, again))[0] == [{"value": blob, "name": "n"}]
         for few in (False, True):
-            rows = await journal.read(Select(STORAGE, where(value=blob), ("name", "value"), order=("name",), few=few))
+            rows = await journal.read(
+                Select(STORAGE, where(value=blob), ("name", "value"), order=("name",), point_read=few)
+            )
             assert rows == [{"name": "again", "value": blob}, {"name": "n", "value": blob}]
         await commit(journal, Delete(STORAGE, where(value=one_of(blob)), expect=2))
 
@@ -84,7 +86,7 @@ class Units:
         )
         assert row == {"event_seq": int(number)}
         for few in (False, True):
-            query = Select(INBOX, where(attempts=number, event_seq=one_of(number)), ("attempts",), few=few)
+            query = Select(INBOX, where(attempts=number, event_seq=one_of(number)), ("attempts",), point_read=few)
             assert await journal.read(query) == [{"attempts": int(number)}]
 
     async def test_statements_of_a_unit_see_what_those_before_them_did(self, journal: Journal) -> None:
@@ -138,10 +140,10 @@ class Units:
 
     async def test_what_is_foreseen_comes_true_and_a_guard_that_fails_is_never_foreseen(self, journal: Journal) -> None:
         foreseen: list[Receipt] = []
-        receipt = await journal.commit(Unit("step", (meta("a"), event("1")), foreseen=foreseen.append))
+        receipt = await journal.commit(Unit("step", (meta("a"), event("1")), on_prepared=foreseen.append))
         assert foreseen in ([], [receipt])  # not every database can tell before
         with pytest.raises(GuardFailed):
-            await journal.commit(Unit("step", (event("2"), meta("a")), foreseen=foreseen.append))
+            await journal.commit(Unit("step", (event("2"), meta("a")), on_prepared=foreseen.append))
         assert foreseen in ([], [receipt])
 
     @pytest.mark.parametrize("expect", [0, 1, 3])

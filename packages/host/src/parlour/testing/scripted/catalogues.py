@@ -4,7 +4,7 @@ import base64
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from parlour.core.model.providers import Asking, ProviderFailed
+from parlour.core.model.providers import CallContext, ProviderFailed
 from parlour_sdk.protocol.files import FileChunk
 from parlour_sdk.protocol.knowledge import ChunkSource, KnowledgeChunk
 from parlour_sdk.protocol.listing import BotCapabilities, BotSummary
@@ -87,7 +87,7 @@ class ScriptedPlatforms:
             return None
         return BotCapabilities(bot_id=bot_id, adapter="scripted", apis=sorted(self._bots[bot_id]))
 
-    async def call(self, asking: Asking, bot_id: str, api: str, arguments: dict[str, Any]) -> Any:
+    async def call(self, asking: CallContext, bot_id: str, api: str, arguments: dict[str, Any]) -> Any:
         answers = _known(self._bots, "bot", bot_id)
         self.calls.append((bot_id, api, arguments))
         if api not in answers:

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import field
 from typing import Any
 
-from parlour.core.model.providers import Asking, ProviderFailed
+from parlour.core.model.providers import CallContext, ProviderFailed
 from parlour_sdk.protocol.messages import Message, MessageChunk, ToolCall
 from parlour_sdk.protocol.models import (
     Embed,
@@ -86,7 +86,7 @@ class ScriptedModels:
         self._otherwise = otherwise
         self._catalogue = catalogue
         self.requests: list[InvokeModel | Rerank | Embed] = []
-        self.askings: list[Asking] = []
+        self.askings: list[CallContext] = []
         self.abandoned = 0
 
     def resources(self) -> Sequence[ModelResource]:
@@ -95,7 +95,7 @@ class ScriptedModels:
     def parameters(self, model_id: str) -> dict[str, Any]:
         return {}
 
-    def worst_case(self, request: InvokeModel | Embed | Rerank) -> Usage:
+    def max_usage(self, request: InvokeModel | Embed | Rerank) -> Usage:
         """A hundred tokens each way, at one micro-unit a token."""
         return Usage(prompt_tokens=100, completion_tokens=100, cost_micros=200)
 
@@ -104,13 +104,13 @@ class ScriptedModels:
             model_id, {}
         )
 
-    async def invoke(self, asking: Asking, request: InvokeModel) -> ModelAnswer:
+    async def invoke(self, asking: CallContext, request: InvokeModel) -> ModelAnswer:
         reply = await self._reply(asking, request)
         return ModelAnswer(
             message=reply.message(), usage=reply.usage, model_id=request.model_id, finish_reason=reply.finish_reason
         )
 
-    async def stream(self, asking: Asking, request: InvokeModel) -> AsyncGenerator[ModelChunk, None]:
+    async def stream(self, asking: CallContext, request: InvokeModel) -> AsyncGenerator[ModelChunk, None]:
         reply = await self._reply(asking, request)
         try:
             for chunk in reply.chunks():
@@ -122,13 +122,13 @@ class ScriptedModels:
         last = MessageChunk(role="assistant", tool_calls=list(reply.tool_calls) or None, is_final=True)
         yield ModelChunk(chunk=last, usage=reply.usage, model_id=request.model_id, finish_reason=reply.finish_reason)
 
-    async def rerank(self, asking: Asking, request: Rerank) -> RerankAnswer:
+    async def rerank(self, asking: CallContext, request: Rerank) -> RerankAnswer:
         await self._seen(asking, request)
         scores = [RerankScore(index=at, score=len(text)) for at, text in enumerate(request.documents)]
         ranked = sorted(scores, key=lambda each: -each.score)[: request.top_k]
         return RerankAnswer(results=ranked, usage=Usage(prompt_tokens=len(request.documents)))
 
-    async def embed(self, asking: Asking, request: Embed) -> EmbedAnswer:
+    async def embed(self, asking: CallContext, request: Embed) -> EmbedAnswer:
         await self._seen(asking, request)
         usage = Usage(prompt_tokens=len(request.texts))
         return EmbedAnswer(embeddings=[[float(len(text))] for text in request.texts], usage=usage)
@@ -137,7 +137,7 @@ class ScriptedModels:
         """Nobody waits any more for what it was asked."""
         self.abandoned += 1
 
-    async def _reply(self, asking: Asking, request: InvokeModel) -> Reply:
+    async def _reply(self, asking: CallContext, request: InvokeModel) -> Reply:
         await self._seen(asking, request)
         reply = self._replies.popleft() if self._replies else await self._what_otherwise(request)
         if isinstance(reply, Reply | str):
@@ -149,7 +149,7 @@ class ScriptedModels:
         told = self._otherwise(request)
         return await told if inspect.isawaitable(told) else told
 
-    async def _seen(self, asking: Asking, request: InvokeModel | Rerank | Embed) -> None:
+    async def _seen(self, asking: CallContext, request: InvokeModel | Rerank | Embed) -> None:
         self.requests.append(request)
         self.askings.append(asking)
         if self._replies and isinstance(self._replies[0], ProviderFailed | Hang):

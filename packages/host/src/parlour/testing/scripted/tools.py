@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
-from parlour.core.model.providers import Asking, ProviderFailed
+from parlour.core.model.providers import CallContext, ProviderFailed
 from parlour_sdk.protocol.content import TextElement
 from parlour_sdk.protocol.resources import ToolResource
 from parlour_sdk.protocol.tools import ToolDetail, ToolOutcome
@@ -27,7 +27,7 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class ToolRequest:
-    asking: Asking
+    asking: CallContext
     tool_name: str
     parameters: dict[str, Any]
 
@@ -55,7 +55,7 @@ class ScriptedTools:
             source="native",
         )
 
-    async def call(self, asking: Asking, tool_name: str, parameters: dict[str, Any]) -> ToolOutcome:
+    async def call(self, asking: CallContext, tool_name: str, parameters: dict[str, Any]) -> ToolOutcome:
         tool = self._tool(tool_name)
         self.requests.append(ToolRequest(asking, tool_name, parameters))
         given = tool.function(parameters)

@@ -4,8 +4,8 @@ import asyncio
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import field
 
-from parlour.core.platforms.api import PlatformApi, Taken
-from parlour.core.platforms.manifest import AdapterManifest, Limits
+from parlour.core.platforms.api import IsKnownMessage, PlatformApi
+from parlour.core.platforms.manifest import AdapterManifest, PlatformLimits
 from parlour.core.platforms.port import Adapter, PlatformRefused, PlatformUncertain
 from parlour.testing.fake_platform import manifest
 from parlour_sdk.protocol.chain import MessageChain, Platform, chain_text
@@ -16,7 +16,9 @@ from parlour_sdk.values import dataclass
 from .world import World
 
 BOT = "growing"
-LIMITS = Limits(text=4000, sends_per_second=50, edits_per_second=20, group_calls_per_minute=600, calls_per_second=30)
+LIMITS = PlatformLimits(
+    text=4000, sends_per_second=50, edits_per_second=20, group_calls_per_minute=600, calls_per_second=30
+)
 
 
 @dataclass(slots=True)
@@ -79,7 +81,7 @@ class SimulatedApi(PlatformApi):
         target_id: str,
         chain: MessageChain,
         idempotency_key: str,
-        taken: Taken,
+        taken: IsKnownMessage,
         thread_id: str = "",
     ) -> MessageResult | None:
         await self._world.pause()
@@ -142,21 +144,21 @@ class SimulatedBots:
     def manifest(self, bot_id: str) -> AdapterManifest | None:
         return self._manifest if bot_id == BOT else None
 
-    def connected(self, bot_id: str) -> bool:
+    def is_connected(self, bot_id: str) -> bool:
         return bot_id == BOT
 
-    async def until_connected(self, bot_id: str) -> None:
+    async def wait_connected(self, bot_id: str) -> None:
         if bot_id != BOT:
             await asyncio.Event().wait()
 
-    def sending(self, bot_id: str) -> AbstractContextManager[None]:
+    def track_send(self, bot_id: str) -> AbstractContextManager[None]:
         return nullcontext()
 
-    def refused(self, bot_id: str, chat: str, reason: str) -> None:
+    def record_rejected(self, bot_id: str, chat: str, reason: str) -> None:
         """Nobody looks at it."""
 
-    def unanswered(self, bot_id: str, chat: str, reason: str) -> None:
+    def record_unacknowledged(self, bot_id: str, chat: str, reason: str) -> None:
         """Nobody looks at it."""
 
-    def taken(self, bot_id: str, chat: str) -> None:
+    def record_accepted(self, bot_id: str, chat: str) -> None:
         """Nobody looks at it."""

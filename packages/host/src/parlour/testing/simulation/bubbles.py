@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from parlour.core.delivery.rendering.repeats import is_marked, unmarked
+from parlour.core.delivery.rendering.repeat_notes import has_repeat_note, without_repeat_note
 from parlour.core.encoding import loads
 from parlour.core.journal import Row, Select, where
 from parlour.core.store.tables import APPROVALS, OUTBOX, RUN_EVENTS
@@ -28,10 +28,10 @@ def _check_row(row: Row, shown: dict[str, list[Bubble]], allowed_repeats: int) -
     message, copies = loads(row["payload"])["message"], shown[row["outbox_id"]]
     named = f"{row['kind']} {row['outbox_id']}"
     require(len(copies) <= 1 + allowed_repeats, f"{named} is shown {len(copies)} times")
-    require(all(is_marked(each.first) for each in copies[1:]), f"a repetition of {named} is marked")
+    require(all(has_repeat_note(each.first) for each in copies[1:]), f"a repetition of {named} is marked")
     if row["state"] != "sent":
         return
-    texts = [unmarked(each.text).rstrip() for each in [*copies, *shown.get(message.get("edits"), ())]]
+    texts = [without_repeat_note(each.text).rstrip() for each in [*copies, *shown.get(message.get("edits"), ())]]
     question = message.get("approval", {}).get("status") == "pending"
     require(question or message["content"].rstrip() in texts, f"{named} is whole on the platform")
 

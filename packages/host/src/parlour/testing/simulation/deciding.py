@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import field
 
-from parlour.core.delivery.rendering.buttons import ACTION_ID
-from parlour.core.model.event import EventContext, EventEnvelope, Party
+from parlour.core.delivery.rendering.buttons import APPROVAL_ACTION_ID
+from parlour.core.model.event import EventContext, EventEnvelope, Participant
 from parlour_sdk.values import dataclass
 
 from .bot import BOT, Bubble, Chats
@@ -44,7 +44,7 @@ class Decision:
 
     def event(self) -> EventEnvelope:
         here = {"chat_type": "group", "chat_id": self.bubble.chat_id}
-        press = {"action_id": ACTION_ID, "value": self.words, "message_id": self.bubble.message_id}
+        press = {"action_id": APPROVAL_ACTION_ID, "value": self.words, "message_id": self.bubble.message_id}
         return EventEnvelope(
             event_id=self.event_id,
             event_type="interaction.received" if self.pressed else "message.received",
@@ -53,7 +53,7 @@ class Decision:
             context=EventContext(self.event_id),
             surface="platform",
             bot_id=BOT,
-            actor=Party("user", self.person),
+            actor=Participant("user", self.person),
             input={} if self.pressed else {"text": self.words},
             data={**here, **press} if self.pressed else here,
         )

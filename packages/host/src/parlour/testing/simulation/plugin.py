@@ -6,8 +6,8 @@ from collections.abc import AsyncGenerator
 from typing import Any
 
 from parlour.core.actions.gate import Gate
-from parlour.core.errors import Refused
-from parlour.core.model.ports import PluginLost, PluginUnavailable
+from parlour.core.errors import CallRejected
+from parlour.core.model.ports import PluginDisconnected, PluginUnavailable
 
 from .world import World
 
@@ -72,14 +72,14 @@ class SimulatedPlugin:
         if behaviour == "slow":
             await asyncio.sleep(SLOW_SECONDS)
         if behaviour == "crash_once" and context["runtime"]["attempt"] == 1:
-            raise PluginLost("crashed")
+            raise PluginDisconnected("crashed")
         if behaviour == "remember":
             await self._call("state_set", run_id, 1, scope="conversation", key="seen", value=text)
         if behaviour in ("act", "act_and_crash"):
             await self._call("call_tool", run_id, 1, tool_name="lamp", parameters={"text": text})
             await self._call("state_set", run_id, 2, scope="conversation", key="acted", value=text)
         if behaviour == "act_and_crash" and context["runtime"]["attempt"] == 1:
-            raise PluginLost("crashed")
+            raise PluginDisconnected("crashed")
         if behaviour == "delegate":
             event = {"input": {"text": f"work on {text}"}}
             await self._call("run_create", run_id, 1, agent_id="agent", event=event, queue=True)
@@ -95,7 +95,7 @@ class SimulatedPlugin:
                 yield delta(word + " ")
                 await self._world.pause(0.3)
         if behaviour == "crash":
-            raise PluginLost("crashed")
+            raise PluginDisconnected("crashed")
         if behaviour == "hang":
             yield delta("wait ")
             await asyncio.sleep(10_000)
@@ -124,7 +124,7 @@ class SimulatedPlugin:
         request = {"run_id": run_id, "call_id": f"{run_id}:{number}", **arguments}
         try:
             return await self.gate.call(PLUGIN, called, request)
-        except Refused:
+        except CallRejected:
             return {}  # it carries on regardless, as a bad plugin would
 
 
@@ -145,7 +145,7 @@ class SimulatedStream:
             async for result in self._results:
                 self._parts.append(result)
                 self._wake.set()
-        except PluginLost as lost:
+        except PluginDisconnected as lost:
             self._failure = self._failure or lost
         self._ended = True
         self._wake.set()
@@ -166,7 +166,7 @@ class SimulatedStream:
         return []
 
     def _aborted(self) -> bool:
-        return self._failure is not None and not isinstance(self._failure, PluginLost)
+        return self._failure is not None and not isinstance(self._failure, PluginDisconnected)
 
     def abort(self, error: BaseException) -> None:
         if not self._aborted():

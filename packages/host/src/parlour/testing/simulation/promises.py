@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from parlour.core.encoding import loads
 from parlour.core.journal import Row, Select
 from parlour.core.runs.recovery import INTERRUPTED
-from parlour.core.runs.retry_policy import ATTEMPTS, DEATHS_BEFORE_ALONE
-from parlour.core.store.ledger import ACTIVE
+from parlour.core.runs.retry_policy import CRASHES_BEFORE_TRIAL, MAX_FAILURES
+from parlour.core.store.ledger import ACTIVE_STATUSES
 from parlour.core.store.tables import ARTIFACTS, EVENTS, INBOX, OUTBOX, OUTCOMES, RUN_EVENTS, RUNS, TRANSCRIPT
 from parlour_sdk.values import dataclass
 
@@ -107,7 +107,7 @@ def check_quarantine(read: Callable[[Select], list[Row]], in_flight: Sequence[fr
             continue
         deaths = [events for events in in_flight if seq in events]
         alone = [events for events in deaths if len(events) == 1]
-        blamed = len(alone) == len(deaths) >= ATTEMPTS or len(deaths) > DEATHS_BEFORE_ALONE
+        blamed = len(alone) == len(deaths) >= MAX_FAILURES or len(deaths) > CRASHES_BEFORE_TRIAL
         require(blamed, f"event {seq} is not blamed for {len(deaths)} deaths of the Host")
 
 
@@ -123,7 +123,7 @@ def check_poison(read: Callable[[Select], list[Row]], said: list[Said], in_fligh
             notices = [row for row in facts.outbox if row["conversation_id"] == event["conversation_id"]]
             codes = [loads(row["payload"])["message"]["metadata"]["notice"] for row in notices]
             require(codes == ["quarantined.host"], f"the sender is told that the Host stopped each time, not {codes}")
-    require(len(in_flight) == DEATHS_BEFORE_ALONE + 1, f"the Host died {len(in_flight)} times")
+    require(len(in_flight) == CRASHES_BEFORE_TRIAL + 1, f"the Host died {len(in_flight)} times")
     require(len(in_flight[-1]) == 1, "nothing else was in flight when the message was tried alone")
 
 
@@ -184,7 +184,7 @@ def _check_numbers(facts: Facts) -> None:
 def _check_runs(facts: Facts) -> None:
     attempts: Counter[int] = Counter()
     for run in facts.runs:
-        require(run["status"] not in ACTIVE, f"run {run['run_id']} is over")
+        require(run["status"] not in ACTIVE_STATUSES, f"run {run['run_id']} is over")
         attempts[run["event_seq"]] += not run["rerun_of"]
         said = [row for row in facts.outbox if row["kind"] == "message"]
         done = [row for row in facts.run_events if row["type"] != "approval.decided"]  # people take their time
@@ -192,7 +192,7 @@ def _check_runs(facts: Facts) -> None:
             late = row["run_id"] == run["run_id"] and row["created_at"] > run["finished_at"]
             require(not late, "nothing of a run appears after its end")
     for seq, count in attempts.items():
-        require(count <= ATTEMPTS + DEATHS_BEFORE_ALONE, f"event {seq} was tried {count} times")
+        require(count <= MAX_FAILURES + CRASHES_BEFORE_TRIAL, f"event {seq} was tried {count} times")
 
 
 def _check_reruns(facts: Facts) -> None:

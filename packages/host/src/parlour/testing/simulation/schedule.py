@@ -8,17 +8,17 @@ from contextlib import suppress
 from dataclasses import field
 from functools import partial
 
-from parlour.app.core import Core, Ports, build_core
+from parlour.app.core import Core, CorePorts, build_core
 from parlour.core.config.routes import Route
-from parlour.core.errors import Refused
+from parlour.core.errors import CallRejected
 from parlour.core.journal import Select, StorageFailed, one_of, where
 from parlour.core.model.agent import Agent
-from parlour.core.model.event import EventContext, EventEnvelope, Party
+from parlour.core.model.event import EventContext, EventEnvelope, Participant
 from parlour.core.model.providers import Providers
 from parlour.core.model.resource_policy import ResourcePolicy
-from parlour.core.reruns.reruns import Wish
-from parlour.core.runs.session import Ending
-from parlour.core.store.retention import Retention, Terms
+from parlour.core.reruns.reruns import RerunOptions
+from parlour.core.runs.session import RunTermination
+from parlour.core.store.retention import Retention, RetentionPeriods
 from parlour.core.store.tables import APPROVALS, INBOX, OUTBOX, RUNS
 from parlour_sdk.values import dataclass
 
@@ -178,13 +178,13 @@ def _bury(loop: SeededLoop, world: World) -> None:
 async def _life(world: World, plan: Plan) -> None:
     plugin = SimulatedPlugin(world)
     core = build_core(
-        Ports(
+        CorePorts(
             journal=SimulatedJournal(world),
             plugins=plugin,
             clock=SimulatedClock(world),
             ids=SimulatedIds(world),
             surfaces={"sim": SimulatedPlatform(world)},
-            handovers=world.handovers,
+            send_log=world.handovers,
             bots=SimulatedBots(world, plan.chats),
             objects=world.objects,
             providers=Providers(tools=SimulatedTools(world)),
@@ -203,7 +203,7 @@ async def _life(world: World, plan: Plan) -> None:
     people.append(asyncio.create_task(_clean(core, world)))
     tell = partial(_tell, core)
     deciding = asyncio.create_task(plan.deciders.look(world, plan.chats, tell))
-    await _patiently(core.take_up)
+    await _patiently(core.recover)
     working = asyncio.create_task(SimulatedWorker(world, core.gate).serve())
     await asyncio.gather(*people)
     while not _at_rest(core, world):
@@ -230,7 +230,7 @@ async def _configure(core: Core, world: World) -> None:
         )
         await _patiently(lambda: core.agents.add(agent))
     for bot_id in ("bot", BOT):
-        if not core.routes.of(bot_id):
+        if not core.routes.in_match_order(bot_id):
             routes = [Route("message.*", "agent", {"agent_id": "agent"}), Route("*", "drop")]
             await _patiently(partial(core.routes.replace, bot_id, routes))
 
@@ -255,7 +255,7 @@ async def _say(core: Core, plan: Plan, number: int, world: World) -> None:
         agent_id="agent" if direct else "",
         bot_id="" if direct else BOT if grows else "bot",
         principal="key:1" if direct else "",
-        actor=Party("user", said.person, said.person),
+        actor=Participant("user", said.person, said.person),
         input={"text": said.text},
         data={"chat_type": "group", "chat_id": said.chat, "mentions_bot": True} if grows else {},
     )
@@ -283,7 +283,7 @@ async def _control(core: Core, plan: Plan, world: World) -> None:
         surface="webui",
         agent_id="agent",
         principal="key:1",
-        actor=Party("user", "ann"),
+        actor=Participant("user", "ann"),
         input={"text": world.dice.choice(("/new", "/stop"))},
     )
     await _patiently(lambda: core.gateway.ingest(event))
@@ -296,23 +296,25 @@ async def _rerun(core: Core, plan: Plan, world: World) -> None:
     if over:
         plan.reruns -= 1
         run = world.dice.choice(over)
-        with suppress(Refused):
-            await _patiently(lambda: core.reruns.begin(run, Wish()))
+        with suppress(CallRejected):
+            await _patiently(lambda: core.reruns.start(run, RerunOptions()))
 
 
 async def _clean(core: Core, world: World) -> None:
     """The clean-up goes on beside everything; nothing is old enough to go but what is nobody's."""
     await asyncio.sleep(world.dice.random() * 0.5)
-    retention = Retention(SimulatedJournal(world), core.artifacts, SimulatedClock(world), Terms(0, 0, 0, 0))
-    await _patiently(retention.once)
+    retention = Retention(SimulatedJournal(world), core.artifacts, SimulatedClock(world), RetentionPeriods(0, 0, 0, 0))
+    await _patiently(retention.run_once)
 
 
 async def _cancel(core: Core, plan: Plan, world: World) -> None:
     await asyncio.sleep(world.dice.random() * 0.4)
     for session in core.sessions.all()[:1]:
         plan.cancels -= 1
-        with suppress(Refused):
-            await core.control.cancel(session.run_id, Ending("cancelled", "cancelled", "a person cancelled the run"))
+        with suppress(CallRejected):
+            await core.control.cancel(
+                session.run_id, RunTermination("cancelled", "cancelled", "a person cancelled the run")
+            )
 
 
 def _at_rest(core: Core, world: World) -> bool:

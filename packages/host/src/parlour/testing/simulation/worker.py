@@ -6,7 +6,7 @@ from contextlib import aclosing
 from typing import Any
 
 from parlour.core.actions.gate import Gate
-from parlour.core.errors import Refused
+from parlour.core.errors import CallRejected
 from parlour_sdk.protocol.manifest import PluginPermissions
 
 from .world import World
@@ -77,7 +77,7 @@ class SimulatedWorker:
             ) as told:
                 async for each in told:
                     yield each
-        except Refused:
+        except CallRejected:
             return  # it is not registered any more
 
     async def _ask(self, action: str, **arguments: Any) -> dict[str, Any]:
@@ -85,7 +85,7 @@ class SimulatedWorker:
         while True:
             try:
                 return await self._gate.call(WORKER, action, self._request(**arguments))
-            except Refused as refusal:
+            except CallRejected as refusal:
                 if refusal.code != "runtime_error":
                     return {}
             await asyncio.sleep(0.5)

@@ -7,10 +7,10 @@ from dataclasses import field
 from typing import Any, NoReturn
 
 from parlour.core.journal import Receipt, Row, Search, Select, StorageFailed, Unit, where
-from parlour.core.model.outbox_row import Outgoing
-from parlour.core.model.ports import SendRefused, Sent
+from parlour.core.model.outbox_row import OutboxRow
+from parlour.core.model.ports import SendReceipt, SendRefused
 from parlour.core.store.tables import INBOX
-from parlour.core.system import compose
+from parlour.core.system import make_uuid7
 from parlour.testing.memory_handovers import MemoryHandovers
 from parlour.testing.memory_journal import MemoryDatabase
 from parlour.testing.memory_objects import MemoryObjects
@@ -89,7 +89,7 @@ class World:
 
     def new_id(self) -> str:
         self._ids += 1
-        return compose(self.clock(), self._ids)
+        return make_uuid7(self.clock(), self._ids)
 
     def clock(self) -> int:
         return EPOCH + int(self.loop_time() * 1000)
@@ -167,18 +167,18 @@ class SimulatedPlatform:
     def __init__(self, world: World) -> None:
         self._world = world
 
-    def repeatable(self, outgoing: Outgoing) -> bool:
+    def is_idempotent(self, outgoing: OutboxRow) -> bool:
         return self._world.idempotent
 
-    def line(self, outgoing: Outgoing) -> str:
+    def serialization_key(self, outgoing: OutboxRow) -> str:
         return "" if self._world.idempotent else outgoing.bot_id
 
-    async def ready(self, outgoing: Outgoing) -> None:
+    async def wait_until_sendable(self, outgoing: OutboxRow) -> None:
         await self._world.pause()
 
-    async def turn(self, outgoing: Outgoing) -> None: ...
+    async def acquire(self, outgoing: OutboxRow) -> None: ...
 
-    async def send(self, outgoing: Outgoing) -> Sent:
+    async def send(self, outgoing: OutboxRow) -> SendReceipt:
         world = self._world
         world.tries[outgoing.outbox_id] += 1
         world.under_way.add(outgoing.outbox_id)
@@ -188,7 +188,7 @@ class SimulatedPlatform:
         finally:
             world.under_way.discard(outgoing.outbox_id)
 
-    async def _take(self, outgoing: Outgoing) -> Sent:
+    async def _take(self, outgoing: OutboxRow) -> SendReceipt:
         world = self._world
         await world.point("send:before")
         await world.pause()
@@ -202,12 +202,12 @@ class SimulatedPlatform:
         if luck > 0.97:
             world.lost_answers += 1
             raise OSError("the connection was cut")
-        return Sent(f"platform-{len(world.shown)}")
+        return SendReceipt(f"platform-{len(world.shown)}")
 
-    async def find(self, outgoing: Outgoing) -> Sent | None:
+    async def find_sent(self, outgoing: OutboxRow) -> SendReceipt | None:
         await self._world.pause()
         known = any(shown.outbox_id == outgoing.outbox_id for shown in self._world.shown)
-        return Sent("found") if known and self._world.answers_questions else None
+        return SendReceipt("found") if known and self._world.answers_questions else None
 
 
 class SimulatedTools(ScriptedTools):
@@ -225,6 +225,6 @@ class SimulatedTools(ScriptedTools):
         return "on"
 
 
-def _shown(outgoing: Outgoing) -> Shown:
+def _shown(outgoing: OutboxRow) -> Shown:
     text: Any = outgoing.message["content"]
     return Shown(outgoing.outbox_id, outgoing.conversation_id, str(text), outgoing.possibly_repeated)

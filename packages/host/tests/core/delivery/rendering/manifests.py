@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from parlour.core.platforms.manifest import AdapterManifest, Components, Limits
+from parlour.core.platforms.manifest import AdapterManifest, ComponentKinds, PlatformLimits
 
 EVERYTHING = ["Plain", "At", "AtAll", "Image", "Voice", "File", "Video", "Quote", "Face", "Forward"]
 
@@ -17,7 +17,7 @@ def manifest(
         description={"en_US": "Fake"},
         modes={},
         supported_events=["message.received"],
-        components=Components(receive=[], send=EVERYTHING if send is None else send),
-        limits=Limits(**limits),
+        components=ComponentKinds(receive=[], send=EVERYTHING if send is None else send),
+        limits=PlatformLimits(**limits),
         **{"supported_apis": ["send_message"], "dialect": "markdown", **fields},
     )

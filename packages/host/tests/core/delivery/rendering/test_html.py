@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parlour.core.delivery.rendering.html import html
+from parlour.core.delivery.rendering.html import to_html
 from parlour.core.delivery.rendering.parts import render
 
 from .manifests import manifest
@@ -49,7 +49,7 @@ def test_every_part_is_whole_and_within_the_limit(text: str, limit: int) -> None
 @settings(deadline=None, max_examples=40)
 @given(st.text("<>&\"'*_`[]()#-| \nab", max_size=80))
 def test_whatever_a_model_writes_no_other_tag_comes_out(text: str) -> None:
-    check(html(text))
+    check(to_html(text))
 
 
 @pytest.mark.parametrize(
@@ -69,4 +69,4 @@ def test_whatever_a_model_writes_no_other_tag_comes_out(text: str) -> None:
     ],
 )
 def test_markdown_becomes(markdown: str, expected: str) -> None:
-    assert html(markdown) == expected
+    assert to_html(markdown) == expected

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from parlour.core.delivery.rendering.parts import Part, render
-from parlour.core.delivery.rendering.repeats import MARK, MARKS
+from parlour.core.delivery.rendering.parts import MessagePart, render
+from parlour.core.delivery.rendering.repeat_notes import DEFAULT_REPEAT_NOTE, REPEAT_NOTES
 from parlour.core.delivery.rendering.text_length import MEASURES
 from parlour.core.model.delivery_policy import DeliveryPolicy
 from parlour_sdk.protocol.chain import MessageChain
@@ -20,11 +20,11 @@ PICTURE = {"artifact_id": "a1", "artifact_type": "image", "mime_type": "image/pn
 PAPER = {"artifact_id": "a2", "artifact_type": "file", "mime_type": "application/pdf", "name": "paper.pdf"}
 
 
-def kinds(parts: list[Part]) -> list[list[str]]:
+def kinds(parts: list[MessagePart]) -> list[list[str]]:
     return [[component["type"] for component in part.chain] for part in parts]
 
 
-def shown(part: Part) -> str:
+def shown(part: MessagePart) -> str:
     return "".join(component.get("text", "") for component in part.chain)
 
 
@@ -36,7 +36,7 @@ def test_plain_text_arrives_as_it_was_written(text: str, limit: int) -> None:
     parts = render({"content": text}, manifest(limit))
     blank = "".join(text.split())
     assert "".join("".join(part.text for part in parts).split()) == blank
-    if len(text) <= limit - len(MARK):  # room for the words that a repetition carries
+    if len(text) <= limit - len(DEFAULT_REPEAT_NOTE):  # room for the words that a repetition carries
         assert [shown(part) for part in parts] == [text]
 
 
@@ -123,10 +123,10 @@ elements = st.one_of(
 def test_the_names_of_those_who_are_mentioned_count_as_words(content: list[Any], unit: str) -> None:
     for part in render({"content": content}, manifest(120, unit)):
         written = "".join(each.get("text") or f"@{each.get('display') or each['target']}" for each in worded(part))
-        assert all(MEASURES[unit](written + mark) <= 120 for mark in MARKS)  # type: ignore[index]
+        assert all(MEASURES[unit](written + mark) <= 120 for mark in REPEAT_NOTES)  # type: ignore[index]
 
 
-def worded(part: Part) -> list[dict[str, Any]]:
+def worded(part: MessagePart) -> list[dict[str, Any]]:
     return [each for each in part.chain if each["type"] in ("Plain", "At")]
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parlour.core.delivery.rendering.parts import render
-from parlour.core.delivery.rendering.plain import plain
+from parlour.core.delivery.rendering.plain import to_plain_text
 
 from .manifests import manifest
 
@@ -42,7 +42,7 @@ def test_markdown_is_laid_out_as_plain_text(text: str, shown: str) -> None:
 
 @given(st.text(alphabet="ab *_`#>-|[]()1.\n\\~!", max_size=120))
 def test_any_text_is_rendered_and_without_markup_it_is_itself(text: str) -> None:
-    shown = plain(text)
+    shown = to_plain_text(text)
     assert shown.startswith(text[: len(text) - len(text.lstrip())])
     for word in ("a", "b"):
         assert shown.count(word) <= text.count(word) * 2

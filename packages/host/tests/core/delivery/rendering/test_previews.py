@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parlour.core.delivery.rendering.parts import Part, render
+from parlour.core.delivery.rendering.parts import MessagePart, render
 from parlour.core.model.delivery_policy import DeliveryPolicy
 
 from .manifests import manifest
@@ -20,11 +20,11 @@ def cut(content: Any, **fields: Any) -> dict[str, Any]:
     return {"content": content, "metadata": {"cut": True, "whole": "whole"}, "artifact_refs": [FILE], **fields}
 
 
-def texts(parts: list[Part]) -> list[str]:
+def texts(parts: list[MessagePart]) -> list[str]:
     return [component["text"] for part in parts for component in part.chain if component["type"] == "Plain"]
 
 
-def kinds(parts: list[Part]) -> list[list[str]]:
+def kinds(parts: list[MessagePart]) -> list[list[str]]:
     return [[component["type"] for component in part.chain] for part in parts]
 
 

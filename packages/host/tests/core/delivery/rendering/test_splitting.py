@@ -9,7 +9,7 @@ import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parlour.core.delivery.rendering.split import GRAPHEME, Piece, split
+from parlour.core.delivery.rendering.split import GRAPHEME, TextPiece, split
 from parlour.core.delivery.rendering.text_length import MEASURES
 
 FAMILY = "👩\u200d👩\u200d👧\u200d👦"
@@ -30,7 +30,7 @@ texts = st.lists(st.one_of(lines, fences, tables), min_size=1, max_size=8).map("
 units = st.sampled_from(["characters", "utf16", "bytes"])
 
 
-def pieces(text: str, limit: int, unit: str = "characters") -> list[Piece]:
+def pieces(text: str, limit: int, unit: str = "characters") -> list[TextPiece]:
     """No more than there can be, so that a splitter that stands still fails and does not hang."""
     return list(islice(split(text, limit, MEASURES[unit]), len(text) + 2))  # type: ignore[index]
 
@@ -40,7 +40,7 @@ def pieces(text: str, limit: int, unit: str = "characters") -> list[Piece]:
 def test_pieces_join_to_the_whole_and_none_is_over_the_limit(text: str, limit: int, unit: str) -> None:
     cut = pieces(text, limit, unit)
     assert "".join(piece.text for piece in cut) == text
-    assert all(MEASURES[unit](piece.shown) <= limit for piece in cut)  # type: ignore[index]
+    assert all(MEASURES[unit](piece.shown_text) <= limit for piece in cut)  # type: ignore[index]
     assert all(piece.text for piece in cut) or text == ""
 
 
@@ -67,7 +67,7 @@ def test_every_fence_that_a_piece_opens_is_closed_in_it_and_code_stays_code(
     text: str, ends: bool, limit: int, unit: str
 ) -> None:
     whole = text if ends else f"{text}\n```sh\n{'ls -l; ' * 20}"
-    cut = [code(piece.shown) for piece in pieces(whole, limit, unit)]
+    cut = [code(piece.shown_text) for piece in pieces(whole, limit, unit)]
     assert len(cut) == 1 or not any(unclosed for _, unclosed in cut)
     assert "".join(seen for seen, _ in cut) == code(whole)[0]
 
@@ -76,8 +76,8 @@ def test_every_fence_that_a_piece_opens_is_closed_in_it_and_code_stays_code(
 @given(st.text("`~ \na"), st.text("`~ \na", min_size=64), st.integers(64, 100))
 def test_of_whatever_fences_are_made_no_piece_leaves_one_open(first: str, text: str, limit: int) -> None:
     cut = pieces(first + text, limit)
-    closable = [piece for piece in cut if re.search("`{11}|~{11}", piece.shown) is None]
-    assert len(cut) == 1 or not any(code(piece.shown)[1] for piece in closable)
+    closable = [piece for piece in cut if re.search("`{11}|~{11}", piece.shown_text) is None]
+    assert len(cut) == 1 or not any(code(piece.shown_text)[1] for piece in closable)
 
 
 @pytest.mark.parametrize("marker", ["```", "~~~", "`````"])
@@ -86,12 +86,12 @@ def test_the_line_that_closes_a_fence_is_never_torn(marker: str, first: str) -> 
     for count in range(2940, 2990):
         text = f"{marker}json\n{first}{'y' * count}\n{marker}\n\nafter {'z ' * 1000}"
         cut = pieces(text, 2980)
-        assert all(code(piece.shown)[1] is False for piece in cut)
-        assert [line for piece in cut for line in piece.shown.split("\n") if line[:1] == marker[0]] in (
+        assert all(code(piece.shown_text)[1] is False for piece in cut)
+        assert [line for piece in cut for line in piece.shown_text.split("\n") if line[:1] == marker[0]] in (
             [f"{marker}json", marker],
             [f"{marker}json", marker] * 2,
         )
-        assert all(code(piece.shown)[0] == "" or len(code(piece.shown)[0]) >= 20 for piece in cut)
+        assert all(code(piece.shown_text)[0] == "" or len(code(piece.shown_text)[0]) >= 20 for piece in cut)
 
 
 @settings(deadline=None, max_examples=100)
@@ -100,8 +100,8 @@ def test_every_piece_takes_some_of_the_text_however_little_a_message_holds(text:
     cut = pieces(text, limit, unit)
     assert "".join(piece.text for piece in cut) == text
     assert all(piece.text for piece in cut) or text == ""
-    over = [piece for piece in cut if MEASURES[unit](piece.shown) > limit]  # type: ignore[index]
-    assert all(len(piece.shown) == 1 for piece in over)
+    over = [piece for piece in cut if MEASURES[unit](piece.shown_text) > limit]  # type: ignore[index]
+    assert all(len(piece.shown_text) == 1 for piece in over)
 
 
 @settings(deadline=None, max_examples=60)
@@ -126,7 +126,7 @@ def test_code_that_is_cut_is_opened_again_in_its_language(limit: int, count: int
     code = "".join(f"line {number}\n" for number in range(count))
     cut = pieces(f"Look:\n\n```python\n{code}```\n\nThat was it.", limit)
     for piece in cut:
-        shown = piece.shown
+        shown = piece.shown_text
         assert shown.count("```") % 2 == 0
         if "line " in shown:
             assert "```python\nline" in shown
@@ -156,7 +156,7 @@ def test_code_that_fits_is_moved_whole_into_the_next_message() -> None:
     text = "word " * 12 + "\n```\n" + "x = 1\n" * 8 + "```\nafter"
     cut = pieces(text, 100)
     assert [piece.text.count("```") for piece in cut] == [0, 2]
-    assert all(not piece.opened and not piece.closed for piece in cut)
+    assert all(not piece.prefix and not piece.suffix for piece in cut)
 
 
 @pytest.mark.parametrize("whole", [LINK, "@somebody", "**bold words**", "https://example.org/a/b"])
@@ -182,8 +182,8 @@ def test_a_table_that_fits_stays_whole_and_a_larger_one_is_cut_between_rows() ->
 
 def test_a_fence_that_is_never_closed_is_closed_where_it_is_cut() -> None:
     cut = pieces("```js\n" + "let a = 1\n" * 30, 100)
-    assert all(piece.shown.startswith("```js\n") for piece in cut)
-    assert all(piece.closed for piece in cut[:-1])
+    assert all(piece.shown_text.startswith("```js\n") for piece in cut)
+    assert all(piece.suffix for piece in cut[:-1])
 
 
 @pytest.mark.parametrize("unit", ["characters", "utf16", "bytes"])

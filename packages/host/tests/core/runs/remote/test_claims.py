@@ -5,10 +5,10 @@ import asyncio
 import pytest
 
 from parlour.core.encoding import loads
-from parlour.core.errors import Refused
+from parlour.core.errors import CallRejected
 from parlour.core.journal import Receipt, Unit
 from parlour.core.model.agent import Agent
-from parlour.core.runs.session import Ending
+from parlour.core.runs.session import RunTermination
 from parlour.core.store.tables import AUDIT, INBOX, OUTBOX, OUTCOMES, QUEUE, RUNS, STATE, TRANSCRIPT
 
 from ...support import BreakableJournal, World, make_agent, settle, until
@@ -437,7 +437,7 @@ async def test_a_worker_that_listens_is_told_of_runs_and_nobody_polls() -> None:
 async def test_nobody_listens_for_the_runtime_of_another_plugin() -> None:
     world = await workshop()
     await register(world)
-    with pytest.raises(Refused, match="no runtime"):
+    with pytest.raises(CallRejected, match="no runtime"):
         async for _ in world.core.gate.stream(OTHER, "runtime_wakeups", {"call_id": "c:1", "runtime_id": "anvil"}):
             pass
 
@@ -496,7 +496,7 @@ async def test_a_run_that_is_cancelled_while_it_is_being_queued_is_over() -> Non
             receipt = await super().commit(unit)
             if unit.name == "run.queue":
                 for session in world.core.sessions.all():
-                    session.stop(Ending("cancelled", "cancelled", "a person cancelled it"))
+                    session.stop(RunTermination("cancelled", "cancelled", "a person cancelled it"))
             return receipt
 
     world = await workshop(journal=Cancelling())
@@ -525,7 +525,7 @@ async def test_whoever_cancels_a_run_that_can_not_be_queued_does_not_wait_for_ev
             if unit.name == "run.queue" and self.cancelled is None:
                 self.broken["run.queue"] = 1
                 run_id = world.core.sessions.all()[0].run_id
-                ending = Ending("cancelled", "cancelled", "a person cancelled it")
+                ending = RunTermination("cancelled", "cancelled", "a person cancelled it")
                 self.cancelled = asyncio.create_task(world.core.control.cancel(run_id, ending))
                 await settle()
             return await super().commit(unit)

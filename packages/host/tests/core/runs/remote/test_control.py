@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from parlour.core.encoding import loads
-from parlour.core.model.resource_policy import ResourcePolicy, Rule, Sender
+from parlour.core.model.resource_policy import ResourcePolicy, Rule, SenderCondition
 from parlour.core.store.tables import INBOX, OUTBOX, OUTCOMES, RUNS, TRANSCRIPT
 from parlour_sdk.protocol.manifest import PluginPermissions
 
@@ -118,7 +118,7 @@ async def test_a_created_run_has_no_more_than_the_agent() -> None:
 
 
 async def test_a_run_that_a_run_creates_acts_for_its_sender_with_no_more_than_either() -> None:
-    policy = replace(GRANTED, rules=(Rule(Sender(users=("ann",)), deny={"tools": "*"}),))
+    policy = replace(GRANTED, rules=(Rule(SenderCondition(users=("ann",)), deny={"tools": "*"}),))
     world = await equipped(policy)
     await world.say("do it", actor="ann")
     parent = await world.plugins.next_run()

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parlour.core.encoding import loads
-from parlour.core.errors import Refused
+from parlour.core.errors import CallRejected
 from parlour.core.journal import Receipt, Select, Unit
-from parlour.core.store.ledger import ACTIVE, TRANSITIONS
+from parlour.core.store.ledger import ACTIVE_STATUSES, TRANSITIONS
 from parlour.core.store.tables import INBOX, OUTBOX, QUEUE, RUNS
 
 from ...conftest import virtual_loop
@@ -102,7 +102,7 @@ class Shop:
     async def _refusal(self, name: str, held: Held) -> str:
         try:
             await self._do(name, held)
-        except Refused as refused:
+        except CallRejected as refused:
             return refused.message
         return ""
 
@@ -144,7 +144,7 @@ class Shop:
         assert [text for text in shown if text.strip(".")] == spoken
 
     async def to_the_end(self) -> None:
-        while active := [row["run_id"] for row in self.world.rows(RUNS) if row["status"] in ACTIVE]:
+        while active := [row["run_id"] for row in self.world.rows(RUNS) if row["status"] in ACTIVE_STATUSES]:
             for run_id in active:  # one whose lease ends at this very moment is tried anew as another
                 await ask(self.world, BOARD, "run_cancel", target_run_id=run_id)
             await settle()

@@ -66,7 +66,7 @@ async def test_a_queued_run_that_can_not_be_read_at_first_is_taken_up_when_it_ca
         failures = 1
 
         async def read(self, query: Select) -> list[Row]:
-            if query.table is QUEUE and query.few and Failing.failures:
+            if query.table is QUEUE and query.point_read and Failing.failures:
                 Failing.failures -= 1
                 raise StorageFailed("storage_full", "the disk is full")
             return await super().read(query)
@@ -154,7 +154,7 @@ async def test_the_lane_of_a_claimed_run_is_held_across_a_restart() -> None:
 async def test_a_stop_of_the_host_leaves_parked_runs_alone() -> None:
     world = await workshop()
     held = await hold(world)
-    world.core.gateway.close()
+    world.core.gateway.stop_accepting()
     world.core.lanes.close()
     await world.core.lanes.join()
     assert await status(world, held.run_id) == "claimed"

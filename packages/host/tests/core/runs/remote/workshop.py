@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import Any
 
-from parlour.core.errors import Refused
+from parlour.core.errors import CallRejected
 from parlour.core.model.agent import Agent
 from parlour_sdk.protocol.manifest import PluginPermissions
 
@@ -32,10 +32,10 @@ async def ask(world: World, plugin: str, action: str, **arguments: Any) -> dict[
     return await world.core.gate.call(plugin, action, {"call_id": "call:1", **arguments})
 
 
-async def refusal(world: World, plugin: str, action: str, **arguments: Any) -> Refused:
+async def refusal(world: World, plugin: str, action: str, **arguments: Any) -> CallRejected:
     try:
         await ask(world, plugin, action, **arguments)
-    except Refused as refused:
+    except CallRejected as refused:
         return refused
     raise AssertionError(f"{action} was let through")
 
@@ -80,10 +80,10 @@ class Held:
     async def ask(self, action: str, **arguments: Any) -> dict[str, Any]:
         return await ask(self.world, self.plugin, action, target_run_id=self.run_id, lease=self.lease, **arguments)
 
-    async def refused(self, action: str, **arguments: Any) -> Refused:
+    async def refused(self, action: str, **arguments: Any) -> CallRejected:
         try:
             await self.ask(action, **arguments)
-        except Refused as refused:
+        except CallRejected as refused:
             return refused
         raise AssertionError(f"{action} was let through")
 

@@ -14,12 +14,12 @@ from pathlib import Path
 
 import psutil
 
-from parlour.core.config.mcp_servers import McpBook
+from parlour.core.config.mcp_servers import McpServerRepository
 from parlour.core.model.mcp_server import McpServer
 from parlour.core.secrets import SecretBox
 from parlour.core.system import SystemClock
-from parlour.core.tools.mcp import Status
-from parlour.providers.tools.mcp.connection import Pace
+from parlour.core.tools.mcp import McpServerStatus
+from parlour.providers.tools.mcp.connection import ReconnectPolicy
 from parlour.providers.tools.mcp.servers import McpServers
 from parlour.testing.memory_journal import MemoryJournal
 
@@ -28,7 +28,7 @@ INSTALLED = ROOT / ".tools" / "mcp-servers" / "node_modules" / "@modelcontextpro
 EVERYTHING = str(INSTALLED / "server-everything" / "dist" / "index.js")
 FILESYSTEM = str(INSTALLED / "server-filesystem" / "dist" / "index.js")
 HERE = Path(__file__).parent
-QUICK = Pace(start=60, first_pause=0.05, longest_pause=0.2, refresh=60, patience=60)
+QUICK = ReconnectPolicy(start=60, first_pause=0.05, longest_pause=0.2, refresh=60, patience=60)
 
 
 class Unsealed:
@@ -69,7 +69,7 @@ async def connecting(
 ) -> AsyncIterator[McpServers]:
     """Server ids are names."""
     clock = SystemClock()
-    book = McpBook(MemoryJournal(), clock)
+    book = McpServerRepository(MemoryJournal(), clock)
     for server in servers:
         await book.add(server)
     made = McpServers(book, secrets, clock, allowed, QUICK)
@@ -80,7 +80,7 @@ async def connecting(
         await made.close()
 
 
-async def settled(servers: McpServers, name: str, seconds: float = 60) -> Status:
+async def settled(servers: McpServers, name: str, seconds: float = 60) -> McpServerStatus:
     """How the first attempt came out."""
     async with asyncio.timeout(seconds):
         while (status := servers.status(name)).state == "connecting":  # noqa: ASYNC110 - it tells nobody

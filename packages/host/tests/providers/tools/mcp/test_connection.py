@@ -9,17 +9,17 @@ import pytest
 
 from parlour.core.model.providers import ProviderFailed
 from parlour.core.system import SystemClock
-from parlour.core.tools.mcp import Identity, Listing, RemoteTool, Wanted
-from parlour.providers.tools.mcp.connection import Connection, Pace
-from parlour.providers.tools.mcp.endpoint import Target
+from parlour.core.tools.mcp import McpListing, McpRequest, McpServerIdentity, McpTool
+from parlour.providers.tools.mcp.connection import McpConnection, ReconnectPolicy
+from parlour.providers.tools.mcp.endpoint import McpEndpoint
 from parlour.providers.tools.mcp.errors import ServerLost
 from parlour.providers.tools.mcp.worker_process import WorkerProcess
-from parlour.providers.tools.source import told
+from parlour.providers.tools.source import text_outcome
 from parlour_sdk.protocol.tools import ToolOutcome
 
-PATIENT = Pace(first_pause=3600, patience=60)
+PATIENT = ReconnectPolicy(first_pause=3600, patience=60)
 """Nothing happens by itself for an hour."""
-ACT = Wanted("tool", "act")
+ACT = McpRequest("tool", "act")
 
 
 class ToldWorker(WorkerProcess):
@@ -33,18 +33,18 @@ class ToldWorker(WorkerProcess):
         self._live = ""
 
     async def connect(
-        self, session: str, target: Target, start: float, refresh: float
-    ) -> AsyncGenerator[tuple[Identity, Listing], None]:
+        self, session: str, target: McpEndpoint, start: float, refresh: float
+    ) -> AsyncGenerator[tuple[McpServerIdentity, McpListing], None]:
         words = self._attempts.popleft() if self._attempts else ""
         if words:
             raise ServerLost(words)
         self._live = session
         self.lost.clear()
-        yield Identity("2026-07-28"), Listing((RemoteTool("act"),))
+        yield McpServerIdentity("2026-07-28"), McpListing((McpTool("act"),))
         await self.lost.wait()
         raise ServerLost("it went away")
 
-    async def ask(self, session: str, wanted: Wanted) -> ToolOutcome:
+    async def ask(self, session: str, wanted: McpRequest) -> ToolOutcome:
         if session != self._live:
             raise ServerLost("it is not connected any more", unsent=True)
         self.sessions.append(session)
@@ -53,17 +53,17 @@ class ToldWorker(WorkerProcess):
             self._live = ""
             self.lost.set()
             raise failure
-        return told("done")
+        return text_outcome("done")
 
 
 @asynccontextmanager
-async def connecting(worker: ToldWorker) -> AsyncIterator[Connection]:
-    made = Connection("server", lambda: Target("http"), worker, lambda: None, SystemClock(), PATIENT)
+async def connecting(worker: ToldWorker) -> AsyncIterator[McpConnection]:
+    made = McpConnection("server", lambda: McpEndpoint("http"), worker, lambda: None, SystemClock(), PATIENT)
     yield made
     await made.close()
 
 
-async def first_failure(server: Connection) -> None:
+async def first_failure(server: McpConnection) -> None:
     while server.status.state != "failed":  # noqa: ASYNC110 - it tells nobody
         await asyncio.sleep(0)
 
@@ -71,7 +71,7 @@ async def first_failure(server: Connection) -> None:
 async def test_a_call_does_not_wait_out_the_pause_after_a_failure() -> None:
     async with connecting(ToldWorker(["nobody is there"], [])) as server, asyncio.timeout(30):
         await first_failure(server)
-        assert await server.ask(ACT) == told("done")
+        assert await server.ask(ACT) == text_outcome("done")
         assert (server.status.state, server.status.last_error) == ("connected", "")
 
 
@@ -87,7 +87,7 @@ async def test_a_server_that_stays_away_is_a_sentence_that_may_be_tried_again() 
 async def test_a_call_that_never_got_there_is_made_once_more_over_a_new_connection() -> None:
     worker = ToldWorker([], [ServerLost("forgot us", unsent=True)])
     async with connecting(worker) as server, asyncio.timeout(30):
-        assert await server.ask(ACT) == told("done")
+        assert await server.ask(ACT) == text_outcome("done")
     assert len(set(worker.sessions)) == 2
 
 
@@ -98,7 +98,7 @@ async def test_a_call_that_may_have_acted_is_not_made_again() -> None:
             await server.ask(ACT)
         assert not failed.value.retryable
         assert len(worker.sessions) == 1
-        assert await server.ask(ACT) == told("done")
+        assert await server.ask(ACT) == text_outcome("done")
 
 
 async def test_tools_stay_offered_while_a_server_is_away() -> None:

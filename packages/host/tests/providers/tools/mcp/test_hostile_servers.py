@@ -8,7 +8,7 @@ import pytest_asyncio
 from parlour.core.model.mcp_server import McpServer
 from parlour.core.model.providers import ProviderFailed
 from parlour.providers.tools.mcp.servers import McpServers
-from parlour.providers.tools.sanitize import ANSWER_BYTES
+from parlour.providers.tools.sanitize import MAX_RESULT_BYTES
 from parlour_sdk.protocol.content import MediaElement, TextElement, plain_text
 
 from ..sources import ASKING
@@ -53,7 +53,7 @@ async def test_binary_and_control_characters_do_not_come_through(servers: McpSer
 async def test_a_large_answer_is_cut_and_that_is_said(servers: McpServers) -> None:
     outcome = await servers.call(ASKING, "garbage.large", {})
     assert outcome.truncated
-    assert ANSWER_BYTES < len(plain_text(outcome.content)) < ANSWER_BYTES + 200
+    assert MAX_RESULT_BYTES < len(plain_text(outcome.content)) < MAX_RESULT_BYTES + 200
 
 
 async def test_a_picture_comes_whole_and_large_data_as_text(servers: McpServers) -> None:

@@ -41,7 +41,7 @@ async def test_servers_of_both_revisions_are_spoken_to(connected: Connected) -> 
 
 
 async def test_tools_have_their_servers_name_and_it_is_known_whether_they_only_read(connected: Connected) -> None:
-    offers = {each.tool_name: each.read_only for each in connected.servers.offers()}
+    offers = {each.tool_name: each.read_only for each in connected.servers.tools()}
     assert offers["clock.get_current_time"]
     assert offers["files.read_text_file"]
     assert not offers["files.write_file"]
@@ -64,7 +64,7 @@ async def test_resources_are_listed_and_read(connected: Connected) -> None:
     listing = connected.servers.status("everything").listing
     kept = next(each.uri for each in listing.resources if not each.is_template)
     assert any(each.is_template and "{" in each.uri for each in listing.resources)
-    offer = next(each for each in connected.servers.offers() if each.tool_name == "everything.read_resource")
+    offer = next(each for each in connected.servers.tools() if each.tool_name == "everything.read_resource")
     assert offer.read_only
     assert kept in offer.description
     read = await connected.servers.call(ASKING, "everything.read_resource", {"uri": kept})
@@ -86,7 +86,7 @@ async def test_prompts_are_listed_and_filled_in(connected: Connected) -> None:
 
 
 async def test_servers_that_have_only_tools_offer_only_those(connected: Connected) -> None:
-    names = {each.tool_name for each in connected.servers.offers()}
+    names = {each.tool_name for each in connected.servers.tools()}
     assert not names & {"clock.read_resource", "clock.get_prompt", "files.read_resource", "files.get_prompt"}
 
 

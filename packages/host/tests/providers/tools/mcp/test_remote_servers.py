@@ -175,6 +175,6 @@ async def test_a_server_whose_secret_can_not_be_opened_any_more_says_so() -> Non
 async def test_two_changes_at_once_leave_one_connection_behind() -> None:
     server = McpServer("x", "x", "http", "http://127.0.0.1:1/mcp", headers={"Authorization": "sealed"})
     async with connecting(server, secrets=Lost()) as servers:
-        await asyncio.gather(*(servers.follow("x") for _ in range(3)))
+        await asyncio.gather(*(servers.reload("x") for _ in range(3)))
         keeping = [task for task in asyncio.all_tasks() if task.get_name() == "MCP server x"]
         assert len(keeping) == 1

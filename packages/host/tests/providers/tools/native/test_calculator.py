@@ -2,7 +2,7 @@
 
 import pytest
 
-from parlour.providers.tools.native.calculator import Calculator, NotCalculated, calculated, written
+from parlour.providers.tools.native.calculator import Calculator, NotCalculable, evaluate, format_number
 from parlour_sdk.protocol.content import plain_text
 
 from ..sources import ASKING
@@ -27,7 +27,7 @@ from ..sources import ASKING
     ],
 )
 def test_an_expression_is_calculated(expression: str, result: str) -> None:
-    assert written(calculated(expression)) == result
+    assert format_number(evaluate(expression)) == result
 
 
 @pytest.mark.parametrize(
@@ -59,8 +59,8 @@ def test_an_expression_is_calculated(expression: str, result: str) -> None:
     ],
 )
 def test_what_is_no_arithmetic_or_has_no_end_is_refused_in_words(expression: str, words: str) -> None:
-    with pytest.raises(NotCalculated, match=words):
-        calculated(expression)
+    with pytest.raises(NotCalculable, match=words):
+        evaluate(expression)
 
 
 async def test_a_refusal_is_told_to_the_model() -> None:

@@ -5,14 +5,14 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from parlour.providers.http.address_guard import Allowed
-from parlour.providers.tools.native.web_fetch import PAGE_BYTES, WebFetch
+from parlour.providers.http.address_guard import AddressAllowlist
+from parlour.providers.tools.native.web_fetch import MAX_PAGE_BYTES, WebFetch
 from parlour_sdk.protocol.content import plain_text
 
 from ..sources import ASKING
 from .web_server import Web, serving
 
-HERE = Allowed.of(["localhost"])
+HERE = AddressAllowlist.parse(["localhost"])
 NO_ADDRESSES = [
     *("file:///etc/passwd", "ftp://localhost/", "gopher://localhost", "localhost", "", "http://", "http://[::1"),
     *("http://a:b@localhost/", "http://2130706433/", "http://localhost:99999/"),
@@ -25,7 +25,7 @@ async def pages() -> AsyncIterator[Web]:
         yield web
 
 
-async def fetched(url: str, seconds: float = 30, allowed: Allowed = HERE) -> tuple[bool, str]:
+async def fetched(url: str, seconds: float = 30, allowed: AddressAllowlist = HERE) -> tuple[bool, str]:
     outcome = await WebFetch(allowed, seconds).call(ASKING, {"url": url})
     return outcome.is_error, plain_text(outcome.content)
 
@@ -56,7 +56,7 @@ async def test_what_can_not_be_read_is_a_sentence(pages: Web, path: str, words: 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "0.0.0.0", "[::ffff:127.0.0.1]"])
 async def test_an_address_inside_is_refused_and_never_asked(pages: Web, host: str) -> None:
-    failed, words = await fetched(pages.url("/hello", host), allowed=Allowed())
+    failed, words = await fetched(pages.url("/hello", host), allowed=AddressAllowlist())
     assert (failed, pages.asked) == (True, [])
     assert "is not a public address" in words
 
@@ -72,8 +72,8 @@ async def test_what_is_no_address_of_the_web_is_refused(url: str) -> None:
 async def test_of_a_page_that_is_too_large_the_beginning_is_read(pages: Web, path: str) -> None:
     failed, text = await fetched(pages.url(path))
     assert not failed
-    assert text.endswith(f"[cut after {PAGE_BYTES} bytes]")
-    assert len(text) < PAGE_BYTES + 200
+    assert text.endswith(f"[cut after {MAX_PAGE_BYTES} bytes]")
+    assert len(text) < MAX_PAGE_BYTES + 200
     if path == "/gigabyte":
         await asyncio.wait_for(pages.left.wait(), 30)
 

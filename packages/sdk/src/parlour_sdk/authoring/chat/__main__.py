@@ -12,9 +12,9 @@ from typing import TextIO
 
 from parlour_sdk.plugin import LoadedPlugin, PluginInvalid, load, read_plugin
 
-from .agent import ECHO, Agent, NotAnswerable, agent_of
-from .talk import Talk
-from .terminal import Screen, lines_of
+from .conversation import TerminalConversation
+from .session import ECHO_MODEL, ChatSetupError, RunnerChat, create_chat
+from .terminal import Screen, read_lines
 
 INTERRUPTED = 130
 HINT = "\n· Ctrl-C again to leave\n"
@@ -27,9 +27,9 @@ def main() -> None:
     logging.getLogger("parlour.testing").disabled = True  # the screen shows the same information
     try:
         loaded = load(read_plugin(arguments.plugin))
-        agent = agent_of(loaded, arguments.runner, arguments.config, arguments.model)
+        agent = create_chat(loaded, arguments.runner, arguments.config, arguments.model)
         asyncio.run(_talk(agent, out, typed=os.isatty(0)))
-    except (PluginInvalid, NotAnswerable) as error:
+    except (PluginInvalid, ChatSetupError) as error:
         sys.stderr.write(f"parlour: {error}\n")
         sys.exit(1)
 
@@ -39,7 +39,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("plugin", type=Path)
     parser.add_argument("--runner")
     parser.add_argument("--config", action="append", default=[])
-    parser.add_argument("--model", default=ECHO)
+    parser.add_argument("--model", default=ECHO_MODEL)
     return parser.parse_args()
 
 
@@ -50,12 +50,12 @@ def _own_output() -> TextIO:
     return out
 
 
-async def _talk(agent: Agent, out: TextIO, typed: bool) -> None:
+async def _talk(agent: RunnerChat, out: TextIO, typed: bool) -> None:
     screen = Screen(out, typed)
-    talk = Talk(agent, screen, typed)
+    talk = TerminalConversation(agent, screen, typed)
     if typed:
         screen.note(_greeting(agent.loaded, agent.runner))
-    lines = lines_of(0)
+    lines = read_lines(0)
     signal.signal(signal.SIGINT, _Interrupts(talk, asyncio.get_running_loop()))
     await talk.serve(lines)
 
@@ -68,15 +68,15 @@ def _greeting(loaded: LoadedPlugin, runner: str) -> str:
 class _Interrupts:
     """Cancels the run on the first Ctrl-C and exits on the second, even if the plugin's code blocks the event loop."""
 
-    def __init__(self, talk: Talk, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, talk: TerminalConversation, loop: asyncio.AbstractEventLoop) -> None:
         self._talk = talk
         self._loop = loop
         self._heard = -1
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
-        if self._heard == self._talk.heard:
+        if self._heard == self._talk.lines_read:
             os._exit(INTERRUPTED)
-        self._heard = self._talk.heard
+        self._heard = self._talk.lines_read
         os.write(2, HINT.encode())  # written directly, because the event loop may be blocked
         self._loop.call_soon_threadsafe(self._talk.interrupt)
 

@@ -8,17 +8,17 @@ from collections.abc import Iterator
 from typing import TextIO
 
 PROMPT = "> "
-NOTE = "· "
+NOTE_PREFIX = "· "
 BLOCK_BYTES = 65536
 
-Queue = asyncio.Queue[str | None]
+LineQueue = asyncio.Queue[str | None]
 """Input lines, then None at the end of the input."""
 
 
-def lines_of(descriptor: int) -> Queue:
+def read_lines(descriptor: int) -> LineQueue:
     """Reads lines in a daemon thread, which works for a terminal, a pipe and a file; it ends with the process."""
     loop = asyncio.get_running_loop()
-    queue: Queue = asyncio.Queue()
+    queue: LineQueue = asyncio.Queue()
 
     def read() -> None:
         for line in _lines(descriptor):
@@ -55,7 +55,7 @@ class Screen:
             self._end_line()
             self._write(PROMPT)
 
-    def entered(self) -> None:
+    def mark_line_start(self) -> None:
         """Notes that a line was typed, which puts the cursor at the beginning of a line."""
         self._within_line = False
 
@@ -70,7 +70,7 @@ class Screen:
 
     def note(self, text: str) -> None:
         """Prints a line that is not a message of the agent."""
-        self.line(NOTE + text)
+        self.line(NOTE_PREFIX + text)
 
     def _end_line(self) -> None:
         if self._within_line:

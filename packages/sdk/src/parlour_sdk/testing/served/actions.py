@@ -33,19 +33,19 @@ class Actions:
     def __init__(self, approvals: Approvals, new_id: Callable[[str], str]) -> None:
         self._approvals = approvals
         self._new_id = new_id
-        self.asked: list[FakeAction] = []
+        self.requested: list[FakeAction] = []
 
     def handlers(self) -> dict[str, Handler]:
         return {"platform_action": self._request}
 
-    def of_run(self, run_id: str) -> list[FakeAction]:
-        return [each for each in self.asked if each.run_id == run_id]
+    def for_run(self, run_id: str) -> list[FakeAction]:
+        return [each for each in self.requested if each.run_id == run_id]
 
     def decide(
         self, session: Session, action: str, target: dict[str, Any] | None, payload: dict[str, Any] | None
     ) -> ActionOutcome:
         outcome = self._outcome(action, target, payload)
-        self.asked.append(FakeAction(action, target, payload, outcome.status, outcome.result, session.run_id))
+        self.requested.append(FakeAction(action, target, payload, outcome.status, outcome.result, session.run_id))
         return outcome
 
     async def _request(self, caller: Caller, request: RequestAction) -> ActionOutcome:

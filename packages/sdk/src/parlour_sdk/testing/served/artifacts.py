@@ -20,7 +20,7 @@ from ...values import dataclass
 from ..gate import Handler
 from ..script import Failure
 from ..sessions import Caller
-from .state import decoded
+from .state import decode_base64
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +44,13 @@ class FakeArtifact:
 class Artifacts:
     def __init__(self, new_id: Callable[[str], str]) -> None:
         self._new_id = new_id
-        self.kept: dict[str, FakeArtifact] = {}
+        self.stored: dict[str, FakeArtifact] = {}
         self._uploads: dict[str, bytes] = {}
 
     def handlers(self) -> dict[str, Handler]:
         return {"artifact_metadata": self._metadata, "artifact_read": self._read, "artifact_create": self._create}
 
-    def keep(self, content: bytes, artifact_type: str = "file", **facts: Any) -> FakeArtifact:
+    def store(self, content: bytes, artifact_type: str = "file", **facts: Any) -> FakeArtifact:
         metadata = ArtifactMetadata(
             **{
                 "artifact_id": self._new_id("artifact"),
@@ -62,11 +62,11 @@ class Artifacts:
                 **{name: value for name, value in facts.items() if value is not None},
             }
         )
-        self.kept[metadata.artifact_id] = artifact = FakeArtifact(metadata, content)
+        self.stored[metadata.artifact_id] = artifact = FakeArtifact(metadata, content)
         return artifact
 
-    def of_run(self, run_id: str) -> list[FakeArtifact]:
-        return [each for each in self.kept.values() if each.metadata.run_id == run_id]
+    def for_run(self, run_id: str) -> list[FakeArtifact]:
+        return [each for each in self.stored.values() if each.metadata.run_id == run_id]
 
     async def _metadata(self, caller: Caller, request: ArtifactMetadataGet) -> ArtifactMetadata:
         return self._visible(caller, request.artifact_id).metadata
@@ -88,14 +88,14 @@ class Artifacts:
         content = self._uploads.pop(request.upload_id, None) if request.upload_id else b""
         if content is None:
             raise Failure("not_found", f"there is no upload '{request.upload_id}'").exception()
-        content += decoded(request.content_base64)
+        content += decode_base64(request.content_base64)
         if not request.is_last:
             upload_id = request.upload_id or self._new_id("upload")
             self._uploads[upload_id] = content
             return ArtifactUpload(upload_id=upload_id)
         if request.sha256 not in (None, hashlib.sha256(content).hexdigest()):
             raise Failure("invalid_argument", "sha256 is not the digest of what was sent").exception()
-        made = self.keep(
+        made = self.store(
             content,
             request.artifact_type,
             mime_type=request.mime_type,
@@ -110,7 +110,7 @@ class Artifacts:
         return ArtifactUpload(artifact=made.metadata)
 
     def _visible(self, caller: Caller, artifact_id: str) -> FakeArtifact:
-        artifact = self.kept.get(artifact_id)
+        artifact = self.stored.get(artifact_id)
         if artifact is not None:
             known, own = artifact.metadata, (None, caller.run.conversation_id)
             if known.conversation_id in own and not (known.expires_at and known.expires_at <= time.time() * 1000):

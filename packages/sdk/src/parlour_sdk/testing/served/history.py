@@ -17,10 +17,10 @@ from parlour_sdk.protocol.history import (
 from parlour_sdk.protocol.messages import Message
 
 from ..gate import Handler
-from ..script import Failure, overlap
+from ..script import Failure, word_overlap
 from ..sessions import Caller
 
-Kept = TypeVar("Kept", TranscriptItem, EventRecord)
+Record = TypeVar("Record", TranscriptItem, EventRecord)
 
 
 class Transcript:
@@ -34,7 +34,7 @@ class Transcript:
         return {"history_page": self._page, "history_search": self._search}
 
     def add(self, conversation_id: str, message: Message, event_id: str, event_type: str = "") -> TranscriptItem:
-        seq = len(self.of(conversation_id)) + 1
+        seq = len(self.for_conversation(conversation_id)) + 1
         refs: list[ArtifactRef] = message.artifact_refs or []
         item = TranscriptItem(
             transcript_id=self._new_id("transcript"),
@@ -53,11 +53,11 @@ class Transcript:
         self.items.append(item)
         return item
 
-    def of(self, conversation_id: str) -> list[TranscriptItem]:
+    def for_conversation(self, conversation_id: str) -> list[TranscriptItem]:
         return [item for item in self.items if item.conversation_id == conversation_id]
 
     async def _page(self, caller: Caller, request: HistoryPageGet) -> HistoryPage:
-        items = self.of(request.conversation_id or caller.run.conversation_id)
+        items = self.for_conversation(request.conversation_id or caller.run.conversation_id)
         before, after = _position(items, request.before_cursor), _position(items, request.after_cursor)
         items = [each for each in items if (before is None or _seq(each) < before)]
         items = [each for each in items if (after is None or _seq(each) > after)]
@@ -71,9 +71,9 @@ class Transcript:
 
     async def _search(self, caller: Caller, request: HistorySearch) -> HistorySearchResult:
         filters = request.filters or SearchFilters()
-        items = self.of(filters.conversation_id or caller.run.conversation_id)
-        found = [each for each in items if _fits(each, filters) and overlap(request.query, each.content or "")]
-        found.sort(key=lambda each: -overlap(request.query, each.content or ""))
+        items = self.for_conversation(filters.conversation_id or caller.run.conversation_id)
+        found = [each for each in items if _fits(each, filters) and word_overlap(request.query, each.content or "")]
+        found.sort(key=lambda each: -word_overlap(request.query, each.content or ""))
         return HistorySearchResult(items=found[: request.top_k], query=request.query)
 
 
@@ -110,7 +110,7 @@ class Events:
         return [each for each in self.records if each.conversation_id == caller.run.conversation_id]
 
 
-def _position(items: Sequence[Kept], cursor: str | None) -> int | None:
+def _position(items: Sequence[Record], cursor: str | None) -> int | None:
     if cursor is None:
         return None
     for item in items:

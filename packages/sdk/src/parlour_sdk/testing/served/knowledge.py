@@ -20,7 +20,7 @@ from parlour_sdk.protocol.resources import FileResource, KnowledgeBaseResource, 
 from parlour_sdk.protocol.skills import ActivateSkill, ActiveSkill, ListSkills, SkillList
 
 from ..gate import Handler
-from ..script import Failure, overlap
+from ..script import Failure, word_overlap
 from ..sessions import Caller
 
 
@@ -63,7 +63,7 @@ def _chunks(request: RetrieveKnowledge, given: list[str | KnowledgeChunk]) -> li
             chunk_id=f"{request.kb_id}-{number}",
             kb_id=request.kb_id,
             content=each,
-            score=overlap(request.query, each),
+            score=word_overlap(request.query, each),
             source=ChunkSource(file_name=f"{request.kb_id}.txt", position=number),
         )
         if isinstance(each, str)

@@ -65,7 +65,7 @@ class Ledger:
         return self._open(request, attempt=1)
 
     async def _get(self, caller: Caller, request: runs.RunGet) -> runs.AgentRun:
-        return self._there(request.target_run_id)
+        return self._require_run(request.target_run_id)
 
     async def _list(self, caller: Caller, request: runs.RunList) -> runs.RunPage:
         wanted = request.model_dump(include={"status", "agent_id", "runner_id", "conversation_id"}, exclude_none=True)
@@ -76,7 +76,7 @@ class Ledger:
         return runs.RunPage(items=page, next_cursor=str(start + request.limit) if more else None, has_more=more)
 
     async def _events_page(self, caller: Caller, request: runs.RunEventsPageGet) -> runs.RunEventsPage:
-        self._there(request.target_run_id)
+        self._require_run(request.target_run_id)
         later = [each for each in self.events[request.target_run_id] if each.sequence > request.after_sequence]
         return runs.RunEventsPage(items=later[: request.limit], has_more=len(later) > request.limit)
 
@@ -85,7 +85,7 @@ class Ledger:
 
     async def _append(self, caller: Caller, request: runs.RunAppendResult) -> Done:
         self._require_lease(request.target_run_id, request.lease)
-        if self._there(request.target_run_id).status != "running":
+        if self._require_run(request.target_run_id).status != "running":
             self._move(request.target_run_id, "running")
         events = self.events[request.target_run_id]
         events.append(
@@ -102,12 +102,12 @@ class Ledger:
 
     async def _finalize(self, caller: Caller, request: runs.RunFinalize) -> runs.AgentRun:
         self._require_lease(request.target_run_id, request.lease)
-        if self._there(request.target_run_id).status != "running":
+        if self._require_run(request.target_run_id).status != "running":
             self._move(request.target_run_id, "running")
         return self._move(request.target_run_id, request.status, status_reason=request.code or request.error)
 
     async def _retry(self, caller: Caller, request: runs.RunRetry) -> runs.AgentRun:
-        former = self._there(request.target_run_id)
+        former = self._require_run(request.target_run_id)
         return self._open(self._asked[former.run_id], former.attempt + 1, former.run_id)
 
     async def _claim(self, caller: Caller, request: runs.RunClaim) -> runs.ClaimResult:
@@ -119,7 +119,7 @@ class Ledger:
 
     async def _renew(self, caller: Caller, request: runs.RunRenew) -> runs.LeaseRenewed:
         self._require_lease(request.target_run_id, request.lease)
-        cancelled = self._there(request.target_run_id).status == "cancelled"
+        cancelled = self._require_run(request.target_run_id).status == "cancelled"
         return runs.LeaseRenewed(lease_until=_now() + LEASE_MILLISECONDS, cancel_requested=cancelled)
 
     async def _release(self, caller: Caller, request: runs.RunRelease) -> Done:
@@ -178,20 +178,20 @@ class Ledger:
         return runs.ClaimedRun(run=claimed, context=context, lease=lease, lease_until=_now() + LEASE_MILLISECONDS)
 
     def _move(self, run_id: str, status: runs.RunStatus, **facts: Any) -> runs.AgentRun:
-        run = self._there(run_id)
+        run = self._require_run(run_id)
         if status not in runs.TRANSITIONS[run.status]:
             raise Failure("invalid_argument", f"a run that is {run.status} can't become {status}").exception()
         moved = run.model_copy(update={**facts, "status": status, "updated_at": _now()})
         self.runs[run_id] = moved
         return moved
 
-    def _there(self, run_id: str) -> runs.AgentRun:
+    def _require_run(self, run_id: str) -> runs.AgentRun:
         if run_id not in self.runs:
             raise Failure("not_found", f"there is no run '{run_id}'").exception()
         return self.runs[run_id]
 
     def _require_lease(self, run_id: str, lease: str | None) -> None:
-        self._there(run_id)
+        self._require_run(run_id)
         if self._leases.get(run_id) != lease:
             raise Failure("unauthorized", "this lease is not, or no longer, the run's").exception()
 

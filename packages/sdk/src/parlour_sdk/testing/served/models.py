@@ -80,22 +80,22 @@ class Models:
         )
 
     async def _rerank(self, caller: Caller, request: Rerank) -> RerankAnswer:
-        score = self._there(request.model_id).answer
+        score = self._require_model(request.model_id).answer
         scores = [RerankScore(index=i, score=score(request.query, each)) for i, each in enumerate(request.documents)]
         scores.sort(key=lambda each: -each.score)
         return RerankAnswer(results=scores[: request.top_k])
 
     async def _embed(self, caller: Caller, request: Embed) -> EmbedAnswer:
-        embed = self._there(request.model_id).answer
+        embed = self._require_model(request.model_id).answer
         return EmbedAnswer(embeddings=[embed(text) for text in request.texts])
 
-    def _there(self, model_id: str) -> FakeModel:
+    def _require_model(self, model_id: str) -> FakeModel:
         if model_id not in self._models:
             raise Failure("not_found", f"there is no model '{model_id}'").exception()
         return self._models[model_id]
 
     async def _next(self, request: InvokeModel) -> Reply | Failure:
-        script = self._there(request.model_id).answer
+        script = self._require_model(request.model_id).answer
         self._calls[request.model_id] += 1
         if callable(script):
             made = script(request)

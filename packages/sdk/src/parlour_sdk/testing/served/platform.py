@@ -67,11 +67,11 @@ class Platform:
         async def answer(caller: Caller, request: Any) -> BaseModel:
             if name not in self._bot(request.bot_id).apis:
                 raise Failure("not_supported", f"this bot's platform does not support {name}").exception()
-            return self._usual(name, request)
+            return self._default_answer(name, request)
 
         return answer
 
-    def _usual(self, name: str, request: Any) -> BaseModel:
+    def _default_answer(self, name: str, request: Any) -> BaseModel:
         match name:
             case "send_message":
                 return self._send(request, request.chain, chat_type=request.target_type, chat_id=request.target_id)
@@ -80,7 +80,7 @@ class Platform:
             case "forward_message":
                 return MessageResult(message_id=self._new_id("message"))
             case "get_message":
-                return self._said(request)
+                return self._find_sent(request)
             case "get_group_info":
                 return Group(id=request.group_id, name=request.group_id)
             case "get_group_member_info":
@@ -102,7 +102,7 @@ class Platform:
         self.sent.append(SentMessage(message_id, request.bot_id, chain, **where))
         return MessageResult(message_id=message_id)
 
-    def _said(self, request: Any) -> PlatformMessage:
+    def _find_sent(self, request: Any) -> PlatformMessage:
         for sent in self.sent:
             if sent.message_id == request.message_id:
                 facts = request.model_dump(include={"message_id", "chat_type", "chat_id"})
@@ -126,7 +126,7 @@ class Platform:
         return self._bots[bot_id]
 
 
-def every_bot(bot_id: str) -> listing.BotCapabilities:
+def bot_with_all_apis(bot_id: str) -> listing.BotCapabilities:
     """Returns a bot that supports all events and APIs."""
     return listing.BotCapabilities(bot_id=bot_id, adapter="fake", events=list(EVENTS), apis=list(APIS))
 

@@ -40,13 +40,13 @@ class State:
         }
 
     def snapshot(self, scopes: Mapping[str, StateKey]) -> dict[str, dict[str, Any]]:
-        return {scope: copy.deepcopy(self._of(key)) for scope, key in scopes.items()}
+        return {scope: copy.deepcopy(self._values(key)) for scope, key in scopes.items()}
 
     def write(self, key: StateKey, name: str, value: Any) -> None:
-        self._of(key)[name] = copy.deepcopy(value)
+        self._values(key)[name] = copy.deepcopy(value)
 
     async def _get(self, caller: Caller, request: StateGet) -> StateValue:
-        values = self._of(caller.grant.scopes[request.scope])
+        values = self._values(caller.grant.scopes[request.scope])
         return StateValue(found=request.key in values, value=copy.deepcopy(values.get(request.key)))
 
     async def _set(self, caller: Caller, request: StateSet) -> Done:
@@ -54,14 +54,14 @@ class State:
         return Done()
 
     async def _delete(self, caller: Caller, request: StateDelete) -> Done:
-        self._of(caller.grant.scopes[request.scope]).pop(request.key, None)
+        self._values(caller.grant.scopes[request.scope]).pop(request.key, None)
         return Done()
 
     async def _list(self, caller: Caller, request: StateList) -> StateKeys:
-        keys, more = _keys(self._of(caller.grant.scopes[request.scope]), request.prefix)
+        keys, more = _keys(self._values(caller.grant.scopes[request.scope]), request.prefix)
         return StateKeys(keys=keys, has_more=more)
 
-    def _of(self, key: StateKey) -> dict[str, Any]:
+    def _values(self, key: StateKey) -> dict[str, Any]:
         if key not in self._scopes:
             self._scopes[key] = self._given.pop(key[0], {})
         return self._scopes[key]
@@ -90,7 +90,7 @@ class Storage:
         return StorageValue(found=True, content_base64=base64.b64encode(content).decode())
 
     async def _set(self, caller: Caller, request: StorageSet) -> Done:
-        content = decoded(request.content_base64)
+        content = decode_base64(request.content_base64)
         if len(content) > STORAGE_VALUE_BYTES:
             raise Failure("payload_too_large", f"a value has at most {STORAGE_VALUE_BYTES} bytes").exception()
         self.areas[request.area][request.key] = content
@@ -105,7 +105,7 @@ class Storage:
         return StorageKeys(keys=keys, has_more=more)
 
 
-def decoded(content: str) -> bytes:
+def decode_base64(content: str) -> bytes:
     try:
         return base64.b64decode(content, validate=True)
     except binascii.Error:

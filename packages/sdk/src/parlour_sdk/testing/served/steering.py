@@ -9,12 +9,12 @@ from parlour_sdk.protocol.steering import SteeringItem, SteeringPull, SteeringPu
 from ..gate import Handler
 from ..sessions import Caller, Session
 
-Say = Callable[[Session, str], SteeringItem]
+RecordMessage = Callable[[Session, str], SteeringItem]
 """Records a message of the user and returns it as a steering item."""
 
 
 class Steering:
-    def __init__(self, say: Say) -> None:
+    def __init__(self, say: RecordMessage) -> None:
         self._say = say
 
     def handlers(self) -> dict[str, Handler]:
@@ -23,7 +23,7 @@ class Steering:
     def claim(self, session: Session, text: str) -> None:
         if "steering_pull" not in session.grant.apis:
             raise ValueError("this runner does not declare the capability 'steering'; the Host would start another run")
-        if session.over or session.stopped_as:
+        if session.ended or session.stop_status:
             raise ValueError("the run is over; the Host would start another run")
         if len(session.waiting) >= STEERING_QUEUE:
             raise ValueError(f"{STEERING_QUEUE} messages wait already; the Host would start another run")
@@ -32,7 +32,7 @@ class Steering:
     async def _pull(self, caller: Caller, request: SteeringPull) -> SteeringPullResult:
         session = caller.run
         session.pulls += 1
-        for text in session.at_pull.pop(session.pulls, ()):
+        for text in session.steering_by_pull.pop(session.pulls, ()):
             self.claim(session, text)
         limit = 1 if request.mode == "one-at-a-time" else request.limit or STEERING_QUEUE
         taken = [session.waiting.popleft() for _ in range(min(limit, len(session.waiting)))]

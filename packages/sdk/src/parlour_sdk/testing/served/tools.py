@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any
 
-from parlour_sdk.components.tool import ToolError, outcome_of
+from parlour_sdk.components.tool import ToolError, to_outcome
 from parlour_sdk.protocol.content import TextElement
 from parlour_sdk.protocol.errors import AgentAPIException
 from parlour_sdk.protocol.listing import ListTools, ToolList
@@ -53,17 +53,17 @@ class Tools:
         ]
 
     async def _detail(self, caller: Caller, request: GetTool) -> ToolDetail:
-        return self._told(request.tool_name)
+        return self._to_detail(request.tool_name)
 
     async def _list(self, caller: Caller, request: ListTools) -> ToolList:
-        return ToolList(tools=[self._told(name) for name in self._tools])
+        return ToolList(tools=[self._to_detail(name) for name in self._tools])
 
     async def _call(self, caller: Caller, request: CallTool) -> ToolOutcome:
-        tool = self._there(request.tool_name)
+        tool = self._require_tool(request.tool_name)
         if caller.session is not None:
             caller.session.add_usage(tool_calls=1)
         try:
-            return outcome_of(await _answer(tool.answer, request))
+            return to_outcome(await _answer(tool.answer, request))
         except ToolError as error:
             return _failed(str(error))
         except (AgentAPIException, AssertionError):
@@ -73,8 +73,8 @@ class Tools:
                 caller.session.warnings.append(f"the tool '{request.tool_name}' raised {error!r}")
             return _failed(f"the tool '{request.tool_name}' failed with {type(error).__name__}")
 
-    def _told(self, name: str) -> ToolDetail:
-        tool = self._there(name)
+    def _to_detail(self, name: str) -> ToolDetail:
+        tool = self._require_tool(name)
         return ToolDetail(
             tool_name=name,
             description=tool.description,
@@ -83,7 +83,7 @@ class Tools:
             source=tool.source,
         )
 
-    def _there(self, name: str) -> FakeTool:
+    def _require_tool(self, name: str) -> FakeTool:
         if name not in self._tools:
             raise Failure("not_found", f"there is no tool '{name}'").exception()
         return self._tools[name]

@@ -12,9 +12,9 @@ from websockets.protocol import CONNECTING
 from websockets.uri import WebSocketURI, parse_uri
 
 from parlour_sdk.wire.errors import INVALID_ARGUMENT, WireError
-from parlour_sdk.wire.limits import DEFAULT_LIMITS, Limits
+from parlour_sdk.wire.limits import DEFAULT_LIMITS, WireLimits
 from parlour_sdk.wire.websocket.tokens import TOKEN_SHAPE, bearer, is_token
-from parlour_sdk.wire.websocket.transport import LIBRARY_LOGGER, PATIENCE, WebSocketTransport, write_out
+from parlour_sdk.wire.websocket.transport import LIBRARY_LOGGER, PEER_TIMEOUT_SECONDS, WebSocketTransport, write_out
 
 UNREACHABLE: Final = "unreachable"
 TLS_FAILED: Final = "tls_failed"
@@ -36,26 +36,26 @@ class CannotConnect(WireError):
 async def connect(
     url: str,
     token: str | None,
-    limits: Limits = DEFAULT_LIMITS,
+    limits: WireLimits = DEFAULT_LIMITS,
     *,
     tls: ssl.SSLContext | None = None,
-    patience: float = PATIENCE,
+    patience: float = PEER_TIMEOUT_SECONDS,
     timeout: float = 10.0,
 ) -> WebSocketTransport:
     """Opens a connection or raises `CannotConnect`. `tls` replaces the system's trusted certificates for wss://."""
-    opening = _Opening(_address(url), _checked(token), limits, patience)
+    opening = _Handshake(_address(url), _checked(token), limits, patience)
     try:
         async with asyncio.timeout(timeout):
             return await opening.open(tls)
     except (OSError, InvalidHandshake) as error:
-        code, words = _what_failed(error, timeout)
+        code, words = _explain_failure(error, timeout)
         raise CannotConnect(code, f"can't connect to {url.partition('?')[0]}: {words}") from error
 
 
-class _Opening(asyncio.Protocol):
+class _Handshake(asyncio.Protocol):
     """A connection until the server has answered the upgrade request."""
 
-    def __init__(self, address: WebSocketURI, token: str | None, limits: Limits, patience: float) -> None:
+    def __init__(self, address: WebSocketURI, token: str | None, limits: WireLimits, patience: float) -> None:
         self._address = address
         self._token = token
         self._limits = limits
@@ -86,17 +86,17 @@ class _Opening(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self._protocol.receive_data(data)
-        self._look()
+        self._check_handshake()
 
     def eof_received(self) -> None:
         self._protocol.receive_eof()
-        self._look()
+        self._check_handshake()
 
     def connection_lost(self, exc: Exception | None) -> None:
         if not self._opened.done():
             self._opened.set_exception(exc or ConnectionResetError("the connection was closed without an answer"))
 
-    def _look(self) -> None:
+    def _check_handshake(self) -> None:
         if self._opened.done():
             return
         if self._protocol.handshake_exc is not None:
@@ -129,7 +129,7 @@ def _checked(token: str | None) -> str | None:
     return token
 
 
-def _what_failed(error: Exception, timeout: float) -> tuple[str, str]:
+def _explain_failure(error: Exception, timeout: float) -> tuple[str, str]:
     match error:
         case InvalidStatus():
             status = error.response.status_code

@@ -12,15 +12,15 @@ from weakref import WeakSet
 from websockets.http11 import Request, Response
 from websockets.server import ServerProtocol
 
-from parlour_sdk.wire.limits import DEFAULT_LIMITS, Limits
-from parlour_sdk.wire.websocket.tokens import TOKEN_SHAPE, is_same, is_token, presented
-from parlour_sdk.wire.websocket.transport import LIBRARY_LOGGER, PATIENCE, WebSocketTransport, write_out
+from parlour_sdk.wire.limits import DEFAULT_LIMITS, WireLimits
+from parlour_sdk.wire.websocket.tokens import TOKEN_SHAPE, is_same, is_token, parse_bearer_token
+from parlour_sdk.wire.websocket.transport import LIBRARY_LOGGER, PEER_TIMEOUT_SECONDS, WebSocketTransport, write_out
 
 OnConnection: TypeAlias = Callable[[str, WebSocketTransport], None]
 Admit: TypeAlias = Callable[[str], OnConnection | None]
 """Returns the callback for connections that present this token; None if the token is unknown."""
 
-_UPGRADE_WITHIN: Final = 10.0  # seconds for the request to arrive, and for a refusal to be read
+_UPGRADE_TIMEOUT_SECONDS: Final = 10.0  # seconds for the request to arrive, and for a refusal to be read
 _MAX_UPGRADES: Final = 512
 """Maximum of open connections without a token yet, so that they can't exhaust the process's file descriptors."""
 
@@ -32,9 +32,9 @@ def serve(
     on_connection: OnConnection,
     *,
     accepts: Callable[[str], bool] = lambda path: True,
-    limits: Limits = DEFAULT_LIMITS,
+    limits: WireLimits = DEFAULT_LIMITS,
     tls: ssl.SSLContext | None = None,
-    patience: float = PATIENCE,
+    patience: float = PEER_TIMEOUT_SECONDS,
 ) -> AbstractAsyncContextManager[int]:
     """Listens like `serve_admitted`, with one token for all clients."""
     if not is_token(token):
@@ -53,18 +53,18 @@ async def serve_admitted(
     admit: Admit,
     *,
     accepts: Callable[[str], bool] = lambda path: True,
-    limits: Limits = DEFAULT_LIMITS,
+    limits: WireLimits = DEFAULT_LIMITS,
     tls: ssl.SSLContext | None = None,
-    patience: float = PATIENCE,
+    patience: float = PEER_TIMEOUT_SECONDS,
 ) -> AsyncIterator[int]:
     """Listens while the context is open; its value is the port, which the system chooses if `port` is 0.
 
     The callback that `admit` returns receives the path and the transport of each connection whose path is accepted.
     Leaving the context closes all connections and notifies both sides of each.
     """
-    desk = _Desk(admit, accepts, limits, patience)
+    desk = _ServerState(admit, accepts, limits, patience)
     loop = asyncio.get_running_loop()
-    tls_within = None if tls is None else _UPGRADE_WITHIN
+    tls_within = None if tls is None else _UPGRADE_TIMEOUT_SECONDS
     server = await loop.create_server(lambda: _Upgrade(desk), host, port, ssl=tls, ssl_handshake_timeout=tls_within)
     try:
         yield server.sockets[0].getsockname()[1]
@@ -75,12 +75,12 @@ async def serve_admitted(
 
 
 @dataclass(frozen=True, eq=False)
-class _Desk:
+class _ServerState:
     """The state that all connections of one server share."""
 
     admit: Admit
     accepts: Callable[[str], bool]
-    limits: Limits
+    limits: WireLimits
     patience: float
     upgrades: "WeakSet[_Upgrade]" = field(default_factory=WeakSet)
     transports: WeakSet[WebSocketTransport] = field(default_factory=WeakSet)
@@ -98,13 +98,13 @@ class _Desk:
 class _Upgrade(asyncio.Protocol):
     """A connection before it becomes a WebSocket, or one that is refused."""
 
-    def __init__(self, desk: _Desk) -> None:
+    def __init__(self, desk: _ServerState) -> None:
         self._desk = desk
         self._protocol = ServerProtocol(max_size=desk.limits.frame_bytes, logger=LIBRARY_LOGGER)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._socket = cast(asyncio.Transport, transport)
-        self._timer = asyncio.get_running_loop().call_later(_UPGRADE_WITHIN, self.abort)
+        self._timer = asyncio.get_running_loop().call_later(_UPGRADE_TIMEOUT_SECONDS, self.abort)
         if len(self._desk.upgrades) < _MAX_UPGRADES:
             self._desk.upgrades.add(self)
         else:
@@ -131,7 +131,7 @@ class _Upgrade(asyncio.Protocol):
         self._desk.upgrades.discard(self)
 
     def _answer(self, request: Request) -> None:
-        token = presented(request.headers.get_all("Authorization"))
+        token = parse_bearer_token(request.headers.get_all("Authorization"))
         on_connection = None if token is None else self._desk.admit(token)
         response = self._response(request, on_connection is not None)
         self._protocol.send_response(response)

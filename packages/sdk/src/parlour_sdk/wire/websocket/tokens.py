@@ -18,7 +18,7 @@ def bearer(token: str) -> str:
     return f"Bearer {token}"
 
 
-def presented(authorization: Sequence[str]) -> str | None:
+def parse_bearer_token(authorization: Sequence[str]) -> str | None:
     """Returns the token of the only Authorization header; None if there is not exactly one well-formed token."""
     if len(authorization) != 1:
         return None

@@ -17,13 +17,13 @@ from websockets.frames import CloseCode, Frame, Opcode
 from websockets.protocol import OPEN, SEND_EOF, Event, Protocol
 
 from parlour_sdk.wire.errors import MalformedFrame
-from parlour_sdk.wire.limits import DEFAULT_LIMITS, Limits
-from parlour_sdk.wire.throttle import ReadCap
+from parlour_sdk.wire.limits import DEFAULT_LIMITS, WireLimits
+from parlour_sdk.wire.read_limiter import ReadLimiter
 from parlour_sdk.wire.transport import OnClosed, OnFrame
-from parlour_sdk.wire.websocket.goodbyes import why_it_ended
+from parlour_sdk.wire.websocket.close_reasons import close_reason
 
-HIGH_WATER: Final = 256 * 1024
-PATIENCE: Final = 20.0
+HIGH_WATER_BYTES: Final = 256 * 1024
+PEER_TIMEOUT_SECONDS: Final = 20.0
 """Seconds within which a vanished peer is detected and its connection closed."""
 # At debug level the library logs headers, which include the token, and the content of frames.
 LIBRARY_LOGGER: Final = logging.getLogger(f"{__name__}.library")
@@ -33,11 +33,13 @@ LIBRARY_LOGGER.setLevel(logging.WARNING)
 _JOINED_BYTES: Final = 16 * 1024
 # Unsent bytes that the kernel may buffer. By default it accepts megabytes, and congestion would be noticed too late.
 _UNSENT_BYTES: Final = 128 * 1024
-_BEATS: Final = 4  # heartbeats per peer timeout; the other side is gone if nothing arrived between all of them
+_HEARTBEATS_PER_TIMEOUT: Final = (
+    4  # heartbeats per peer timeout; the other side is gone if nothing arrived between all of them
+)
 _CONTROL_BYTES: Final = 6  # size of a ping without its payload
 _REASON_BYTES: Final = 123  # maximum size of the reason in a close frame
 # Seconds that the other side may take to read what is buffered and to answer the close frame.
-_LINGER: Final = 2.0
+_LINGER_SECONDS: Final = 2.0
 
 
 class WebSocketTransport(asyncio.Protocol):
@@ -48,7 +50,7 @@ class WebSocketTransport(asyncio.Protocol):
     """
 
     def __init__(
-        self, protocol: Protocol, socket: asyncio.Transport, early: Iterable[Event], limits: Limits, patience: float
+        self, protocol: Protocol, socket: asyncio.Transport, early: Iterable[Event], limits: WireLimits, patience: float
     ) -> None:
         self._loop = asyncio.get_running_loop()
         self._protocol = protocol
@@ -56,7 +58,7 @@ class WebSocketTransport(asyncio.Protocol):
         self._limits = limits
         self._incoming: deque[bytes] = deque()
         self._fragments = bytearray()
-        self._side_cap = ReadCap(_for_side_traffic(limits), self._loop.time)
+        self._side_cap = ReadLimiter(_for_side_traffic(limits), self._loop.time)
         self._unread_pong_bytes = 0
         self._unwritten_bytes = 0
         self._writable = asyncio.Event()
@@ -69,14 +71,14 @@ class WebSocketTransport(asyncio.Protocol):
         self._closed = False
         self._gone = asyncio.Event()
         self._linger: asyncio.TimerHandle | None = None
-        self._beat_every = patience / _BEATS
-        self._heard = True
+        self._beat_every = patience / _HEARTBEATS_PER_TIMEOUT
+        self._received_data = True
         self._silent_beats = 0  # counted, not timed: time that this process slept is not silence of the other side
-        self._pulse = self._loop.call_later(self._beat_every, self._beat)
+        self._pulse = self._loop.call_later(self._beat_every, self._send_heartbeat)
         socket.set_protocol(self)
-        socket.set_write_buffer_limits(high=HIGH_WATER)
+        socket.set_write_buffer_limits(high=HIGH_WATER_BYTES)
         _bound_unsent_bytes(socket)
-        self._take(early)
+        self._receive_events(early)
 
     def start(self, on_frame: OnFrame, on_closed: OnClosed) -> None:
         self._on_frame, self._on_closed = on_frame, on_closed
@@ -124,16 +126,16 @@ class WebSocketTransport(asyncio.Protocol):
         await self._gone.wait()
 
     def data_received(self, data: bytes) -> None:
-        self._heard = True
+        self._received_data = True
         self._protocol.receive_data(data)
-        self._take(self._protocol.events_received())
+        self._receive_events(self._protocol.events_received())
         self._flush()
         self._deliver()
 
     def eof_received(self) -> None:
         self._protocol.receive_eof()
         self._flush()
-        self._end(why_it_ended(self._protocol, self._limits.frame_bytes, None))
+        self._end(close_reason(self._protocol, self._limits.frame_bytes, None))
         self._deliver()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -142,7 +144,7 @@ class WebSocketTransport(asyncio.Protocol):
         self._writable.set()
         if self._linger is not None:
             self._linger.cancel()
-        self._end(why_it_ended(self._protocol, self._limits.frame_bytes, exc))
+        self._end(close_reason(self._protocol, self._limits.frame_bytes, exc))
         self._deliver()
 
     def pause_writing(self) -> None:
@@ -151,25 +153,25 @@ class WebSocketTransport(asyncio.Protocol):
     def resume_writing(self) -> None:
         self._writable.set()
 
-    def _take(self, events: Iterable[Event]) -> None:
+    def _receive_events(self, events: Iterable[Event]) -> None:
         for event in events:
             if isinstance(event, Frame) and not self._ended:
-                self._take_one(event)
+                self._receive_message(event)
         if self._protocol.state is not OPEN:
-            self._end(why_it_ended(self._protocol, self._limits.frame_bytes, None))
+            self._end(close_reason(self._protocol, self._limits.frame_bytes, None))
 
-    def _take_one(self, frame: Frame) -> None:
+    def _receive_message(self, frame: Frame) -> None:
         match frame.opcode:
             case Opcode.TEXT if frame.fin:
                 self._incoming.append(bytes(frame.data))
             case Opcode.TEXT | Opcode.CONT:
-                self._take_fragment(frame)
+                self._receive_fragment(frame)
             case Opcode.BINARY:
                 self._refuse(CloseCode.UNSUPPORTED_DATA, "a frame is a text message, and a binary one came")
             case Opcode.PING | Opcode.PONG:
-                self._take_control(frame)
+                self._receive_control(frame)
 
-    def _take_fragment(self, frame: Frame) -> None:
+    def _receive_fragment(self, frame: Frame) -> None:
         self._fragments += frame.data
         if frame.fin:
             self._incoming.append(bytes(self._fragments))
@@ -177,7 +179,7 @@ class WebSocketTransport(asyncio.Protocol):
         else:
             self._check_rate(frame)
 
-    def _take_control(self, frame: Frame) -> None:
+    def _receive_control(self, frame: Frame) -> None:
         self._check_rate(frame)
         size = len(frame.data) + _CONTROL_BYTES
         self._unread_pong_bytes = self._unread_pong_bytes + size if self.congested else 0
@@ -218,18 +220,18 @@ class WebSocketTransport(asyncio.Protocol):
         self._unwritten_bytes = 0
         write_out(self._protocol, self._socket)
 
-    def _beat(self) -> None:
-        excused = self._heard or not self._socket.is_reading()
+    def _send_heartbeat(self) -> None:
+        excused = self._received_data or not self._socket.is_reading()
         self._silent_beats = 0 if excused else self._silent_beats + 1
-        self._heard = False
-        if self._silent_beats == _BEATS - 1:
+        self._received_data = False
+        if self._silent_beats == _HEARTBEATS_PER_TIMEOUT - 1:
             silence = self._beat_every * self._silent_beats
             self._end(TimeoutError(f"the other side has vanished: nothing came from it for {silence:g} seconds"))
             self._socket.abort()
             return
         self._protocol.send_ping(b"")
         self._flush()
-        self._pulse = self._loop.call_later(self._beat_every, self._beat)
+        self._pulse = self._loop.call_later(self._beat_every, self._send_heartbeat)
 
     def _end(self, error: Exception | None) -> None:
         if not self._ended:
@@ -248,7 +250,7 @@ class WebSocketTransport(asyncio.Protocol):
         self._writable.set()
         self._read_on()
         if not self._gone.is_set():
-            self._linger = self._loop.call_later(_LINGER, self._socket.abort)
+            self._linger = self._loop.call_later(_LINGER_SECONDS, self._socket.abort)
 
 
 def write_out(protocol: Protocol, socket: asyncio.Transport) -> None:
@@ -264,7 +266,7 @@ def write_out(protocol: Protocol, socket: asyncio.Transport) -> None:
             socket.close()
 
 
-def _for_side_traffic(limits: Limits) -> Limits:
+def _for_side_traffic(limits: WireLimits) -> WireLimits:
     """Returns limits with at least the default rates: after a long pause, all pings of that time arrive together."""
     return replace(
         limits,

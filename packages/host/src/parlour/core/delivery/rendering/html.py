@@ -6,7 +6,7 @@ from html import escape
 from typing import Any
 
 from .markdown_parser import markdown_parser
-from .tables import aligned
+from .tables import align_table
 
 _TAGS = {"strong": "b", "em": "i", "s": "s", "blockquote": "blockquote"}
 _SCHEMES = ("http://", "https://", "mailto:", "tg://")
@@ -17,7 +17,7 @@ def _parser() -> Callable[[str], Sequence[Any]]:
     return markdown_parser().parse
 
 
-def html(text: str) -> str:
+def to_html(text: str) -> str:
     writer = _Writer()
     writer.write(_parser()(text))
     return "".join(writer.out).strip("\n")
@@ -127,7 +127,7 @@ class _Writer:
 
     def _table(self) -> None:
         rows, self._rows = self._rows or [], None
-        self.out.append(f"<pre>{escape(aligned(rows), quote=False)}</pre>\n\n")
+        self.out.append(f"<pre>{escape(align_table(rows), quote=False)}</pre>\n\n")
 
 
 def _anchor(address: str, label: str) -> str:

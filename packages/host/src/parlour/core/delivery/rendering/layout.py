@@ -28,7 +28,7 @@ class Fence:
     """A code block. `body_end` is where its closing line begins, or the end of the text if it has none."""
 
     start: int
-    named: int
+    language_start: int
     """The position after the opening marker; the rest of that line is the language."""
     body: int
     body_end: int
@@ -36,15 +36,15 @@ class Fence:
     """The position after the closing marker."""
     opening: str
     """The line that reopens it in the next message."""
-    unnamed: str
+    opening_without_language: str
     """The opening line without the language."""
     closing: str
 
-    def holds(self, position: int) -> bool:
+    def needs_reopening(self, position: int) -> bool:
         """Returns whether the text after a cut at this position is code that needs a new opening line."""
-        return self.named <= position <= self.body_end and position < self.end
+        return self.language_start <= position <= self.body_end and position < self.end
 
-    def closed_by(self, line: str) -> bool:
+    def is_closed_by(self, line: str) -> bool:
         match = _FENCE.match(line)
         return match is not None and _closes(self.closing.lstrip(), match)
 
@@ -64,17 +64,17 @@ class Layout:
         index = bisect_left(self.fences, position, key=attrgetter("start")) - 1
         return self.fences[index] if index >= 0 and position <= self.fences[index].end else None
 
-    def fence_at(self, position: int) -> Fence | None:
+    def code_fence_at(self, position: int) -> Fence | None:
         """Returns the fence whose code a cut at this position would interrupt."""
         fence = self.fence_around(position)
-        return fence if fence is not None and fence.holds(position) else None
+        return fence if fence is not None and fence.needs_reopening(position) else None
 
-    def around(self, position: int) -> list[tuple[int, int]]:
+    def ranges_at(self, position: int) -> list[tuple[int, int]]:
         """Returns the ranges that a cut at this position would break, outermost first."""
         return [*_around(self.blocks, position), *_around(self.spans, position)]
 
 
-def of(text: str) -> Layout:
+def parse_layout(text: str) -> Layout:
     """Finds the fences, tables and spans of a text."""
     fences, tables = _blocks(text)
     blocks = [(fence.start, fence.end) for fence in fences]
@@ -82,11 +82,11 @@ def of(text: str) -> Layout:
     return Layout(tuple(fences), tuple(sorted([*blocks, *tables])), tuple(spans))
 
 
-def opens(line: str) -> bool:
+def opens_fence(line: str) -> bool:
     return _FENCE.match(line) is not None
 
 
-def unclosed(text: str) -> Fence | None:
+def unclosed_fence(text: str) -> Fence | None:
     """Returns the code fence that is still open at the end of the text."""
     if "```" not in text and "~~~" not in text:
         return None

@@ -8,7 +8,7 @@ from parlour.core.platforms.manifest import AdapterManifest
 _KINDS = {"image": "Image", "audio": "Voice", "voice": "Voice", "video": "Video"}
 
 
-def component_of(medium: Mapping[str, Any], manifest: AdapterManifest) -> dict[str, Any] | None:
+def media_component(medium: Mapping[str, Any], manifest: AdapterManifest) -> dict[str, Any] | None:
     """Returns the component for a file; None if this platform can't show it."""
     size = medium.get("size_bytes")
     if size is not None and size > manifest.limits.file_bytes:
@@ -21,7 +21,7 @@ def component_of(medium: Mapping[str, Any], manifest: AdapterManifest) -> dict[s
     return {"type": kind, **source, **{name: value for name, value in about.items() if value is not None}}
 
 
-def instead_of(medium: Mapping[str, Any], manifest: AdapterManifest, begun: bool) -> str:
+def media_fallback_text(medium: Mapping[str, Any], manifest: AdapterManifest, begun: bool) -> str:
     """Returns the text that replaces a file which can't be shown, with the reason and its web address."""
     name = medium.get("name") or _kind(medium).lower()
     size, most = medium.get("size_bytes"), manifest.limits.file_bytes
@@ -30,7 +30,7 @@ def instead_of(medium: Mapping[str, Any], manifest: AdapterManifest, begun: bool
     return ("\n" if begun else "") + f"[{name} {reason}]{address}\n"
 
 
-def told_without(chain: Iterable[Mapping[str, Any]], artifact_id: str) -> list[dict[str, Any]] | None:
+def without_missing_file(chain: Iterable[Mapping[str, Any]], artifact_id: str) -> list[dict[str, Any]] | None:
     """Replaces an unavailable file by a text; None if the chain does not contain it."""
     components = [dict(each) for each in chain]
     at = next((at for at, each in enumerate(components) if each.get("artifact_id") == artifact_id), None)

@@ -11,7 +11,7 @@ def _pattern(expression: str) -> re.Pattern[str]:
     return re.compile(expression, re.IGNORECASE)
 
 
-def defused(text: str, expression: str) -> str:
+def defuse_mentions(text: str, expression: str) -> str:
     """Inserts an invisible break into each mention. `expression` is the pattern of such mentions on the platform."""
     if not expression or (pattern := _pattern(expression)).search(text) is None:
         return text

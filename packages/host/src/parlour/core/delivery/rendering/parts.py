@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from parlour.core.encoding import dumps
-from parlour.core.model.delivery_policy import DEFAULT, DeliveryPolicy
+from parlour.core.model.delivery_policy import DEFAULT_DELIVERY_POLICY, DeliveryPolicy
 from parlour.core.platforms.manifest import AdapterManifest
 from parlour_sdk.values import dataclass
 
 from . import previews, thinking
-from .dialects import Dialect
-from .media import component_of, instead_of
+from .media import media_component, media_fallback_text
+from .text_formatter import TextFormatter
 
 Chain = list[dict[str, Any]]
 _MIXED = frozenset(("Plain", "At", "AtAll", "Image", "Face", "Quote"))
@@ -22,7 +22,7 @@ _TEXTUAL = _MIXED - {"Image"}
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class MessagePart:
     """One message of the platform and the text that it represents."""
 
     text: str
@@ -32,24 +32,24 @@ class Part:
 def render(
     message: Mapping[str, Any],
     manifest: AdapterManifest,
-    policy: DeliveryPolicy = DEFAULT,
+    policy: DeliveryPolicy = DEFAULT_DELIVERY_POLICY,
     quote: str = "",
     apart: bool = False,
-) -> list[Part]:
+) -> list[MessagePart]:
     """Renders a message into parts; blank parts are left out.
 
     `quote` is the platform's id of the message that is answered. `apart` keeps pictures out of messages with text,
     because a message that was shown as text can only be edited into text.
     """
-    assembly = _Assembly(manifest, policy, _TEXTUAL if apart else _MIXED, previews.whole_of(message))
+    assembly = _PartBuilder(manifest, policy, _TEXTUAL if apart else _MIXED, previews.full_text_file_name(message))
     if quote and "Quote" in manifest.components.send:
         assembly.component({"type": "Quote", "id": quote}, "")
     reasoning = message.get("reasoning")
     if reasoning and policy.thinking == "shown":
-        assembly.text(thinking.quoted(str(reasoning)))
+        assembly.text(thinking.quote_reasoning(str(reasoning)))
     content = message.get("content") or ""
     if isinstance(content, str):
-        assembly.words(_said(content, policy))
+        assembly.message_text(_visible_text(content, policy))
     else:
         assembly.elements(content)
     for reference in message.get("artifact_refs") or ():
@@ -62,59 +62,61 @@ def is_text(chain: Iterable[Mapping[str, Any]]) -> bool:
     return all(component["type"] in _TEXTUAL for component in chain)
 
 
-def _said(text: str, policy: DeliveryPolicy) -> str:
-    return thinking.spoken(text) if policy.thinking == "hidden" else text
+def _visible_text(text: str, policy: DeliveryPolicy) -> str:
+    return thinking.strip_reasoning(text) if policy.thinking == "hidden" else text
 
 
-class _Assembly:
+class _PartBuilder:
     """Collects text and components, and closes a part when it is full."""
 
     def __init__(self, manifest: AdapterManifest, policy: DeliveryPolicy, mixed: frozenset[str], whole: str) -> None:
         self._manifest = manifest
         self._policy = policy
         self._mixed = mixed
-        self._whole = whole
+        self._full_text_file = whole
         """The name of the file with the full text, until the preview of the text has been added."""
-        self._dialect = Dialect(manifest, policy.max_message_size, policy.mention_everyone)
-        self._waiting = ""
+        self._dialect = TextFormatter(manifest, policy.max_message_size, policy.mention_everyone)
+        self._pending_text = ""
         """Text since the last component."""
         self._chain: Chain = []
         self._texts: list[str] = []
         self._room = self._dialect.limit
-        self._done: list[Part] = []
+        self._done: list[MessagePart] = []
 
     def text(self, text: str) -> None:
-        self._waiting += text
+        self._pending_text += text
 
-    def words(self, text: str) -> None:
+    def message_text(self, text: str) -> None:
         """Adds text of the message itself, shortened to a preview if a file has all of it."""
-        whole, self._whole = self._whole, ""
-        self.text(previews.beginning(text, whole, self._dialect) if whole else text)
+        whole, self._full_text_file = self._full_text_file, ""
+        self.text(previews.preview_text(text, whole, self._dialect) if whole else text)
 
     def elements(self, elements: Iterable[Mapping[str, Any]]) -> None:
         for element in elements:
             match element["type"]:
                 case "text":
-                    self.words(_said(element["text"], self._policy) if not self._begun else element["text"])
+                    self.message_text(
+                        _visible_text(element["text"], self._policy) if not self._has_content else element["text"]
+                    )
                 case "json":
-                    above = "\n" if self._begun else ""
+                    above = "\n" if self._has_content else ""
                     self.text(f"{above}```json\n{dumps(element.get('value'))}\n```\n")
                 case "quote":
-                    self.text(_as_quote(element))
+                    self.text(_blockquote(element))
                 case "mention":
                     self._mention(element)
                 case _:
                     self.media(element)
 
     @property
-    def _begun(self) -> bool:
+    def _has_content(self) -> bool:
         """True if there is content so far; a quoted message does not count."""
-        return bool(self._waiting or self._done) or any(each["type"] != "Quote" for each in self._chain)
+        return bool(self._pending_text or self._done) or any(each["type"] != "Quote" for each in self._chain)
 
     def media(self, medium: Mapping[str, Any]) -> None:
-        component = component_of(medium, self._manifest)
+        component = media_component(medium, self._manifest)
         if component is None:
-            self.text(instead_of(medium, self._manifest, begun=self._begun))
+            self.text(media_fallback_text(medium, self._manifest, begun=self._has_content))
         else:
             self.component(component, "")
 
@@ -135,43 +137,43 @@ class _Assembly:
         self._flush_text()
         alone, size = component["type"] not in self._mixed, self._dialect.size(text)
         if alone or size > self._room:
-            self._close()
+            self._finish_part()
         self._chain.append(component)
         self._texts.append(text)
         self._room -= size
         if alone:
-            self._close()
+            self._finish_part()
 
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[MessagePart]:
         self._flush_text()
-        self._close()
+        self._finish_part()
         return self._done
 
     def _flush_text(self) -> None:
-        text, self._waiting = self._waiting, ""
+        text, self._pending_text = self._pending_text, ""
         if not text:
             return
         dialect = self._dialect
         if self._chain and dialect.measure(text) > self._room and any(each["type"] != "Quote" for each in self._chain):
-            self._close()
-        first, *others = dialect.pieces(text)
-        self._add(first.text, dialect.written(first.shown))
+            self._finish_part()
+        first, *others = dialect.split_text(text)
+        self._add(first.text, dialect.format_text(first.shown_text))
         for piece in others:
-            self._close()
-            self._add(piece.text, dialect.written(piece.shown))
+            self._finish_part()
+            self._add(piece.text, dialect.format_text(piece.shown_text))
 
     def _add(self, text: str, written: str) -> None:
         self._texts.append(text)
         self._chain.append({"type": "Plain", "text": written})
         self._room -= self._dialect.size(written)
 
-    def _close(self) -> None:
+    def _finish_part(self) -> None:
         chain, text = self._chain, "".join(self._texts)
         self._chain, self._texts, self._room = [], [], self._dialect.limit
         if any(each["type"] != "Quote" and each.get("text", "-").strip() for each in chain):
-            self._done.append(Part(text, chain))
+            self._done.append(MessagePart(text, chain))
 
 
-def _as_quote(element: Mapping[str, Any]) -> str:
+def _blockquote(element: Mapping[str, Any]) -> str:
     inner = "".join(each.get("text", "") for each in element.get("contents") or ())
     return "".join(f"> {line}\n" for line in inner.splitlines())

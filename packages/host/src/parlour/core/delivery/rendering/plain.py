@@ -19,7 +19,7 @@ def _parser() -> Callable[[str], Sequence[Any]]:
 
 
 @lru_cache(maxsize=8)  # a text is measured first and then converted
-def plain(text: str) -> str:
+def to_plain_text(text: str) -> str:
     """Converts Markdown to plain text. Keeps the white space around it, which separates it from the rest of the
     message.
     """

@@ -27,27 +27,27 @@ _TRIES = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class TextPiece:
     """One piece of a text."""
 
     text: str
-    opened: str = ""
+    prefix: str = ""
     """The opening line that is put before code whose fence was cut."""
-    closed: str = ""
+    suffix: str = ""
 
     @property
-    def shown(self) -> str:
-        return f"{self.opened}{self.text}{self.closed}"
+    def shown_text(self) -> str:
+        return f"{self.prefix}{self.text}{self.suffix}"
 
 
-def split(text: str, limit: int, measure: Measure) -> Iterator[Piece]:
+def split(text: str, limit: int, measure: Measure) -> Iterator[TextPiece]:
     """Splits a text. Each shown piece is within the limit, or a single character.
 
     A fence that is opened in a piece is also closed in it, unless the two lines take more than half of the limit.
     """
     if len(text) <= limit and measure(text) <= limit:
-        return iter((Piece(text),))
-    return _Splitter(text, layout.of(text), max(limit, 1), measure).pieces()
+        return iter((TextPiece(text),))
+    return _Splitter(text, layout.parse_layout(text), max(limit, 1), measure).pieces()
 
 
 class _Splitter:
@@ -59,39 +59,42 @@ class _Splitter:
         self._frames: dict[str, bool] = {}
         """Caches whether these fence lines take at most half of a message."""
 
-    def pieces(self) -> Iterator[Piece]:
+    def pieces(self) -> Iterator[TextPiece]:
         start = 0
         while start < len(self._text):
             piece = self._next(start)
             yield piece
             start += len(piece.text)
 
-    def _next(self, start: int) -> Piece:
-        end = self._room(start, min(len(self._text), start + self._limit))
+    def _next(self, start: int) -> TextPiece:
+        end = self._fitting_end(start, min(len(self._text), start + self._limit))
         while end < len(self._text):
             cut = self._cut(start, end)
-            room = self._room(start, cut)
+            room = self._fitting_end(start, cut)
             if room == cut:
                 return self._piece(start, cut)
             end = room
         return self._piece(start, end)
 
-    def _piece(self, start: int, end: int) -> Piece:
-        text, opened = self._text[start:end], self._opened(start)
-        return Piece(text, opened, self._closed(opened + text))
+    def _piece(self, start: int, end: int) -> TextPiece:
+        text, opened = self._text[start:end], self._opening_line(start)
+        return TextPiece(text, opened, self._closing_line(opened + text))
 
-    def _opened(self, start: int) -> str:
-        fence = self._layout.fence_at(start)
+    def _opening_line(self, start: int) -> str:
+        fence = self._layout.code_fence_at(start)
         if fence is None:
             return ""
-        return next((line for line in (fence.opening, fence.unnamed) if self._affords(line + fence.closing)), "")
+        return next(
+            (line for line in (fence.opening, fence.opening_without_language) if self._affords(line + fence.closing)),
+            "",
+        )
 
-    def _closed(self, shown: str) -> str:
+    def _closing_line(self, shown: str) -> str:
         """Returns the closing line. Checks the piece instead of the text, so that it is correct wherever the cut had to
         be.
         """
-        fence = layout.unclosed(shown)
-        if fence is None or not self._affords(fence.unnamed + fence.closing):
+        fence = layout.unclosed_fence(shown)
+        if fence is None or not self._affords(fence.opening_without_language + fence.closing):
             return ""
         return fence.closing if shown.endswith("\n") else f"\n{fence.closing}"
 
@@ -100,9 +103,9 @@ class _Splitter:
             self._frames[frame] = self._measure(frame) * 2 <= self._limit
         return self._frames[frame]
 
-    def _room(self, start: int, end: int) -> int:
+    def _fitting_end(self, start: int, end: int) -> int:
         """Returns `end`, or the last position before it at which the piece fits."""
-        while end > start + 1 and (size := self._measure(self._piece(start, end).shown)) > self._limit:
+        while end > start + 1 and (size := self._measure(self._piece(start, end).shown_text)) > self._limit:
             fitting = start + (end - start) * self._limit // size
             end = max(start + 1, min(fitting, end - 1))
         return end
@@ -111,15 +114,15 @@ class _Splitter:
         """Returns the best position for a cut in (start, end]."""
         third = start + (end - start) // 3
         for boundary in (_PARAGRAPH, _LINE, _SENTENCE):
-            cut = self._last(boundary, start, end, third)
+            cut = self._last_boundary(boundary, start, end, third)
             if cut is not None:
                 return cut
-        hindered = self._kept_together(start, end)
+        hindered = self._start_of_unbroken_range(start, end)
         if hindered is not None:
             return hindered
-        return self._last(_WORD, start, end, third) or self._grapheme(start, end)
+        return self._last_boundary(_WORD, start, end, third) or self._grapheme(start, end)
 
-    def _last(self, boundary: re.Pattern[str], start: int, end: int, least: int) -> int | None:
+    def _last_boundary(self, boundary: re.Pattern[str], start: int, end: int, least: int) -> int | None:
         found = [match.end() for match in boundary.finditer(self._text, start, end)]
         for cut in reversed(found):
             if cut <= least:
@@ -129,12 +132,12 @@ class _Splitter:
         return None
 
     def _allows(self, boundary: re.Pattern[str], start: int, cut: int, end: int) -> bool:
-        fence = self._layout.fence_at(cut)
+        fence = self._layout.code_fence_at(cut)
         if fence is not None and (boundary is not _LINE or cut <= fence.body or cut == fence.body_end):
             return False
-        if not self._harmless(start, cut):
+        if not self._is_safe_cut(start, cut):
             return False
-        return all(not self._holds_together(start, whole, end) for whole in self._layout.around(cut))
+        return all(not self._holds_together(start, whole, end) for whole in self._layout.ranges_at(cut))
 
     def _holds_together(self, start: int, whole: tuple[int, int], end: int) -> bool:
         """Returns whether this range must not be cut: it ends within this message, or fits into the next one."""
@@ -142,25 +145,25 @@ class _Splitter:
             return True
         return whole[0] > start and self._measure(self._text[whole[0] : whole[1]]) <= self._limit
 
-    def _kept_together(self, start: int, end: int) -> int | None:
+    def _start_of_unbroken_range(self, start: int, end: int) -> int | None:
         """Returns the start of a range that a cut at `end` would break and that fits into the next message."""
-        for whole in self._layout.around(end):
-            if self._holds_together(start, whole, end) and self._harmless(start, whole[0]):
+        for whole in self._layout.ranges_at(end):
+            if self._holds_together(start, whole, end) and self._is_safe_cut(start, whole[0]):
                 return whole[0]
         return None
 
-    def _harmless(self, start: int, cut: int) -> bool:
+    def _is_safe_cut(self, start: int, cut: int) -> bool:
         """Returns whether a cut here breaks no line of a fence and creates no line that looks like one."""
         if self._text[cut - 1] == "\n":
             return True
         fence = self._layout.fence_around(cut)
-        if fence is not None and (cut < fence.named or cut > fence.body_end):
+        if fence is not None and (cut < fence.language_start or cut > fence.body_end):
             return cut == fence.end
         begin, end = self._text.rfind("\n", start, cut) + 1, self._text.find("\n", cut)
         left, right = self._text[max(start, begin) : cut], self._text[cut : end if end >= 0 else None]
         if fence is None:
-            return not layout.opens(left) and not layout.opens(right)
-        return not fence.closed_by(right) and (cut <= fence.body or not fence.closed_by(left))
+            return not layout.opens_fence(left) and not layout.opens_fence(right)
+        return not fence.is_closed_by(right) and (cut <= fence.body or not fence.is_closed_by(left))
 
     def _grapheme(self, start: int, end: int) -> int:
         end = self._beside_fence_lines(start, end)
@@ -168,7 +171,7 @@ class _Splitter:
         for _ in range(_TRIES):
             if cut <= start:
                 break
-            if self._harmless(start, cut):
+            if self._is_safe_cut(start, cut):
                 return cut
             cut = self._graphemes(start, cut - 1)
         return latest if latest > start else end  # a single grapheme that does not fit into a message

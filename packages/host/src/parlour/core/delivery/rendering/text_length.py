@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from parlour.core.platforms.manifest import Unit
+from parlour.core.platforms.manifest import TextUnit
 
 Measure = Callable[[str], int]
 
@@ -15,4 +15,4 @@ def _bytes(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
-MEASURES: dict[Unit, Measure] = {"characters": len, "utf16": _utf16, "bytes": _bytes}
+MEASURES: dict[TextUnit, Measure] = {"characters": len, "utf16": _utf16, "bytes": _bytes}

@@ -3,7 +3,7 @@
 _OPEN, _CLOSE = "<think>", "</think>"
 
 
-def spoken(text: str, growing: bool = False) -> str:
+def strip_reasoning(text: str, growing: bool = False) -> str:
     """Returns the text without its reasoning block; empty while the block is open or could still begin."""
     head = text.lstrip()
     if not head.startswith(_OPEN):
@@ -12,7 +12,7 @@ def spoken(text: str, growing: bool = False) -> str:
     return said.lstrip() if closed else ""
 
 
-def quoted(reasoning: str) -> str:
+def quote_reasoning(reasoning: str) -> str:
     """Formats reasoning as a Markdown quote."""
     lines = reasoning.strip().splitlines()
     return "".join(f"> {line}\n" for line in lines) + "\n"

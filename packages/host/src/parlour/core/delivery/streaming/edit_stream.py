@@ -8,14 +8,14 @@ import asyncio
 import logging
 from contextlib import suppress
 
-from parlour.core.delivery.chat_target import Chat, chain_of, parsed
-from parlour.core.delivery.rate_limits import SPARE, growing_interval
+from parlour.core.delivery.chat_target import ChatTarget, parse_chain, row_chain
+from parlour.core.delivery.rate_limits import STREAM_SHARE, edit_interval
 from parlour.core.delivery.rendering import thinking
 from parlour.core.delivery.rendering.parts import Chain, render
 from parlour.core.journal import GuardFailed, StorageFailed, Unit
 from parlour.core.model.delivery_policy import DeliveryPolicy
-from parlour.core.model.outbox_row import Outgoing
-from parlour.core.model.ports import Sent
+from parlour.core.model.outbox_row import OutboxRow
+from parlour.core.model.ports import SendReceipt
 from parlour.core.platforms.api import PlatformApi
 from parlour.core.platforms.manifest import AdapterManifest
 from parlour.core.platforms.port import PlatformRefused, PlatformUncertain
@@ -23,59 +23,59 @@ from parlour.core.store import ledger, outbox_rows
 from parlour_sdk.protocol.platform_api import NotSupportedError
 from parlour_sdk.values import dataclass
 
-from .streamed_message import Clear, Stage, outgrown, until_clear
+from .streamed_message import StreamContext, WhenIdle, exceeds_limit, wait_until_idle
 
 logger = logging.getLogger(__name__)
 
-SLOWEST_SECONDS = 30.0
+MAX_EDIT_INTERVAL_SECONDS = 30.0
 """Maximum seconds between two edits after the platform asked to slow down."""
-AWAY_SECONDS = 2.0
+MIN_RETRY_SECONDS = 2.0
 """Minimum seconds before the next edit after one that was not accepted or not acknowledged."""
 
 
 @dataclass(slots=True)
-class Bubble:
+class StreamPart:
     """One message of the platform."""
 
-    row: Outgoing
+    row: OutboxRow
     message_id: str = ""
-    shown: Chain | None = None
-    doubtful: bool = False
+    shown_chain: Chain | None = None
+    uncertain: bool = False
     """True if its first send was not acknowledged."""
-    stuck: bool = False
+    not_editable: bool = False
     """True if it can't be edited any more."""
 
 
-class EditedMessage:
+class EditStream:
     """A message that is streamed by edits, in one or more parts."""
 
     def __init__(
         self,
-        stage: Stage,
-        row: Outgoing,
+        stage: StreamContext,
+        row: OutboxRow,
         manifest: AdapterManifest,
         policy: DeliveryPolicy,
         quote: str,
-        clear: Clear,
+        clear: WhenIdle,
     ) -> None:
         self._stage = stage
         self._manifest = manifest
         self._policy = policy
         self._quote = quote
-        self._chat = Chat(row)
+        self._chat = ChatTarget(row)
         self._text = ""
-        self._bubbles = [Bubble(row)]
-        self._interval = growing_interval(self._chat.room, manifest.limits)
+        self._parts = [StreamPart(row)]
+        self._interval = edit_interval(self._chat.rate_scope, manifest.limits)
         self._changed = asyncio.Event()
         self._closing = asyncio.Event()
-        self._opening = asyncio.Lock()
-        self._work = asyncio.get_running_loop().create_task(self._show_growing(clear))
+        self._row_lock = asyncio.Lock()
+        self._work = asyncio.get_running_loop().create_task(self._run(clear))
 
     @property
-    def rows(self) -> list[Outgoing]:
-        return [bubble.row for bubble in self._bubbles]
+    def rows(self) -> list[OutboxRow]:
+        return [bubble.row for bubble in self._parts]
 
-    def grow(self, text: str) -> None:
+    def append_delta(self, text: str) -> None:
         self._text += text
         self._changed.set()
 
@@ -83,55 +83,55 @@ class EditedMessage:
         self._closing.set()
         self._changed.set()
 
-    async def settled(self) -> None:
+    async def stop_adding_rows(self) -> None:
         self.stop()
-        async with self._opening:
+        async with self._row_lock:
             pass
 
-    async def whole(self, row: Outgoing) -> bool:
+    async def is_fully_shown(self, row: OutboxRow) -> bool:
         await asyncio.wait([self._work])
-        bubble = self._of(row)
-        return bool(bubble.message_id) and not bubble.stuck and bubble.shown == chain_of(row)
+        bubble = self._part(row)
+        return bool(bubble.message_id) and not bubble.not_editable and bubble.shown_chain == row_chain(row)
 
-    async def finish(self, row: Outgoing) -> Sent:
+    async def finish(self, row: OutboxRow) -> SendReceipt:
         await asyncio.wait([self._work])
-        bubble, chain = self._of(row), chain_of(row)
-        if bubble.doubtful and self._manifest.idempotent:
+        bubble, chain = self._part(row), row_chain(row)
+        if bubble.uncertain and self._manifest.idempotent:
             await self._send_first(bubble, chain)
-        if bubble.message_id and not bubble.stuck:
-            if bubble.shown == chain:
-                return Sent(bubble.message_id)
-            if await self._edited(bubble, chain):
-                return Sent(bubble.message_id)
-        if bubble.doubtful and not row.possibly_repeated:
-            bubble.doubtful = False
+        if bubble.message_id and not bubble.not_editable:
+            if bubble.shown_chain == chain:
+                return SendReceipt(bubble.message_id)
+            if await self._try_edit(bubble, chain):
+                return SendReceipt(bubble.message_id)
+        if bubble.uncertain and not row.possibly_repeated:
+            bubble.uncertain = False
             raise PlatformUncertain("its first words may have been shown")
-        return await self._chat.send_row(self._api(), row, self._stage.languages, again=bubble.stuck)
+        return await self._chat.send_row(self._api(), row, self._stage.languages, again=bubble.not_editable)
 
-    def found(self, row: Outgoing, message_id: str) -> bool:
-        bubble = self._of(row)
-        bubble.message_id, bubble.doubtful, bubble.shown = message_id, False, None
+    def adopt_message(self, row: OutboxRow, message_id: str) -> bool:
+        bubble = self._part(row)
+        bubble.message_id, bubble.uncertain, bubble.shown_chain = message_id, False, None
         return True
 
-    async def withdraw(self, row: Outgoing) -> None:
+    async def retract(self, row: OutboxRow) -> None:
         """Deletes a part that the final text does not need."""
         await asyncio.wait([self._work])
-        bubble = self._of(row)
+        bubble = self._part(row)
         try:
             if bubble.message_id:
                 await self._api().delete_message(self._chat.type, self._chat.id, bubble.message_id)
         except (PlatformRefused, PlatformUncertain, NotSupportedError) as error:
             logger.warning("outbox row %s: the part that was shown could not be deleted: %s", row.outbox_id, error)
 
-    def _of(self, row: Outgoing) -> Bubble:
-        return next(bubble for bubble in self._bubbles if bubble.row.outbox_id == row.outbox_id)
+    def _part(self, row: OutboxRow) -> StreamPart:
+        return next(bubble for bubble in self._parts if bubble.row.outbox_id == row.outbox_id)
 
     def _api(self) -> PlatformApi:
         return self._chat.api(self._stage.bots)
 
-    async def _show_growing(self, clear: Clear) -> None:
+    async def _run(self, clear: WhenIdle) -> None:
         try:
-            await until_clear(clear, self._closing)
+            await wait_until_idle(clear, self._closing)
             while not self._closing.is_set():
                 await self._changed.wait()
                 self._changed.clear()
@@ -142,108 +142,112 @@ class EditedMessage:
             logger.exception("outbox row %s is not streamed any further", self._chat.name)
 
     async def _show_parts(self) -> None:
-        if outgrown(self._text):
+        if exceeds_limit(self._text):
             return
-        message = {"content": thinking.spoken(self._text, growing=True)}
+        message = {"content": thinking.strip_reasoning(self._text, growing=True)}
         for number, part in enumerate(render(message, self._manifest, self._policy, self._quote)):
             if self._closing.is_set():
                 return
-            bubble = self._bubbles[number] if number < len(self._bubbles) else await self._begin_next()
-            if bubble is None or self._lost(bubble):
+            bubble = self._parts[number] if number < len(self._parts) else await self._open_next_part()
+            if bubble is None or self._is_unusable(bubble):
                 return
-            if bubble.shown != part.chain and not await self._shown(bubble, part.chain):
+            if bubble.shown_chain != part.chain and not await self._show_paced(bubble, part.chain):
                 return
 
-    async def _shown(self, bubble: Bubble, chain: Chain) -> bool:
+    async def _show_paced(self, bubble: StreamPart, chain: Chain) -> bool:
         """Shows a chain within the rate limit. Returns False if the platform accepts nothing now; later there may be
         more text.
         """
-        pace, limits = self._stage.pace, self._manifest.limits
-        wait = pace.wait(self._chat.room, limits, SPARE)
+        pace, limits = self._stage.rate_limiter, self._manifest.limits
+        wait = pace.delay(self._chat.rate_scope, limits, STREAM_SHARE)
         if wait:
             self._changed.set()
-            await self._rest(wait)
+            await self._sleep_unless_stopped(wait)
             return False
-        pace.book(self._chat.room, limits, edit=bool(bubble.message_id))
+        pace.reserve(self._chat.rate_scope, limits, edit=bool(bubble.message_id))
         pause = await self._show(bubble, chain)
-        if bubble.shown != chain:
+        if bubble.shown_chain != chain:
             self._changed.set()
-        await self._rest(pause)
+        await self._sleep_unless_stopped(pause)
         return True
 
-    async def _begin_next(self) -> Bubble | None:
+    async def _open_next_part(self) -> StreamPart | None:
         """Stores a row for the next part before its first send, as long as the run is active."""
-        async with self._opening:
+        async with self._row_lock:
             if self._closing.is_set():
                 return None
             now = self._stage.clock.now()
-            row = self._chat.further_row(self._stage.ids.new(), now)
-            guard = ledger.touch(row.run_id, now)
-            await self._stage.journal.commit(Unit("stream.next", (guard, outbox_rows.put(row))))
-            self._bubbles.append(Bubble(row))
-            return self._bubbles[-1]
+            row = self._chat.continuation_row(self._stage.ids.new(), now)
+            guard = ledger.update_progress(row.run_id, now)
+            await self._stage.journal.commit(Unit("stream.next", (guard, outbox_rows.insert(row))))
+            self._parts.append(StreamPart(row))
+            return self._parts[-1]
 
-    async def _show(self, bubble: Bubble, chain: Chain) -> float:
+    async def _show(self, bubble: StreamPart, chain: Chain) -> float:
         """Sends or edits a part, and returns the seconds to wait after it."""
         try:
             if bubble.message_id:
-                await self._edited(bubble, chain)
+                await self._try_edit(bubble, chain)
             else:
                 await self._send_first(bubble, chain)
         except PlatformRefused as refused:
-            self._stage.pace.hold(self._chat.room, refused)
-            return self._slower(refused.retry_after)
+            self._stage.rate_limiter.record_pause(self._chat.rate_scope, refused)
+            return self._back_off(refused.retry_after)
         except (PlatformUncertain, TimeoutError, OSError) as error:
             logger.warning("outbox row %s: no response while streaming: %s", bubble.row.outbox_id, error)
-            return self._slower(None)
+            return self._back_off(None)
         return self._interval
 
-    def _lost(self, bubble: Bubble) -> bool:
+    def _is_unusable(self, bubble: StreamPart) -> bool:
         """Returns whether nothing more can be shown in a part. Not for an uncertain send of an idempotent platform:
         sending again returns the message id.
         """
-        return bubble.stuck or (bubble.doubtful and not self._manifest.idempotent)
+        return bubble.not_editable or (bubble.uncertain and not self._manifest.idempotent)
 
-    async def _send_first(self, bubble: Bubble, chain: Chain) -> None:
-        again, bubble.doubtful = bubble.doubtful, True
+    async def _send_first(self, bubble: StreamPart, chain: Chain) -> None:
+        again, bubble.uncertain = bubble.uncertain, True
         try:
             sent = await self._chat.send(self._api(), chain, bubble.row.outbox_id)
         except PlatformRefused as refused:
-            bubble.doubtful = again
+            bubble.uncertain = again
             if refused.permanent:
                 self._closing.set()
             raise
-        bubble.message_id, bubble.shown, bubble.doubtful = sent.platform_message_id, None if again else chain, False
-        bubble.stuck = not bubble.message_id
+        bubble.message_id, bubble.shown_chain, bubble.uncertain = (
+            sent.platform_message_id,
+            None if again else chain,
+            False,
+        )
+        bubble.not_editable = not bubble.message_id
         now = self._stage.clock.now()
         await self._stage.journal.commit(
-            Unit("stream.shown", (outbox_rows.bubble(bubble.row.outbox_id, bubble.message_id, now),))
+            Unit("stream.shown", (outbox_rows.record_message_id(bubble.row.outbox_id, bubble.message_id, now),))
         )
 
-    async def _edited(self, bubble: Bubble, chain: Chain) -> bool:
+    async def _try_edit(self, bubble: StreamPart, chain: Chain) -> bool:
         """Edits a part. Returns False if the platform will never allow it."""
         try:
-            await self._api().edit_message(self._chat.type, self._chat.id, bubble.message_id, parsed(chain))
+            await self._api().edit_message(self._chat.type, self._chat.id, bubble.message_id, parse_chain(chain))
         except NotSupportedError:
-            bubble.stuck = True
+            bubble.not_editable = True
         except PlatformRefused as refused:
             if not refused.permanent:
                 raise
-            bubble.stuck = True
+            bubble.not_editable = True
         else:
-            bubble.shown = chain
-        return not bubble.stuck
+            bubble.shown_chain = chain
+        return not bubble.not_editable
 
-    def _slower(self, retry_after: float | None) -> float:
+    def _back_off(self, retry_after: float | None) -> float:
         """Returns the seconds to wait after a refusal. If the platform named a time, edits become less frequent from
         now on.
         """
         if retry_after is None:
-            return max(self._interval, AWAY_SECONDS)
-        self._interval = min(self._interval * 2, SLOWEST_SECONDS)
+            return max(self._interval, MIN_RETRY_SECONDS)
+        self._interval = min(self._interval * 2, MAX_EDIT_INTERVAL_SECONDS)
         return max(self._interval, retry_after)
 
-    async def _rest(self, seconds: float) -> None:
+    async def _sleep_unless_stopped(self, seconds: float) -> None:
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._closing.wait()

@@ -4,48 +4,48 @@ import asyncio
 import logging
 from contextlib import suppress
 
-from parlour.core.delivery.chat_target import Chat, chain_of, parsed
-from parlour.core.delivery.rate_limits import SPARE
+from parlour.core.delivery.chat_target import ChatTarget, parse_chain, row_chain
+from parlour.core.delivery.rate_limits import STREAM_SHARE
 from parlour.core.delivery.rendering import thinking
-from parlour.core.model.outbox_row import Outgoing
-from parlour.core.model.ports import Sent
-from parlour.core.platforms.api import Stream
-from parlour.core.platforms.manifest import Limits
+from parlour.core.model.outbox_row import OutboxRow
+from parlour.core.model.ports import SendReceipt
+from parlour.core.platforms.api import PlatformStream
+from parlour.core.platforms.manifest import PlatformLimits
 from parlour.core.platforms.port import PlatformRefused, PlatformUncertain
 from parlour_sdk.protocol.platform_api import NotSupportedError
 
-from .streamed_message import Clear, Stage, outgrown, until_clear
+from .streamed_message import StreamContext, WhenIdle, exceeds_limit, wait_until_idle
 
 logger = logging.getLogger(__name__)
 
-APPENDS_PER_SECOND = 4.0
+DEFAULT_APPENDS_PER_SECOND = 4.0
 """Appends per second if the manifest declares no edit rate."""
-BROKEN = "the answer was interrupted"
+INTERRUPTED_REASON = "the answer was interrupted"
 
 
 class NativeStream:
     """A message that is streamed by the platform's own API."""
 
-    def __init__(self, stage: Stage, row: Outgoing, limits: Limits, clear: Clear) -> None:
+    def __init__(self, stage: StreamContext, row: OutboxRow, limits: PlatformLimits, clear: WhenIdle) -> None:
         self._stage = stage
         self._row = row
-        self._chat = Chat(row)
+        self._chat = ChatTarget(row)
         self._limits = limits
-        self._interval = 1 / (limits.edits_per_second or APPENDS_PER_SECOND)
+        self._interval = 1 / (limits.edits_per_second or DEFAULT_APPENDS_PER_SECOND)
         self._text = ""
-        self._handed = ""
+        self._appended_text = ""
         """The text that was appended so far, without reasoning."""
-        self._stream: Stream | None = None
-        self._doubtful = False
+        self._stream: PlatformStream | None = None
+        self._uncertain = False
         self._changed = asyncio.Event()
         self._closing = asyncio.Event()
-        self._work = asyncio.get_running_loop().create_task(self._hand_on(clear))
+        self._work = asyncio.get_running_loop().create_task(self._run(clear))
 
     @property
-    def rows(self) -> list[Outgoing]:
+    def rows(self) -> list[OutboxRow]:
         return [self._row]
 
-    def grow(self, text: str) -> None:
+    def append_delta(self, text: str) -> None:
         self._text += text
         self._changed.set()
 
@@ -53,58 +53,58 @@ class NativeStream:
         self._closing.set()
         self._changed.set()
 
-    async def settled(self) -> None:
+    async def stop_adding_rows(self) -> None:
         self.stop()
 
-    async def whole(self, row: Outgoing) -> bool:
+    async def is_fully_shown(self, row: OutboxRow) -> bool:
         """Returns False: the end of the stream always has to be sent."""
         return False
 
-    async def finish(self, row: Outgoing) -> Sent:
+    async def finish(self, row: OutboxRow) -> SendReceipt:
         await asyncio.wait([self._work])
         if self._stream is not None:
             stream, self._stream = self._stream, None
-            self._doubtful = True
+            self._uncertain = True
             try:
-                result = await stream.finish(parsed(chain_of(row)))
+                result = await stream.finish(parse_chain(row_chain(row)))
             except PlatformRefused:
-                self._stream, self._doubtful = stream, False
+                self._stream, self._uncertain = stream, False
                 raise
-            return Sent(result.message_id or "")
-        if self._doubtful and not row.possibly_repeated:
-            self._doubtful = False
+            return SendReceipt(result.message_id or "")
+        if self._uncertain and not row.possibly_repeated:
+            self._uncertain = False
             raise PlatformUncertain("its first words may have been shown")
         return await self._chat.send_row(self._chat.api(self._stage.bots), row, self._stage.languages, again=True)
 
-    def found(self, row: Outgoing, message_id: str) -> bool:
+    def adopt_message(self, row: OutboxRow, message_id: str) -> bool:
         """Returns False: a message that is found is complete, because the platform received its end."""
         return False
 
-    async def withdraw(self, row: Outgoing) -> None:
+    async def retract(self, row: OutboxRow) -> None:
         await asyncio.wait([self._work])
         stream, self._stream = self._stream, None
         if stream is not None:
             with suppress(PlatformRefused, PlatformUncertain):
-                await stream.fail(BROKEN)
+                await stream.fail(INTERRUPTED_REASON)
 
-    async def _hand_on(self, clear: Clear) -> None:
+    async def _run(self, clear: WhenIdle) -> None:
         try:
-            await until_clear(clear, self._closing)
+            await wait_until_idle(clear, self._closing)
             while not self._closing.is_set():
                 await self._changed.wait()
                 self._changed.clear()
-                await self._rest(await self._next_words())
+                await self._sleep_unless_stopped(await self._append_paced())
         except (NotSupportedError, PlatformRefused, PlatformUncertain, TimeoutError, OSError) as error:
             logger.warning("outbox row %s is not streamed any further: %s", self._row.outbox_id, error)
         except Exception:  # an error of the adapter; the final text is sent all the same
             logger.exception("outbox row %s is not streamed any further", self._row.outbox_id)
 
-    async def _next_words(self) -> float:
+    async def _append_paced(self) -> float:
         """Appends the next text and returns the seconds to wait. If the platform accepts nothing now, it is tried again
         then.
         """
-        pace, room = self._stage.pace, self._chat.room
-        wait = pace.wait_beside(room, self._limits, SPARE)
+        pace, room = self._stage.rate_limiter, self._chat.rate_scope
+        wait = pace.unspaced_delay(room, self._limits, STREAM_SHARE)
         if wait:
             self._changed.set()
             return wait
@@ -113,32 +113,32 @@ class NativeStream:
         except PlatformRefused as refused:
             if refused.retry_after is None:
                 raise
-            pace.hold(room, refused)
+            pace.record_pause(room, refused)
             self._changed.set()
             return max(self._interval, refused.retry_after)
         return self._interval
 
     async def _append(self) -> None:
-        spoken = thinking.spoken(self._text, growing=True)
+        spoken = thinking.strip_reasoning(self._text, growing=True)
         if (
             self._closing.is_set()
-            or outgrown(self._text)
-            or not spoken.startswith(self._handed)
-            or spoken == self._handed
+            or exceeds_limit(self._text)
+            or not spoken.startswith(self._appended_text)
+            or spoken == self._appended_text
         ):
             return
-        self._stage.pace.note_beside(self._chat.room, self._limits)
+        self._stage.rate_limiter.count_unspaced(self._chat.rate_scope, self._limits)
         if self._stream is None:
             api, chat = self._chat.api(self._stage.bots), self._chat
             try:
                 self._stream = await api.open_stream(chat.type, chat.id, self._row.outbox_id, chat.thread_id)
             except (PlatformUncertain, TimeoutError, OSError):
-                self._doubtful = True
+                self._uncertain = True
                 raise
-        await self._stream.append(spoken.removeprefix(self._handed))
-        self._handed = spoken
+        await self._stream.append(spoken.removeprefix(self._appended_text))
+        self._appended_text = spoken
 
-    async def _rest(self, seconds: float) -> None:
+    async def _sleep_unless_stopped(self, seconds: float) -> None:
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._closing.wait()

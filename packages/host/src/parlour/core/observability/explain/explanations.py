@@ -3,42 +3,42 @@
 from typing import Any
 
 from parlour.core.encoding import loads
-from parlour.core.journal import Journal, Row, Select, Table, holding, one_of, where
+from parlour.core.journal import Journal, Row, Select, Table, contains, one_of, where
 from parlour.core.model.ports import Clock
 from parlour.core.store.event_notes import OUTBOX_IDS
 from parlour.core.store.tables import APPROVALS, AUDIT, EVENTS, INBOX, OUTBOX, OUTCOMES, RUN_EVENTS, RUNS, TRAIL
 from parlour_sdk.values import dataclass
 
 from . import steps
-from .display_names import named
-from .steps import Step
+from .display_names import with_display_names
+from .steps import ExplanationStep
 
-EXPLAINING = ("tool.call.started", "tool.call.completed", "action.decided", "run.failed")
+EXPLAINED_RUN_EVENTS = ("tool.call.started", "tool.call.completed", "action.decided", "run.failed")
 """Types of run events that become steps of an explanation."""
-STEERING = ("steering.queued", "steering.injected", "steering.dropped")
+STEERING_RUN_EVENTS = ("steering.queued", "steering.injected", "steering.dropped")
 """Types of run events about steering that become steps of an explanation."""
-FACTS_PER_TRAIL = 200
+MAX_ROWS_PER_QUERY = 200
 """Maximum number of rows that one query of an explanation reads."""
-SHOWN = 10
+MAX_FOUND_EVENTS = 10
 """Maximum number of events that one id may refer to: a platform's message ids are unique only within a chat."""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Explanation:
     """An event and the steps that explain it."""
 
     event: Row
-    steps: list[Step]
+    steps: list[ExplanationStep]
 
 
-class Trails:
+class Explanations:
     """Finds events and builds their explanations."""
 
     def __init__(self, journal: Journal, clock: Clock) -> None:
         self._journal = journal
         self._clock = clock
 
-    async def find(self, name: str) -> list[Row]:
+    async def find_events(self, name: str) -> list[Row]:
         """Returns the events that an event id, a run id or a platform's message id refers to, newest first.
 
         The message may have been received or sent.
@@ -48,28 +48,28 @@ class Trails:
         numbers = {run["event_seq"] for run in await self._rows(RUNS, run_id=name)}
         if not numbers:
             sent = await self._rows(OUTBOX, platform_message_id=name)
-            numbers = {number for row in sent for number in await self._cause(row)}
+            numbers = {number for row in sent for number in await self._causing_events(row)}
             numbers |= {event["seq"] for event in await self._newest(subject_type="message", subject_id=name)}
         return await self._newest(seq=one_of(*numbers)) if numbers else []
 
-    async def of(self, event: Row, reruns: bool = True) -> Found:
+    async def explain(self, event: Row, reruns: bool = True) -> Explanation:
         """Builds the explanation of an event.
 
         `reruns` includes reruns and the names of the users who decided; only callers who may request reruns see these.
         """
-        trail = [steps.received(event)]
+        trail = [steps.received_step(event)]
         notes = await self._rows(TRAIL, event_seq=event["seq"])
-        trail += [steps.noted(note) for note in notes]
-        trail += [steps.delivered(row) for row in await self._beside_runs(notes)]
-        trail += [steps.owed(row, self._clock.now()) for row in await self._rows(INBOX, event_seq=event["seq"])]
-        trail += [steps.settled(row) for row in await self._rows(OUTCOMES, event_seq=event["seq"])]
+        trail += [steps.note_step(note) for note in notes]
+        trail += [steps.delivery_step(row) for row in await self._sent_without_run(notes)]
+        trail += [steps.pending_step(row, self._clock.now()) for row in await self._rows(INBOX, event_seq=event["seq"])]
+        trail += [steps.outcome_step(row) for row in await self._rows(OUTCOMES, event_seq=event["seq"])]
         for run in await self._runs(event):
             if run["rerun_of"] and not reruns:
                 continue
-            trail += await self._of_run(run, event)
+            trail += await self._run_steps(run, event)
         order = {"received": 0, "run": 1, "rerun": 1, "grants": 2, "settled": 9, "owed": 9}
         trail.sort(key=lambda step: (step.at, order.get(step.step, 5)))
-        return Found(event, await named(self._journal, trail, people=reruns))
+        return Explanation(event, await with_display_names(self._journal, trail, people=reruns))
 
     async def _runs(self, event: Row) -> list[Row]:
         """Returns the runs of the event itself, and the run that received it by steering."""
@@ -79,34 +79,36 @@ class Trails:
         others = [run_id for run_id in taken if run_id and run_id not in known]
         return own + (await self._rows(RUNS, run_id=one_of(*others)) if others else [])
 
-    async def _of_run(self, run: Row, event: Row) -> list[Step]:
-        trail = [steps.opened(run, event), steps.granted(run)]
-        trail += [steps.denied(row) for row in await self._rows(AUDIT, run_id=run["run_id"], outcome="denied")]
-        facts = await self._rows(RUN_EVENTS, run_id=run["run_id"], type=one_of(*EXPLAINING, *STEERING))
-        trail += [step for step in map(steps.fact, facts) if step is not None]
+    async def _run_steps(self, run: Row, event: Row) -> list[ExplanationStep]:
+        trail = [steps.run_start_step(run, event), steps.grant_step(run)]
+        trail += [steps.denial_step(row) for row in await self._rows(AUDIT, run_id=run["run_id"], outcome="denied")]
+        facts = await self._rows(
+            RUN_EVENTS, run_id=run["run_id"], type=one_of(*EXPLAINED_RUN_EVENTS, *STEERING_RUN_EVENTS)
+        )
+        trail += [step for step in map(steps.run_event_step, facts) if step is not None]
         approvals = await self._rows(APPROVALS, run_id=run["run_id"])
-        trail += [steps.decided(row) for row in approvals if row["status"] != "pending"]
-        trail += [steps.delivered(row) for row in await self._rows(OUTBOX, run_id=run["run_id"])]
+        trail += [steps.approval_step(row) for row in approvals if row["status"] != "pending"]
+        trail += [steps.delivery_step(row) for row in await self._rows(OUTBOX, run_id=run["run_id"])]
         if run["finished_at"]:
-            trail.append(steps.ended(run))
+            trail.append(steps.run_end_step(run))
         return trail
 
-    async def _beside_runs(self, notes: list[Row]) -> list[Row]:
+    async def _sent_without_run(self, notes: list[Row]) -> list[Row]:
         """Returns the outbox rows of an event without a run: of a webhook, or a notice why there is no answer."""
         named = [outbox_id for note in notes for outbox_id in loads(note["data"]).get(OUTBOX_IDS, ())]
         return await self._rows(OUTBOX, outbox_id=one_of(*named)) if named else []
 
-    async def _cause(self, outgoing: Row) -> list[int]:
+    async def _causing_events(self, outgoing: Row) -> list[int]:
         """Returns the sequence numbers of the events for which an outbox row was sent."""
         if outgoing["run_id"]:
             return [run["event_seq"] for run in await self._rows(RUNS, run_id=outgoing["run_id"])]
-        notes = await self._rows(TRAIL, data=holding(outgoing["outbox_id"]))
+        notes = await self._rows(TRAIL, data=contains(outgoing["outbox_id"]))
         return [note["event_seq"] for note in notes]
 
     async def _newest(self, **conditions: Any) -> list[Row]:
         """Reads events, newest first."""
-        order = Select(EVENTS, where(**conditions), order=("seq",), direction="descending", limit=SHOWN)
+        order = Select(EVENTS, where(**conditions), order=("seq",), direction="descending", limit=MAX_FOUND_EVENTS)
         return await self._journal.read(order)
 
     async def _rows(self, table: Table, **conditions: Any) -> list[Row]:
-        return await self._journal.read(Select(table, where(**conditions), limit=FACTS_PER_TRAIL))
+        return await self._journal.read(Select(table, where(**conditions), limit=MAX_ROWS_PER_QUERY))

@@ -7,136 +7,153 @@ from parlour.core.encoding import loads
 from parlour.core.journal import Row
 from parlour_sdk.values import dataclass
 
-from .texts import KINDS, Sentence, known
+from .texts import DELIVERY_KIND_NAMES, ExplanationSentence, code_or_default
 
-SLOW_MILLISECONDS = 1000
+MIN_REPORTED_WAIT_MILLISECONDS = 1000
 """Milliseconds from which the time an event waited for its run is mentioned."""
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ExplanationStep:
     """One step of an explanation."""
 
     at: int
     step: str
     text: str
     data: dict[str, Any] = field(default_factory=dict)
-    sentences: tuple[Sentence, ...] = ()
+    sentences: tuple[ExplanationSentence, ...] = ()
     """The sentences of the text, for translation."""
 
 
-def _step(at: int, step: str, data: dict[str, Any], *sentences: Sentence) -> Step:
-    return Step(at, step, " ".join(each.text for each in sentences), data, sentences)
+def _step(at: int, step: str, data: dict[str, Any], *sentences: ExplanationSentence) -> ExplanationStep:
+    return ExplanationStep(at, step, " ".join(each.text for each in sentences), data, sentences)
 
 
-def received(event: Row) -> Step:
+def received_step(event: Row) -> ExplanationStep:
     who = event["actor_name"] or event["actor_id"]
     code = "received_by_bot" if event["bot_id"] else "received" if who else "received_from_nobody"
     values = {name: event[name] for name in ("event_type", "source", "seq")}
     who = {"who": who or "nobody in particular", "bot": event["bot_id"]}
     data = {"event_id": event["event_id"], "seq": event["seq"], "conversation_id": event["conversation_id"]}
-    return _step(event["created_at"], "received", data, Sentence(code, {**values, **who}))
+    return _step(event["created_at"], "received", data, ExplanationSentence(code, {**values, **who}))
 
 
-def noted(entry: Row) -> Step:
+def note_step(entry: Row) -> ExplanationStep:
     data = loads(entry["data"])
     code = "duplicate" if entry["step"] == "duplicate" else "noted"
-    return _step(entry["created_at"], entry["step"], data, Sentence(code, {"text": str(data.get("text", ""))}))
+    return _step(
+        entry["created_at"], entry["step"], data, ExplanationSentence(code, {"text": str(data.get("text", ""))})
+    )
 
 
-def owed(inbox: Row, now: int) -> Step:
+def pending_step(inbox: Row, now: int) -> ExplanationStep:
     data = {"state": inbox["state"], "attempts": inbox["attempts"]}
     values = {"run": inbox["run_id"], "text": str(inbox["state"])}
-    return _step(now, "owed", data, Sentence(known(f"owed_{inbox['state']}", "noted"), values))
+    return _step(now, "owed", data, ExplanationSentence(code_or_default(f"owed_{inbox['state']}", "noted"), values))
 
 
-def opened(run: Row, event: Row) -> Step:
+def run_start_step(run: Row, event: Row) -> ExplanationStep:
     if run["rerun_of"]:
-        return _repeated_run(run)
+        return _rerun_step(run)
     route, waited = loads(run["metadata"]).get("route"), run["created_at"] - event["created_at"]
     code = "run" + ("_after" if run["parent_run_id"] else "") + ("_by" if route else "")
-    values = {**_of(run), "attempt": run["attempt"], "before": run["parent_run_id"], "route": route}
-    late = [Sentence("waited", {"seconds": f"{waited / 1000:.1f}"})] if waited >= SLOW_MILLISECONDS else []
+    values = {**_run_values(run), "attempt": run["attempt"], "before": run["parent_run_id"], "route": route}
+    late = (
+        [ExplanationSentence("waited", {"seconds": f"{waited / 1000:.1f}"})]
+        if waited >= MIN_REPORTED_WAIT_MILLISECONDS
+        else []
+    )
     ids = {"run_id": run["run_id"], "agent_id": run["agent_id"]}
     data = {**ids, "waited_ms": waited, "authorization": loads(run["snapshot"])}
-    return _step(run["created_at"], "run", data, Sentence(code, values), *late)
+    return _step(run["created_at"], "run", data, ExplanationSentence(code, values), *late)
 
 
-def _repeated_run(run: Row) -> Step:
+def _rerun_step(run: Row) -> ExplanationStep:
     data = {"run_id": run["run_id"], "rerun_of": run["rerun_of"]}
-    return _step(run["created_at"], "rerun", data, Sentence("rerun", {**_of(run), "before": run["rerun_of"]}))
+    return _step(
+        run["created_at"], "rerun", data, ExplanationSentence("rerun", {**_run_values(run), "before": run["rerun_of"]})
+    )
 
 
-def _of(run: Row) -> dict[str, Any]:
+def _run_values(run: Row) -> dict[str, Any]:
     return {"run": run["run_id"], "agent": run["agent_id"], "runner": run["runner_id"]}
 
 
-def granted(run: Row) -> Step:
+def grant_step(run: Row) -> ExplanationStep:
     snapshot = loads(run["snapshot"])
     kinds = [f"{len(names)} {kind.replace('_', ' ')}" for kind, names in snapshot.get("resources", {}).items()]
     names = ", ".join([*snapshot.get("apis", ()), *kinds])
-    sentence = Sentence("granted" if names else "granted_nothing", {"names": names})
+    sentence = ExplanationSentence("granted" if names else "granted_nothing", {"names": names})
     return _step(run["created_at"], "grants", {"run_id": run["run_id"], **snapshot}, sentence)
 
 
-def ended(run: Row) -> Step:
+def run_end_step(run: Row) -> ExplanationStep:
     status, took = run["status"], (run["finished_at"] - run["started_at"]) / 1000
     why = f": {run['error'] or run['status_reason']}" if status != "completed" else ""
     values = {"run": run["run_id"], "status": status, "seconds": f"{took:.1f}", "reason": why}
-    hidden = [] if run["shown"] or run["rerun_of"] else [Sentence("not_shown")]
-    sentences = [Sentence(known(f"ended_{status}", "ended"), values), *hidden]
+    hidden = [] if run["shown"] or run["rerun_of"] else [ExplanationSentence("not_shown")]
+    sentences = [ExplanationSentence(code_or_default(f"ended_{status}", "ended"), values), *hidden]
     return _step(run["finished_at"], "run.ended", {"run_id": run["run_id"], "status": status}, *sentences)
 
 
-def denied(entry: Row) -> Step:
+def denial_step(entry: Row) -> ExplanationStep:
     values = {name: entry[name] for name in ("action", "resource", "code")}
-    sentence = Sentence("denied_on" if entry["resource"] else "denied", values)
+    sentence = ExplanationSentence("denied_on" if entry["resource"] else "denied", values)
     return _step(entry["created_at"], "denied", {"action": entry["action"], "code": entry["code"]}, sentence)
 
 
-def fact(run_event: Row) -> Step | None:
+def run_event_step(run_event: Row) -> ExplanationStep | None:
     """Returns the step of a run event about a tool, an action, steering or a failure; None for other types."""
     data = loads(run_event["data"])
-    sentence = _explained(run_event["type"], data)
+    sentence = _run_event_sentence(run_event["type"], data)
     return _step(run_event["created_at"], run_event["type"], data, sentence) if sentence is not None else None
 
 
-def _explained(kind: str, data: dict[str, Any]) -> Sentence | None:
+def _run_event_sentence(kind: str, data: dict[str, Any]) -> ExplanationSentence | None:
     match kind:
         case "tool.call.started":
-            return Sentence("tool", {"tool": data.get("tool_name")})
+            return ExplanationSentence("tool", {"tool": data.get("tool_name")})
         case "tool.call.completed" if data.get("error"):
-            return Sentence("tool_failed", {"tool": data.get("tool_name")})
+            return ExplanationSentence("tool_failed", {"tool": data.get("tool_name")})
         case "steering.queued":
-            return Sentence("steering_queued", {"event": data.get("source_event_id")})
+            return ExplanationSentence("steering_queued", {"event": data.get("source_event_id")})
         case "steering.injected" | "steering.dropped":
-            return Sentence(kind.replace(".", "_"))
+            return ExplanationSentence(kind.replace(".", "_"))
         case "action.decided" if data.get("status") in ("begun", "pending", "refused"):  # denials come from the audit
             values = {"action": data.get("action"), "reason": f": {data.get('message')}"}
-            return Sentence(f"action_{data['status']}", values)
+            return ExplanationSentence(f"action_{data['status']}", values)
         case "run.failed":
-            return Sentence("runner_failed", {"error": data.get("error")})
+            return ExplanationSentence("runner_failed", {"error": data.get("error")})
         case _:
             return None
 
 
-def decided(approval: Row) -> Step:
+def approval_step(approval: Row) -> ExplanationStep:
     """Returns the step of an approval that was decided by a person or expired."""
     reason = f": {approval['reason']}" if approval["reason"] else ""
     values = {"who": approval["decided_by"].removeprefix("user:"), "action": approval["action"], "reason": reason}
     data = {"approval_id": approval["approval_id"], "status": approval["status"]}
-    return _step(approval["decided_at"], "approval", data, Sentence(f"approval_{approval['status']}", values))
+    return _step(
+        approval["decided_at"], "approval", data, ExplanationSentence(f"approval_{approval['status']}", values)
+    )
 
 
-def delivered(outgoing: Row) -> Step:
+def delivery_step(outgoing: Row) -> ExplanationStep:
     state, kind = outgoing["state"], outgoing["kind"]
-    values = {"kind": kind, "what": KINDS.get(kind, "Something"), "where": outgoing["surface"], "state": state}
+    values = {
+        "kind": kind,
+        "what": DELIVERY_KIND_NAMES.get(kind, "Something"),
+        "where": outgoing["surface"],
+        "state": state,
+    }
     how = "again" if state == "pending" and outgoing["reason"] else state
-    said = [Sentence(known(f"delivery_{how}", "delivery"), {**values, "reason": outgoing["reason"]})]
+    said = [
+        ExplanationSentence(code_or_default(f"delivery_{how}", "delivery"), {**values, "reason": outgoing["reason"]})
+    ]
     if outgoing["attempts"] > 1:
-        said.append(Sentence("tries", {"tries": outgoing["attempts"]}))
+        said.append(ExplanationSentence("tries", {"tries": outgoing["attempts"]}))
     if outgoing["possibly_repeated"]:
-        said.append(Sentence("twice"))
+        said.append(ExplanationSentence("twice"))
     data = {
         "outbox_id": outgoing["outbox_id"],
         "state": state,
@@ -146,8 +163,8 @@ def delivered(outgoing: Row) -> Step:
     return _step(outgoing["updated_at"], "delivery", data, *said)
 
 
-def settled(outcome: Row) -> Step:
+def outcome_step(outcome: Row) -> ExplanationStep:
     reason = f": {outcome['reason']}" if outcome["reason"] else ""
-    code = known(f"settled_{outcome['outcome']}", "settled")
-    sentence = Sentence(code, {"outcome": outcome["outcome"], "reason": reason})
+    code = code_or_default(f"settled_{outcome['outcome']}", "settled")
+    sentence = ExplanationSentence(code, {"outcome": outcome["outcome"], "reason": reason})
     return _step(outcome["decided_at"], "settled", {"outcome": outcome["outcome"]}, sentence)

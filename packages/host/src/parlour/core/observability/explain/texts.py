@@ -8,7 +8,7 @@ from typing import Any
 
 from parlour_sdk.values import dataclass
 
-ENGLISH = {
+ENGLISH_SENTENCES = {
     "received": "{event_type} came from {source}, by {who}; it was new and got number {seq}.",
     "received_by_bot": "{event_type} came from {source} on bot {bot}, by {who}; it was new and got number {seq}.",
     "received_from_nobody": "{event_type} came from {source}, from nobody; it was new and got number {seq}.",
@@ -71,12 +71,17 @@ ENGLISH = {
     "settled_failed": "It was not answered{reason}.",
     "settled": "It ended as {outcome}{reason}.",
 }
-KINDS = {"message": "A reply", "notice": "A notice", "approval": "A message about an approval", "action": "An action"}
+DELIVERY_KIND_NAMES = {
+    "message": "A reply",
+    "notice": "A notice",
+    "approval": "A message about an approval",
+    "action": "An action",
+}
 """English names of the kinds of outbox rows. Sentences about deliveries carry both the kind and this name."""
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
+class ExplanationSentence:
     """A sentence as its code and values."""
 
     code: str
@@ -84,9 +89,9 @@ class Sentence:
 
     @property
     def text(self) -> str:
-        return ENGLISH[self.code].format(**self.values)
+        return ENGLISH_SENTENCES[self.code].format(**self.values)
 
 
-def known(code: str, otherwise: str) -> str:
+def code_or_default(code: str, otherwise: str) -> str:
     """Returns the code if there is a sentence for it, else `otherwise`."""
-    return code if code in ENGLISH else otherwise
+    return code if code in ENGLISH_SENTENCES else otherwise

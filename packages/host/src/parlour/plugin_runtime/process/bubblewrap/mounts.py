@@ -10,7 +10,7 @@ from pathlib import Path
 import parlour_sdk
 from parlour_sdk.values import dataclass
 
-from ..launcher import Start
+from ..launcher import LaunchSpec
 
 MEBIBYTE = 1024 * 1024
 TEMPORARY_MB = 256
@@ -42,18 +42,18 @@ OWN_SETTINGS = Path(__file__).with_name("etc")
 class Mount:
     target: Path
     options: tuple[str, ...]
-    same: bool = False
+    is_same_path: bool = False
     """True if it shows the same path of the host, read-only."""
     hides: bool = False
     """True if it shows nothing of that path of the host."""
 
 
-def arguments(start: Start, hidden: Iterable[Path]) -> list[str]:
+def plugin_mounts(start: LaunchSpec, hidden: Iterable[Path]) -> list[str]:
     """Returns the mounts of a plugin as bubblewrap options, in an order in which none covers another by mistake."""
-    return _arranged([*_base(), *_hidden(hidden), *_own(start)])
+    return _arrange([*_base_mounts(), *_hide(hidden), *_own_mounts(start)])
 
 
-def installer_arguments(
+def installer_mounts(
     program: Path, shown: Iterable[Path], writable: Iterable[Path], bound: Mapping[Path, Path], hidden: Sequence[Path]
 ) -> list[str]:
     """Returns the mounts for the installer of packages: no plugin's files, and nothing below the hidden folders.
@@ -65,13 +65,13 @@ def installer_arguments(
     size = TEMPORARY_MB * MEBIBYTE
     temporary = Mount(Path("/tmp"), ("--size", str(size), "--perms", "1777", "--tmpfs", "/tmp"))
     open_paths = [path for path in shown if not is_hidden(path, hidden)]
-    return _arranged(
+    return _arrange(
         [
-            *_base(),
+            *_base_mounts(),
             temporary,
-            *(each for path in open_paths for each in _everywhere(path)),
-            *_hidden(hidden),
-            *_everywhere(program),
+            *(each for path in open_paths for each in _bind_with_real_path(path)),
+            *_hide(hidden),
+            *_bind_with_real_path(program),
             *(_read_only(source, target) for target, source in bound.items()),
             *(Mount(path, ("--bind", str(path), str(path))) for path in writable),
         ]
@@ -83,8 +83,8 @@ def is_hidden(path: Path, hidden: Iterable[Path]) -> bool:
     return any(place.is_relative_to(os.path.realpath(folder)) for folder in hidden for place in (real, path))
 
 
-def _arranged(wanted: Sequence[Mount]) -> list[str]:
-    mounts = _kept(wanted)
+def _arrange(wanted: Sequence[Mount]) -> list[str]:
+    mounts = _drop_redundant(wanted)
     shown = [option for mount in mounts for option in mount.options]
     covers = [option for mount in mounts if mount.hides for option in ("--remount-ro", str(mount.target))]
     # As root, a process without any capability could still write to /proc/sys.
@@ -99,27 +99,29 @@ def prefix(python: Path) -> Path:
 
 
 @cache
-def _base() -> tuple[Mount, ...]:
+def _base_mounts() -> tuple[Mount, ...]:
     """Returns the mounts that all plugins share. They don't change while the Host runs."""
     bases = (Path(sys.base_prefix), Path(sys.base_exec_prefix), prefix(Path(os.path.realpath(sys.executable))))
     library = Path(parlour_sdk.__file__).parent
     return (
-        *(_as_it_is(Path(path)) for path in SYSTEM if os.path.exists(path)),
-        *(_same(Path(path)) for path in SETTINGS if os.path.exists(path)),
+        *(_bind_or_link(Path(path)) for path in SYSTEM if os.path.exists(path)),
+        *(_bind_same_path(Path(path)) for path in SETTINGS if os.path.exists(path)),
         *(_read_only(file, Path("/etc", file.name)) for file in sorted(OWN_SETTINGS.iterdir())),
-        *(each for base in bases for part in _parts(base) for each in _everywhere(part)),
-        *_everywhere(library),
+        *(each for base in bases for part in _parts(base) for each in _bind_with_real_path(part)),
+        *_bind_with_real_path(library),
     )
 
 
-def _own(start: Start) -> Iterator[Mount]:
+def _own_mounts(start: LaunchSpec) -> Iterator[Mount]:
     size = min(start.limits.memory_mb, TEMPORARY_MB) * MEBIBYTE
     yield Mount(Path("/tmp"), ("--size", str(size), "--perms", "1777", "--tmpfs", "/tmp"))
     if start.network:
-        yield from (_same(Path(path)) for path in NETWORK_SETTINGS if os.path.exists(path))
-    yield from map(_as_it_is, _parts(prefix(start.python)))  # its links are kept, not followed: they may lead anywhere
+        yield from (_bind_same_path(Path(path)) for path in NETWORK_SETTINGS if os.path.exists(path))
+    yield from map(
+        _bind_or_link, _parts(prefix(start.python))
+    )  # its links are kept, not followed: they may lead anywhere
     yield from _links(start.python)
-    yield _same(start.folder)
+    yield _bind_same_path(start.folder)
     yield Mount(start.data, ("--bind", str(start.data), str(start.data)))
 
 
@@ -130,35 +132,39 @@ def _parts(prefix: Path) -> list[Path]:
 def _links(path: Path) -> Iterator[Mount]:
     """Yields the links from an environment's interpreter to the real one, which may pass through other folders."""
     while path.is_symlink():
-        yield _as_it_is(path)
+        yield _bind_or_link(path)
         path = Path(os.path.normpath(path.parent / os.readlink(path)))
 
 
-def _everywhere(path: Path) -> Iterator[Mount]:
+def _bind_with_real_path(path: Path) -> Iterator[Mount]:
     """Yields mounts for the path as it is used and for its real path, since links lead from one to the other."""
-    yield from (_same(Path(each)) for each in dict.fromkeys((os.path.abspath(path), os.path.realpath(path))))
+    yield from (_bind_same_path(Path(each)) for each in dict.fromkeys((os.path.abspath(path), os.path.realpath(path))))
 
 
-def _hidden(folders: Iterable[Path]) -> Iterator[Mount]:
+def _hide(folders: Iterable[Path]) -> Iterator[Mount]:
     for folder in folders:
         for path in dict.fromkeys((os.path.abspath(folder), os.path.realpath(folder))):
             yield Mount(Path(path), ("--tmpfs", path), hides=True)
 
 
-def _as_it_is(path: Path) -> Mount:
+def _bind_or_link(path: Path) -> Mount:
     """Returns a mount of the path; a link stays a link."""
-    return Mount(path, ("--symlink", os.readlink(path), str(path)), same=True) if path.is_symlink() else _same(path)
+    return (
+        Mount(path, ("--symlink", os.readlink(path), str(path)), is_same_path=True)
+        if path.is_symlink()
+        else _bind_same_path(path)
+    )
 
 
-def _same(path: Path) -> Mount:
-    return Mount(path, ("--ro-bind", str(path), str(path)), same=True)
+def _bind_same_path(path: Path) -> Mount:
+    return Mount(path, ("--ro-bind", str(path), str(path)), is_same_path=True)
 
 
 def _read_only(source: Path, target: Path) -> Mount:
     return Mount(target, ("--ro-bind", str(source), str(target)))
 
 
-def _kept(mounts: Sequence[Mount]) -> list[Mount]:
+def _drop_redundant(mounts: Sequence[Mount]) -> list[Mount]:
     """Returns the mounts with parents first; the last one for a path counts.
 
     Mounts that show or hide nothing new are left out.
@@ -166,7 +172,7 @@ def _kept(mounts: Sequence[Mount]) -> list[Mount]:
     kept: dict[tuple[str, ...], Mount] = {}
     for place, mount in sorted({mount.target.parts: mount for mount in mounts}.items(), key=itemgetter(0)):
         above = next((kept[place[:length]] for length in range(len(place), 0, -1) if place[:length] in kept), None)
-        seen = above is not None and above.same
-        if not (seen and mount.same) and not (mount.hides and not seen):
+        seen = above is not None and above.is_same_path
+        if not (seen and mount.is_same_path) and not (mount.hides and not seen):
             kept[place] = mount
     return list(kept.values())

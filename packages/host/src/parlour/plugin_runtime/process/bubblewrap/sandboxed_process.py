@@ -12,20 +12,24 @@ import signal
 from parlour_sdk.values import dataclass
 
 from ..launcher import PlainProcess
-from ..process_tree import Seen
+from ..process_tree import ProcessInfo
 
-SIGNALLED = 128
+SIGNAL_STATUS_OFFSET = 128
 """Offset that bubblewrap adds to the number of the signal that ended the plugin, as a shell does."""
 
 
 @dataclass(slots=True)
-class BoxedProcess(PlainProcess):
+class SandboxedProcess(PlainProcess):
     async def wait(self) -> int:
         """Returns the plugin's own exit status, negative for a signal."""
         status = await self.process.wait()
-        return SIGNALLED - status if SIGNALLED < status < SIGNALLED + signal.NSIG else status
+        return (
+            SIGNAL_STATUS_OFFSET - status
+            if SIGNAL_STATUS_OFFSET < status < SIGNAL_STATUS_OFFSET + signal.NSIG
+            else status
+        )
 
-    def _groups(self, alive: list[Seen]) -> set[int]:
+    def _groups(self, alive: list[ProcessInfo]) -> set[int]:
         """Returns the groups inside the sandbox. SIGKILL ends all of it.
 
         Bubblewrap is left out, since its end would give the plugin no time.

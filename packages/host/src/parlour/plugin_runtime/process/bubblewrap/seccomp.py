@@ -19,7 +19,7 @@ _LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
 _NUMBER_OFFSET, _ARCHITECTURE_OFFSET = 0, 4
 _ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
 _X32_NUMBERS = 0x40000000
-_MISSING = {"io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427}
+_UNSUPPORTED_CALLS = {"io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427}
 """Denied with ENOSYS, so that programs fall back to older system calls."""
 _NEW_MOUNTS = {
     "open_tree": 428,
@@ -73,7 +73,7 @@ PROCESSORS = {
 }
 
 
-def supported() -> bool:
+def is_supported() -> bool:
     return platform.machine() in PROCESSORS
 
 
@@ -82,7 +82,7 @@ def program(machine: str) -> bytes:
     """Returns the filter in the form that `bwrap --seccomp` reads."""
     processor = PROCESSORS[machine]
     forbidden = sorted({*processor.numbers.values(), *_NEW_MOUNTS.values()})
-    missing = sorted(_MISSING.values())
+    missing = sorted(_UNSUPPORTED_CALLS.values())
     checks = [(_EQUAL, number, errno.EPERM) for number in forbidden]
     checks += [(_EQUAL, number, errno.ENOSYS) for number in missing]
     if machine == "x86_64":
@@ -101,7 +101,7 @@ def program(machine: str) -> bytes:
 
 
 @contextlib.contextmanager
-def opened() -> Iterator[int]:
+def open_filter() -> Iterator[int]:
     """Yields a descriptor from which bubblewrap reads the filter of this machine once."""
     content = program(platform.machine())
     read_end, write_end = os.pipe()

@@ -10,23 +10,23 @@ from parlour_sdk.protocol.usage import Usage
 
 from . import reasoning
 from .base import (
-    DEFAULT_ANSWER_TOKENS,
-    Called,
-    Calls,
-    Names,
-    Piece,
-    Question,
+    DEFAULT_MAX_OUTPUT_TOKENS,
+    CallTarget,
+    ModelHttpRequest,
+    ResponseChunk,
+    ToolCallBuffer,
+    ToolNameMap,
     entries,
+    error_in_response,
     malformed,
+    not_supported,
     number,
     parameters,
     text_of,
-    told,
-    unable,
     with_details,
 )
-from .contents import in_words, mime_type, plain
-from .tool_arguments import as_object, written
+from .contents import content_text, mime_type, to_text
+from .tool_arguments import as_object, serialize_arguments
 
 VERSION = "2023-06-01"
 FINISHES = {
@@ -38,7 +38,7 @@ FINISHES = {
     "tool_use": "tool_calls",
     "refusal": "content_filter",
 }
-_WORDS = {"stop": "stop_sequences"}
+_PARAMETER_NAMES = {"stop": "stop_sequences"}
 _UNKNOWN = ("seed", "n", "presence_penalty", "frequency_penalty", "reasoning_effort", "logprobs")
 """Parameters of other services that this one would refuse."""
 THINKING = {"thinking": ("type", "thinking", "signature"), "redacted_thinking": ("type", "data")}
@@ -52,13 +52,13 @@ class Anthropic:
     def headers(self, key: str) -> dict[str, str]:
         return {"x-api-key": key, "anthropic-version": VERSION}
 
-    def chat(self, called: Called, request: InvokeModel, names: Names, stream: bool) -> Question:
+    def chat(self, called: CallTarget, request: InvokeModel, names: ToolNameMap, stream: bool) -> ModelHttpRequest:
         given = parameters(called, request)
-        system = [plain(each.content) for each in request.messages if each.role == "system"]
+        system = [content_text(each.content) for each in request.messages if each.role == "system"]
         output, spoken = _output(given.pop("response_format", None))
         body: dict[str, Any] = {
             "model": called.model.name,
-            "max_tokens": called.model.max_output_tokens or DEFAULT_ANSWER_TOKENS,
+            "max_tokens": called.model.max_output_tokens or DEFAULT_MAX_OUTPUT_TOKENS,
             "messages": _turns(called, request.messages, names),
             **output,
             **_parameters(given, names),
@@ -75,32 +75,32 @@ class Anthropic:
                 }
                 for each in request.tools
             ]
-        return Question("/v1/messages", body)
+        return ModelHttpRequest("/v1/messages", body)
 
-    def answer(self) -> "AnthropicAnswer":
-        return AnthropicAnswer()
+    def response_parser(self) -> "AnthropicResponseParser":
+        return AnthropicResponseParser()
 
-    def embed(self, called: Called, request: Embed) -> Question:
-        raise unable("embedding")
+    def embed(self, called: CallTarget, request: Embed) -> ModelHttpRequest:
+        raise not_supported("embedding")
 
-    def embedded(self, body: Any) -> tuple[list[list[float]], Usage | None]:
-        raise unable("embedding")
+    def parse_embeddings(self, body: Any) -> tuple[list[list[float]], Usage | None]:
+        raise not_supported("embedding")
 
-    def rerank(self, called: Called, request: Rerank) -> Question:
-        raise unable("rerank")
+    def rerank(self, called: CallTarget, request: Rerank) -> ModelHttpRequest:
+        raise not_supported("rerank")
 
 
-class AnthropicAnswer:
+class AnthropicResponseParser:
     def __init__(self) -> None:
-        self.calls = Calls()
+        self.calls = ToolCallBuffer()
         self._counted: dict[str, Any] = {}
         self._thoughts: dict[Any, dict[str, Any]] = {}
 
     @property
-    def signed(self) -> list[dict[str, Any]]:
+    def signed_reasoning(self) -> list[dict[str, Any]]:
         return [each for each in self._thoughts.values() if each.get("signature") or each.get("data")]
 
-    def read(self, event: Any) -> Piece:
+    def parse_event(self, event: Any) -> ResponseChunk:
         match event:
             case {"type": "message_start", "message": {"usage": dict() as usage}}:
                 self._counted.update(usage)
@@ -112,42 +112,42 @@ class AnthropicAnswer:
                 self._think(at, "signature", text_of(delta, "signature"))
             case {"type": "content_block_delta", "index": at, "delta": {"type": "thinking_delta"} as delta}:
                 self._think(at, "thinking", text_of(delta, "thinking"))
-                return Piece(reasoning=text_of(delta, "thinking"))
+                return ResponseChunk(reasoning=text_of(delta, "thinking"))
             case {"type": "content_block_delta", "delta": delta}:
-                return Piece(text_of(delta, "text"))
+                return ResponseChunk(text_of(delta, "text"))
             case {"type": "message_delta", "delta": delta}:
                 usage = event.get("usage")
                 self._counted.update(usage if isinstance(usage, dict) else {})
-                return Piece(usage=self._usage(), finish_reason=_finish(delta))
+                return ResponseChunk(usage=self._usage(), finish_reason=_finish(delta))
             case {"type": "message_stop"}:
-                return Piece(done=True)
+                return ResponseChunk(done=True)
             case {"type": "error", "error": error}:
-                raise told(error)
+                raise error_in_response(error)
             case dict():
                 pass
             case _:
                 raise malformed("an event that is no object")
-        return Piece()
+        return ResponseChunk()
 
-    def whole(self, body: Any) -> Piece:
+    def parse_whole(self, body: Any) -> ResponseChunk:
         if not isinstance(body, dict) or "content" not in body:
             raise malformed("an answer without content")
         self._counted.update(body.get("usage") or {})
-        piece = Piece(usage=self._usage(), finish_reason=_finish(body))
+        piece = ResponseChunk(usage=self._usage(), finish_reason=_finish(body))
         for at, block in enumerate(entries(body, "content")):
             piece.add(self._block(block, at))
         return piece
 
-    def _block(self, block: Any, at: Any) -> Piece:
+    def _block(self, block: Any, at: Any) -> ResponseChunk:
         kind = text_of(block, "type")
         if kind in THINKING:
             self._thoughts[at] = {name: block[name] for name in THINKING[kind] if name in block}
         if kind != "tool_use":
-            return Piece(text_of(block, "text"), text_of(block, "thinking"))
+            return ResponseChunk(text_of(block, "text"), text_of(block, "thinking"))
         call = self.calls.at(at)
         call.id, call.name = text_of(block, "id"), text_of(block, "name")
-        call.arguments = written(block["input"]) if block.get("input") else ""
-        return Piece()
+        call.arguments = serialize_arguments(block["input"]) if block.get("input") else ""
+        return ResponseChunk()
 
     def _think(self, at: Any, name: str, more: str) -> None:
         if at in self._thoughts:
@@ -165,8 +165,8 @@ def _finish(held: Any) -> str:
     return FINISHES.get(reason, reason)
 
 
-def _parameters(given: dict[str, Any], names: Names) -> dict[str, Any]:
-    words = {_WORDS.get(name, name): value for name, value in given.items() if name not in _UNKNOWN}
+def _parameters(given: dict[str, Any], names: ToolNameMap) -> dict[str, Any]:
+    words = {_PARAMETER_NAMES.get(name, name): value for name, value in given.items() if name not in _UNKNOWN}
     if isinstance(words.get("stop_sequences"), str):
         words["stop_sequences"] = [words["stop_sequences"]]
     choice = words.get("tool_choice")
@@ -190,14 +190,14 @@ def _output(wanted: Any) -> tuple[dict[str, Any], list[str]]:
             return {}, []
 
 
-def _turns(called: Called, messages: Sequence[Message], names: Names) -> list[dict[str, Any]]:
+def _turns(called: CallTarget, messages: Sequence[Message], names: ToolNameMap) -> list[dict[str, Any]]:
     """Builds alternating turns: adjacent messages of one side are joined; tool results belong to the user's side."""
     turns: list[dict[str, Any]] = []
     for message in messages:
         if message.role == "system":
             continue
         role = "assistant" if message.role == "assistant" else "user"
-        blocks = [*(reasoning.of(message, called) if message.tool_calls else ()), *_blocks(message, names)]
+        blocks = [*(reasoning.from_message(message, called) if message.tool_calls else ()), *_blocks(message, names)]
         if turns and turns[-1]["role"] == role:
             turns[-1]["content"] += blocks
         elif blocks:
@@ -205,9 +205,13 @@ def _turns(called: Called, messages: Sequence[Message], names: Names) -> list[di
     return turns
 
 
-def _blocks(message: Message, names: Names) -> list[dict[str, Any]]:
+def _blocks(message: Message, names: ToolNameMap) -> list[dict[str, Any]]:
     if message.role == "tool":
-        answer = {"type": "tool_result", "tool_use_id": message.tool_call_id or "", "content": plain(message.content)}
+        answer = {
+            "type": "tool_result",
+            "tool_use_id": message.tool_call_id or "",
+            "content": content_text(message.content),
+        }
         return [{**answer, "is_error": True} if (message.metadata or {}).get(TOOL_ERROR) is True else answer]
     content = message.content
     blocks = [_text(content)] if isinstance(content, str) and content else []
@@ -225,10 +229,10 @@ def _text(text: str) -> dict[str, Any]:
 
 def _part(element: ContentElement) -> dict[str, Any]:
     if not isinstance(element, MediaElement) or element.artifact_id is not None:
-        return _text(in_words(element))
+        return _text(to_text(element))
     kind = {"image": "image", "file": "document"}.get(element.type, "")
     if not kind or (kind == "document" and mime_type(element) != "application/pdf"):
-        return _text(in_words(element))
+        return _text(to_text(element))
     if element.url:
         return {"type": kind, "source": {"type": "url", "url": element.url}}
     source = {"type": "base64", "media_type": mime_type(element), "data": element.content_base64}

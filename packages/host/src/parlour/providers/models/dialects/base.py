@@ -5,24 +5,24 @@ from dataclasses import field
 from typing import Any, Protocol
 
 from parlour.core.model.model_config import Model
-from parlour.core.models.catalogue import Kind
+from parlour.core.models.catalogue import ModelServiceKind
 from parlour_sdk.protocol.messages import ToolCall
 from parlour_sdk.protocol.models import Embed, InvokeModel, Rerank
 from parlour_sdk.protocol.usage import Usage
 from parlour_sdk.values import dataclass
 
-from ..errors import Failure
-from .tool_arguments import parsed
+from ..errors import ModelCallFailure
+from .tool_arguments import parse_arguments
 
-DEFAULT_ANSWER_TOKENS = 4096
+DEFAULT_MAX_OUTPUT_TOKENS = 4096
 """Token limit that is sent where a limit is required and none is known."""
 
-DECIDED = frozenset(("model", "messages", "contents", "stream"))
+PROTECTED_FIELDS = frozenset(("model", "messages", "contents", "stream"))
 """Fields that no parameter may change: the model was granted, and the messages belong to the request."""
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ModelHttpRequest:
     """A request below the provider's base address."""
 
     path: str
@@ -31,15 +31,15 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Called:
+class CallTarget:
     """The model of a call and its kind of provider."""
 
-    kind: Kind
+    kind: ModelServiceKind
     model: Model
 
 
 @dataclass(slots=True)
-class Piece:
+class ResponseChunk:
     """A part of a response.
 
     When several are joined, text and reasoning are concatenated; the last value of other fields counts.
@@ -56,7 +56,7 @@ class Piece:
     done: bool = False
     """True if nothing more follows."""
 
-    def add(self, other: "Piece") -> None:
+    def add(self, other: "ResponseChunk") -> None:
         self.text += other.text
         self.reasoning += other.reasoning
         self.usage = other.usage or self.usage
@@ -73,7 +73,7 @@ class PartialCall:
     arguments: str = ""
 
 
-class Calls:
+class ToolCallBuffer:
     """Tool calls of a response, by the number that the service gave each."""
 
     def __init__(self) -> None:
@@ -85,14 +85,14 @@ class Calls:
     def __len__(self) -> int:
         return len(self._calls)
 
-    def whole(self, own: "Names") -> list[ToolCall]:
+    def complete(self, own: "ToolNameMap") -> list[ToolCall]:
         return [
-            ToolCall(id=call.id or f"call_{at}", name=own.own(call.name), arguments=parsed(call.arguments))
+            ToolCall(id=call.id or f"call_{at}", name=own.own(call.name), arguments=parse_arguments(call.arguments))
             for at, call in enumerate(self._calls.values(), 1)
         ]
 
 
-class Names(Protocol):
+class ToolNameMap(Protocol):
     """Maps tool names to the form that the service accepts, and back."""
 
     def wire(self, name: str) -> str: ...
@@ -100,62 +100,62 @@ class Names(Protocol):
     def own(self, name: str) -> str: ...
 
 
-class Answer(Protocol):
+class ResponseParser(Protocol):
     """Parser of one response. `parse_event` raises ModelCallFailure for an error that the service reports inside it."""
 
-    calls: Calls
+    calls: ToolCallBuffer
 
     @property
-    def signed(self) -> list[dict[str, Any]]:
+    def signed_reasoning(self) -> list[dict[str, Any]]:
         """Signed reasoning that the service requires back with the calls."""
         ...
 
-    def read(self, event: Any) -> Piece:
+    def parse_event(self, event: Any) -> ResponseChunk:
         """Parses one event of the stream."""
         ...
 
-    def whole(self, body: Any) -> Piece:
+    def parse_whole(self, body: Any) -> ResponseChunk:
         """Parses a complete response of a service that did not stream."""
         ...
 
 
-class Dialect(Protocol):
+class ModelDialect(Protocol):
     """Wire format of a model service."""
 
     def headers(self, key: str) -> dict[str, str]: ...
 
-    def chat(self, called: Called, request: InvokeModel, names: Names, stream: bool) -> Question: ...
+    def chat(self, called: CallTarget, request: InvokeModel, names: ToolNameMap, stream: bool) -> ModelHttpRequest: ...
 
-    def answer(self) -> Answer: ...
+    def response_parser(self) -> ResponseParser: ...
 
-    def embed(self, called: Called, request: Embed) -> Question: ...
+    def embed(self, called: CallTarget, request: Embed) -> ModelHttpRequest: ...
 
-    def embedded(self, body: Any) -> tuple[list[list[float]], Usage | None]: ...
+    def parse_embeddings(self, body: Any) -> tuple[list[list[float]], Usage | None]: ...
 
-    def rerank(self, called: Called, request: Rerank) -> Question: ...
+    def rerank(self, called: CallTarget, request: Rerank) -> ModelHttpRequest: ...
 
 
-def parameters(called: Called, request: InvokeModel) -> dict[str, Any]:
+def parameters(called: CallTarget, request: InvokeModel) -> dict[str, Any]:
     """Returns the model's own parameters, overridden by those of the request."""
     given = called.model.with_own_parameters(request.extra)
-    return {name: value for name, value in given.items() if name not in DECIDED}
+    return {name: value for name, value in given.items() if name not in PROTECTED_FIELDS}
 
 
-def malformed(what: str) -> Failure:
-    return Failure("answer_malformed", f"gave {what}, which is not how such a service answers; check its kind")
+def malformed(what: str) -> ModelCallFailure:
+    return ModelCallFailure("answer_malformed", f"gave {what}, which is not how such a service answers; check its kind")
 
 
-def told(error: Any) -> Failure:
+def error_in_response(error: Any) -> ModelCallFailure:
     """Returns the failure of an error that a service sends in place of an answer."""
     said = error if isinstance(error, str) else text_of(error, "message")
-    return Failure("provider_failed", f"failed while it was answering: {said or 'it does not say why'}")
+    return ModelCallFailure("provider_failed", f"failed while it was answering: {said or 'it does not say why'}")
 
 
-def unable(what: str) -> Failure:
-    return Failure("not_supported", f"has no {what} models; choose another provider for it")
+def not_supported(what: str) -> ModelCallFailure:
+    return ModelCallFailure("not_supported", f"has no {what} models; choose another provider for it")
 
 
-def counted(usage: Mapping[str, Any], prompt: str, completion: str) -> Usage:
+def parse_usage(usage: Mapping[str, Any], prompt: str, completion: str) -> Usage:
     return Usage(prompt_tokens=number(usage, prompt), completion_tokens=number(usage, completion))
 
 

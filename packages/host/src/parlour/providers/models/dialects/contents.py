@@ -13,7 +13,7 @@ from parlour_sdk.protocol.content import (
 )
 
 
-def in_words(element: ContentElement) -> str:
+def to_text(element: ContentElement) -> str:
     match element:
         case TextElement():
             return element.text
@@ -22,14 +22,14 @@ def in_words(element: ContentElement) -> str:
         case MentionElement():
             return f"@{element.name or element.user_id}"
         case QuoteElement():
-            said = "".join(in_words(each) for each in element.contents).replace("\n", "\n> ")
+            said = "".join(to_text(each) for each in element.contents).replace("\n", "\n> ")
             return f"> {element.sender + ': ' if element.sender else ''}{said}\n"
         case MediaElement():
             return f"[{element.type}: {element.name or element.mime_type or 'without a name'}]"
 
 
-def plain(content: "str | list[ContentElement]") -> str:
-    return content if isinstance(content, str) else "".join(map(in_words, content))
+def content_text(content: "str | list[ContentElement]") -> str:
+    return content if isinstance(content, str) else "".join(map(to_text, content))
 
 
 def mime_type(media: MediaElement) -> str:

@@ -11,22 +11,22 @@ from parlour_sdk.protocol.usage import Usage
 
 from . import reasoning as thoughts
 from .base import (
-    Called,
-    Calls,
-    Names,
-    Piece,
-    Question,
+    CallTarget,
+    ModelHttpRequest,
+    ResponseChunk,
+    ToolCallBuffer,
+    ToolNameMap,
     entries,
+    error_in_response,
     malformed,
+    not_supported,
     number,
     parameters,
     text_of,
-    told,
-    unable,
     with_details,
 )
-from .contents import in_words, mime_type, plain
-from .tool_arguments import as_object, parsed, written
+from .contents import content_text, mime_type, to_text
+from .tool_arguments import as_object, parse_arguments, serialize_arguments
 
 FINISHES = {"STOP": "stop", "MAX_TOKENS": "length"}
 FILTERED = ("SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY", "LANGUAGE")
@@ -41,7 +41,7 @@ _SETTINGS = {
     "frequency_penalty": "frequencyPenalty",
 }
 _MODES = {"auto": "AUTO", "required": "ANY", "none": "NONE"}
-UNSIGNED = "skip_thought_signature_validator"
+MISSING_SIGNATURE = "skip_thought_signature_validator"
 """Placeholder for a missing signature: newer models require the signature of the reasoning behind a call."""
 
 
@@ -49,9 +49,9 @@ class Gemini:
     def headers(self, key: str) -> dict[str, str]:
         return {"x-goog-api-key": key} if key else {}
 
-    def chat(self, called: Called, request: InvokeModel, names: Names, stream: bool) -> Question:
+    def chat(self, called: CallTarget, request: InvokeModel, names: ToolNameMap, stream: bool) -> ModelHttpRequest:
         body: dict[str, Any] = {"contents": _turns(called, request.messages, names), **_parameters(called, request)}
-        system = [plain(each.content) for each in request.messages if each.role == "system"]
+        system = [content_text(each.content) for each in request.messages if each.role == "system"]
         if system:
             body["systemInstruction"] = {"parts": [{"text": "\n\n".join(system)}]}
         if request.tools:
@@ -65,40 +65,40 @@ class Gemini:
             ]
             body["tools"] = [{"functionDeclarations": declared}]
         verb = "streamGenerateContent?alt=sse" if stream else "generateContent"
-        return Question(f"{_model(called)}:{verb}", body)
+        return ModelHttpRequest(f"{_model(called)}:{verb}", body)
 
-    def answer(self) -> "GeminiAnswer":
-        return GeminiAnswer()
+    def response_parser(self) -> "GeminiResponseParser":
+        return GeminiResponseParser()
 
-    def embed(self, called: Called, request: Embed) -> Question:
+    def embed(self, called: CallTarget, request: Embed) -> ModelHttpRequest:
         named = f"models/{called.model.name}"
         asked = [
             {**called.model.parameters, "model": named, "content": {"parts": [{"text": text}]}}
             for text in request.texts
         ]
-        return Question(f"{_model(called)}:batchEmbedContents", {"requests": asked})
+        return ModelHttpRequest(f"{_model(called)}:batchEmbedContents", {"requests": asked})
 
-    def embedded(self, body: Any) -> tuple[list[list[float]], Usage | None]:
+    def parse_embeddings(self, body: Any) -> tuple[list[list[float]], Usage | None]:
         found = entries(body, "embeddings")
         return [each["values"] for each in found if isinstance(each.get("values"), list)], None
 
-    def rerank(self, called: Called, request: Rerank) -> Question:
-        raise unable("rerank")
+    def rerank(self, called: CallTarget, request: Rerank) -> ModelHttpRequest:
+        raise not_supported("rerank")
 
 
-class GeminiAnswer:
+class GeminiResponseParser:
     def __init__(self) -> None:
-        self.calls = Calls()
-        self.signed: list[dict[str, Any]] = []
+        self.calls = ToolCallBuffer()
+        self.signed_reasoning: list[dict[str, Any]] = []
 
-    def read(self, event: Any) -> Piece:
+    def parse_event(self, event: Any) -> ResponseChunk:
         if not isinstance(event, dict):
             raise malformed("an event that is no object")
         if event.get("error"):
-            raise told(event["error"])
+            raise error_in_response(event["error"])
         candidates = entries(event, "candidates")
         usage = event.get("usageMetadata")
-        piece = Piece(usage=_usage(usage) if isinstance(usage, dict) else None)
+        piece = ResponseChunk(usage=_usage(usage) if isinstance(usage, dict) else None)
         if not candidates and text_of(event.get("promptFeedback"), "blockReason"):
             piece.finish_reason = "content_filter"
         for part in entries(candidates[0].get("content"), "parts") if candidates else ():
@@ -109,25 +109,25 @@ class GeminiAnswer:
             piece.finish_reason = "tool_calls" if ended == "stop" and len(self.calls) else ended
         return piece
 
-    def whole(self, body: Any) -> Piece:
+    def parse_whole(self, body: Any) -> ResponseChunk:
         if not isinstance(body, dict) or not ("candidates" in body or "promptFeedback" in body or "error" in body):
             raise malformed("an answer without candidates")
-        return self.read(body)
+        return self.parse_event(body)
 
-    def _part(self, part: Mapping[str, Any]) -> Piece:
+    def _part(self, part: Mapping[str, Any]) -> ResponseChunk:
         wanted = part.get("functionCall")
         if isinstance(wanted, dict):
             call = self.calls.at(len(self.calls))
             call.id, call.name = text_of(wanted, "id"), text_of(wanted, "name")
-            call.arguments = written(wanted.get("args"))
+            call.arguments = serialize_arguments(wanted.get("args"))
             if signature := text_of(part, "thoughtSignature"):
-                self.signed.append({"call": len(self.calls) - 1, "signature": signature})
-            return Piece()
+                self.signed_reasoning.append({"call": len(self.calls) - 1, "signature": signature})
+            return ResponseChunk()
         text = text_of(part, "text")
-        return Piece(reasoning=text) if part.get("thought") else Piece(text)
+        return ResponseChunk(reasoning=text) if part.get("thought") else ResponseChunk(text)
 
 
-def _model(called: Called) -> str:
+def _model(called: CallTarget) -> str:
     return f"/v1beta/models/{quote(called.model.name.removeprefix('models/'), safe='')}"
 
 
@@ -141,7 +141,7 @@ def _usage(usage: Mapping[str, Any]) -> Usage:
     return with_details(counted, number(usage, "cachedContentTokenCount"), thoughts)
 
 
-def _parameters(called: Called, request: InvokeModel) -> dict[str, Any]:
+def _parameters(called: CallTarget, request: InvokeModel) -> dict[str, Any]:
     given = parameters(called, request)
     settings = {_SETTINGS[name]: given.pop(name) for name in list(given) if name in _SETTINGS}
     if isinstance(settings.get("stopSequences"), str):
@@ -158,7 +158,7 @@ def _parameters(called: Called, request: InvokeModel) -> dict[str, Any]:
     return {**given, **({"generationConfig": settings} if settings else {})}
 
 
-def _turns(called: Called, messages: Sequence[Message], names: Names) -> list[dict[str, Any]]:
+def _turns(called: CallTarget, messages: Sequence[Message], names: ToolNameMap) -> list[dict[str, Any]]:
     """Builds the turns. A tool result is labelled with the name of the call that it answers."""
     turns: list[dict[str, Any]] = []
     asked_for: dict[str, str] = {}
@@ -176,14 +176,14 @@ def _turns(called: Called, messages: Sequence[Message], names: Names) -> list[di
     return turns
 
 
-def _result(message: Message, asked_for: Mapping[str, str], names: Names) -> dict[str, Any]:
+def _result(message: Message, asked_for: Mapping[str, str], names: ToolNameMap) -> dict[str, Any]:
     name = asked_for.get(message.tool_call_id or "") or names.wire(message.name or "tool")
-    value = parsed(plain(message.content))
+    value = parse_arguments(content_text(message.content))
     response = value if isinstance(value, dict) else {"output": value}
     return {"functionResponse": {"name": name, "response": response}}
 
 
-def _parts(called: Called, message: Message, names: Names) -> list[dict[str, Any]]:
+def _parts(called: CallTarget, message: Message, names: ToolNameMap) -> list[dict[str, Any]]:
     content = message.content
     parts: list[dict[str, Any]] = [{"text": content}] if isinstance(content, str) and content else []
     parts += [] if isinstance(content, str) else [_part(each) for each in content]
@@ -192,8 +192,8 @@ def _parts(called: Called, message: Message, names: Names) -> list[dict[str, Any
         for call in message.tool_calls or ()
     ]
     if calls:
-        calls[0]["thoughtSignature"] = UNSIGNED
-    for signed in thoughts.of(message, called):
+        calls[0]["thoughtSignature"] = MISSING_SIGNATURE
+    for signed in thoughts.from_message(message, called):
         if number(signed, "call") < len(calls):
             calls[number(signed, "call")]["thoughtSignature"] = text_of(signed, "signature")
     return parts + calls
@@ -201,7 +201,7 @@ def _parts(called: Called, message: Message, names: Names) -> list[dict[str, Any
 
 def _part(element: ContentElement) -> dict[str, Any]:
     if not isinstance(element, MediaElement) or element.artifact_id is not None:
-        return {"text": in_words(element)}
+        return {"text": to_text(element)}
     if element.url:
         return {"fileData": {"mimeType": mime_type(element), "fileUri": element.url}}
     return {"inlineData": {"mimeType": mime_type(element), "data": element.content_base64}}

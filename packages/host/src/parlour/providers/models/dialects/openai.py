@@ -10,22 +10,22 @@ from parlour_sdk.protocol.usage import Usage
 
 from . import rerank as reranking
 from .base import (
-    Called,
-    Calls,
-    Names,
-    Piece,
-    Question,
-    counted,
+    CallTarget,
+    ModelHttpRequest,
+    ResponseChunk,
+    ToolCallBuffer,
+    ToolNameMap,
     entries,
+    error_in_response,
     malformed,
     number,
     parameters,
+    parse_usage,
     text_of,
-    told,
     with_details,
 )
-from .contents import data_address, in_words, mime_type, plain
-from .tool_arguments import written
+from .contents import content_text, data_address, mime_type, to_text
+from .tool_arguments import serialize_arguments
 
 FINISHES = {"function_call": "tool_calls", "max_tokens": "length", "eos": "stop"}
 
@@ -34,7 +34,7 @@ class OpenAI:
     def headers(self, key: str) -> dict[str, str]:
         return {"Authorization": f"Bearer {key}"} if key else {}
 
-    def chat(self, called: Called, request: InvokeModel, names: Names, stream: bool) -> Question:
+    def chat(self, called: CallTarget, request: InvokeModel, names: ToolNameMap, stream: bool) -> ModelHttpRequest:
         body: dict[str, Any] = {
             "model": called.model.name,
             "messages": [_message(each, names, called.kind.returns_reasoning) for each in request.messages],
@@ -44,51 +44,51 @@ class OpenAI:
             "stream": stream,
         }
         # null values are left out, so that a parameter that a service does not know can be removed
-        return Question("/chat/completions", {name: value for name, value in body.items() if value is not None})
+        return ModelHttpRequest("/chat/completions", {name: value for name, value in body.items() if value is not None})
 
-    def answer(self) -> "OpenAIAnswer":
-        return OpenAIAnswer()
+    def response_parser(self) -> "OpenAIResponseParser":
+        return OpenAIResponseParser()
 
-    def embed(self, called: Called, request: Embed) -> Question:
+    def embed(self, called: CallTarget, request: Embed) -> ModelHttpRequest:
         body = {**called.model.parameters, "model": called.model.name, "input": request.texts}
-        return Question("/embeddings", {"encoding_format": "float", **body})
+        return ModelHttpRequest("/embeddings", {"encoding_format": "float", **body})
 
-    def embedded(self, body: Any) -> tuple[list[list[float]], Usage | None]:
+    def parse_embeddings(self, body: Any) -> tuple[list[list[float]], Usage | None]:
         found = sorted(entries(body, "data"), key=lambda each: number(each, "index"))
         usage = body.get("usage") if isinstance(body, dict) else None
         vectors = [each["embedding"] for each in found if isinstance(each.get("embedding"), list)]
-        return vectors, counted(usage, "prompt_tokens", "") if isinstance(usage, dict) else None
+        return vectors, parse_usage(usage, "prompt_tokens", "") if isinstance(usage, dict) else None
 
-    def rerank(self, called: Called, request: Rerank) -> Question:
-        return reranking.question(called, request)
+    def rerank(self, called: CallTarget, request: Rerank) -> ModelHttpRequest:
+        return reranking.build_request(called, request)
 
 
-class OpenAIAnswer:
+class OpenAIResponseParser:
     def __init__(self) -> None:
-        self.calls = Calls()
-        self.signed: list[dict[str, Any]] = []
+        self.calls = ToolCallBuffer()
+        self.signed_reasoning: list[dict[str, Any]] = []
 
-    def read(self, event: Any) -> Piece:
+    def parse_event(self, event: Any) -> ResponseChunk:
         if not isinstance(event, dict):
             raise malformed("an event that is no object")
-        _require_well(event)
+        _raise_for_error(event)
         choices = entries(event, "choices")
         choice = choices[0] if choices else {}
         return self._piece(event, choice, choice.get("delta"))
 
-    def whole(self, body: Any) -> Piece:
-        _require_well(body)
+    def parse_whole(self, body: Any) -> ResponseChunk:
+        _raise_for_error(body)
         choices = entries(body, "choices")
         if not choices:
             raise malformed("an answer without choices")
         return self._piece(body, choices[0], choices[0].get("message"))
 
-    def _piece(self, event: Mapping[str, Any], choice: Mapping[str, Any], said: Any) -> Piece:
+    def _piece(self, event: Mapping[str, Any], choice: Mapping[str, Any], said: Any) -> ResponseChunk:
         for at, call in enumerate(entries(said, "tool_calls")):
             self._call(call, call.get("index", at))
         finish = text_of(choice, "finish_reason")
         usage = event.get("usage") or choice.get("usage")
-        return Piece(
+        return ResponseChunk(
             text=text_of(said, "content"),
             reasoning=text_of(said, "reasoning_content") or text_of(said, "reasoning"),
             usage=_usage(usage) if isinstance(usage, dict) else None,
@@ -100,42 +100,44 @@ class OpenAIAnswer:
         partial.id = partial.id or text_of(call, "id")
         partial.name = partial.name or text_of(function, "name")
         arguments = function.get("arguments") if isinstance(function, dict) else None
-        partial.arguments += arguments if isinstance(arguments, str) else written(arguments) if arguments else ""
+        partial.arguments += (
+            arguments if isinstance(arguments, str) else serialize_arguments(arguments) if arguments else ""
+        )
 
 
-def _require_well(held: Any) -> None:
+def _raise_for_error(held: Any) -> None:
     """Raises the error of a response.
 
     Some services report errors with a success status, and some in a format of their own.
     """
     if isinstance(held, dict) and held.get("error"):
-        raise told(held["error"])
+        raise error_in_response(held["error"])
     said = text_of(held, "message") or text_of(held, "msg")
     if said and "choices" not in held:
-        raise told(said)
+        raise error_in_response(said)
 
 
 def _usage(usage: Mapping[str, Any]) -> Usage:
     cached = number(usage.get("prompt_tokens_details"), "cached_tokens") or number(usage, "prompt_cache_hit_tokens")
     reasoning = number(usage.get("completion_tokens_details"), "reasoning_tokens")
-    return with_details(counted(usage, "prompt_tokens", "completion_tokens"), cached, reasoning)
+    return with_details(parse_usage(usage, "prompt_tokens", "completion_tokens"), cached, reasoning)
 
 
-def _parameters(called: Called, request: InvokeModel) -> dict[str, Any]:
+def _parameters(called: CallTarget, request: InvokeModel) -> dict[str, Any]:
     given = parameters(called, request)
     limit = given.pop("max_tokens", None)
     return given if limit is None else {called.kind.limit_word: limit, **given}
 
 
-def _tool(tool: ToolDefinition, names: Names) -> dict[str, Any]:
+def _tool(tool: ToolDefinition, names: ToolNameMap) -> dict[str, Any]:
     schema = tool.parameters_schema or {"type": "object", "properties": {}}
     function = {"name": names.wire(tool.name), "description": tool.description or "", "parameters": schema}
     return {"type": "function", "function": function}
 
 
-def _message(message: Message, names: Names, returns_reasoning: bool) -> dict[str, Any]:
+def _message(message: Message, names: ToolNameMap, returns_reasoning: bool) -> dict[str, Any]:
     if message.role == "tool":
-        return {"role": "tool", "tool_call_id": message.tool_call_id or "", "content": plain(message.content)}
+        return {"role": "tool", "tool_call_id": message.tool_call_id or "", "content": content_text(message.content)}
     turn: dict[str, Any] = {"role": message.role, "content": _content(message.content)}
     if message.tool_calls:
         turn["content"] = turn["content"] or None
@@ -143,7 +145,7 @@ def _message(message: Message, names: Names, returns_reasoning: bool) -> dict[st
             {
                 "id": call.id,
                 "type": "function",
-                "function": {"name": names.wire(call.name), "arguments": written(call.arguments)},
+                "function": {"name": names.wire(call.name), "arguments": serialize_arguments(call.arguments)},
             }
             for call in message.tool_calls
         ]
@@ -157,16 +159,16 @@ def _content(content: str | Sequence[ContentElement]) -> Any:
     if isinstance(content, str):
         return content
     if not any(isinstance(each, MediaElement) and each.type in ("image", "audio") for each in content):
-        return "".join(map(in_words, content))
+        return "".join(map(to_text, content))
     return [_part(element) for element in content]
 
 
 def _part(element: ContentElement) -> dict[str, Any]:
     if isinstance(element, MediaElement) and element.artifact_id is not None:
-        return {"type": "text", "text": in_words(element)}
+        return {"type": "text", "text": to_text(element)}
     if isinstance(element, MediaElement) and element.type == "image":
         return {"type": "image_url", "image_url": {"url": data_address(element)}}
     if isinstance(element, MediaElement) and element.type == "audio" and element.content_base64:
         format = mime_type(element).partition("/")[2].removeprefix("x-").replace("mpeg", "mp3")
         return {"type": "input_audio", "input_audio": {"data": element.content_base64, "format": format}}
-    return {"type": "text", "text": in_words(element)}
+    return {"type": "text", "text": to_text(element)}

@@ -7,23 +7,23 @@ from typing import Any
 
 from parlour_sdk.protocol.messages import Message
 
-from .base import Called
+from .base import CallTarget
 
-THOUGHTS = "thoughts"
-
-
-def carried(called: Called, signed: list[dict[str, Any]]) -> dict[str, Any] | None:
-    return {THOUGHTS: {"of": _name(called), "signed": signed}} if signed else None
+REASONING_KEY = "thoughts"
 
 
-def of(message: Message, called: Called) -> list[dict[str, Any]]:
+def to_metadata(called: CallTarget, signed: list[dict[str, Any]]) -> dict[str, Any] | None:
+    return {REASONING_KEY: {"of": _name(called), "signed": signed}} if signed else None
+
+
+def from_message(message: Message, called: CallTarget) -> list[dict[str, Any]]:
     """Returns the signed reasoning of a message if this model signed it."""
-    match (message.metadata or {}).get(THOUGHTS):
+    match (message.metadata or {}).get(REASONING_KEY):
         case {"of": name, "signed": list() as signed} if name == _name(called):
             return [each for each in signed if isinstance(each, dict)]
         case _:
             return []
 
 
-def _name(called: Called) -> str:
+def _name(called: CallTarget) -> str:
     return f"{called.kind.dialect}/{called.model.name}"

@@ -5,17 +5,17 @@ from typing import Any
 from parlour_sdk.protocol.models import Rerank, RerankScore
 from parlour_sdk.protocol.usage import Usage
 
-from .base import Called, Question, entries, number
+from .base import CallTarget, ModelHttpRequest, entries, number
 
 
-def question(called: Called, request: Rerank) -> Question:
+def build_request(called: CallTarget, request: Rerank) -> ModelHttpRequest:
     body = {"query": request.query, "documents": request.documents, "return_documents": False}
     limit = {} if request.top_k is None else {"top_n": request.top_k}
     named = {**called.model.parameters, "model": called.model.name}
-    return Question(called.kind.rerank_path, {**named, **body, **limit})
+    return ModelHttpRequest(called.kind.rerank_path, {**named, **body, **limit})
 
 
-def ranked(body: Any, request: Rerank) -> list[RerankScore]:
+def parse_scores(body: Any, request: Rerank) -> list[RerankScore]:
     """Returns the scores, the best first; entries that refer to no document of the request are ignored."""
     output = body.get("output") if isinstance(body, dict) else None
     found = entries(body, "results") or entries(output, "results") or entries(body, "data")
@@ -29,7 +29,7 @@ def ranked(body: Any, request: Rerank) -> list[RerankScore]:
     return sorted(scores, key=lambda each: -each.score)[: request.top_k]
 
 
-def usage(body: Any) -> Usage | None:
+def parse_usage(body: Any) -> Usage | None:
     """Returns the usage. Services report it in several places, and some not at all."""
     held = body if isinstance(body, dict) else {}
     meta = held.get("meta")

@@ -5,7 +5,7 @@ from typing import Any
 from parlour.core.encoding import dumps, loads
 
 
-def parsed(text: str) -> Any:
+def parse_arguments(text: str) -> Any:
     """Parses arguments. Invalid JSON stays a string: running the tool then reports it to the model."""
     if not text.strip():
         return {}
@@ -15,11 +15,11 @@ def parsed(text: str) -> Any:
         return text
 
 
-def written(arguments: Any) -> str:
+def serialize_arguments(arguments: Any) -> str:
     return arguments if isinstance(arguments, str) else dumps({} if arguments is None else arguments)
 
 
 def as_object(arguments: Any) -> dict[str, Any]:
     """Returns the arguments as an object, for services that accept nothing else."""
-    value = parsed(arguments) if isinstance(arguments, str) else arguments
+    value = parse_arguments(arguments) if isinstance(arguments, str) else arguments
     return value if isinstance(value, dict) else {} if value is None else {"input": value}

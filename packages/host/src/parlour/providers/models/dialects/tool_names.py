@@ -7,7 +7,7 @@ import hashlib
 import re
 from collections.abc import Iterable
 
-LENGTH = 64
+MAX_NAME_LENGTH = 64
 _OTHER = re.compile(r"[^A-Za-z0-9_-]")
 
 
@@ -25,9 +25,9 @@ class ToolNames:
         known = self._wire.get(name)
         if known is not None:
             return known
-        plain = _OTHER.sub("_", name)[:LENGTH]
+        plain = _OTHER.sub("_", name)[:MAX_NAME_LENGTH]
         if not plain or plain in self._own:
-            plain = f"{plain[: LENGTH - 9]}_{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+            plain = f"{plain[: MAX_NAME_LENGTH - 9]}_{hashlib.sha256(name.encode()).hexdigest()[:8]}"
         self._wire[name], self._own[plain] = plain, name
         return plain
 

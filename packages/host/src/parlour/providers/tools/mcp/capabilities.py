@@ -6,16 +6,16 @@ from typing import Any
 from mcp_types import Prompt, Resource, ResourceTemplate, Tool
 from pydantic_core import to_json
 
-from parlour.core.tools.mcp import Listing, PromptArgument, RemotePrompt, RemoteResource, RemoteTool
+from parlour.core.tools.mcp import McpListing, McpPrompt, McpPromptArgument, McpResource, McpTool
 
-from ..sanitize import readable
+from ..sanitize import sanitize_text
 
-TOOLS = 500
-RESOURCES = 500
-PROMPTS = 200
-ARGUMENTS = 50
-SCHEMA_BYTES = 32 * 1024
-SCHEMA_DEPTH = 32
+MAX_TOOLS = 500
+MAX_RESOURCES = 500
+MAX_PROMPTS = 200
+MAX_ARGUMENTS = 50
+MAX_SCHEMA_BYTES = 32 * 1024
+MAX_SCHEMA_DEPTH = 32
 NAME_CHARACTERS = 128
 ADDRESS_CHARACTERS = 2048
 DESCRIPTION_CHARACTERS = 10_000
@@ -23,11 +23,11 @@ SHORT_CHARACTERS = 1000
 """Maximum length of the description of a resource, prompt or argument."""
 
 
-def listed(
+def build_listing(
     tools: Sequence[Tool], resources: Sequence[Resource | ResourceTemplate], prompts: Sequence[Prompt]
-) -> Listing:
+) -> McpListing:
     left_out: list[str] = []
-    return Listing(
+    return McpListing(
         tuple(_tools(tools, left_out)),
         tuple(_resources(resources, left_out)),
         tuple(_prompts(prompts, left_out)),
@@ -35,9 +35,9 @@ def listed(
     )
 
 
-def _tools(tools: Sequence[Tool], left_out: list[str]) -> Iterable[RemoteTool]:
-    kept: dict[str, RemoteTool] = {}
-    for tool in tools[:TOOLS]:
+def _tools(tools: Sequence[Tool], left_out: list[str]) -> Iterable[McpTool]:
+    kept: dict[str, McpTool] = {}
+    for tool in tools[:MAX_TOOLS]:
         if not _is_word(tool.name):
             left_out.append(f"a tool's name is empty, too long or not one word: '{tool.name[:40]!a}'")
         elif not _fits(tool.input_schema):
@@ -46,60 +46,60 @@ def _tools(tools: Sequence[Tool], left_out: list[str]) -> Iterable[RemoteTool]:
             left_out.append(f"it lists two tools named '{tool.name}'; the first one counts")
         else:
             kept[tool.name] = _tool(tool)
-    _say_if_more(len(tools), TOOLS, "tools", left_out)
+    _say_if_more(len(tools), MAX_TOOLS, "tools", left_out)
     return kept.values()
 
 
-def _resources(resources: Sequence[Resource | ResourceTemplate], left_out: list[str]) -> Iterable[RemoteResource]:
-    kept: dict[str, RemoteResource] = {}
-    for each in resources[:RESOURCES]:
+def _resources(resources: Sequence[Resource | ResourceTemplate], left_out: list[str]) -> Iterable[McpResource]:
+    kept: dict[str, McpResource] = {}
+    for each in resources[:MAX_RESOURCES]:
         is_template = isinstance(each, ResourceTemplate)
         uri = each.uri_template if isinstance(each, ResourceTemplate) else each.uri
         if not 0 < len(uri) <= ADDRESS_CHARACTERS or not uri.isprintable():
             left_out.append(f"a resource's address is empty, too long or not printable: '{uri[:40]!a}'")
         else:
-            name, described = readable(each.title or each.name), readable(each.description or "")
+            name, described = sanitize_text(each.title or each.name), sanitize_text(each.description or "")
             kept.setdefault(
                 uri,
-                RemoteResource(
+                McpResource(
                     uri,
                     name[:NAME_CHARACTERS],
                     described[:SHORT_CHARACTERS],
-                    readable(each.mime_type or "")[:NAME_CHARACTERS],
+                    sanitize_text(each.mime_type or "")[:NAME_CHARACTERS],
                     is_template,
                 ),
             )
-    _say_if_more(len(resources), RESOURCES, "resources", left_out)
+    _say_if_more(len(resources), MAX_RESOURCES, "resources", left_out)
     return kept.values()
 
 
-def _prompts(prompts: Sequence[Prompt], left_out: list[str]) -> Iterable[RemotePrompt]:
-    kept: dict[str, RemotePrompt] = {}
-    for prompt in prompts[:PROMPTS]:
+def _prompts(prompts: Sequence[Prompt], left_out: list[str]) -> Iterable[McpPrompt]:
+    kept: dict[str, McpPrompt] = {}
+    for prompt in prompts[:MAX_PROMPTS]:
         if not _is_word(prompt.name):
             left_out.append(f"a prompt's name is empty, too long or not one word: '{prompt.name[:40]!a}'")
         else:
             kept.setdefault(prompt.name, _prompt(prompt))
-    _say_if_more(len(prompts), PROMPTS, "prompts", left_out)
+    _say_if_more(len(prompts), MAX_PROMPTS, "prompts", left_out)
     return kept.values()
 
 
-def _tool(tool: Tool) -> RemoteTool:
+def _tool(tool: Tool) -> McpTool:
     hints = tool.annotations
-    described = readable(tool.description or tool.title or "")
+    described = sanitize_text(tool.description or tool.title or "")
     read_only = hints is not None and hints.read_only_hint is True
-    return RemoteTool(tool.name, described[:DESCRIPTION_CHARACTERS], tool.input_schema, read_only)
+    return McpTool(tool.name, described[:DESCRIPTION_CHARACTERS], tool.input_schema, read_only)
 
 
-def _prompt(prompt: Prompt) -> RemotePrompt:
+def _prompt(prompt: Prompt) -> McpPrompt:
     arguments = tuple(
-        PromptArgument(
-            each.name[:NAME_CHARACTERS], readable(each.description or "")[:SHORT_CHARACTERS], bool(each.required)
+        McpPromptArgument(
+            each.name[:NAME_CHARACTERS], sanitize_text(each.description or "")[:SHORT_CHARACTERS], bool(each.required)
         )
-        for each in (prompt.arguments or ())[:ARGUMENTS]
+        for each in (prompt.arguments or ())[:MAX_ARGUMENTS]
     )
-    described = readable(prompt.description or prompt.title or "")
-    return RemotePrompt(prompt.name, described[:SHORT_CHARACTERS], arguments)
+    described = sanitize_text(prompt.description or prompt.title or "")
+    return McpPrompt(prompt.name, described[:SHORT_CHARACTERS], arguments)
 
 
 def _is_word(name: str) -> bool:
@@ -112,13 +112,13 @@ def _say_if_more(number: int, limit: int, what: str, left_out: list[str]) -> Non
 
 
 def _fits(schema: Any) -> bool:
-    return _depth(schema) <= SCHEMA_DEPTH and len(to_json(schema)) <= SCHEMA_BYTES
+    return _depth(schema) <= MAX_SCHEMA_DEPTH and len(to_json(schema)) <= MAX_SCHEMA_BYTES
 
 
 def _depth(value: Any) -> int:
     """Returns the nesting depth, counted up to just over the limit."""
     level, depth = [value], 0
-    while level and depth <= SCHEMA_DEPTH:
+    while level and depth <= MAX_SCHEMA_DEPTH:
         depth += 1
         level = [inner for each in level for inner in _inside(each)]
     return depth

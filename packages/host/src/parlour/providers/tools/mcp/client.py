@@ -24,19 +24,19 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
-from parlour.core.tools.mcp import Identity, Listing, Wanted
+from parlour.core.tools.mcp import McpListing, McpRequest, McpServerIdentity
 from parlour.version import VERSION
 from parlour_sdk.protocol.tools import ToolOutcome
 
-from ..source import refused
-from .capabilities import PROMPTS, RESOURCES, TOOLS, listed
-from .content import filled_in, outcome, resource
-from .endpoint import Target
-from .errors import ATTEMPT, Attempt, ServerLost, Trouble, in_words
+from ..source import error_outcome
+from .capabilities import MAX_PROMPTS, MAX_RESOURCES, MAX_TOOLS, build_listing
+from .content import prompt_outcome, resource_outcome, tool_outcome
+from .endpoint import McpEndpoint
+from .errors import ATTEMPT, Attempt, ServerLost, TransportProblem, describe_error
 from .transports import transport
 
-PAGES = 50
-TURNED_AWAY = ("Session terminated", "Server returned an error response")
+MAX_PAGES = 50
+HTTP_ERROR_MESSAGES = ("Session terminated", "Server returned an error response")
 """Messages of the client library for a response that was only an HTTP status."""
 CHANGES = (ToolListChangedNotification, ResourceListChangedNotification, PromptListChangedNotification)
 
@@ -44,55 +44,55 @@ Listed = TypeVar("Listed")
 Page = tuple[Sequence[Listed], str | None]
 
 
-class Session:
+class McpSession:
     """A connected server. `trouble.closed` is set when the connection ends."""
 
-    def __init__(self, client: Client, trouble: Trouble, changed: asyncio.Event) -> None:
+    def __init__(self, client: Client, trouble: TransportProblem, changed: asyncio.Event) -> None:
         self._client = client
         self.trouble = trouble
         self.changed = changed
         """Set when the server reports that its tools, resources or prompts have changed."""
 
     @property
-    def identity(self) -> Identity:
+    def identity(self) -> McpServerIdentity:
         info = self._client.server_info
-        return Identity(self._client.protocol_version, info.name if info else "", info.version if info else "")
+        return McpServerIdentity(self._client.protocol_version, info.name if info else "", info.version if info else "")
 
-    async def listing(self) -> Listing:
+    async def listing(self) -> McpListing:
         """Lists the tools, resources and prompts that the server says it supports."""
         able = self._client.server_capabilities
-        tools = await _pages(self._tools, TOOLS) if able.tools or not (able.resources or able.prompts) else []
+        tools = await _pages(self._tools, MAX_TOOLS) if able.tools or not (able.resources or able.prompts) else []
         resources: list[Resource | ResourceTemplate] = []
         if able.resources:
-            resources += await _pages(self._resources, RESOURCES)
-            resources += await _if_known(_pages(self._templates, RESOURCES))
-        prompts = await _pages(self._prompts, PROMPTS) if able.prompts else []
-        return listed(tools, resources, prompts)
+            resources += await _pages(self._resources, MAX_RESOURCES)
+            resources += await _if_known(_pages(self._templates, MAX_RESOURCES))
+        prompts = await _pages(self._prompts, MAX_PROMPTS) if able.prompts else []
+        return build_listing(tools, resources, prompts)
 
-    async def ask(self, wanted: Wanted) -> ToolOutcome:
+    async def ask(self, wanted: McpRequest) -> ToolOutcome:
         """Sends a request. Raises ServerLost. A refusal by the server itself is an outcome for the model."""
         attempt = Attempt()
         ATTEMPT.set(attempt)
-        self.trouble.note("")
+        self.trouble.record("")
         try:
             return await self._asked(wanted)
         except MCPError as error:
-            if error.code == CONNECTION_CLOSED or error.message in TURNED_AWAY:
-                self.trouble.gone.set()
-                raise ServerLost(in_words(error, self.trouble), attempt.unsent) from error
-            return refused(error.message)
+            if error.code == CONNECTION_CLOSED or error.message in HTTP_ERROR_MESSAGES:
+                self.trouble.closed.set()
+                raise ServerLost(describe_error(error, self.trouble), attempt.unsent) from error
+            return error_outcome(error.message)
         except (ValidationError, RuntimeError) as error:
-            return refused(f"the server's answer does not follow the protocol: {type(error).__name__}")
+            return error_outcome(f"the server's answer does not follow the protocol: {type(error).__name__}")
 
-    async def _asked(self, wanted: Wanted) -> ToolOutcome:
+    async def _asked(self, wanted: McpRequest) -> ToolOutcome:
         match wanted.kind:
             case "tool":
-                return outcome(await self._client.call_tool(wanted.name, dict(wanted.parameters)))
+                return tool_outcome(await self._client.call_tool(wanted.name, dict(wanted.parameters)))
             case "resource":
-                return resource(await self._client.read_resource(wanted.name, cache_mode="refresh"))
+                return resource_outcome(await self._client.read_resource(wanted.name, cache_mode="refresh"))
             case "prompt":
                 arguments = {name: str(value) for name, value in wanted.parameters.items()}
-                return filled_in(await self._client.get_prompt(wanted.name, arguments))
+                return prompt_outcome(await self._client.get_prompt(wanted.name, arguments))
 
     async def _tools(self, cursor: str | None) -> Page[Tool]:
         page = await self._client.list_tools(cursor=cursor, cache_mode="refresh")
@@ -112,7 +112,7 @@ class Session:
 
 
 @asynccontextmanager
-async def connected(target: Target, trouble: Trouble) -> AsyncIterator[Session]:
+async def open_session(target: McpEndpoint, trouble: TransportProblem) -> AsyncIterator[McpSession]:
     """Connects to a server. It must be entered and left by the same task."""
     changed = asyncio.Event()
 
@@ -123,15 +123,15 @@ async def connected(target: Target, trouble: Trouble) -> AsyncIterator[Session]:
     info = Implementation(name="parlour", version=VERSION)
     streams = transport(target, trouble)
     async with Client(streams, message_handler=noticed, client_info=info, cache=None) as client:
-        trouble.note("")
-        yield Session(client, trouble, changed)
+        trouble.record("")
+        yield McpSession(client, trouble, changed)
 
 
 async def _pages(page: Callable[[str | None], Awaitable[Page[Listed]]], limit: int) -> list[Listed]:
     """Reads all pages, or stops as soon as the limit is exceeded."""
     found: list[Listed] = []
     cursor: str | None = None
-    for _ in range(PAGES):
+    for _ in range(MAX_PAGES):
         more, cursor = await page(cursor)
         found += more
         if cursor is None or len(found) > limit:

@@ -9,11 +9,11 @@ from dataclasses import replace
 from parlour.core.model.ports import Clock
 from parlour.core.model.providers import ProviderFailed
 from parlour.core.secrets import SecretUnreadable
-from parlour.core.tools.mcp import Identity, Listing, Status, Wanted
+from parlour.core.tools.mcp import McpListing, McpRequest, McpServerIdentity, McpServerStatus
 from parlour_sdk.protocol.tools import ToolOutcome
 from parlour_sdk.values import dataclass
 
-from .endpoint import Target
+from .endpoint import McpEndpoint
 from .errors import ServerLost
 from .worker_process import WorkerProcess, new_session
 
@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class ReconnectPolicy:
     """Time limits and intervals in seconds."""
 
     start: float = 120
@@ -35,21 +35,21 @@ class Pace:
     patience: float = 15
     """Time that a call waits for a server that is being connected."""
 
-    def until_connected(self, target: Target) -> float:
+    def until_connected(self, target: McpEndpoint) -> float:
         return self.start if target.transport == "stdio" else self.connect
 
 
-class Connection:
+class McpConnection:
     """Connection to one configured MCP server."""
 
     def __init__(
         self,
         name: str,
-        target: Callable[[], Target],
+        target: Callable[[], McpEndpoint],
         worker: WorkerProcess,
         changed: Callable[[], None],
         clock: Clock,
-        pace: Pace,
+        pace: ReconnectPolicy,
     ) -> None:
         self._name = name
         self._target = target
@@ -59,20 +59,20 @@ class Connection:
         self._pace = pace
         self._session = ""
         """Id of the current session; empty while there is none."""
-        self._decided = asyncio.Event()
+        self._attempt_done = asyncio.Event()
         """Set when the current attempt has succeeded or failed."""
-        self._begun = 0
+        self._attempts = 0
         """Number of attempts started so far."""
-        self._wanted = asyncio.Event()
+        self._retry_now = asyncio.Event()
         """Set when a call waits for the connection, which ends the pause before the next attempt."""
-        self.status = Status("connecting", clock.now())
-        self._task = asyncio.create_task(self._keep(), name=f"MCP server {name}")
+        self.status = McpServerStatus("connecting", clock.now())
+        self._task = asyncio.create_task(self._run(), name=f"MCP server {name}")
 
     async def close(self) -> None:
         self._task.cancel()
         await asyncio.wait([self._task])
 
-    async def ask(self, wanted: Wanted) -> ToolOutcome:
+    async def ask(self, wanted: McpRequest) -> ToolOutcome:
         """Sends a request, and repeats it once if it certainly did not reach the server. Raises ProviderFailed."""
         session = await self._usable()
         try:
@@ -90,30 +90,30 @@ class Connection:
 
     async def _usable(self) -> str:
         """Waits for a connection attempt that starts after this call: the result of the current one may be outdated."""
-        before = self._begun
+        before = self._attempts
         with suppress(TimeoutError):
             async with asyncio.timeout(self._pace.patience):
-                while not self._session and (self._begun == before or not self._decided.is_set()):
-                    self._wanted.set()
-                    self._decided.clear()
-                    await self._decided.wait()
+                while not self._session and (self._attempts == before or not self._attempt_done.is_set()):
+                    self._retry_now.set()
+                    self._attempt_done.clear()
+                    await self._attempt_done.wait()
         if not self._session:
             words = f"the MCP server '{self._name}' is not connected: {self.status.last_error or 'it is being started'}"
             raise ProviderFailed("runtime_error", words, retryable=True)
         return self._session
 
-    async def _keep(self) -> None:
+    async def _run(self) -> None:
         pause = self._pace.first_pause
         while True:
-            self._wanted.clear()
-            self._begun += 1
+            self._retry_now.clear()
+            self._attempts += 1
             try:
                 await self._serve()
             except (ServerLost, SecretUnreadable, OSError) as error:
                 pause = self._pace.first_pause if self.status.state == "connected" else pause
                 self._failed(str(error))
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._wanted.wait(), pause)
+                await asyncio.wait_for(self._retry_now.wait(), pause)
             pause = min(pause * 2, self._pace.longest_pause)
 
     async def _serve(self) -> None:
@@ -124,12 +124,12 @@ class Connection:
             async for identity, listing in told:
                 self._connected(identity, listing)
                 self._session = session
-                self._decided.set()
+                self._attempt_done.set()
 
-    def _connected(self, identity: Identity, listing: Listing) -> None:
+    def _connected(self, identity: McpServerIdentity, listing: McpListing) -> None:
         before = self.status
         since = before.since if before.state == "connected" else self._clock.now()
-        self.status = Status("connected", since, identity=identity, listing=listing)
+        self.status = McpServerStatus("connected", since, identity=identity, listing=listing)
         if listing != before.listing:
             self._changed()
             for words in listing.left_out:
@@ -142,4 +142,4 @@ class Connection:
             logger.warning("MCP server %s: %s", self._name, words)
         self.status = replace(before, state="failed", since=self._clock.now(), last_error=words)
         if before.state != "connected":
-            self._decided.set()
+            self._attempt_done.set()

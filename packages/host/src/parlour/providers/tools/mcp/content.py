@@ -22,7 +22,7 @@ from parlour_sdk.protocol.limits import RESULT_BYTES
 from parlour_sdk.protocol.tools import ToolOutcome
 
 
-def outcome(result: CallToolResult) -> ToolOutcome:
+def tool_outcome(result: CallToolResult) -> ToolOutcome:
     """Converts a tool result.
 
     Structured content repeats the text by the protocol's rule, so it is used only without text.
@@ -33,17 +33,17 @@ def outcome(result: CallToolResult) -> ToolOutcome:
     return ToolOutcome(content=elements, is_error=result.is_error)
 
 
-def resource(result: ReadResourceResult) -> ToolOutcome:
+def resource_outcome(result: ReadResourceResult) -> ToolOutcome:
     return ToolOutcome(content=_joined([_contents(each) for each in result.contents]))
 
 
-def filled_in(result: GetPromptResult) -> ToolOutcome:
+def prompt_outcome(result: GetPromptResult) -> ToolOutcome:
     """Converts a prompt into its messages with their roles, in order, in the form of an agent's instructions."""
-    messages = [{"role": each.role, "content": _in_words(each.content)} for each in result.messages]
+    messages = [{"role": each.role, "content": _block_text(each.content)} for each in result.messages]
     return ToolOutcome(content=[_value({"description": result.description or "", "messages": messages})])
 
 
-def _in_words(block: ContentBlock) -> str:
+def _block_text(block: ContentBlock) -> str:
     element = _element(block)
     return element.text if isinstance(element, TextElement) else f"[content of type {block.type}]"
 

@@ -10,7 +10,7 @@ from parlour_sdk.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class McpEndpoint:
     """Address or command of a server, with decrypted secrets."""
 
     transport: Transport
@@ -21,13 +21,13 @@ class Target:
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def decode(cls, fields: Mapping[str, Any]) -> "Target":
+    def decode(cls, fields: Mapping[str, Any]) -> "McpEndpoint":
         return cls(**{**fields, "arguments": tuple(fields["arguments"])})
 
 
-def opened(server: McpServer, secrets: SecretBox) -> Target:
+def decrypt_endpoint(server: McpServer, secrets: SecretBox) -> McpEndpoint:
     """Decrypts the configuration of a server. Raises SecretUnreadable."""
-    return Target(
+    return McpEndpoint(
         server.transport,
         server.url,
         {name: secrets.open(value) for name, value in server.headers.items()},

@@ -3,7 +3,7 @@
 import asyncio
 from contextvars import ContextVar
 
-LOST = "lost"
+LOST_ERROR_CODE = "lost"
 """Error code of a lost server between the worker process and the Host."""
 
 
@@ -28,7 +28,7 @@ class Attempt:
         self.status = 0
         """HTTP status of the first response."""
 
-    def answered(self, status: int) -> None:
+    def record_response(self, status: int) -> None:
         self.reached, self.status = True, self.status or status
 
     @property
@@ -41,23 +41,23 @@ ATTEMPT: ContextVar[Attempt] = ContextVar("ATTEMPT")
 """The attempt of the current call; the client library passes it on to the code that sends the request."""
 
 
-class Trouble:
+class TransportProblem:
     """Problems that a transport noticed and the client library does not report."""
 
     def __init__(self) -> None:
-        self.words = ""
-        self.gone = asyncio.Event()
+        self.message = ""
+        self.closed = asyncio.Event()
         """Set when nothing more will arrive on this connection."""
 
-    def note(self, words: str) -> None:
-        self.words = words
+    def record(self, words: str) -> None:
+        self.message = words
 
 
-def in_words(error: BaseException, trouble: Trouble) -> str:
+def describe_error(error: BaseException, trouble: TransportProblem) -> str:
     """Describes an error; a problem that the transport noticed takes precedence, since it is more precise."""
     cause = _cause(error)
-    if trouble.words:
-        return trouble.words
+    if trouble.message:
+        return trouble.message
     if isinstance(cause, TimeoutError):
         return "it did not answer in time"
     if isinstance(cause, OSError) and cause.strerror:

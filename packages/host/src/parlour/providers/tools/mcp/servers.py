@@ -6,19 +6,19 @@ from contextlib import aclosing
 from functools import partial
 from typing import Any
 
-from parlour.core.config.mcp_servers import McpBook
+from parlour.core.config.mcp_servers import McpServerRepository
 from parlour.core.model.mcp_server import McpServer
 from parlour.core.model.ports import Clock
-from parlour.core.model.providers import Asking, ProviderFailed
+from parlour.core.model.providers import CallContext, ProviderFailed
 from parlour.core.secrets import SecretBox, SecretUnreadable
-from parlour.core.tools.mcp import Status, Wanted
+from parlour.core.tools.mcp import McpRequest, McpServerStatus
 from parlour_sdk.protocol.tools import ToolOutcome
 
-from ..source import Offer
-from .connection import Connection, Pace
-from .endpoint import Target, opened
+from ..source import OfferedTool
+from .connection import McpConnection, ReconnectPolicy
+from .endpoint import McpEndpoint, decrypt_endpoint
 from .errors import ServerLost
-from .tool_mapping import offered, wanted
+from .tool_mapping import to_request, to_tools
 from .worker_process import WorkerProcess, new_session
 
 UNSANDBOXED = (
@@ -30,7 +30,14 @@ UNSANDBOXED = (
 class McpServers:
     """Source of the tools of all MCP servers."""
 
-    def __init__(self, book: McpBook, secrets: SecretBox, clock: Clock, allow_unsandboxed: bool, pace: Pace) -> None:
+    def __init__(
+        self,
+        book: McpServerRepository,
+        secrets: SecretBox,
+        clock: Clock,
+        allow_unsandboxed: bool,
+        pace: ReconnectPolicy,
+    ) -> None:
         self._book = book
         self._secrets = secrets
         self._clock = clock
@@ -39,12 +46,12 @@ class McpServers:
         self._worker = WorkerProcess()
         self._following = asyncio.Lock()
         """Prevents two concurrent changes of a server from leaving two connections behind."""
-        self._connections: dict[str, Connection] = {}
-        self._offers: tuple[Offer, ...] | None = ()
+        self._connections: dict[str, McpConnection] = {}
+        self._offers: tuple[OfferedTool, ...] | None = ()
 
     async def start(self) -> None:
         for server in self._book.all():
-            await self.follow(server.server_id)
+            await self.reload(server.server_id)
 
     async def close(self) -> None:
         async with self._following:
@@ -53,29 +60,29 @@ class McpServers:
             await asyncio.gather(*(connection.close() for connection in connections))
             await self._worker.close()
 
-    def offers(self) -> Sequence[Offer]:
+    def tools(self) -> Sequence[OfferedTool]:
         if self._offers is None:
             self._offers = tuple(offer for server in self._book.all() for offer in self._offered(server))
         return self._offers
 
-    async def call(self, asking: Asking, tool_name: str, parameters: dict[str, Any]) -> ToolOutcome:
+    async def call(self, asking: CallContext, tool_name: str, parameters: dict[str, Any]) -> ToolOutcome:
         name, _, tool = tool_name.partition(".")
-        server = self._book.named(name)
+        server = self._book.get_by_name(name)
         if server is None:
             raise ProviderFailed("not_found", f"there is no tool '{tool_name}'")
-        return await self.ask(server.server_id, wanted(self.status(server.server_id).listing, tool, parameters))
+        return await self.request(server.server_id, to_request(self.status(server.server_id).listing, tool, parameters))
 
-    async def ask(self, server_id: str, wanted: Wanted) -> ToolOutcome:
+    async def request(self, server_id: str, wanted: McpRequest) -> ToolOutcome:
         connection = self._connections.get(server_id)
         if connection is None:
             raise ProviderFailed("not_found", "this MCP server is switched off")
         return await connection.ask(wanted)
 
-    def status(self, server_id: str) -> Status:
+    def status(self, server_id: str) -> McpServerStatus:
         connection = self._connections.get(server_id)
-        return connection.status if connection is not None else Status("off")
+        return connection.status if connection is not None else McpServerStatus("off")
 
-    async def follow(self, server_id: str) -> None:
+    async def reload(self, server_id: str) -> None:
         async with self._following:
             before = self._connections.pop(server_id, None)
             if before is not None:
@@ -85,28 +92,28 @@ class McpServers:
                 self._connections[server_id] = self._connection(server)
             self._change()
 
-    async def test(self, server: McpServer) -> Status:
+    async def test(self, server: McpServer) -> McpServerStatus:
         try:
             target = self._target(server)
             told = self._worker.connect(new_session(), target, self._pace.until_connected(target), self._pace.refresh)
             async with aclosing(told):
                 identity, listing = await anext(told)
         except (ServerLost, SecretUnreadable, OSError) as error:
-            return Status("failed", self._clock.now(), str(error))
-        return Status("connected", self._clock.now(), identity=identity, listing=listing)
+            return McpServerStatus("failed", self._clock.now(), str(error))
+        return McpServerStatus("connected", self._clock.now(), identity=identity, listing=listing)
 
-    def _connection(self, server: McpServer) -> Connection:
+    def _connection(self, server: McpServer) -> McpConnection:
         reach = partial(self._target, server)
-        return Connection(server.name, reach, self._worker, self._change, self._clock, self._pace)
+        return McpConnection(server.name, reach, self._worker, self._change, self._clock, self._pace)
 
-    def _target(self, server: McpServer) -> Target:
+    def _target(self, server: McpServer) -> McpEndpoint:
         """Returns how to reach a server. Raises ServerLost or SecretUnreadable with a reason."""
         if server.transport == "stdio" and not (self._allow_unsandboxed or server.unsandboxed_by):
             raise ServerLost(UNSANDBOXED)
-        return opened(server, self._secrets)
+        return decrypt_endpoint(server, self._secrets)
 
     def _change(self) -> None:
         self._offers = None
 
-    def _offered(self, server: McpServer) -> Sequence[Offer]:
-        return offered(server.name, self.status(server.server_id).listing)
+    def _offered(self, server: McpServer) -> Sequence[OfferedTool]:
+        return to_tools(server.name, self.status(server.server_id).listing)

@@ -18,16 +18,16 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
-from ..sanitize import readable
-from .endpoint import Target
-from .errors import Trouble
+from ..sanitize import sanitize_text
+from .endpoint import McpEndpoint
+from .errors import TransportProblem
 
-LINE_BYTES = 8 * 1024 * 1024
-LAST_WORDS = 5
-END_SECONDS = 1
+MAX_LINE_BYTES = 8 * 1024 * 1024
+MAX_KEPT_ERROR_LINES = 5
+EXIT_TIMEOUT_SECONDS = 1
 """Seconds for a process to exit after its input was closed, and again after each signal."""
 SET_PARENT_DEATH_SIGNAL = 1
-INHERITED = ("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TMPDIR", "USER")
+INHERITED_VARIABLES = ("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TMPDIR", "USER")
 
 _LIBRARY = ctypes.CDLL(None)
 """Loaded here, because nothing can be loaded between fork and exec."""
@@ -36,12 +36,12 @@ Streams = tuple[MemoryObjectReceiveStream[Incoming], MemoryObjectSendStream[Sess
 
 
 @asynccontextmanager
-async def stdio(target: Target, trouble: Trouble) -> AsyncIterator[Streams]:
+async def stdio(target: McpEndpoint, trouble: TransportProblem) -> AsyncIterator[Streams]:
     """Starts the process and connects its pipes. Raises OSError if the command can't be started."""
     process = await _started(target, trouble)
     to_client, incoming = anyio.create_memory_object_stream[Incoming](0)
     outgoing, from_client = anyio.create_memory_object_stream[SessionMessage](0)
-    said: deque[str] = deque(maxlen=LAST_WORDS)
+    said: deque[str] = deque(maxlen=MAX_KEPT_ERROR_LINES)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_listen, process, said)
         tasks.start_soon(_read, process, to_client, said, trouble)
@@ -54,7 +54,7 @@ async def stdio(target: Target, trouble: Trouble) -> AsyncIterator[Streams]:
             tasks.cancel_scope.cancel()
 
 
-async def _started(target: Target, trouble: Trouble) -> Process:
+async def _started(target: McpEndpoint, trouble: TransportProblem) -> Process:
     try:
         return await asyncio.create_subprocess_exec(
             target.command,
@@ -62,13 +62,13 @@ async def _started(target: Target, trouble: Trouble) -> Process:
             stdin=PIPE,
             stdout=PIPE,
             stderr=PIPE,
-            limit=LINE_BYTES,
+            limit=MAX_LINE_BYTES,
             env=_environment(target.environment),
             start_new_session=True,
             preexec_fn=_die_with_parent if sys.platform == "linux" else None,
         )
     except OSError as error:
-        trouble.note(f"its command '{target.command[:200]}' can't be started: {error.strerror}")
+        trouble.record(f"its command '{target.command[:200]}' can't be started: {error.strerror}")
         raise
 
 
@@ -79,11 +79,11 @@ def _die_with_parent() -> None:
 
 def _environment(own: Mapping[str, str]) -> dict[str, str]:
     """Returns the environment of the process: nothing of the Host's except what every process needs."""
-    return {**{name: os.environ[name] for name in INHERITED if name in os.environ}, **own}
+    return {**{name: os.environ[name] for name in INHERITED_VARIABLES if name in os.environ}, **own}
 
 
 async def _read(
-    process: Process, to_client: MemoryObjectSendStream[Incoming], said: deque[str], trouble: Trouble
+    process: Process, to_client: MemoryObjectSendStream[Incoming], said: deque[str], trouble: TransportProblem
 ) -> None:
     """Reads messages until the process closes its output."""
     assert process.stdout is not None
@@ -92,14 +92,14 @@ async def _read(
             while line := await process.stdout.readline():
                 if line.strip():
                     await to_client.send(_message(line))
-            trouble.note(await _end_in_words(process, said))
+            trouble.record(await _exit_reason(process, said))
         except ValueError:
-            trouble.note(f"it sent a line of more than {LINE_BYTES} bytes")
+            trouble.record(f"it sent a line of more than {MAX_LINE_BYTES} bytes")
         except anyio.BrokenResourceError:
             pass  # the client has left
 
 
-async def _end_in_words(process: Process, said: deque[str]) -> str:
+async def _exit_reason(process: Process, said: deque[str]) -> str:
     ended = await _ended(process)
     last = f": {said[-1]}" if said else ""
     return f"its process {f'ended with status {process.returncode}' if ended else 'closed its output'}{last}"
@@ -127,7 +127,7 @@ async def _listen(process: Process, said: deque[str]) -> None:
     assert process.stderr is not None
     with suppress(ValueError):  # a line over the size limit
         while line := await process.stderr.readline():
-            if words := readable(line.decode(errors="replace")).strip():
+            if words := sanitize_text(line.decode(errors="replace")).strip():
                 said.append(words[:300])
 
 
@@ -148,6 +148,6 @@ async def _end(process: Process) -> None:
 
 
 async def _ended(process: Process) -> bool:
-    with anyio.move_on_after(END_SECONDS):
+    with anyio.move_on_after(EXIT_TIMEOUT_SECONDS):
         await process.wait()
     return process.returncode is not None

@@ -6,20 +6,20 @@ Two more tools read its resources and prompts, unless it has tools of these name
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from parlour.core.tools.mcp import Listing, RemotePrompt, RemoteResource, Wanted
+from parlour.core.tools.mcp import McpListing, McpPrompt, McpRequest, McpResource
 
-from ..source import Offer
+from ..source import OfferedTool
 
-READ = "read_resource"
-FILL_IN = "get_prompt"
-DESCRIBED_CHARACTERS = 4000
+READ_RESOURCE_TOOL = "read_resource"
+GET_PROMPT_TOOL = "get_prompt"
+MAX_DESCRIPTION_CHARACTERS = 4000
 """Maximum length of the description of these two tools; entries that do not fit are omitted."""
-READ_SCHEMA: Mapping[str, Any] = {
+READ_RESOURCE_SCHEMA: Mapping[str, Any] = {
     "type": "object",
     "properties": {"uri": {"type": "string", "description": "Its address."}},
     "required": ["uri"],
 }
-FILL_IN_SCHEMA: Mapping[str, Any] = {
+GET_PROMPT_SCHEMA: Mapping[str, Any] = {
     "type": "object",
     "properties": {
         "name": {"type": "string"},
@@ -29,45 +29,49 @@ FILL_IN_SCHEMA: Mapping[str, Any] = {
 }
 
 
-def offered(server: str, listing: Listing) -> Sequence[Offer]:
+def to_tools(server: str, listing: McpListing) -> Sequence[OfferedTool]:
     provider = f"the MCP server {server}"
     own = {tool.name for tool in listing.tools}
     offers = [
-        Offer(f"{server}.{tool.name}", "mcp", provider, tool.description, tool.parameters_schema, tool.read_only)
+        OfferedTool(f"{server}.{tool.name}", "mcp", provider, tool.description, tool.parameters_schema, tool.read_only)
         for tool in listing.tools
     ]
-    if listing.resources and READ not in own:
+    if listing.resources and READ_RESOURCE_TOOL not in own:
         words = _described(f"Reads a resource of '{server}'. There are:", map(_resource, listing.resources))
-        offers.append(Offer(f"{server}.{READ}", "mcp", provider, words, READ_SCHEMA, read_only=True))
-    if listing.prompts and FILL_IN not in own:
+        offers.append(
+            OfferedTool(f"{server}.{READ_RESOURCE_TOOL}", "mcp", provider, words, READ_RESOURCE_SCHEMA, read_only=True)
+        )
+    if listing.prompts and GET_PROMPT_TOOL not in own:
         words = _described(f"Gives a prompt of '{server}', filled in. There are:", map(_prompt, listing.prompts))
-        offers.append(Offer(f"{server}.{FILL_IN}", "mcp", provider, words, FILL_IN_SCHEMA, read_only=True))
+        offers.append(
+            OfferedTool(f"{server}.{GET_PROMPT_TOOL}", "mcp", provider, words, GET_PROMPT_SCHEMA, read_only=True)
+        )
     return offers
 
 
-def wanted(listing: Listing, tool: str, parameters: Mapping[str, Any]) -> Wanted:
+def to_request(listing: McpListing, tool: str, parameters: Mapping[str, Any]) -> McpRequest:
     """Converts a tool call into the request for the server."""
-    if tool in (READ, FILL_IN) and all(each.name != tool for each in listing.tools):
-        if tool == READ:
-            return Wanted("resource", str(parameters["uri"]))
-        return Wanted("prompt", str(parameters["name"]), parameters.get("arguments") or {})
-    return Wanted("tool", tool, parameters)
+    if tool in (READ_RESOURCE_TOOL, GET_PROMPT_TOOL) and all(each.name != tool for each in listing.tools):
+        if tool == READ_RESOURCE_TOOL:
+            return McpRequest("resource", str(parameters["uri"]))
+        return McpRequest("prompt", str(parameters["name"]), parameters.get("arguments") or {})
+    return McpRequest("tool", tool, parameters)
 
 
 def _described(head: str, lines: Iterable[str]) -> str:
     told = head
     for line in lines:
-        if len(told) + len(line) > DESCRIBED_CHARACTERS:
+        if len(told) + len(line) > MAX_DESCRIPTION_CHARACTERS:
             return f"{told}\n- and more"
         told += f"\n- {line}"
     return told
 
 
-def _resource(each: RemoteResource) -> str:
+def _resource(each: McpResource) -> str:
     parts = (each.uri, each.name if each.name != each.uri else "", each.description)
     return ": ".join(part for part in parts if part)
 
 
-def _prompt(each: RemotePrompt) -> str:
+def _prompt(each: McpPrompt) -> str:
     arguments = ", ".join(argument.name if argument.required else f"{argument.name}?" for argument in each.arguments)
     return f"{each.name}({arguments}): {each.description}" if each.description else f"{each.name}({arguments})"

@@ -11,21 +11,21 @@ from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
 
-from .endpoint import Target
-from .errors import Trouble
-from .http import ANSWER_BYTES, CONNECT_SECONDS, READ_SECONDS, http_client
+from .endpoint import McpEndpoint
+from .errors import TransportProblem
+from .http import CONNECT_SECONDS, MAX_RESPONSE_BYTES, READ_SECONDS, http_client
 from .stdio import stdio
 
 Incoming = SessionMessage | Exception
 
 
 @asynccontextmanager
-async def transport(target: Target, trouble: Trouble) -> AsyncIterator[TransportStreams]:
+async def transport(target: McpEndpoint, trouble: TransportProblem) -> AsyncIterator[TransportStreams]:
     async with _streams(target, trouble) as (incoming, outgoing):
-        yield _Watched(incoming, trouble), outgoing
+        yield _EndDetectingStream(incoming, trouble), outgoing
 
 
-def _streams(target: Target, trouble: Trouble) -> AbstractAsyncContextManager[TransportStreams]:
+def _streams(target: McpEndpoint, trouble: TransportProblem) -> AbstractAsyncContextManager[TransportStreams]:
     match target.transport:
         case "http":
             return _streamable_http(target, trouble)
@@ -36,15 +36,15 @@ def _streams(target: Target, trouble: Trouble) -> AbstractAsyncContextManager[Tr
 
 
 @asynccontextmanager
-async def _streamable_http(target: Target, trouble: Trouble) -> AsyncIterator[TransportStreams]:
+async def _streamable_http(target: McpEndpoint, trouble: TransportProblem) -> AsyncIterator[TransportStreams]:
     async with (
         http_client(dict(target.headers), trouble) as client,
-        streamable_http_client(target.url, http_client=client, max_sse_event_size=ANSWER_BYTES) as streams,
+        streamable_http_client(target.url, http_client=client, max_sse_event_size=MAX_RESPONSE_BYTES) as streams,
     ):
         yield streams
 
 
-def _sse(target: Target, trouble: Trouble) -> AbstractAsyncContextManager[TransportStreams]:
+def _sse(target: McpEndpoint, trouble: TransportProblem) -> AbstractAsyncContextManager[TransportStreams]:
     def client(
         headers: dict[str, str] | None = None, timeout: Any = None, auth: httpx2.Auth | None = None
     ) -> httpx2.AsyncClient:
@@ -59,10 +59,10 @@ def _sse(target: Target, trouble: Trouble) -> AbstractAsyncContextManager[Transp
     )
 
 
-class _Watched:
+class _EndDetectingStream:
     """Stream of messages from a server. The client library does not report its end, so it is detected here."""
 
-    def __init__(self, inner: ReadStream[Incoming], trouble: Trouble) -> None:
+    def __init__(self, inner: ReadStream[Incoming], trouble: TransportProblem) -> None:
         self._inner = inner
         self._trouble = trouble
 
@@ -80,7 +80,7 @@ class _Watched:
         try:
             return await self._inner.__anext__()
         except StopAsyncIteration:
-            self._trouble.gone.set()
+            self._trouble.closed.set()
             raise
 
     async def aclose(self) -> None:

@@ -11,13 +11,13 @@ from collections.abc import AsyncGenerator, Coroutine
 from dataclasses import asdict
 from typing import Any
 
-from parlour.core.tools.mcp import Wanted
+from parlour.core.tools.mcp import McpRequest
 from parlour_sdk.wire import Peer, StdioTransport, WireError
 
-from ..sanitize import cleaned
-from .client import Session, connected
-from .endpoint import Target
-from .errors import LOST, ServerLost, Trouble, in_words
+from ..sanitize import sanitize_outcome
+from .client import McpSession, open_session
+from .endpoint import McpEndpoint
+from .errors import LOST_ERROR_CODE, ServerLost, TransportProblem, describe_error
 
 PIECE_CHARACTERS = 256 * 1024
 
@@ -26,26 +26,28 @@ class Worker:
     """Serves the calls of the Host."""
 
     def __init__(self) -> None:
-        self._sessions: dict[str, Session] = {}
+        self._sessions: dict[str, McpSession] = {}
 
     def dispatch(self, action: str, data: Any) -> Coroutine[Any, Any, Any] | AsyncGenerator[Any, None]:
         match action:
             case "connect":
-                return self._connect(data["session"], Target.decode(data["target"]), data["start"], data["refresh"])
+                return self._connect(
+                    data["session"], McpEndpoint.decode(data["target"]), data["start"], data["refresh"]
+                )
             case "ask":
-                return self._ask(data["session"], Wanted(**data["wanted"]))
+                return self._ask(data["session"], McpRequest(**data["wanted"]))
             case _:
                 raise WireError("not_supported", f"there is no action '{action}'")
 
     async def _connect(
-        self, name: str, target: Target, start: float, refresh: float
+        self, name: str, target: McpEndpoint, start: float, refresh: float
     ) -> AsyncGenerator[dict[str, Any], None]:
         """Streams the listings of a server.
 
         A separate task holds the connection, because a connection must be closed by the task that opened it.
         """
         news: asyncio.Queue[dict[str, Any] | WireError] = asyncio.Queue()
-        holding = asyncio.create_task(self._hold(name, target, start, refresh, news))
+        holding = asyncio.create_task(self._hold_connection(name, target, start, refresh, news))
         try:
             while not isinstance(told := await news.get(), WireError):
                 yield told
@@ -54,46 +56,51 @@ class Worker:
             holding.cancel()
             await asyncio.wait([holding])
 
-    async def _hold(
-        self, name: str, target: Target, start: float, refresh: float, news: asyncio.Queue[dict[str, Any] | WireError]
+    async def _hold_connection(
+        self,
+        name: str,
+        target: McpEndpoint,
+        start: float,
+        refresh: float,
+        news: asyncio.Queue[dict[str, Any] | WireError],
     ) -> None:
-        trouble = Trouble()
+        trouble = TransportProblem()
         try:
-            async with asyncio.timeout(start) as until, connected(target, trouble) as session:
+            async with asyncio.timeout(start) as until, open_session(target, trouble) as session:
                 until.reschedule(None)
                 self._sessions[name] = session
                 while True:
-                    news.put_nowait(await _told(session, start))
+                    news.put_nowait(await _listing_message(session, start))
                     await _change(session, refresh)
-                    if trouble.gone.is_set():
-                        raise ServerLost(trouble.words or "it closed the connection")
+                    if trouble.closed.is_set():
+                        raise ServerLost(trouble.message or "it closed the connection")
         except Exception as error:  # noqa: BLE001 - any error of a server or of the library is reported to the Host
-            news.put_nowait(WireError(LOST, in_words(error, trouble)))
+            news.put_nowait(WireError(LOST_ERROR_CODE, describe_error(error, trouble)))
         finally:
             self._sessions.pop(name, None)
 
-    async def _ask(self, name: str, wanted: Wanted) -> AsyncGenerator[str, None]:
+    async def _ask(self, name: str, wanted: McpRequest) -> AsyncGenerator[str, None]:
         session = self._sessions.get(name)
         try:
-            if session is None or session.trouble.gone.is_set():
+            if session is None or session.trouble.closed.is_set():
                 raise ServerLost("it is not connected any more", unsent=True)
-            answer = cleaned(await session.ask(wanted)).model_dump_json(exclude_none=True)
+            answer = sanitize_outcome(await session.ask(wanted)).model_dump_json(exclude_none=True)
         except ServerLost as lost:
-            raise WireError(LOST, str(lost), {"unsent": lost.unsent}) from lost
+            raise WireError(LOST_ERROR_CODE, str(lost), {"unsent": lost.unsent}) from lost
         for start in range(0, len(answer), PIECE_CHARACTERS):
             yield answer[start : start + PIECE_CHARACTERS]
 
 
-async def _told(session: Session, seconds: float) -> dict[str, Any]:
+async def _listing_message(session: McpSession, seconds: float) -> dict[str, Any]:
     session.changed.clear()
     async with asyncio.timeout(seconds):
         listing = await session.listing()
     return {"identity": asdict(session.identity), "listing": asdict(listing)}
 
 
-async def _change(session: Session, seconds: float) -> None:
+async def _change(session: McpSession, seconds: float) -> None:
     """Waits until the connection ends, the offered tools change, or the next listing is due."""
-    events = [asyncio.ensure_future(each.wait()) for each in (session.trouble.gone, session.changed)]
+    events = [asyncio.ensure_future(each.wait()) for each in (session.trouble.closed, session.changed)]
     await asyncio.wait(events, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
     for event in events:
         event.cancel()

@@ -10,17 +10,36 @@ from importlib.util import find_spec
 from typing import Any
 from uuid import uuid4
 
-from parlour.core.tools.mcp import Identity, Listing, PromptArgument, RemotePrompt, RemoteResource, RemoteTool, Wanted
+from parlour.core.tools.mcp import (
+    McpListing,
+    McpPrompt,
+    McpPromptArgument,
+    McpRequest,
+    McpResource,
+    McpServerIdentity,
+    McpTool,
+)
 from parlour_sdk.protocol.tools import ToolOutcome
 from parlour_sdk.wire import ConnectionClosed, Peer, StdioTransport, WireError
 
-from .endpoint import Target
-from .errors import LOST, ServerLost
+from .endpoint import McpEndpoint
+from .errors import LOST_ERROR_CODE, ServerLost
 
 MODULE = "parlour.providers.tools.mcp.worker"
-INHERITED = ("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "PYTHONPATH", "SHELL", "TMPDIR", "USER", "VIRTUAL_ENV")
+INHERITED_VARIABLES = (
+    "HOME",
+    "LANG",
+    "LC_ALL",
+    "LOGNAME",
+    "PATH",
+    "PYTHONPATH",
+    "SHELL",
+    "TMPDIR",
+    "USER",
+    "VIRTUAL_ENV",
+)
 NOT_INSTALLED = "MCP needs a part of Parlour that is not installed; install it with: pip install 'parlour[mcp]'"
-END_SECONDS = 4
+EXIT_TIMEOUT_SECONDS = 4
 """Seconds for the process to exit; the servers it started may take three of them."""
 
 
@@ -33,16 +52,16 @@ class WorkerProcess:
         self._process: asyncio.subprocess.Process | None = None
 
     async def connect(
-        self, session: str, target: Target, start: float, refresh: float
-    ) -> AsyncGenerator[tuple[Identity, Listing], None]:
+        self, session: str, target: McpEndpoint, start: float, refresh: float
+    ) -> AsyncGenerator[tuple[McpServerIdentity, McpListing], None]:
         """Yields identity and listing of a server, now and after every change. Raises ServerLost."""
         wanted = {"session": session, "target": asdict(target), "start": start, "refresh": refresh}
-        async for told in self._asked("connect", wanted):
-            yield Identity(**told["identity"]), _listing(told["listing"])
+        async for told in self._stream("connect", wanted):
+            yield McpServerIdentity(**told["identity"]), _listing(told["listing"])
 
-    async def ask(self, session: str, wanted: Wanted) -> ToolOutcome:
+    async def ask(self, session: str, wanted: McpRequest) -> ToolOutcome:
         """Sends a request to a connected server. Raises ServerLost."""
-        async with aclosing(self._asked("ask", {"session": session, "wanted": asdict(wanted)})) as pieces:
+        async with aclosing(self._stream("ask", {"session": session, "wanted": asdict(wanted)})) as pieces:
             return ToolOutcome.model_validate_json("".join([piece async for piece in pieces]))
 
     async def close(self) -> None:
@@ -53,7 +72,7 @@ class WorkerProcess:
                 peer.close()
                 await _ended(process)
 
-    async def _asked(self, action: str, wanted: dict[str, Any]) -> AsyncGenerator[Any, None]:
+    async def _stream(self, action: str, wanted: dict[str, Any]) -> AsyncGenerator[Any, None]:
         stream = (await self._connected()).stream(action, wanted)
         try:
             async with aclosing(stream):
@@ -63,7 +82,7 @@ class WorkerProcess:
             raise ServerLost("the process that talks to MCP servers ended") from error
         except WireError as error:
             unsent = isinstance(error.data, dict) and error.data.get("unsent") is True
-            words = error.message if error.code == LOST else f"{error.code}: {error.message}"
+            words = error.message if error.code == LOST_ERROR_CODE else f"{error.code}: {error.message}"
             raise ServerLost(words, unsent) from error
 
     async def _connected(self) -> Peer:
@@ -86,7 +105,7 @@ class WorkerProcess:
                 MODULE,
                 stdin=its_input,
                 stdout=its_output,
-                env={name: os.environ[name] for name in INHERITED if name in os.environ},
+                env={name: os.environ[name] for name in INHERITED_VARIABLES if name in os.environ},
                 start_new_session=True,
             )
         except BaseException:
@@ -96,12 +115,12 @@ class WorkerProcess:
         finally:
             os.close(its_input)
             os.close(its_output)
-        peer = Peer(StdioTransport(ours_in, ours_out), _Nothing(), name="MCP")
+        peer = Peer(StdioTransport(ours_in, ours_out), _NoHostCalls(), name="MCP")
         peer.start()
         return peer
 
 
-class _Nothing:
+class _NoHostCalls:
     """Rejects every call, because the worker never calls its Host."""
 
     def dispatch(self, action: str, data: Any) -> AsyncGenerator[Any, None]:
@@ -112,18 +131,18 @@ def new_session() -> str:
     return uuid4().hex
 
 
-def _listing(told: dict[str, Any]) -> Listing:
-    return Listing(
-        tuple(RemoteTool(**each) for each in told["tools"]),
-        tuple(RemoteResource(**each) for each in told["resources"]),
+def _listing(told: dict[str, Any]) -> McpListing:
+    return McpListing(
+        tuple(McpTool(**each) for each in told["tools"]),
+        tuple(McpResource(**each) for each in told["resources"]),
         tuple(map(_prompt, told["prompts"])),
         tuple(told["left_out"]),
     )
 
 
-def _prompt(told: dict[str, Any]) -> RemotePrompt:
-    arguments = tuple(PromptArgument(**each) for each in told["arguments"])
-    return RemotePrompt(told["name"], told["description"], arguments)
+def _prompt(told: dict[str, Any]) -> McpPrompt:
+    arguments = tuple(McpPromptArgument(**each) for each in told["arguments"])
+    return McpPrompt(told["name"], told["description"], arguments)
 
 
 async def _ended(process: asyncio.subprocess.Process) -> None:
@@ -132,7 +151,7 @@ async def _ended(process: asyncio.subprocess.Process) -> None:
     It exits by itself when its input closes, and ends its servers.
     """
     with suppress(TimeoutError):
-        await asyncio.wait_for(process.wait(), END_SECONDS)
+        await asyncio.wait_for(process.wait(), EXIT_TIMEOUT_SECONDS)
         return
     with suppress(ProcessLookupError):
         process.kill()

@@ -2,24 +2,24 @@
 
 from typing import Any
 
-from parlour.core.model.providers import Asking, ProviderFailed
-from parlour.core.runs.attachments import place_of
-from parlour.core.runs.session import Sessions
-from parlour.core.store.artifact_service import Artifacts
+from parlour.core.model.providers import CallContext, ProviderFailed
+from parlour.core.runs.attachments import readable_scope
+from parlour.core.runs.session import RunSessions
+from parlour.core.store.artifact_service import ArtifactService
 from parlour.core.store.artifacts import Artifact
 from parlour_sdk.protocol.content import MediaElement, TextElement
 from parlour_sdk.protocol.tools import ToolOutcome
 
-from ..source import Offer, refused, told
+from ..source import OfferedTool, error_outcome, text_outcome
 from .tools import PROVIDER
 
 PIECE_BYTES = 64 * 1024
-UNFINISHED = 3
+MAX_PARTIAL_CHARACTER_BYTES = 3
 """Maximum number of bytes that may be missing from a character at the end of a piece."""
 
 
-class ArtifactRead:
-    offer = Offer(
+class ArtifactReadTool:
+    definition = OfferedTool(
         "artifact.read",
         "native",
         PROVIDER,
@@ -36,30 +36,34 @@ class ArtifactRead:
         read_only=True,
     )
 
-    def __init__(self, artifacts: Artifacts, sessions: Sessions) -> None:
+    def __init__(self, artifacts: ArtifactService, sessions: RunSessions) -> None:
         self._artifacts = artifacts
         self._sessions = sessions
 
-    async def call(self, asking: Asking, parameters: dict[str, Any]) -> ToolOutcome:
+    async def call(self, asking: CallContext, parameters: dict[str, Any]) -> ToolOutcome:
         session = self._sessions.get(asking.run_id)
         if session is None:
             raise ProviderFailed("unauthorized", "files belong to conversations: only a run can read them")
         offset = int(parameters.get("offset", 0))
         if offset < 0:
-            return refused("offset: it begins at 0")
+            return error_outcome("offset: it begins at 0")
         try:
-            found = await self._artifacts.visible(parameters["artifact_id"], place_of(session))
-            artifact = await self._artifacts.present(found)
+            found = await self._artifacts.get_visible(parameters["artifact_id"], readable_scope(session))
+            artifact = await self._artifacts.ensure_local(found)
         except ProviderFailed as failure:
-            return refused(failure.message)
+            return error_outcome(failure.message)
         piece = await self._artifacts.read(artifact, offset, PIECE_BYTES)
         text = _text(piece)
-        return _shown(artifact) if text is None else told(text + _rest(artifact, offset + len(text.encode())))
+        return (
+            _media_outcome(artifact)
+            if text is None
+            else text_outcome(text + _rest(artifact, offset + len(text.encode())))
+        )
 
 
 def _text(piece: bytes) -> str | None:
     """Decodes a piece without an incomplete last character; None if it is not text."""
-    for missing in range(UNFINISHED + 1):
+    for missing in range(MAX_PARTIAL_CHARACTER_BYTES + 1):
         try:
             return piece[: len(piece) - missing].decode()
         except UnicodeDecodeError:
@@ -73,15 +77,15 @@ def _rest(artifact: Artifact, end: int) -> str:
     return f"\n[{end} of {artifact.size_bytes} bytes so far; read on with offset {end}]"
 
 
-def _shown(artifact: Artifact) -> ToolOutcome:
+def _media_outcome(artifact: Artifact) -> ToolOutcome:
     """Returns a picture as media, and an error for other files that are not text."""
-    kind = artifact.description.mime_type
+    kind = artifact.info.mime_type
     words = f"this is no text but {kind} of {artifact.size_bytes} bytes"
     if not kind.startswith("image/"):
-        return refused(words)
+        return error_outcome(words)
     image = MediaElement(
         type="image",
-        name=artifact.description.name or None,
+        name=artifact.info.name or None,
         mime_type=kind,
         size_bytes=artifact.size_bytes,
         artifact_id=artifact.artifact_id,

@@ -6,18 +6,18 @@ import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from parlour.core.model.providers import Asking
+from parlour.core.model.providers import CallContext
 from parlour_sdk.protocol.tools import ToolOutcome
 
-from ..source import Offer, refused, told
+from ..source import OfferedTool, error_outcome, text_outcome
 from .tools import PROVIDER
 
-CHARACTERS = 1000
-DEPTH = 100
-BITS = 10_000
+MAX_EXPRESSION_CHARACTERS = 1000
+MAX_DEPTH = 100
+MAX_INTEGER_BITS = 10_000
 """Maximum size of an integer in bits, about 3000 decimal digits."""
-FACTORIAL = 1000
-PLACES = 300
+MAX_FACTORIAL_ARGUMENT = 1000
+MAX_ROUND_PLACES = 300
 
 Number = int | float
 _OPERATORS: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
@@ -54,12 +54,12 @@ _FUNCTIONS: Mapping[str, Callable[..., Number]] = {
 }
 
 
-class NotCalculated(Exception):
+class NotCalculable(Exception):
     """Raised with the reason why an expression can't be evaluated."""
 
 
 class Calculator:
-    offer = Offer(
+    definition = OfferedTool(
         "calculator.evaluate",
         "native",
         PROVIDER,
@@ -74,36 +74,36 @@ class Calculator:
         read_only=True,
     )
 
-    async def call(self, asking: Asking, parameters: dict[str, Any]) -> ToolOutcome:
+    async def call(self, asking: CallContext, parameters: dict[str, Any]) -> ToolOutcome:
         try:
-            return told(written(calculated(parameters["expression"])))
-        except NotCalculated as problem:
-            return refused(f"expression: {problem}")
+            return text_outcome(format_number(evaluate(parameters["expression"])))
+        except NotCalculable as problem:
+            return error_outcome(f"expression: {problem}")
 
 
-def calculated(expression: str) -> Number:
+def evaluate(expression: str) -> Number:
     """Evaluates an expression. Raises NotCalculable."""
-    if len(expression) > CHARACTERS:
-        raise NotCalculated(f"it is longer than {CHARACTERS} characters")
+    if len(expression) > MAX_EXPRESSION_CHARACTERS:
+        raise NotCalculable(f"it is longer than {MAX_EXPRESSION_CHARACTERS} characters")
     try:
         return _value(ast.parse(expression.strip().replace("^", "**"), mode="eval").body, 0)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise NotCalculated("this can't be calculated; write arithmetic such as 2 * (3 + 4)") from error
+        raise NotCalculable("this can't be calculated; write arithmetic such as 2 * (3 + 4)") from error
     except ZeroDivisionError as error:
-        raise NotCalculated("it divides by zero") from error
+        raise NotCalculable("it divides by zero") from error
     except OverflowError as error:
-        raise NotCalculated("its result is too large") from error
+        raise NotCalculable("its result is too large") from error
     except TypeError as error:
-        raise NotCalculated("a function got the wrong number or kind of values") from error
+        raise NotCalculable("a function got the wrong number or kind of values") from error
 
 
-def written(value: Number) -> str:
+def format_number(value: Number) -> str:
     return str(value) if isinstance(value, int) else f"{value:.15g}"
 
 
 def _value(node: ast.expr, depth: int) -> Number:
-    if depth > DEPTH:
-        raise NotCalculated(f"it is nested more than {DEPTH} deep")
+    if depth > MAX_DEPTH:
+        raise NotCalculable(f"it is nested more than {MAX_DEPTH} deep")
     match node:
         case ast.Constant(value=int() | float() as number) if not isinstance(number, bool):
             return number
@@ -117,14 +117,14 @@ def _value(node: ast.expr, depth: int) -> Number:
             return _bounded(_FUNCTIONS[name](*(_value(each, depth + 1) for each in arguments)))
         case _:
             known = ", ".join([*_CONSTANTS, *_FUNCTIONS])
-            raise NotCalculated(f"only numbers, + - * / // % ** and these are known: {known}")
+            raise NotCalculable(f"only numbers, + - * / // % ** and these are known: {known}")
 
 
 def _bounded(value: Any) -> Number:
     if isinstance(value, complex):
-        raise NotCalculated("its result is not a real number")
+        raise NotCalculable("its result is not a real number")
     if isinstance(value, int):
-        if value.bit_length() > BITS:
+        if value.bit_length() > MAX_INTEGER_BITS:
             raise OverflowError
         return value
     if not math.isfinite(value):
@@ -135,20 +135,20 @@ def _bounded(value: Any) -> Number:
 def _power(base: Number, exponent: Number) -> Any:
     """Raises to a power. The size is checked before, because computing a huge power would take too long."""
     whole = isinstance(base, int) and isinstance(exponent, int)
-    if whole and abs(base) > 1 and exponent * int(base).bit_length() > BITS:
+    if whole and abs(base) > 1 and exponent * int(base).bit_length() > MAX_INTEGER_BITS:
         raise OverflowError
     return base**exponent
 
 
 def _factorial(value: Number) -> int:
-    if value > FACTORIAL:
+    if value > MAX_FACTORIAL_ARGUMENT:
         raise OverflowError
     if value != int(value):
-        raise NotCalculated("factorial takes a whole number")
+        raise NotCalculable("factorial takes a whole number")
     return math.factorial(int(value))
 
 
 def _rounded(value: Number, places: Number = 0) -> Number:
-    if not -PLACES <= places <= PLACES:
-        raise NotCalculated(f"round takes at most {PLACES} places")
+    if not -MAX_ROUND_PLACES <= places <= MAX_ROUND_PLACES:
+        raise NotCalculable(f"round takes at most {MAX_ROUND_PLACES} places")
     return round(value, int(places)) if places else round(value)

@@ -7,9 +7,9 @@ import re
 from html import unescape
 from urllib.parse import urljoin
 
-from .html_tokenizer import Close, Open, tokens
+from .html_tokenizer import CloseTag, OpenTag, tokenize
 
-LINKS = 2000
+MAX_RESOLVED_LINKS = 2000
 """Maximum number of links per page whose targets are shown."""
 
 _UNSEEN = frozenset({"script", "style", "noscript", "template", "svg", "math", "head", "iframe", "object", "select"})
@@ -24,13 +24,13 @@ _BLANK = re.compile(r"\n(?:[ \t]*\n)+")
 _ATTRIBUTE = re.compile(r"""(?<![\w-])(href|alt)\s?=\s?("[^"]*"|'[^']*'|[^\s"'>]+)""", re.IGNORECASE)
 
 
-def page_text(html: str, address: str) -> str:
+def extract_text(html: str, address: str) -> str:
     reader = _Reader(address)
-    for token in tokens(html):
+    for token in tokenize(html):
         match token:
-            case Open():
+            case OpenTag():
                 reader.open(token)
-            case Close():
+            case CloseTag():
                 reader.close(token.tag)
             case str():
                 reader.read(token)
@@ -51,7 +51,7 @@ class _Reader:
         self.pieces: list[str] = []
         self.title = ""
 
-    def open(self, token: Open) -> None:
+    def open(self, token: OpenTag) -> None:
         if token.tag == "title":
             self._in_title = True
         elif token.tag == "body":
@@ -61,7 +61,7 @@ class _Reader:
         elif not self._unseen:
             self._show(token)
 
-    def _show(self, token: Open) -> None:
+    def _show(self, token: OpenTag) -> None:
         tag = token.tag
         if tag in _PARAGRAPHS:
             self.pieces.append("\n\n" + _HEADINGS.get(tag, ""))
@@ -104,7 +104,7 @@ class _Reader:
     def _target(self, written: str) -> str:
         """Returns the absolute target of a link; empty if it does not lead to another page."""
         self._resolved += 1
-        if not written or written.startswith("#") or self._resolved > LINKS:
+        if not written or written.startswith("#") or self._resolved > MAX_RESOLVED_LINKS:
             return ""
         try:
             target = urljoin(self._address, written.strip())
@@ -113,8 +113,8 @@ class _Reader:
         return target if target.startswith(("http://", "https://")) else ""
 
 
-def _attribute(token: Open, name: str) -> str:
-    for found in _ATTRIBUTE.finditer(token.written):
+def _attribute(token: OpenTag, name: str) -> str:
+    for found in _ATTRIBUTE.finditer(token.attributes):
         if found[1].lower() == name:
             return unescape(found[2].strip("\"'"))
     return ""

@@ -11,27 +11,27 @@ from typing import NamedTuple
 
 MARKUP = re.compile(r"<(?:[a-zA-Z!?]|/[a-zA-Z])")
 TAG_NAME = re.compile(r"/?[a-zA-Z][a-zA-Z0-9-]{0,30}")
-READ_OF_A_TAG = 1024
-RAW = frozenset({"script", "style", "textarea", "title", "noscript", "iframe", "xmp", "noembed", "noframes"})
+MAX_ATTRIBUTE_CHARACTERS = 1024
+RAW_TEXT_TAGS = frozenset({"script", "style", "textarea", "title", "noscript", "iframe", "xmp", "noembed", "noframes"})
 """Elements whose content is not parsed up to their end tag."""
 
 
-class Open(NamedTuple):
+class OpenTag(NamedTuple):
     """Start tag."""
 
     tag: str
-    written: str
+    attributes: str
     """The unparsed attributes."""
 
 
-class Close(NamedTuple):
+class CloseTag(NamedTuple):
     tag: str
 
 
-Token = Open | Close | str
+Token = OpenTag | CloseTag | str
 
 
-def tokens(html: str) -> Iterator[Token]:
+def tokenize(html: str) -> Iterator[Token]:
     lowered = html.lower() if len(html.lower()) == len(html) else html
     place = 0
     while found := MARKUP.search(html, place):
@@ -41,7 +41,7 @@ def tokens(html: str) -> Iterator[Token]:
         place, token = _markup(html, start)
         if token is not None:
             yield token
-        if isinstance(token, Open) and token.tag in RAW:
+        if isinstance(token, OpenTag) and token.tag in RAW_TEXT_TAGS:
             end = lowered.find(f"</{token.tag}", place)
             yield unescape(html[place : end if end >= 0 else len(html)])
             place = end if end >= 0 else len(html)
@@ -57,8 +57,8 @@ def _markup(html: str, start: int) -> tuple[int, Token | None]:
     end = _after(html, ">", start)
     tag = name[0].lower()
     if tag.startswith("/"):
-        return end, Close(tag[1:])
-    return end, Open(tag, html[name.end() : min(end, name.end() + READ_OF_A_TAG)])
+        return end, CloseTag(tag[1:])
+    return end, OpenTag(tag, html[name.end() : min(end, name.end() + MAX_ATTRIBUTE_CHARACTERS)])
 
 
 def _after(html: str, ending: str, start: int) -> int:

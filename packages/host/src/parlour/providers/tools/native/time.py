@@ -4,15 +4,15 @@ from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 from parlour.core.model.ports import Clock
-from parlour.core.model.providers import Asking
+from parlour.core.model.providers import CallContext
 from parlour_sdk.protocol.tools import ToolOutcome
 
-from ..source import Offer, refused, told
+from ..source import OfferedTool, error_outcome, text_outcome
 from .tools import PROVIDER
 
 
 class TimeNow:
-    offer = Offer(
+    definition = OfferedTool(
         "time.now",
         "native",
         PROVIDER,
@@ -33,13 +33,13 @@ class TimeNow:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
 
-    async def call(self, asking: Asking, parameters: dict[str, Any]) -> ToolOutcome:
+    async def call(self, asking: CallContext, parameters: dict[str, Any]) -> ToolOutcome:
         name = parameters.get("zone", "UTC").strip()
         zone = _zone(name)
         if zone is None:
-            return refused(f"zone: there is no time zone '{name[:100]}'; name one such as UTC or Europe/Berlin")
+            return error_outcome(f"zone: there is no time zone '{name[:100]}'; name one such as UTC or Europe/Berlin")
         now = datetime.fromtimestamp(self._clock.now() / 1000, zone)
-        return told(f"{now.isoformat(timespec='seconds')} ({now:%A}, {name})")
+        return text_outcome(f"{now.isoformat(timespec='seconds')} ({now:%A}, {name})")
 
 
 def _zone(name: str) -> tzinfo | None:

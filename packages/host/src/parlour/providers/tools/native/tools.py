@@ -3,28 +3,28 @@
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from parlour.core.model.providers import Asking
+from parlour.core.model.providers import CallContext
 from parlour_sdk.protocol.tools import ToolOutcome
 
-from ..source import Offer
+from ..source import OfferedTool
 
 PROVIDER = "Parlour itself"
 
 
 class NativeTool(Protocol):
     @property
-    def offer(self) -> Offer: ...
+    def definition(self) -> OfferedTool: ...
 
-    async def call(self, asking: Asking, parameters: dict[str, Any]) -> ToolOutcome: ...
+    async def call(self, asking: CallContext, parameters: dict[str, Any]) -> ToolOutcome: ...
 
 
 class NativeTools:
     def __init__(self, tools: Sequence[NativeTool]) -> None:
-        self._tools = {tool.offer.tool_name: tool for tool in tools}
-        self._offers = tuple(tool.offer for tool in tools)
+        self._tools = {tool.definition.tool_name: tool for tool in tools}
+        self._offers = tuple(tool.definition for tool in tools)
 
-    def offers(self) -> Sequence[Offer]:
+    def tools(self) -> Sequence[OfferedTool]:
         return self._offers
 
-    async def call(self, asking: Asking, tool_name: str, parameters: dict[str, Any]) -> ToolOutcome:
+    async def call(self, asking: CallContext, tool_name: str, parameters: dict[str, Any]) -> ToolOutcome:
         return await self._tools[tool_name].call(asking, parameters)

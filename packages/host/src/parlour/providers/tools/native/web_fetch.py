@@ -8,20 +8,20 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from parlour.core.model.providers import Asking
-from parlour.providers.http.address_guard import AddressRefused, Allowed, NameUnresolved, connector
+from parlour.core.model.providers import CallContext
+from parlour.providers.http.address_guard import AddressAllowlist, AddressRefused, NameUnresolved, guarded_connector
 from parlour_sdk.protocol.tools import ToolOutcome
 from parlour_sdk.values import dataclass
 
-from ..source import Offer, refused, told
+from ..source import OfferedTool, error_outcome, text_outcome
 from .tools import PROVIDER
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse
 
-PAGE_BYTES = 1024 * 1024
+MAX_PAGE_BYTES = 1024 * 1024
 """Maximum number of bytes that are read of a page."""
-REDIRECTS = 5
+MAX_REDIRECTS = 5
 HTML = ("text/html", "application/xhtml+xml")
 TEXT = ("application/json", "application/xml", "application/javascript", "application/yaml", "application/x-yaml")
 HEADERS: Mapping[str, str] = {
@@ -31,7 +31,7 @@ HEADERS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class WebPage:
     address: str
     kind: str
     charset: str
@@ -41,7 +41,7 @@ class Page:
 
 
 class WebFetch:
-    offer = Offer(
+    definition = OfferedTool(
         "web.fetch",
         "native",
         PROVIDER,
@@ -55,32 +55,32 @@ class WebFetch:
         read_only=True,
     )
 
-    def __init__(self, allowed: Allowed, seconds: float) -> None:
+    def __init__(self, allowed: AddressAllowlist, seconds: float) -> None:
         self._allowed = allowed
         self._seconds = seconds
 
-    async def call(self, asking: Asking, parameters: dict[str, Any]) -> ToolOutcome:
+    async def call(self, asking: CallContext, parameters: dict[str, Any]) -> ToolOutcome:
         url = parameters["url"].strip()
         wrong = _problem(url)
         if wrong:
-            return refused(f"url: {wrong}")
+            return error_outcome(f"url: {wrong}")
         from aiohttp import ClientError
 
         try:
             page = await self._fetched(url)
         except ClientError as error:
-            return refused(_words(error))
+            return error_outcome(_describe_error(error))
         except TimeoutError:
-            return refused(f"the page did not answer within {self._seconds:g} s")
+            return error_outcome(f"the page did not answer within {self._seconds:g} s")
         if isinstance(page, str):
-            return refused(page)
-        return told(await asyncio.to_thread(_readable, page))
+            return error_outcome(page)
+        return text_outcome(await asyncio.to_thread(_readable, page))
 
-    async def _fetched(self, url: str) -> Page | str:
+    async def _fetched(self, url: str) -> WebPage | str:
         from aiohttp import ClientSession, ClientTimeout, DummyCookieJar
 
         session = ClientSession(
-            connector=connector(self._allowed),
+            connector=guarded_connector(self._allowed),
             cookie_jar=DummyCookieJar(),
             timeout=ClientTimeout(total=None, sock_connect=self._seconds),
             headers=HEADERS,
@@ -89,38 +89,38 @@ class WebFetch:
         until = loop.time() + self._seconds
         async with session:
             async with asyncio.timeout_at(until):
-                response = await session.get(url, max_redirects=REDIRECTS)
+                response = await session.get(url, max_redirects=MAX_REDIRECTS)
             async with response:
                 wrong = _unusable(response)
                 return wrong or await _read(response, until)
 
 
-async def _read(response: "ClientResponse", until: float) -> Page:
+async def _read(response: "ClientResponse", until: float) -> WebPage:
     """Reads what arrives in time and fits."""
     content, cut = bytearray(), ""
     try:
         async with asyncio.timeout_at(until):
             async for piece in response.content.iter_any():
                 content += piece
-                if len(content) >= PAGE_BYTES:
-                    cut = f"after {PAGE_BYTES} bytes"
+                if len(content) >= MAX_PAGE_BYTES:
+                    cut = f"after {MAX_PAGE_BYTES} bytes"
                     break
     except TimeoutError:
         cut = "because the page took too long"
     charset = response.charset or "utf-8"
-    return Page(str(response.url), response.content_type, charset, bytes(content[:PAGE_BYTES]), cut)
+    return WebPage(str(response.url), response.content_type, charset, bytes(content[:MAX_PAGE_BYTES]), cut)
 
 
-def _readable(page: Page) -> str:
+def _readable(page: WebPage) -> str:
     """Converts a page to text. It runs in a thread, because a page may be long and parsing slow."""
     try:
         text = page.content.decode(page.charset, errors="replace")
     except LookupError:  # an unknown character set
         text = page.content.decode(errors="replace")
     if page.kind in HTML:
-        from .html_text import page_text
+        from .html_text import extract_text
 
-        text = page_text(text, page.address)
+        text = extract_text(text, page.address)
     return f"{page.address}\n\n{text}" + (f"\n\n[cut {page.cut}]" if page.cut else "")
 
 
@@ -146,7 +146,7 @@ def _unusable(response: "ClientResponse") -> str:
     return f"this is no text but {kind}{f' of {size} bytes' if size is not None else ''}; only text is read"
 
 
-def _words(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     from aiohttp import ClientConnectorError, InvalidURL, NonHttpUrlClientError, TooManyRedirects
 
     match error:
@@ -155,7 +155,7 @@ def _words(error: Exception) -> str:
         case ClientConnectorError():
             return f"{error.host} can't be reached: {error.os_error.strerror or error.os_error}"
         case TooManyRedirects():
-            return f"the page redirects more than {REDIRECTS} times"
+            return f"the page redirects more than {MAX_REDIRECTS} times"
         case NonHttpUrlClientError():
             return "the page redirects to something that is not the web"
         case InvalidURL():

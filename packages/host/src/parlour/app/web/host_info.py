@@ -1,0 +1,49 @@
+"""Collects information about the running Host for `GET /info` and the gauges of `GET /metrics`."""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from parlour.app.host import Host
+from parlour.app.models import ModelSubsystem
+from parlour.app.settings import HostSettings
+from parlour.core.config.live_settings import LiveSettings
+from parlour.core.models.currency import common_currency
+from parlour.core.observability.metrics import Sample
+from parlour_sdk.protocol.base import PROTOCOL_VERSION
+
+from .connection_limits import ConnectionLimiter
+
+
+def host_info(settings: HostSettings, tuning: LiveSettings, models: ModelSubsystem) -> dict[str, Any]:
+    """Returns what clients should know beforehand, such as limits and features."""
+    return {
+        "protocol": PROTOCOL_VERSION,
+        "limits": settings.http.model_dump(include={"body_bytes", "chat_frame_bytes", "upload_bytes"}),
+        "outbound_ips": tuning.values()["workspace.outbound_ips"],
+        "time_zone": tuning.values()["workspace.time_zone"],
+        "currency": tuning.values()["workspace.currency"] or common_currency(models.repository, models.catalogue),
+        "features": _features(settings),
+    }
+
+
+def _features(settings: HostSettings) -> dict[str, bool]:
+    """Returns which optional features the settings enable."""
+    return {
+        "mcp_stdio": settings.mcp.allow_unsandboxed,
+        "object_storage": settings.artifacts.store == "s3",
+        "postgresql": bool(settings.database.url.get_secret_value()),
+        "standalone_runtime": bool(settings.runtime.url),
+        "traces": bool(settings.telemetry.endpoint),
+    }
+
+
+def gauges(host: Host, limits: ConnectionLimiter | None) -> Iterator[Sample]:
+    """Yields the current values of the gauges."""
+    plugins = Counter(supervisor.status for supervisor in host.runtime.supervisors().values())
+    bots = Counter(bot.state for bot in host.bots.bots())
+    for name, states, label in (("parlour_plugins", plugins, "status"), ("parlour_bots", bots, "state")):
+        yield from (Sample(name, ((label, state),), count) for state, count in sorted(states.items()))
+    yield Sample("parlour_active_runs", (), len(list(host.core.sessions.all())))
+    if limits is not None:
+        yield Sample("parlour_connections", (), limits.open)

@@ -1,0 +1,43 @@
+"""The note below a message that may have been sent twice, in each language. The size limit reserves room for the
+longest.
+"""
+
+from typing import Any, Final
+
+from parlour.core.texts.catalogue import DEFAULT_LANGUAGE, LANGUAGES, text
+
+from .text_length import Measure
+
+
+def repeat_note(language: str) -> str:
+    """Returns the note in this language, on a line of its own."""
+    return f"\n{text('delivery.repeated', language)}"
+
+
+DEFAULT_REPEAT_NOTE: Final = repeat_note(DEFAULT_LANGUAGE)
+REPEAT_NOTES: Final = tuple(repeat_note(language) for language in LANGUAGES)
+
+
+def longest_note_size(measure: Measure) -> int:
+    """Returns the size of the longest note: the language is known only when a message is repeated."""
+    return max(map(measure, REPEAT_NOTES))
+
+
+def with_repeat_note(chain: list[dict[str, Any]], language: str) -> list[dict[str, Any]]:
+    """Adds the note to a chain. Below a file or voice message it is a text of its own; buttons stay at the end."""
+    below = next((at for at, each in enumerate(chain) if each.get("component_type") == "buttons"), len(chain))
+    written = any(component["type"] == "Plain" for component in chain)
+    words = {"type": "Plain", "text": repeat_note(language) if written else repeat_note(language).strip()}
+    return [*chain[:below], words, *chain[below:]]
+
+
+def has_repeat_note(shown: str) -> bool:
+    """Returns whether a shown text ends with the note of any language."""
+    return shown.endswith(tuple(each.strip() for each in REPEAT_NOTES))
+
+
+def without_repeat_note(shown: str) -> str:
+    """Returns a shown text without the note of any language."""
+    return next(
+        (shown.removesuffix(each.strip()).rstrip() for each in REPEAT_NOTES if shown.endswith(each.strip())), shown
+    )

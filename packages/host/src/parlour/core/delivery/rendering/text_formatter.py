@@ -1,0 +1,65 @@
+"""Converts Markdown to the markup that a platform shows: Markdown, HTML tags, or plain text."""
+
+import re
+from functools import partial
+
+from parlour.core.platforms.manifest import AdapterManifest
+
+from . import repeat_notes
+from .mentions import defuse_mentions
+from .split import TextPiece, split
+from .text_length import MEASURES, Measure
+
+_MARKUP = re.compile(r"[\\`*_\[\]<>&#~|!]|^\s*(?:[-+]|\d+[.)])\s|^\s{4}|^[=-]+\s*$|\S +\n", re.MULTILINE)
+
+
+def has_markup(text: str) -> bool:
+    """Returns whether Markdown could render the text differently from how it is written."""
+    return _MARKUP.search(text) is not None
+
+
+class TextFormatter:
+    """Measures, splits and converts the texts of one platform's messages."""
+
+    def __init__(self, manifest: AdapterManifest, max_message_size: int = 0, everyone: bool = False) -> None:
+        self._everyone = "" if everyone else manifest.mentions_everyone
+        self._kind = manifest.dialect
+        limit = manifest.limits.text
+        self._size = MEASURES[manifest.limits.text_unit]
+        self.limit = (min(limit, max_message_size) if max_message_size else limit) - repeat_notes.longest_note_size(
+            self._size
+        )
+
+    def split_text(self, text: str) -> list[TextPiece]:
+        """Splits the Markdown text into pieces that each fit into one message after conversion."""
+        return list(split(defuse_mentions(text, self._everyone), self.limit, self.measure))
+
+    def first_piece(self, text: str, room: int) -> str:
+        """Returns the first piece, with its fences closed, for a message that has less room."""
+        return next(
+            (piece.shown_text for piece in split(defuse_mentions(text, self._everyone), room, self.measure)), ""
+        )
+
+    def format_text(self, text: str) -> str:
+        """Converts the text to the platform's markup, with mentions of everyone defused."""
+        if self._kind == "markdown" or not has_markup(text):
+            return text
+        if self._kind == "plain":
+            from .plain import to_plain_text
+
+            return defuse_mentions(to_plain_text(text), self._everyone)
+        from .html import to_html
+
+        return defuse_mentions(to_html(text), self._everyone)
+
+    @property
+    def measure(self) -> Measure:
+        return self._size if self._kind == "markdown" else partial(_formatted_size, self)
+
+    def size(self, text: str) -> int:
+        """Returns the size of a text that is already converted."""
+        return self._size(text)
+
+
+def _formatted_size(dialect: TextFormatter, text: str) -> int:
+    return dialect.size(dialect.format_text(text))

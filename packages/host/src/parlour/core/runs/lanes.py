@@ -1,0 +1,322 @@
+"""One lane per conversation: its events are handled in order, lanes run concurrently, and an idle lane costs
+nothing.
+"""
+
+import asyncio
+import logging
+from bisect import bisect_left
+from collections.abc import Awaitable, Callable
+
+from parlour.core.journal import StorageFailed
+from parlour.core.model.event import RecordedEvent
+
+from . import retry_policy
+from .lane_result import LaneResult, Suspension
+from .session import QueuedEvent
+from .slots import RunSlotPool, actor_key
+
+logger = logging.getLogger(__name__)
+
+STORAGE_RETRY_SECONDS = 1.0
+"""Seconds between attempts to read a lane again while the database fails."""
+MAX_FAILURES = 3
+"""Failed attempts of the Host to handle an event; one more quarantines it, so that those behind it get their turn."""
+
+TRIAL_SECONDS = 30.0
+"""Seconds for which one event is tried alone; after that, other conversations continue beside the events still to be
+tried.
+"""
+
+Handle = Callable[[QueuedEvent], Awaitable[LaneResult]]
+Claim = Callable[[QueuedEvent], Awaitable[bool]]
+Reopen = Callable[[str], Awaitable[list[QueuedEvent]]]
+GiveUp = Callable[[QueuedEvent], Awaitable[None]]
+
+
+class Lane:
+    """The waiting events of one conversation, and the tasks that handle them."""
+
+    def __init__(self) -> None:
+        self.waiting: list[QueuedEvent] = []
+        self.task: asyncio.Task[None] | None = None
+        self.steering_task: asyncio.Task[None] | None = None
+        self.suspended_task: asyncio.Task[None] | None = None
+        """Task that waits while the lane is suspended, such as for a run that is executed elsewhere."""
+        self.handling = False
+        self.current = 0
+        self.failing_seq = 0
+        """Number of the event whose handling failed last; `failures` counts its failures."""
+        self.failures = 0
+
+
+class LaneReservation:
+    """The reserved next turn of an idle lane, with its slot; it ends with `start` or `release`."""
+
+    def __init__(self) -> None:
+        self._coming: asyncio.Future[QueuedEvent | None] = asyncio.get_running_loop().create_future()
+        self.prepare: Callable[[], Awaitable[None]] | None = None
+        """Called before the wait for the start."""
+
+    async def wait(self) -> QueuedEvent | None:
+        """Returns the event to handle, or None if the reservation was released."""
+        await asyncio.sleep(0)  # lets the caller write the event first
+        if self.prepare is not None:
+            await self.prepare()
+        return await self._coming
+
+    def start(self, entry: QueuedEvent) -> None:
+        self._coming.set_result(entry)
+
+    def release(self) -> None:
+        self._coming.set_result(None)
+
+
+class Lanes:
+    """The lanes of all conversations with waiting or active events."""
+
+    def __init__(self, handle: Handle, claim: Claim, reopen: Reopen, give_up: GiveUp, slots: RunSlotPool) -> None:
+        self._handle = handle
+        self._claim = claim
+        self._reopen = reopen
+        self._quarantine = give_up
+        self._slots = slots
+        self._lanes: dict[str, Lane] = {}
+        self._before_open: list[QueuedEvent] | None = []
+        """Events that arrive before `open` is called; None after that."""
+        self._trials: asyncio.Task[None] | None = None
+        self._held: dict[str, list[QueuedEvent]] = {}
+        """Events by lane that wait until the suspect events of that lane were tried alone."""
+        self._closed = False
+
+    def __len__(self) -> int:
+        return len(self._lanes)
+
+    def open(self, owed: list[QueuedEvent]) -> None:
+        """Starts handling: first the events that were pending at the start, then those that arrived since.
+
+        Events that were in flight at too many crashes of the Host go first, one at a time.
+        """
+        if any(retry_policy.needs_isolated_trial(entry.tries) for entry in owed):
+            self._trials = asyncio.create_task(self._try_alone(owed))
+        else:
+            self._open_all(owed)
+
+    def enqueue(self, entry: QueuedEvent) -> None:
+        """Adds an event to its lane. A duplicate is ignored."""
+        if self._closed:
+            return  # it is in the inbox, and is recovered at the next start
+        if self._before_open is not None:
+            self._before_open.append(entry)
+        elif entry.lane in self._held:
+            self._held[entry.lane].append(entry)
+        else:
+            self._admit(entry)
+
+    async def _try_alone(self, owed: list[QueuedEvent]) -> None:
+        """Handles each suspect event after the events before it in its lane, one at a time; then opens their lanes.
+
+        The first ones run with nothing beside them. If that takes too long, all other lanes open.
+        """
+        suspects = [entry for entry in owed if retry_policy.needs_isolated_trial(entry.tries)]
+        self._held = {each.lane: [] for each in suspects}
+        left = [entry for entry in owed if entry.lane in self._held]
+        others = [entry for entry in owed if entry.lane not in self._held]
+        opening = asyncio.get_running_loop().call_later(TRIAL_SECONDS, self._open_all, others)
+        try:
+            for suspect in suspects:
+                logger.warning("event %s is tried alone: the Host stopped each time it was in flight", suspect.seq)
+                for entry in [each for each in left if each.lane == suspect.lane and each.seq <= suspect.seq]:
+                    left.remove(entry)
+                    self._admit(entry)
+                lane = self._lanes.get(suspect.lane)
+                if lane is not None and lane.task is not None:
+                    await asyncio.wait([lane.task], timeout=TRIAL_SECONDS)
+        finally:
+            opening.cancel()
+        held, self._held = self._held, {}
+        for entry in [*left, *(each for entries in held.values() for each in entries)]:
+            self._admit(entry)
+        if self._before_open is not None:
+            self._open_all(others)
+
+    def _open_all(self, owed: list[QueuedEvent]) -> None:
+        early, self._before_open = self._before_open or [], None
+        for entry in [*owed, *early]:
+            self.enqueue(entry)
+
+    def _admit(self, entry: QueuedEvent) -> None:
+        lane = self._lanes.setdefault(entry.lane, Lane())
+        place = bisect_left(lane.waiting, entry.seq, key=lambda each: each.seq)
+        known = entry.seq == lane.current and not entry.run_id  # an explicitly created run is never a duplicate
+        if known or [each.seq for each in lane.waiting[place : place + 1]] == [entry.seq]:
+            return  # it was recovered from the inbox before it was enqueued
+        lane.waiting.insert(place, entry)
+        if lane.task is None:
+            lane.task = asyncio.create_task(self._work(entry.lane, lane))
+        elif lane.handling and lane.steering_task is None:
+            lane.steering_task = asyncio.create_task(self._offer_to_run(lane))
+
+    def try_reserve(self, event: RecordedEvent) -> LaneReservation | None:
+        """Reserves an idle lane and a slot for the event. Returns None if it could not be handled immediately."""
+        name, person = event.conversation_id, actor_key(event.envelope)
+        opening = self._before_open is not None or name in self._held
+        if self._closed or opening or name in self._lanes or not self._slots.try_acquire(person):
+            return None
+        lane, reserved = Lane(), LaneReservation()
+        self._lanes[name] = lane
+        lane.task = asyncio.create_task(self._work_reserved(name, lane, person, reserved))
+        return reserved
+
+    async def refresh(self, name: str) -> None:
+        """Reads the inbox for this conversation again and enqueues events that are missing; duplicates are ignored."""
+        for entry in await self._reopen(name):
+            self.enqueue(entry)
+
+    def close(self) -> None:
+        """Stops handling further events; active ones may end. Runs that are executed elsewhere continue without this
+        Host.
+        """
+        self._closed = True
+        if self._trials is not None:
+            self._trials.cancel()
+        for lane in self._lanes.values():
+            if lane.suspended_task is not None:
+                lane.suspended_task.cancel()
+
+    def remove(self, name: str, seq: int) -> QueuedEvent | None:
+        """Removes an event that still waits for its turn and returns it."""
+        lane = self._lanes.get(name)
+        found = next((entry for entry in lane.waiting if entry.seq == seq), None) if lane is not None else None
+        if lane is not None and found is not None:
+            lane.waiting.remove(found)
+        return found
+
+    async def join(self) -> None:
+        """Waits until all lanes have stopped."""
+        await asyncio.gather(*(lane.task for lane in self._lanes.values() if lane.task), return_exceptions=True)
+
+    async def _work(self, name: str, lane: Lane) -> None:
+        try:
+            while lane.waiting and not self._closed:
+                person = actor_key(lane.waiting[0].event.envelope)
+                await self._slots.acquire(person)
+                try:
+                    parked = await self._next(name, lane)
+                finally:
+                    self._slots.release(person)
+                if parked is not None:
+                    await self._wait_suspended(name, lane, parked)
+        finally:
+            del self._lanes[name]
+
+    async def _work_reserved(self, name: str, lane: Lane, person: str, reserved: LaneReservation) -> None:
+        """Handles the event that the lane was reserved for, then all that came after it."""
+        try:
+            try:
+                entry = await reserved.wait()
+                parked = await self._handle_entry(name, lane, entry) if entry is not None else None
+            finally:
+                self._slots.release(person)
+            if parked is not None:
+                await self._wait_suspended(name, lane, parked)
+        finally:
+            await self._work(name, lane)
+
+    async def _next(self, name: str, lane: Lane) -> Suspension | None:
+        if not lane.waiting:
+            return None  # it was removed while waiting for a slot
+        return await self._handle_entry(name, lane, lane.waiting.pop(0))
+
+    async def _handle_entry(self, name: str, lane: Lane, entry: QueuedEvent) -> Suspension | None:
+        lane.current = entry.seq
+        lane.handling = True
+        return await self._await_handling(name, lane, self._handle(entry))
+
+    async def _wait_suspended(self, name: str, lane: Lane, parked: Suspension) -> None:
+        """Waits for a suspended event, such as a run that is executed elsewhere. It keeps its lane but no slot."""
+        lane.suspended_task = asyncio.create_task(_wait_ready(parked))
+        if self._closed:
+            lane.suspended_task.cancel()
+        await asyncio.wait([lane.suspended_task])
+        left_alone, lane.suspended_task = lane.suspended_task.cancelled(), None
+        if left_alone:
+            await self._stop_claims(lane)
+        else:
+            await self._await_handling(name, lane, parked.finish())
+
+    async def _await_handling(self, name: str, lane: Lane, handling: Awaitable[LaneResult]) -> Suspension | None:
+        """Awaits the handling of an event and updates the lane. Returns the suspension if the run continues
+        elsewhere.
+        """
+        try:
+            turn = await handling
+        except StorageFailed as failure:
+            logger.error("lane %s is read again after a database failure: %s", name, failure.message)
+            await self._stop_claims(lane)
+            await self._reload(name, lane)
+        except Exception:
+            logger.exception("event %s could not be handled", lane.current)
+            await self._stop_claims(lane)
+            await self._after_fault(name, lane)
+        else:
+            if turn.suspension is not None:
+                return turn.suspension
+            await self._stop_claims(lane)
+            lane.waiting[:0] = turn.requeued
+        return None
+
+    async def _offer_to_run(self, lane: Lane) -> None:
+        """Offers waiting messages to the active run, the first one first, until it takes no more."""
+        try:
+            while lane.waiting and lane.handling:
+                entry = lane.waiting[0]
+                if not await self._claim(entry):
+                    return
+                lane.waiting.remove(entry)
+        except StorageFailed as failure:
+            logger.error("a message could not join the active run: %s", failure.message)
+        except Exception:  # the message gets its own turn
+            logger.exception("a message could not join the active run")
+        finally:
+            lane.steering_task = None
+
+    async def _stop_claims(self, lane: Lane) -> None:
+        lane.handling = False
+        if lane.steering_task is not None:
+            await lane.steering_task
+
+    async def _after_fault(self, name: str, lane: Lane) -> None:
+        lane.failing_seq, lane.failures = lane.current, lane.failures + 1 if lane.failing_seq == lane.current else 1
+        await self._reload(name, lane)
+        while lane.failures > MAX_FAILURES and (found := self.remove(name, lane.failing_seq)) is not None:
+            try:
+                await self._quarantine(found)
+            except StorageFailed:
+                await self._reload(name, lane)
+            except Exception:
+                logger.exception("event %s is left for the next start", found.seq)
+
+    async def _reload(self, name: str, lane: Lane) -> None:
+        """Reads the lane from the inbox, because memory is not reliable after a failure. Events that arrive during the
+        read are kept.
+        """
+        lane.waiting = []
+        owed = await self._load_with_retry(name)
+        known = {entry.seq for entry in owed}
+        lane.waiting = owed + [entry for entry in lane.waiting if entry.seq not in known]
+
+    async def _load_with_retry(self, name: str) -> list[QueuedEvent]:
+        while not self._closed:
+            await asyncio.sleep(STORAGE_RETRY_SECONDS)
+            try:
+                return await self._reopen(name)
+            except StorageFailed as failure:
+                logger.error("lane %s could not be read and is retried: %s", name, failure.message)
+            except Exception:
+                logger.exception("lane %s could not be read and is left for the next start", name)
+                return []
+        return []
+
+
+async def _wait_ready(parked: Suspension) -> None:
+    await parked.wait_ready()

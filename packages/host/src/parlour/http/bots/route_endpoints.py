@@ -1,0 +1,96 @@
+"""Endpoints to read a bot's routes, replace them as a whole, and try them on an example event."""
+
+import asyncio
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Response
+
+from parlour.core.access import audit
+from parlour.core.config.bots import BotRepository, require_bot_exists
+from parlour.core.config.routes import RouteRepository
+from parlour.core.journal import GuardFailed
+from parlour.core.model.ports import Clock
+from parlour.core.plugin_hooks.subscriptions import ListenerSubscriptions
+from parlour.core.routing.router import Router, ToAgent, ToListeners, matched_route
+
+from ..auth import Admin, Viewer
+from ..etags import IfMatch, check_if_match, set_etag
+from ..responses import Json, PageResponse, ResponseSchema
+from . import dry_run, responses
+from .endpoints import bot_not_found, get_bot_or_404
+from .route_mapping import RouteMapper, to_response
+from .route_schemas import DryRunBody, RouteList
+from .sample_events import parse_sample
+
+
+def router(
+    bots: BotRepository,
+    book: RouteRepository,
+    form: RouteMapper,
+    routing: Router,
+    audience: ListenerSubscriptions,
+    clock: Clock,
+) -> APIRouter:
+    routes = APIRouter(tags=["bots"])
+    turn = asyncio.Lock()
+    """Serializes changes of routes."""
+
+    def parts(bot_id: str) -> dict[str, Any]:
+        return {"items": [asdict(route) for route in book.in_user_order(bot_id)]}
+
+    def told(bot_id: str, response: Response) -> dict[str, Any]:
+        set_etag(response, parts(bot_id))
+        return {"items": [to_response(route) for route in book.in_user_order(bot_id)], "next_cursor": None}
+
+    @routes.get("/bots/{bot_id}/routes")
+    async def list_routes(
+        bot_id: str, principal: Viewer, response: Response
+    ) -> Annotated[Json, ResponseSchema(PageResponse[responses.RouteResponse])]:
+        return told(get_bot_or_404(bots, bot_id).bot_id, response)
+
+    @routes.put("/bots/{bot_id}/routes")
+    async def replace_routes(
+        bot_id: str, body: RouteList, principal: Admin, response: Response, if_match: IfMatch = None
+    ) -> Annotated[Json, ResponseSchema(PageResponse[responses.RouteResponse])]:
+        async with turn:
+            bot = get_bot_or_404(bots, bot_id)
+            check_if_match(f"the list of routes of bot '{bot.name}'", if_match, parts(bot_id))
+            before = book.in_user_order(bot_id)
+            made = book.with_ids(form.to_routes(body, before))
+            seen = [[to_response(route) for route in each] for each in (before, made)]
+            entry = audit.change_entry(principal.owner, "bot.routes", bot_id, seen[0], seen[1], clock.now())
+            try:
+                await book.replace(bot_id, made, require_bot_exists(bot_id), entry)
+            except GuardFailed:
+                raise bot_not_found(bot_id) from None  # it was deleted concurrently
+        return told(bot_id, response)
+
+    @routes.post("/bots/{bot_id}/routes/dry-run")
+    async def try_routes(
+        bot_id: str, body: DryRunBody, principal: Viewer
+    ) -> Annotated[Json, ResponseSchema(responses.DryRun)]:
+        """By the bot's own routes, or by those that come with the event."""
+        bot = get_bot_or_404(bots, bot_id)
+        event, own = parse_sample(bot_id, bot.adapter, body.event), book.in_user_order(bot_id)
+        listed = own if body.routes is None else form.to_routes(body.routes, own)
+        tried = routing.evaluate(event, listed)
+        route, decision = matched_route(tried), routing.decide(event, tried)
+        considered = routing.default_candidate(event, tried)
+        default = [dry_run.default_agent_step(considered)] if considered else []
+        plugins = decision.plugins if isinstance(decision, ToListeners) else ()
+        outcome = dry_run.outcome_step(decision, bool(audience.subscribed_plugins(event.event_type, plugins)))
+        steps = [*map(dry_run.route_step, tried), *default, outcome]
+        binding = decision.binding if isinstance(decision, ToAgent) else None
+        unrouted = "plugin" if isinstance(decision, ToListeners) else "agent"
+        return {
+            "route": to_response(route) if route is not None else None,
+            "index": next((place for place, each in enumerate(listed) if each is route), None),
+            "handler_type": route.handler_type if route is not None else unrouted,
+            "agent_id": binding.agent.agent_id if binding is not None else None,
+            "scope": binding.scope if binding is not None else None,
+            "reasons": [step["text"] for step in steps],
+            "steps": steps,
+        }
+
+    return routes

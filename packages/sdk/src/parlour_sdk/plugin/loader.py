@@ -1,0 +1,112 @@
+"""Imports a plugin's code and creates one instance of each of its components."""
+
+import inspect
+import sys
+from collections import defaultdict
+from types import ModuleType
+from typing import Any
+
+from parlour_sdk import components as bases
+from parlour_sdk.components import AgentRunner
+
+from . import errors
+from .errors import SourceLocation
+from .loaded_plugin import LoadedPlugin
+from .manifest_files import ComponentDefinition, PluginDefinition
+from .modules import import_file, locate
+from .signature_checks import require_signatures
+from .summaries import summarize
+
+
+def load(plugin: PluginDefinition) -> LoadedPlugin:
+    """Loads a plugin. Raises PluginInvalid with file, line and remedy, like `read_plugin`."""
+    _find_own_modules_first(str(plugin.folder))
+    main = _main(plugin)
+    made: defaultdict[str, dict[str, Any]] = defaultdict(dict)
+    for component in plugin.components:
+        if component.manifest.kind != "Page":
+            made[component.manifest.kind][component.name] = _instance(plugin, component)
+    return LoadedPlugin(
+        manifest=plugin.manifest,
+        main=main,
+        runners=made["AgentRunner"],
+        runner_manifests=plugin.runner_manifests(),
+        listeners=made["EventListener"],
+        tools=made["Tool"],
+        commands=made["Command"],
+        knowledge_engines=made["KnowledgeEngine"],
+        parsers=made["Parser"],
+        components=tuple(summarize(each, made[each.manifest.kind].get(each.name)) for each in plugin.components),
+        warnings=(*plugin.warnings, *unsubscribed_handler_warnings(plugin, made["EventListener"])),
+    )
+
+
+def unsubscribed_handler_warnings(plugin: PluginDefinition, listeners: dict[str, Any]) -> list[str]:
+    """Builds a warning for each handler whose event is not among the plugin's permissions."""
+    if not listeners:
+        return []
+    from .event_checks import handler_warnings
+
+    asked = plugin.manifest.spec.permissions.events
+    return [each for name, made in listeners.items() for each in handler_warnings(name, made, asked, plugin.folder)]
+
+
+def load_runners(plugin: PluginDefinition) -> dict[str, AgentRunner]:
+    return dict(load(plugin).runners)
+
+
+def _find_own_modules_first(folder: str) -> None:
+    if folder in sys.path:
+        sys.path.remove(folder)
+    sys.path.insert(0, folder)
+
+
+def _main(plugin: PluginDefinition) -> Any:
+    """Returns the instance of the main class if the manifest names one; its file is imported in any case."""
+    entry = plugin.manifest.execution.python
+    if entry is None:
+        return None
+    from .functions import reject_hidden_decorators
+
+    module = import_file(plugin.folder, entry.path)
+    reject_hidden_decorators(module, [each for each in plugin.components if each.declared])
+    if entry.attr is None:
+        return None
+    place = SourceLocation(plugin.folder / "manifest.yaml")
+    made = getattr(module, entry.attr, None)
+    if not (inspect.isclass(made) and issubclass(made, bases.Plugin)):
+        raise errors.no_main_class(place, entry.path, entry.attr)
+    return _construct(made, place)
+
+
+def _instance(plugin: PluginDefinition, component: ComponentDefinition) -> Any:
+    entry = component.manifest.execution.python
+    assert entry is not None
+    assert entry.attr is not None
+    module = import_file(plugin.folder, entry.path)
+    if component.declared:
+        from .functions import build_function_component
+
+        return build_function_component(component, getattr(module, entry.attr, None))
+    made = _class(module, component, entry.attr, entry.path)
+    instance = _construct(made, component.location)
+    require_signatures(component.manifest.kind, instance, locate(made, component.location))
+    return instance
+
+
+def _class(module: ModuleType, component: ComponentDefinition, attr: str, path: str) -> type[Any]:
+    kind = component.manifest.kind
+    base = getattr(bases, kind)
+    made = getattr(module, attr, None)
+    if inspect.isclass(made) and issubclass(made, base):
+        return made
+    others = [name for name, each in vars(module).items() if inspect.isclass(each) and issubclass(each, base)]
+    found = locate(made, component.location) if inspect.isclass(made) else None
+    raise errors.no_class(component.location, path, attr, kind, found, others)
+
+
+def _construct(made: type[Any], place: SourceLocation) -> Any:
+    try:
+        return made()
+    except Exception as error:
+        raise errors.construction_failed(locate(made, place), made.__name__, error) from error

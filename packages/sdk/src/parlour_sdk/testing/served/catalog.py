@@ -1,0 +1,37 @@
+"""Serves facts about the fake Host: its version, plugins, commands and conversations."""
+
+from collections.abc import Callable
+
+from parlour_sdk.protocol import listing
+from parlour_sdk.protocol.base import PROTOCOL_VERSION
+from parlour_sdk.protocol.host import HostVersion, HostVersionGet
+
+from ..gate import Handler
+from ..sessions import Caller
+
+VERSION = "0.0.0-fake"
+
+
+class HostCatalog:
+    def __init__(self, new_conversation: Callable[[], str]) -> None:
+        self._new_conversation = new_conversation
+
+    def handlers(self) -> dict[str, Handler]:
+        return {
+            "get_host_version": self._version,
+            "list_plugins": self._plugins,
+            "list_commands": self._commands,
+            "start_conversation": self._start,
+        }
+
+    async def _version(self, caller: Caller, request: HostVersionGet) -> HostVersion:
+        return HostVersion(version=VERSION, protocol=PROTOCOL_VERSION)
+
+    async def _plugins(self, caller: Caller, request: listing.ListPlugins) -> listing.PluginList:
+        return listing.PluginList()
+
+    async def _commands(self, caller: Caller, request: listing.ListCommands) -> listing.CommandList:
+        return listing.CommandList()
+
+    async def _start(self, caller: Caller, request: listing.StartConversation) -> listing.ConversationStarted:
+        return listing.ConversationStarted(conversation_id=self._new_conversation())

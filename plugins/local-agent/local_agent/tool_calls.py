@@ -1,0 +1,113 @@
+"""Executes the tool calls of one answer concurrently. Errors are returned to the model, which may find another way."""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Sequence
+from typing import Any
+
+from parlour_sdk import results
+from parlour_sdk.api import AgentAPIException
+from parlour_sdk.protocol.context import AgentRunContext
+from parlour_sdk.protocol.messages import Message, ToolCall
+from parlour_sdk.results import Result
+
+from . import user_message
+from .errors import ends_run
+from .tool_outputs import ToolOutput, ToolOutputReader
+from .tools import Toolbox
+
+CALL_TIMEOUT_SECONDS = 120.0
+MAX_TELEMETRY_CHARACTERS = 2000
+"""Characters of a tool's output that are kept in the telemetry."""
+
+
+class ToolCallBatch:
+    """Executes tool calls. `messages` has the answers in the order of the calls, after all results were read."""
+
+    def __init__(
+        self, ctx: AgentRunContext, toolbox: Toolbox, outputs: ToolOutputReader, calls: Sequence[ToolCall]
+    ) -> None:
+        self._ctx = ctx
+        self._toolbox = toolbox
+        self._outputs = outputs
+        self._calls = calls
+        self.messages: list[Message] = []
+
+    async def results(self) -> AsyncGenerator[Result, None]:
+        for call in self._calls:
+            yield results.tool_started(call.id, call.name, call.arguments)
+        tasks = {asyncio.ensure_future(self._execute(call)): call for call in self._calls}
+        try:
+            pending = set(tasks)
+            while pending:
+                done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
+                for task in done:
+                    yield _completed(tasks[task], task.result())
+        finally:
+            await _stop(tasks)
+        self.messages = _messages([(call, task.result()) for task, call in tasks.items()])
+
+    def refuse(self, sentence: str) -> list[Message]:
+        """Returns error answers to all calls without executing them."""
+        return _messages([(call, ToolOutput(sentence, is_error=True)) for call in self._calls])
+
+    async def _execute(self, call: ToolCall) -> ToolOutput:
+        offered = self._toolbox.find(call.name)
+        if offered is None:
+            there = ", ".join(self._toolbox.names) or "none"
+            return ToolOutput(f"There is no tool '{call.name}'. There are: {there}.", is_error=True)
+        parameters = _parameters(call.arguments)
+        if parameters is None:
+            return ToolOutput("The arguments must be a JSON object.", is_error=True)
+        try:
+            async with asyncio.timeout(CALL_TIMEOUT_SECONDS):
+                given = await offered.call(parameters)
+            return await self._outputs.read(call.name, given)
+        except TimeoutError:
+            return ToolOutput(f"The tool did not answer within {CALL_TIMEOUT_SECONDS:g} seconds.", is_error=True)
+        except AgentAPIException as error:
+            if ends_run(error, self._ctx):
+                raise
+            return ToolOutput(f"The tool gave no result: {error.message}", is_error=True)
+
+
+def _parameters(arguments: Any) -> dict[str, Any] | None:
+    if isinstance(arguments, str):
+        try:
+            arguments = json.loads(arguments or "{}")
+        except ValueError:
+            return None
+    if arguments is None:
+        return {}
+    return arguments if isinstance(arguments, dict) else None
+
+
+def _completed(call: ToolCall, output: ToolOutput) -> Result:
+    shown = output.text[:MAX_TELEMETRY_CHARACTERS]
+    return results.tool_completed(
+        call.id, call.name, None if output.is_error else shown, shown if output.is_error else None
+    )
+
+
+def _messages(outputs: Sequence[tuple[ToolCall, ToolOutput]]) -> list[Message]:
+    """Builds the tool messages. Providers accept only text from a tool, so pictures follow in a separate message."""
+    told = [
+        Message(
+            role="tool",
+            tool_call_id=call.id,
+            name=call.name,
+            content=f"Error: {output.text}" if output.is_error else output.text,
+            metadata={"is_error": True} if output.is_error else None,
+        )
+        for call, output in outputs
+    ]
+    pictures = tuple(picture for _, output in outputs for picture in output.pictures)
+    shown = [user_message.UserMessage("The pictures that the tools gave:", pictures).to_message()] if pictures else []
+    return [*told, *shown]
+
+
+async def _stop(tasks: dict["asyncio.Task[ToolOutput]", ToolCall]) -> None:
+    """Cancels the remaining calls if the run is cancelled or one of the calls ends it."""
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
