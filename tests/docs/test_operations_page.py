@@ -21,7 +21,7 @@ def settings(part: BaseModel, path: str = "") -> Iterator[str]:
 
 def named() -> Iterator[str]:
     """In the first column of its table; `.bucket` goes on where the name before it ended."""
-    page = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "operate" / "operations.md").read_text(encoding="utf-8")
     table = page.split("| key | default | |")[1].split("\n\n")[0]
     for row in table.splitlines()[2:]:
         before = ""

@@ -28,7 +28,7 @@ NOTE = "<!-- made by `make documents` from manifests and evidence; change those 
 def matrix(adapters: Sequence[Adapter]) -> str:
     """Builds the table that compares the capabilities of all platforms."""
     names = [adapter.manifest.name for adapter in adapters]
-    heads = [f"[{name}](platforms/{name}.md)" for name in names]
+    heads = [f"[{name}]({name}.md)" for name in names]
     lines = [NOTE, "# Platforms\n", LEVELS]
     for section in ("events", "receive", "send", "apis"):
         lines += [f"## {TITLES[section]}\n", _row(["", *heads]), _row(["---"] * (len(names) + 1))]
