@@ -12,7 +12,7 @@ from .settings import Settings
 
 HEAD = """\
 # Parlour's settings. Each line shows a default: take the # away and change it, then start the Host again.
-# docs/operate/operations.md says what they mean. Variables of the environment win over this file:
+# docs/operate/settings.md explains them. Variables of the environment win over this file:
 # PARLOUR__HTTP__PORT=5301, and for secrets PARLOUR__DATABASE__URL_FILE=/path/to/a/file/that/holds/it.
 """
 

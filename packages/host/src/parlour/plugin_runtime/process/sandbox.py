@@ -39,7 +39,7 @@ FORBIDDEN = {
 """Kernel settings that forbid user namespaces: the value that does, and the setting that allows them."""
 INSTALL = "install bubblewrap 0.8 or newer (Debian, Ubuntu: apt-get install bubblewrap) and start Parlour again"
 ALLOW = (
-    "let the user that runs Parlour make user namespaces, as docs/operate/operations.md tells for containers, "
+    "let the user that runs Parlour make user namespaces, as docs/operate/security.md tells for containers, "
     "AppArmor and sysctl, and start Parlour again"
 )
 WITHOUT = "or accept plugins without a sandbox by the setting plugins.sandbox: off"

@@ -1,4 +1,4 @@
-"""The page about operations names every setting there is, and no other."""
+"""The page about settings names every setting there is, and no other."""
 
 import re
 from collections.abc import Iterator
@@ -20,10 +20,10 @@ def settings(part: BaseModel, path: str = "") -> Iterator[str]:
 
 
 def named() -> Iterator[str]:
-    """In the first column of its table; `.bucket` goes on where the name before it ended."""
-    page = (ROOT / "docs" / "operate" / "operations.md").read_text(encoding="utf-8")
-    table = page.split("| key | default | |")[1].split("\n\n")[0]
-    for row in table.splitlines()[2:]:
+    """In the first column of the tables; `.bucket` goes on where the name before it ended."""
+    page = (ROOT / "docs" / "operate" / "settings.md").read_text(encoding="utf-8")
+    tables = [part.split("\n\n")[0] for part in page.split("| key | default | meaning |")[1:]]
+    for row in (row for table in tables for row in table.splitlines()[2:]):
         before = ""
         for name in re.findall(r"`([\w.]+)`", row.split("|")[1]):
             before = name if not name.startswith(".") else before.rpartition(".")[0] + name
