@@ -14,7 +14,7 @@ HEAD = """\
 
 Every operation of the interface, from its OpenAPI document, which a Host shows at `/api/v1/openapi.json` (here it is
 [openapi.json](../../packages/host/src/parlour/http/openapi.json)). [HTTP and command line](../operate/http.md)
-tells what it is about: keys, errors, paging, the chat socket and the live channel.
+explains keys, errors, paging, the chat socket and the live channel.
 
 Every operation answers errors as [Error](#error). Unknown fields in a body are refused.
 """
