@@ -11,7 +11,7 @@ fail() {
     exit 1
 }
 INSTALL="Install bubblewrap 0.8 or newer (Debian, Ubuntu: apt-get install bubblewrap; Fedora: dnf install bubblewrap)."
-ALLOW="docs/operations.md says in its section Sandbox how to allow it on this machine or in this container."
+ALLOW="docs/operate/security.md, section If namespaces are not allowed, shows how to allow it on this machine or in this container."
 
 # By making one: to be there is not to be allowed.
 prove() {

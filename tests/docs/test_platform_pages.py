@@ -1,11 +1,17 @@
-"""The pages about platforms say what manifests and evidence say, and leave nothing empty."""
+"""The pages about platforms match manifests and evidence, and the guides quote status messages that exist."""
 
+import re
 from pathlib import Path
 
+import pytest
+
+from tools.host_texts.extraction import sentences
 from tools.platform_documents.cells import UNPROVEN
 from tools.platform_documents.files import adapters, pages
 
-DOCUMENTS = Path(__file__).parents[2] / "docs"
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = ROOT / "docs"
+ADAPTERS = ROOT / "packages/host/src/parlour/platforms"
 
 
 def test_the_pages_are_what_manifests_and_evidence_make_of_them() -> None:
@@ -30,3 +36,18 @@ def test_evidence_claims_nothing_that_is_not_declared() -> None:
             for name in names
         }
         assert shown <= declared
+
+
+@pytest.mark.parametrize("platform", ["matrix", "onebot11", "telegram"])
+def test_a_guide_quotes_status_messages_that_the_adapter_has(platform: str) -> None:
+    """`…` in a quoted message stands for a value."""
+    folders = (ADAPTERS / platform, ADAPTERS / "_host")
+    known = [each for folder in folders for file in folder.glob("*.py") for each in sentences(file.read_text())]
+    page = (DOCUMENTS / "platforms" / f"{platform}-guide.md").read_text(encoding="utf-8")
+    table = page.split("## Status messages")[1].split("\n## ")[0]
+    rows = [row.split("|")[1] for row in table.splitlines() if row.startswith("| `")]
+
+    assert rows
+    for message in (found for row in rows for found in re.findall(r"`([^`]*[a-z] [^`]*)`", row)):
+        parts = re.compile("[^`]*".join(re.escape(part.strip()) for part in message.split("…")))
+        assert any(parts.search(each) for each in known), message

@@ -102,17 +102,3 @@ def test_the_listener_page_names_every_event_with_its_class() -> None:
     rows = [line for line in (PAGES / "event-listener.md").read_text().splitlines() if line.startswith("| `")]
     for name, event in EVENTS.items():
         assert any(f"`{name}`" in row and f"`{event.__name__}`" in row for row in rows), name
-
-
-def test_links_lead_somewhere() -> None:
-    for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")):
-        text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.M | re.S)
-        for path, anchor in re.findall(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]*))?\)", text):
-            target = page.parent / path if path else page
-            assert target.exists(), f"{page}: {path}"
-            headings = re.findall(r"^#+ (.*)$", target.read_text(), re.M) if anchor else []
-            assert not anchor or anchor in [_anchor(each) for each in headings], f"{page}: #{anchor}"
-
-
-def _anchor(heading: str) -> str:
-    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")

@@ -18,7 +18,7 @@ from parlour.testing.network import free_port
 
 from .harness import ROOT, eventually
 
-GUIDE = ROOT / "docs" / "reverse-proxy.md"
+GUIDE = ROOT / "docs" / "operate" / "reverse-proxy.md"
 UPSTREAM = "http://127.0.0.1:5300"
 PREFIX = "/chat"
 """The prefix in the guide."""

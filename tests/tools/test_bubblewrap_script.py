@@ -102,4 +102,4 @@ def test_where_it_may_not_make_namespaces_the_place_that_helps_is_named(machine:
 
     assert finished.returncode == 1
     assert "No permissions to create new namespace" in finished.stderr
-    assert "docs/operations.md" in finished.stderr
+    assert "docs/operate/security.md" in finished.stderr

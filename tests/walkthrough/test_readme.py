@@ -1,4 +1,4 @@
-"""The README's five minutes, executed as written: only the port and the folders are made private to the test."""
+"""Executes the README's five minutes and the bot of the performance page as written; only ports and folders differ."""
 
 import asyncio
 import json
@@ -114,7 +114,8 @@ async def said_on_qq(port: int, text: str) -> str:
 
 
 def test_the_readme_does_what_it_says(reader: Reader) -> None:
-    steps = list(STEP.finditer((ROOT / "README.md").read_text()))
+    pages = (ROOT / "README.md", ROOT / "docs" / "performance.md")
+    steps = [step for page in pages for step in STEP.finditer(page.read_text())]
     outputs = [reader.do(step["kind"], step["name"], step["code"]) for step in steps]
     start, key, agent, asked, script, streamed, cancelled, resumed, looked, own, bot = outputs
     assert start == script == ""

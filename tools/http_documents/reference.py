@@ -13,8 +13,8 @@ HEAD = """\
 # HTTP reference
 
 Every operation of the interface, from its OpenAPI document, which a Host shows at `/api/v1/openapi.json` (here it is
-[openapi.json](../../packages/host/src/parlour/http/openapi.json)). [HTTP and command line](../http.md) tells what it is
-about: keys, errors, paging, the chat socket and the live channel.
+[openapi.json](../../packages/host/src/parlour/http/openapi.json)). [HTTP and command line](../operate/http.md)
+explains keys, errors, paging, the chat socket and the live channel.
 
 Every operation answers errors as [Error](#error). Unknown fields in a body are refused.
 """

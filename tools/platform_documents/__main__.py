@@ -1,4 +1,4 @@
-"""`python -m tools.platform_documents [FOLDER]` writes `platforms.md` and a page for each platform."""
+"""`python -m tools.platform_documents [FOLDER]` writes `platforms/README.md` and a page for each platform."""
 
 import sys
 from pathlib import Path

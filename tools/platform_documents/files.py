@@ -20,7 +20,7 @@ def adapters(documents: Path) -> list[Adapter]:
 def pages(documents: Path) -> dict[str, str]:
     """Returns the pages by their path in the documentation."""
     found = adapters(documents)
-    told = {"platforms.md": matrix(found)}
+    told = {"platforms/README.md": matrix(found)}
     for adapter in found:
         name = adapter.manifest.name
         told[f"platforms/{name}.md"] = page(adapter, (documents / "platforms" / f"{name}-guide.md").exists())

@@ -37,9 +37,9 @@ async def test_where_there_is_a_sandbox_it_is_taken_and_nothing_is_to_be_said(wi
 @pytest.mark.parametrize(
     ("script", "reason", "remedy"),
     [
-        (FORBIDDEN, "No permissions to create new namespace", "docs/operations.md"),
+        (FORBIDDEN, "No permissions to create new namespace", "docs/operate/security.md"),
         (OLD, "Unknown option --disable-userns", "0.8 or newer"),
-        ("kill -9 $$", "exit status -9", "docs/operations.md"),
+        ("kill -9 $$", "exit status -9", "docs/operate/security.md"),
     ],
 )
 async def test_where_it_does_not_work_plugins_run_without_it_and_the_notice_says_why_and_what_to_do(

@@ -12,8 +12,8 @@ from .settings import HostSettings
 
 HEAD = """\
 # Parlour's settings. Each line shows a default: take the # away and change it, then start the Host again.
-# docs/operations.md says what they mean. Variables of the environment win over this file: PARLOUR__HTTP__PORT=5301,
-# and for secrets PARLOUR__DATABASE__URL_FILE=/path/to/a/file/that/holds/it.
+# docs/operate/settings.md explains them. Variables of the environment win over this file:
+# PARLOUR__HTTP__PORT=5301, and for secrets PARLOUR__DATABASE__URL_FILE=/path/to/a/file/that/holds/it.
 """
 
 

@@ -29,7 +29,7 @@ def router(board: LiveFeed, authenticator: Authenticator) -> APIRouter:
 
     @routes.websocket("/live")
     async def live(socket: WebSocket) -> None:
-        """Sends frames `{"type", "id", "state", "seq", ...}`; docs/http.md lists them."""
+        """Sends frames `{"type", "id", "state", "seq", ...}`; docs/operate/http.md lists them."""
         try:
             await authenticator.authorize(socket, "viewer")
             query = LiveQuery.model_validate(dict(socket.query_params))

@@ -39,7 +39,7 @@ FORBIDDING_KERNEL_SETTINGS = {
 """Kernel settings that forbid user namespaces: the forbidding value, and the setting that allows them."""
 INSTALL_REMEDY = "install bubblewrap 0.8 or newer (Debian, Ubuntu: apt-get install bubblewrap) and start Parlour again"
 ALLOW_REMEDY = (
-    "let the user that runs Parlour make user namespaces, as docs/operations.md tells for containers, "
+    "let the user that runs Parlour make user namespaces, as docs/operate/security.md tells for containers, "
     "AppArmor and sysctl, and start Parlour again"
 )
 OFF_REMEDY = "or accept plugins without a sandbox by the setting plugins.sandbox: off"

@@ -1,0 +1,57 @@
+"""Links between pages lead somewhere, the index lists every page, and the paths that pages name exist."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from .pages import ROOT
+
+DOCS = ROOT / "docs"
+LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]*))?\)")
+SOURCES = (ROOT, ROOT / "packages/sdk/src", ROOT / "packages/host/src/parlour")
+"""Pages name files relative to one of these."""
+ABOUT_CODE = [
+    ROOT / "CONTRIBUTING.md",
+    DOCS / "platforms/writing-an-adapter.md",
+    *sorted((DOCS / "maintainers").glob("*.md")),
+]
+
+
+def pages() -> list[Path]:
+    return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.rglob("*.md")]
+
+
+def links(page: Path) -> Iterator[tuple[str, str]]:
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+    yield from LINK.findall(text)
+
+
+def test_links_lead_somewhere() -> None:
+    for page in pages():
+        for path, anchor in links(page):
+            target = page.parent / path if path else page
+            assert target.exists(), f"{page}: {path}"
+            headings = re.findall(r"^#+ (.*)$", target.read_text(encoding="utf-8"), re.M) if anchor else []
+            assert not anchor or anchor in map(anchor_of, headings), f"{page}: {path}#{anchor}"
+
+
+def anchor_of(heading: str) -> str:
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def test_the_index_lists_every_page() -> None:
+    index = DOCS / "README.md"
+    listed = {(DOCS / path).resolve() for path, _ in links(index)}
+    expected = {page for page in DOCS.rglob("*.md") if "decisions" not in page.relative_to(DOCS).parts}
+
+    assert expected - listed == {index}
+
+
+@pytest.mark.parametrize("page", ABOUT_CODE, ids=lambda page: page.stem)
+def test_files_that_a_page_names_exist(page: Path) -> None:
+    named = re.findall(r"`([\w./-]+/[\w./-]+\.\w+)`", page.read_text(encoding="utf-8"))
+    missing = [each for each in named if not any((source / each).exists() for source in SOURCES)]
+
+    assert missing == []
