@@ -5,7 +5,7 @@ import type { Middleware } from "openapi-fetch";
 import { afterEach, describe, expect, it } from "vitest";
 
 import { api } from "../src/api/client";
-import type { Conversation, DefaultAgent } from "../src/api/facts";
+import type { Conversation, DefaultAgent } from "../src/api/types";
 import { AgentHere } from "../src/features/bots/DefaultAgents";
 import { asked, at, bodyOf, concerning, type Place, placeOf } from "../src/features/bots/places";
 

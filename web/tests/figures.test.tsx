@@ -7,7 +7,7 @@ import { type ReactNode } from "react";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { api } from "../src/api/client";
-import type { Model, Run, UsageItem } from "../src/api/facts";
+import type { Model, Run, UsageItem } from "../src/api/types";
 import { ModelRow } from "../src/features/models/ModelRow";
 import { Usage } from "../src/features/models/Usage";
 import { RunRow } from "../src/features/runs/RunRow";

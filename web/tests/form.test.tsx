@@ -4,7 +4,7 @@ import { useState } from "react";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { describe, expect, it } from "vitest";
 
-import type { Fields, FormItem, FormType, Model } from "../src/api/facts";
+import type { Fields, FormItem, FormType, Model } from "../src/api/types";
 import { type Choices, CONTROLS } from "../src/components/form/controls";
 import { SchemaForm } from "../src/components/form/SchemaForm";
 import { rangeProblem } from "../src/components/NumberInput";

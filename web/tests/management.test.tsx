@@ -2,7 +2,7 @@
 import { fireEvent, render, screen } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 
-import type { Bot, Budget, FormItem, McpServer, Model, Settings, UsageItem } from "../src/api/facts";
+import type { Bot, Budget, FormItem, McpServer, Model, Settings, UsageItem } from "../src/api/types";
 import { Problem, readable, withoutInternals } from "../src/api/problem";
 import { ErrorNote } from "../src/components/Notes";
 import { Pairs, SEALED } from "../src/components/form/pairs";

@@ -1,7 +1,7 @@
 // MCP servers as other programs keep them, read from what a person pasted.
 import { describe, expect, it } from "vitest";
 
-import type { McpServer } from "../src/api/facts";
+import type { McpServer } from "../src/api/types";
 import { bodyOf, nameOf, readPasted } from "../src/features/tools/pasted";
 import { confirmed, draftOf, needsConfirmation } from "../src/features/tools/server";
 

@@ -1,7 +1,7 @@
 // What an agent may use and do: only what its runner asks for is offered, and what is edited comes back whole.
 import { describe, expect, it } from "vitest";
 
-import type { Runner } from "../src/api/facts";
+import type { Runner } from "../src/api/types";
 import { freshRule, patternsFor, policyOf, rulesOf } from "../src/features/agents/approvalRules";
 import { actionsAsked, kindsAsked } from "../src/features/agents/asked";
 import { chosen, senderRulesOf } from "../src/features/agents/senderRules";

@@ -2,7 +2,7 @@
 import { fireEvent, render, screen } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 
-import type { Route } from "../src/api/facts";
+import type { Route } from "../src/api/types";
 import { Problem } from "../src/api/problem";
 import { beginning, CONDITIONS, meant, textOf, told, valueOf } from "../src/features/bots/conditions";
 import { CONDITION_CONTROLS } from "../src/features/bots/conditionControls";

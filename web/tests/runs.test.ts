@@ -1,7 +1,7 @@
 // The list of runs: its address, what of it is read again, and its keys.
 import { describe, expect, it } from "vitest";
 
-import type { Run } from "../src/api/facts";
+import type { Run } from "../src/api/types";
 import { next } from "../src/features/runs/RunList";
 import { filterOf, isFiltered, ofSender, runSearch } from "../src/features/runs/search";
 import { joined } from "../src/features/runs/useRuns";

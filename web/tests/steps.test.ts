@@ -2,7 +2,7 @@
 import i18next from "i18next";
 import { afterEach, describe, expect, it } from "vitest";
 
-import type { DryRunStep } from "../src/api/facts";
+import type { DryRunStep } from "../src/api/types";
 import { stepWords } from "../src/features/bots/stepWords";
 import { changeLanguage } from "../src/lib/language";
 

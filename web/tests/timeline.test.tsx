@@ -3,7 +3,7 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { render, screen } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 
-import type { RunEvent } from "../src/api/facts";
+import type { RunEvent } from "../src/api/types";
 import { me } from "../src/api/queries";
 import { Timeline } from "../src/features/runs/Timeline";
 import { took } from "../src/features/runs/comparing";

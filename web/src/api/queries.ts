@@ -2,7 +2,7 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 
 import { answer, api, type Versioned, versioned } from "./client";
-import type * as facts from "./facts";
+import type * as facts from "./types";
 
 type Ask = (cursor: string | null) => Promise<{ response: Response }>;
 

@@ -2,7 +2,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 
 import { answer, api, setToken } from "../api/client";
-import type { Me } from "../api/facts";
+import type { Me } from "../api/types";
 import * as queries from "../api/queries";
 import { within } from "../lib/base";
 import { setCurrency } from "../lib/text";

@@ -1,7 +1,7 @@
 // Somebody else was faster: what they changed, and the choice between theirs and one's own.
 import { useTranslation } from "react-i18next";
 
-import type { FormItem } from "../api/facts";
+import type { FormItem } from "../api/types";
 import { type Difference, partAt, same } from "../lib/differences";
 import { worded } from "../lib/text";
 import type { Conflict } from "../lib/useGuardedSave";

@@ -3,7 +3,7 @@ import { CircleAlert } from "lucide-react";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 
-import type { FormItem } from "../api/facts";
+import type { FormItem } from "../api/types";
 import { Problem, readable, withoutInternals } from "../api/problem";
 import { classes } from "../lib/classes";
 import { worded } from "../lib/text";

@@ -1,7 +1,7 @@
 // Words in the language of the page, and figures, times and spans as people read them.
 import i18next from "i18next";
 
-import type { Text } from "../api/facts";
+import type { Text } from "../api/types";
 
 const NAMES: Record<string, string> = { en: "en_US", "zh-Hans": "zh_Hans" };
 

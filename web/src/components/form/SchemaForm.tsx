@@ -1,7 +1,7 @@
 // Draws the form that a runner or an adapter asks for. What can be chosen is handed in; nothing is fetched here.
 import { useTranslation } from "react-i18next";
 
-import type { Fields, FormItem } from "../../api/facts";
+import type { Fields, FormItem } from "../../api/types";
 import { worded } from "../../lib/text";
 import { Field } from "../Field";
 import { type Choices, CONTROLS } from "./controls";

@@ -2,7 +2,7 @@
 import { ArrowDown, ArrowUp, X } from "lucide-react";
 import { useTranslation } from "react-i18next";
 
-import type { Model } from "../../api/facts";
+import type { Model } from "../../api/types";
 import { IconButton } from "../Button";
 import { Select } from "../Field";
 import type { ItemProps } from "./controls";

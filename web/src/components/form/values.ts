@@ -1,5 +1,5 @@
 // The rules of a form that don't need a screen: what is shown, what it starts with, and what an empty answer means.
-import type { Fields, FormItem, Model } from "../../api/facts";
+import type { Fields, FormItem, Model } from "../../api/types";
 
 export function isShown(item: FormItem, values: Fields): boolean {
   return Object.entries(item.show_if ?? {}).every(([name, wanted]) => (wanted === true ? isFilled(values[name]) : values[name] === wanted));

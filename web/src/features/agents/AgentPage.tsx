@@ -6,7 +6,7 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api, changing, type Versioned } from "../../api/client";
-import type { Agent, Runner } from "../../api/facts";
+import type { Agent, Runner } from "../../api/types";
 import { isGone } from "../../api/problem";
 import * as queries from "../../api/queries";
 import { Missing } from "../../app/Failures";

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Plus, X } from "lucide-react";
 import { useTranslation } from "react-i18next";
 
-import type { Runner } from "../../api/facts";
+import type { Runner } from "../../api/types";
 import * as queries from "../../api/queries";
 import { Button, IconButton } from "../../components/Button";
 import { Field, Input, Select } from "../../components/Field";

@@ -1,7 +1,7 @@
 // How an agent answers, what it remembers, and for how long it may go on.
 import { useTranslation } from "react-i18next";
 
-import type { Agent } from "../../api/facts";
+import type { Agent } from "../../api/types";
 import { Field, Select } from "../../components/Field";
 import { CheckList } from "../../components/form/lists";
 import { NumberInput } from "../../components/NumberInput";

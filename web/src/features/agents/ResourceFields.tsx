@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 
-import type { Runner, Selection } from "../../api/facts";
+import type { Runner, Selection } from "../../api/types";
 import * as queries from "../../api/queries";
 import { Field } from "../../components/Field";
 import type { Choices } from "../../components/form/controls";

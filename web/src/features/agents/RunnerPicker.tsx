@@ -1,7 +1,7 @@
 // What answers for an agent: one of the runners that plugins bring.
 import { useTranslation } from "react-i18next";
 
-import type { Runner } from "../../api/facts";
+import type { Runner } from "../../api/types";
 import { State } from "../../components/Surfaces";
 import { classes } from "../../lib/classes";
 import { worded } from "../../lib/text";

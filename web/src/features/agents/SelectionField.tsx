@@ -1,7 +1,7 @@
 // All of a kind, or some by name.
 import { useTranslation } from "react-i18next";
 
-import type { Selection } from "../../api/facts";
+import type { Selection } from "../../api/types";
 import { CheckList, type Choice } from "../../components/form/lists";
 import { Switch } from "../../components/Switch";
 

@@ -1,7 +1,7 @@
 // Who an agent is, what answers for it, and what that asks for.
 import { useTranslation } from "react-i18next";
 
-import type { Runner } from "../../api/facts";
+import type { Runner } from "../../api/types";
 import { fieldMessage } from "../../api/problem";
 import { Field, Input } from "../../components/Field";
 import { Fold } from "../../components/Fold";

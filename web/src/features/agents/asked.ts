@@ -1,5 +1,5 @@
 // What a runner asks for: only that is offered to be granted.
-import type { Runner } from "../../api/facts";
+import type { Runner } from "../../api/types";
 
 export const KINDS = ["models", "tools", "knowledge_bases", "skills", "files"] as const;
 export type Kind = (typeof KINDS)[number];

@@ -1,5 +1,5 @@
 // Rules that give or take resources for some senders, in the order in which they are applied.
-import type { Selection } from "../../api/facts";
+import type { Selection } from "../../api/types";
 import type { Kind } from "./asked";
 
 export type Sender = { users: string[]; groups: string[]; roles: string[]; chat_type: "" | "private" | "group" };

@@ -4,7 +4,7 @@ import { ShieldCheck } from "lucide-react";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 
-import type { Approval } from "../../api/facts";
+import type { Approval } from "../../api/types";
 import * as queries from "../../api/queries";
 import { Button } from "../../components/Button";
 import { Empty, ErrorNote, Loading } from "../../components/Notes";

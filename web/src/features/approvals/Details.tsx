@@ -2,7 +2,7 @@
 import { TriangleAlert } from "lucide-react";
 import { useTranslation } from "react-i18next";
 
-import type { Approval } from "../../api/facts";
+import type { Approval } from "../../api/types";
 import { details } from "./asked";
 
 export function Details({ approval }: { approval: Pick<Approval, "call"> }) {

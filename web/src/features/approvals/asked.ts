@@ -1,5 +1,5 @@
 // What an approval is about, as a person reads it: names and values instead of the frozen call. Knows no screen.
-import type { Approval } from "../../api/facts";
+import type { Approval } from "../../api/types";
 import { short } from "../../lib/text";
 
 type Call = { api?: string; arguments?: Record<string, unknown> };

@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 
-import type { EventRecord } from "../../api/facts";
+import type { EventRecord } from "../../api/types";
 import * as queries from "../../api/queries";
 import { Fold } from "../../components/Fold";
 import { Empty, ErrorNote, Loading } from "../../components/Notes";

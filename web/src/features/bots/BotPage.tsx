@@ -4,7 +4,7 @@ import { useParams } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 
 import { answer, api, changing, type Versioned } from "../../api/client";
-import type { Adapter, Bot } from "../../api/facts";
+import type { Adapter, Bot } from "../../api/types";
 import { isGone } from "../../api/problem";
 import * as queries from "../../api/queries";
 import { Missing } from "../../app/Failures";

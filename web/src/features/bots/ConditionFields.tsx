@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { X } from "lucide-react";
 import { useTranslation } from "react-i18next";
 
-import type { Fields } from "../../api/facts";
+import type { Fields } from "../../api/types";
 import * as queries from "../../api/queries";
 import { IconButton } from "../../components/Button";
 import { type ControlProps, Field, Select } from "../../components/Field";

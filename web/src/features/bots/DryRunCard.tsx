@@ -4,7 +4,7 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
-import type { DryRun, Route } from "../../api/facts";
+import type { DryRun, Route } from "../../api/types";
 import { Button } from "../../components/Button";
 import { Field, Input, Select, TextArea } from "../../components/Field";
 import { Fold } from "../../components/Fold";

@@ -5,7 +5,7 @@ import { Collapsible } from "radix-ui";
 import { type ComponentProps, useId } from "react";
 import { useTranslation } from "react-i18next";
 
-import type { Adapter, HandlerType } from "../../api/facts";
+import type { Adapter, HandlerType } from "../../api/types";
 import * as queries from "../../api/queries";
 import { Button } from "../../components/Button";
 import { Field, Input, Select } from "../../components/Field";

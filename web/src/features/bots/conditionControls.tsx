@@ -3,7 +3,7 @@ import { Plus, X } from "lucide-react";
 import type { ComponentType } from "react";
 import { useTranslation } from "react-i18next";
 
-import type { Fields } from "../../api/facts";
+import type { Fields } from "../../api/types";
 import { Button, IconButton } from "../../components/Button";
 import { type ControlProps, Input, Select } from "../../components/Field";
 import { StringList } from "../../components/form/lists";

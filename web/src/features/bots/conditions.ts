@@ -1,5 +1,5 @@
 // The conditions that a route can have, and what each says in a few words.
-import type { Fields } from "../../api/facts";
+import type { Fields } from "../../api/types";
 
 export const CONDITIONS = [
   "chat_type", "mentions_bot", "text_prefix", "text_keyword", "text_regex", "users", "groups", "roles", "time_window", "probability", "data",

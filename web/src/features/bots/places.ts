@@ -1,5 +1,5 @@
 // Where an agent can be the default one, and what is sent to make it that.
-import type { Conversation, DefaultAgent } from "../../api/facts";
+import type { Conversation, DefaultAgent } from "../../api/types";
 
 export type Scope = DefaultAgent["scope"];
 export const SCOPES: Scope[] = ["conversation", "thread", "channel", "actor", "workspace"];

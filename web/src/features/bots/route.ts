@@ -1,5 +1,5 @@
 // Routes while they are edited: in the order of the page, each under a key of its own until it is saved.
-import type { Fields, HandlerType, Route } from "../../api/facts";
+import type { Fields, HandlerType, Route } from "../../api/types";
 import { Problem } from "../../api/problem";
 
 export type RouteDraft = Route & { key: string };

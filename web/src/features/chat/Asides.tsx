@@ -3,7 +3,7 @@ import { Check, LoaderCircle, ShieldQuestion, TriangleAlert, Wrench } from "luci
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import type { Approval } from "../../api/facts";
+import type { Approval } from "../../api/types";
 import { Button } from "../../components/Button";
 import { Fold } from "../../components/Fold";
 import { State } from "../../components/Surfaces";

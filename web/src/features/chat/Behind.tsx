@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 
-import type { Run } from "../../api/facts";
+import type { Run } from "../../api/types";
 import * as queries from "../../api/queries";
 import { Fold } from "../../components/Fold";
 import { ErrorNote, Loading } from "../../components/Notes";

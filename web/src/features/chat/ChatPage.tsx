@@ -5,7 +5,7 @@ import { MessageCirclePlus, PanelLeft, Sparkles } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import type { Agent } from "../../api/facts";
+import type { Agent } from "../../api/types";
 import * as queries from "../../api/queries";
 import { Button, buttonClasses, IconButton } from "../../components/Button";
 import { Select } from "../../components/Field";

@@ -2,7 +2,7 @@
 import { memo } from "react";
 import { useTranslation } from "react-i18next";
 
-import type { Run } from "../../api/facts";
+import type { Run } from "../../api/types";
 import { Fold } from "../../components/Fold";
 import { Markdown } from "../../components/Markdown";
 import { classes } from "../../lib/classes";

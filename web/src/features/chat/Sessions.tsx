@@ -6,7 +6,7 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
-import type { ChatSession } from "../../api/facts";
+import type { ChatSession } from "../../api/types";
 import * as queries from "../../api/queries";
 import { buttonClasses, IconButton } from "../../components/Button";
 import { Confirm } from "../../components/Dialog";

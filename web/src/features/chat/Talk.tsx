@@ -4,7 +4,7 @@ import { ArrowDown } from "lucide-react";
 import { useDeferredValue, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import type { Approval, Run } from "../../api/facts";
+import type { Approval, Run } from "../../api/types";
 import * as queries from "../../api/queries";
 import { Button } from "../../components/Button";
 import { Markdown } from "../../components/Markdown";

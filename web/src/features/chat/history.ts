@@ -1,6 +1,6 @@
 // What was said in a session, the last of it first: nobody waits for a year of talk to see yesterday's.
 import { answer, api } from "../../api/client";
-import type { Page, TranscriptItem } from "../../api/facts";
+import type { Page, TranscriptItem } from "../../api/types";
 
 const PAGE = 100;
 

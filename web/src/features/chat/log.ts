@@ -1,5 +1,5 @@
 // What a chat shows, worked out from its history and the frames of its socket. Knows neither the network nor the screen.
-import type { TranscriptItem } from "../../api/facts";
+import type { TranscriptItem } from "../../api/types";
 
 export type Frame = { type: string; seq: number } & Record<string, unknown>;
 export type ToolCall = { id: string; name: string; status: string };

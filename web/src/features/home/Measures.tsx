@@ -2,7 +2,7 @@
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import type { Stats } from "../../api/facts";
+import type { Stats } from "../../api/types";
 import { Card } from "../../components/Surfaces";
 import { classes } from "../../lib/classes";
 import { cost, figure, span } from "../../lib/text";

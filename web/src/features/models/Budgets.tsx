@@ -5,7 +5,7 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
-import type { Budget, BudgetUse } from "../../api/facts";
+import type { Budget, BudgetUse } from "../../api/types";
 import * as queries from "../../api/queries";
 import { useRights } from "../../app/session";
 import { Button, IconButton } from "../../components/Button";

@@ -5,7 +5,7 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
-import type { Model, ModelTest } from "../../api/facts";
+import type { Model, ModelTest } from "../../api/types";
 import { useRights } from "../../app/session";
 import { Button, IconButton } from "../../components/Button";
 import { DeleteButton } from "../../components/DeleteButton";

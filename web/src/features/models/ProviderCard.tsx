@@ -5,7 +5,7 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
-import type { Provider } from "../../api/facts";
+import type { Provider } from "../../api/types";
 import * as queries from "../../api/queries";
 import { IconButton } from "../../components/Button";
 import { DeleteButton } from "../../components/DeleteButton";

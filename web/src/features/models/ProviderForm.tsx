@@ -4,7 +4,7 @@ import { useId, useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api, changing, type Versioned, versioned } from "../../api/client";
-import type { Model, ModelKind, Provider } from "../../api/facts";
+import type { Model, ModelKind, Provider } from "../../api/types";
 import { fieldMessage } from "../../api/problem";
 import * as queries from "../../api/queries";
 import { Button } from "../../components/Button";

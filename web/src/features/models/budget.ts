@@ -1,5 +1,5 @@
 // A budget while it is edited. Money is written as people write it, and kept in millionths.
-import type { Budget, BudgetUse } from "../../api/facts";
+import type { Budget, BudgetUse } from "../../api/types";
 
 export type BudgetDraft = { name: string; scope: string; target: string; period: string; tokens: string; money: string; enabled: boolean };
 

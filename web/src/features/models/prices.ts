@@ -1,5 +1,5 @@
 // Prices as they are written. Where neither input nor output has one, what a call costs is not known.
-import type { Model } from "../../api/facts";
+import type { Model } from "../../api/types";
 
 export const PRICES = ["input", "output", "cached_input"] as const;
 export type PriceTexts = Record<(typeof PRICES)[number], string>;

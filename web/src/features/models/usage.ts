@@ -1,5 +1,5 @@
 // What models were asked for and what it cost, added up by model or by agent.
-import type { UsageItem } from "../../api/facts";
+import type { UsageItem } from "../../api/types";
 
 export type By = "model" | "agent";
 /** `name` is empty where the model or agent was deleted, and where no agent asked. */

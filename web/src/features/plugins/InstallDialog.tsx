@@ -3,7 +3,7 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api, upload } from "../../api/client";
-import type { Plugin } from "../../api/facts";
+import type { Plugin } from "../../api/types";
 import { Problem } from "../../api/problem";
 import { Button } from "../../components/Button";
 import { Dialog } from "../../components/Dialog";

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
-import type { PermissionWords, Plugin } from "../../api/facts";
+import type { PermissionWords, Plugin } from "../../api/types";
 import { useRights } from "../../app/session";
 import { Button } from "../../components/Button";
 import { CheckList } from "../../components/form/lists";

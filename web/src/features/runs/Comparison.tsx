@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 
-import type { RunSide } from "../../api/facts";
+import type { RunSide } from "../../api/types";
 import * as queries from "../../api/queries";
 import { Markdown } from "../../components/Markdown";
 import { ErrorNote } from "../../components/Notes";

@@ -1,7 +1,7 @@
 // What a run was allowed to use, as it was settled when it began.
 import { useTranslation } from "react-i18next";
 
-import type { Grants } from "../../api/facts";
+import type { Grants } from "../../api/types";
 import { Fold } from "../../components/Fold";
 import { Card, Code } from "../../components/Surfaces";
 import { useGrantWords } from "../plugins/useGrantWords";

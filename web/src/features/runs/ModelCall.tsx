@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 
-import type { Fields, PromptMessage } from "../../api/facts";
+import type { Fields, PromptMessage } from "../../api/types";
 import * as queries from "../../api/queries";
 import { Fold } from "../../components/Fold";
 import { ErrorNote, Loading } from "../../components/Notes";

@@ -4,7 +4,7 @@ import { Pause, Play, RotateCcw } from "lucide-react";
 import { useEffect, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import type { Run } from "../../api/facts";
+import type { Run } from "../../api/types";
 import * as queries from "../../api/queries";
 import { Button, IconButton } from "../../components/Button";
 import { Select } from "../../components/Field";

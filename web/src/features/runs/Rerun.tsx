@@ -5,7 +5,7 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
-import type { Run } from "../../api/facts";
+import type { Run } from "../../api/types";
 import * as queries from "../../api/queries";
 import { Button } from "../../components/Button";
 import { Dialog } from "../../components/Dialog";

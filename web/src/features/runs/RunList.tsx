@@ -4,7 +4,7 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, type MouseEvent, useEffect, useLayoutEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
 
-import type { Run } from "../../api/facts";
+import type { Run } from "../../api/types";
 import { BASE } from "../../lib/base";
 import { COLUMNS, ROW, RunRow } from "./RunRow";
 import { classes } from "../../lib/classes";

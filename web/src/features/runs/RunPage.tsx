@@ -5,7 +5,7 @@ import { ArrowLeft } from "lucide-react";
 import { useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import type { Run } from "../../api/facts";
+import type { Run } from "../../api/types";
 import { isGone } from "../../api/problem";
 import * as queries from "../../api/queries";
 import { Missing } from "../../app/Failures";

@@ -3,7 +3,7 @@
 import type { TFunction } from "i18next";
 import { memo } from "react";
 
-import type { Run } from "../../api/facts";
+import type { Run } from "../../api/types";
 import { State } from "../../components/Surfaces";
 import { within } from "../../lib/base";
 import { classes } from "../../lib/classes";

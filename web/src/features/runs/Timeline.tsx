@@ -4,7 +4,7 @@ import {
 } from "lucide-react";
 import { useTranslation } from "react-i18next";
 
-import type { Run } from "../../api/facts";
+import type { Run } from "../../api/types";
 import { Fold } from "../../components/Fold";
 import { Markdown } from "../../components/Markdown";
 import { Code, State } from "../../components/Surfaces";

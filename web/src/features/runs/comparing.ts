@@ -1,5 +1,5 @@
 // The figures of two runs beside each other. Knows no screen.
-import type { RunSide, Usage } from "../../api/facts";
+import type { RunSide, Usage } from "../../api/types";
 import { cost } from "../../lib/text";
 
 export function tokens(side: Pick<RunSide, "usage">): number {

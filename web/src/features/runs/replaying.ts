@@ -1,5 +1,5 @@
 // A run's frames as a film: when each comes, and what the chat showed by then. Knows no screen.
-import type { Replay } from "../../api/facts";
+import type { Replay } from "../../api/types";
 import { type ChatLog, EMPTY, type Frame, withFrame } from "../chat/log";
 
 const LONGEST_PAUSE = 2000;

@@ -1,5 +1,5 @@
 // A run's records as steps that a person reads: what happened, how long it took, what it cost. Knows no screen.
-import type { Delivery, Denial, Run, RunEvent, Usage } from "../../api/facts";
+import type { Delivery, Denial, Run, RunEvent, Usage } from "../../api/types";
 
 export type StepKind =
   | "event" | "model" | "tool" | "message" | "state" | "artifact" | "action" | "approval" | "steering" | "denial" | "delivery" | "end"

@@ -2,7 +2,7 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useEffect, useMemo } from "react";
 
-import type { Page, Run } from "../../api/facts";
+import type { Page, Run } from "../../api/types";
 import * as queries from "../../api/queries";
 
 /** Ids are in the order of time: what the newest part covers it knows better than what was read before. */

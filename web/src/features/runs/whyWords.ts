@@ -1,7 +1,7 @@
 // A step of a decision trail in the language of the page. A sentence that the page has no words for is shown as the Host wrote it.
 import type { i18n as Words } from "i18next";
 
-import type { Fields, WhyStep } from "../../api/facts";
+import type { Fields, WhyStep } from "../../api/types";
 import { eventWords } from "../../lib/useEventWords";
 
 type Said = Pick<Words, "t" | "exists">;

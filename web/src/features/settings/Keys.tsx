@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
-import type { ApiKey } from "../../api/facts";
+import type { ApiKey } from "../../api/types";
 import * as queries from "../../api/queries";
 import { DeleteButton } from "../../components/DeleteButton";
 import { Row, Rows } from "../../components/List";

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
-import type { User } from "../../api/facts";
+import type { User } from "../../api/types";
 import { fieldMessage } from "../../api/problem";
 import { Button } from "../../components/Button";
 import { Dialog } from "../../components/Dialog";

@@ -5,7 +5,7 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
-import type { Role, User } from "../../api/facts";
+import type { Role, User } from "../../api/types";
 import * as queries from "../../api/queries";
 import { useMe } from "../../app/session";
 import { IconButton } from "../../components/Button";

@@ -1,5 +1,5 @@
 // The settings that act at once: which there are, how each is written, and what to send of what was changed.
-import type { Settings } from "../../api/facts";
+import type { Settings } from "../../api/types";
 
 export type Section = "retention" | "runs" | "workspace" | "logs";
 export type Tunable = {

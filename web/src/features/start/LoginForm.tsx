@@ -4,7 +4,7 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api, setToken } from "../../api/client";
-import type { Me } from "../../api/facts";
+import type { Me } from "../../api/types";
 import * as queries from "../../api/queries";
 import { Button } from "../../components/Button";
 import { Field, Input } from "../../components/Field";

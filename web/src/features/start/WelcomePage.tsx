@@ -5,7 +5,7 @@ import { Check, PartyPopper } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import type { Bot } from "../../api/facts";
+import type { Bot } from "../../api/types";
 import * as queries from "../../api/queries";
 import { useRights } from "../../app/session";
 import { Button, buttonClasses } from "../../components/Button";

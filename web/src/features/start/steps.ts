@@ -1,5 +1,5 @@
 // How far an operator is on the way to the first bot.
-import type { Bot, Model } from "../../api/facts";
+import type { Bot, Model } from "../../api/types";
 
 export type Step = "model" | "chat" | "platform" | "message";
 export const STEPS: Step[] = ["model", "chat", "platform", "message"];

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
-import type { McpServer } from "../../api/facts";
+import type { McpServer } from "../../api/types";
 import { fieldMessage } from "../../api/problem";
 import { Button } from "../../components/Button";
 import { Field, TextArea } from "../../components/Field";

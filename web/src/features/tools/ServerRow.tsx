@@ -5,7 +5,7 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
-import type { McpServer, McpStatus } from "../../api/facts";
+import type { McpServer, McpStatus } from "../../api/types";
 import { Button, IconButton } from "../../components/Button";
 import { DeleteButton } from "../../components/DeleteButton";
 import { ErrorNote } from "../../components/Notes";

@@ -1,7 +1,7 @@
 // What came of trying an MCP server: what it offers, or why it can't be reached.
 import { useTranslation } from "react-i18next";
 
-import type { McpStatus } from "../../api/facts";
+import type { McpStatus } from "../../api/types";
 import { ErrorNote } from "../../components/Notes";
 import { works } from "./server";
 

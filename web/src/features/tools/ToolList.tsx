@@ -1,7 +1,7 @@
 // The tools there are, by where they come from, each with what it takes.
 import { useTranslation } from "react-i18next";
 
-import type { Tool } from "../../api/facts";
+import type { Tool } from "../../api/types";
 import { Fold } from "../../components/Fold";
 import { Badge, Code } from "../../components/Surfaces";
 

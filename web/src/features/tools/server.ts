@@ -1,5 +1,5 @@
 // An MCP server while it is edited, and as the Host takes it.
-import type { McpServer, McpStatus } from "../../api/facts";
+import type { McpServer, McpStatus } from "../../api/types";
 
 export type ServerDraft = {
   name: string;

@@ -1,9 +1,9 @@
-// What the page reads of an answer (facts.ts) is what the Host's document says is answered. The compiler is the judge:
+// What the page reads of an answer (types.ts) is what the Host's document says is answered. The compiler is the judge:
 // `pnpm check` fails where a Host's answer would not fit. What the document leaves open (the data of results, figures by
 // name, manifests with defaults) can't be held against it here.
 import { expectTypeOf, it } from "vitest";
 
-import type * as facts from "../src/api/facts";
+import type * as facts from "../src/api/types";
 import type { components } from "../src/api/schema";
 
 type Answers = components["schemas"];

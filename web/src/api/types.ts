@@ -1,4 +1,4 @@
-// The shapes of what the Host answers, as far as the page reads them; tests/facts.test.ts holds them against its document.
+// The shapes of what the Host answers, as far as the page reads them; tests/types.test.ts holds them against its document.
 
 export type Text = Record<string, string>;
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
