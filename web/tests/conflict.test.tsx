@@ -1,5 +1,5 @@
 // Two people change the same thing: what differs, what becomes of it, and how the page asks.
-import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { QueryClient, QueryClientProvider, queryOptions } from "@tanstack/react-query";
 import { fireEvent, render, screen, waitFor } from "@testing-library/react";
 import type { ReactNode } from "react";
 import { describe, expect, it } from "vitest";
@@ -54,7 +54,7 @@ class Shelf {
 let taken: Thing | null;
 
 function Form({ shelf, mine }: { shelf: Shelf; mine: Partial<Thing> }) {
-  const query = { queryKey: ["thing"], queryFn: () => Promise.resolve(shelf.kept) };
+  const query = queryOptions({ queryKey: ["thing"], queryFn: () => Promise.resolve(shelf.kept) });
   const saving = useGuardedSave({ basis: BASE, query, bodyOf, put: shelf.put, stale: [], after: () => undefined });
   return (
     <>

@@ -12,9 +12,11 @@ import { asked, at, bodyOf, concerning, type Place, placeOf } from "../src/featu
 const FULL: Place = { scope: "thread", bot_id: "b", platform: "onebot11", chat: " group:5 ", thread_id: "t", actor_id: "7" };
 const known = (change: Partial<DefaultAgent>): DefaultAgent => ({
   default_id: "d", scope: "conversation", platform: null, bot_id: "b", chat: "group:5", thread_id: null, actor_id: null,
-  agent_id: "a1", agent_name: "Ann", agent_enabled: true, ...change,
+  agent_id: "a1", agent_name: "Ann", agent_enabled: true, bot_name: "Bot", created_at: 1, updated_at: 1, ...change,
 });
-const CHAT: Conversation = { conversation_id: "c", source: "onebot11", bot_id: "b", chat: "group:5", thread_id: null };
+const CHAT: Conversation = { conversation_id: "c", source: "onebot11", bot_id: "b", chat: "group:5", thread_id: null,
+  agent_id: null, created_at: 1, updated_at: 1, items: 1, workspace_id: "w",
+};
 
 describe("a place", () => {
   it("is sent with what its scope needs and nothing else", () => {

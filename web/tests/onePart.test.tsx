@@ -1,5 +1,5 @@
 // A switch that is turned while somebody else changes the same thing.
-import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { QueryClient, QueryClientProvider, queryOptions } from "@tanstack/react-query";
 import { fireEvent, render, screen } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 
@@ -22,7 +22,7 @@ class Shelf {
 }
 
 function Turn({ shelf }: { shelf: Shelf }) {
-  const query = { queryKey: ["thing"], queryFn: () => Promise.resolve(shelf.kept) };
+  const query = queryOptions({ queryKey: ["thing"], queryFn: () => Promise.resolve(shelf.kept) });
   const turning = useOnePart({ current: SEEN, query, part: () => "enabled", put: shelf.put, stale: [] });
   return (
     <>

@@ -10,7 +10,10 @@ import { took } from "../src/features/runs/comparing";
 import { type Step, stretch, timeline, zero } from "../src/features/runs/timeline";
 
 let sequence = 0;
-const event = (type: string, data: RunEvent["data"]): RunEvent => ({ sequence: ++sequence, type, data, source: "host", created_at: 1_794_798_494_556, artifact_refs: [] });
+const event = (type: string, data: RunEvent["data"]): RunEvent => ({ sequence: ++sequence, type, data, source: "host", created_at: 1_794_798_494_556, artifact_refs: [], run_id: "r", metadata: {}, first_sequence: null, last_sequence: null });
+
+const delivery = (state: "sent" | "failed", updated_at: number, reason: string | null = null) =>
+  ({ outbox_id: "o", kind: "message", state, surface: "platform", bot_id: null, text: null, reason, updated_at }) as const;
 
 const MODEL = event("model.called", { name: "m1", outcome: "answered", milliseconds: 1400, usage: { prompt_tokens: 29, completion_tokens: 65, cost_micros: 1200 } });
 const END = event("run.completed", { finish_reason: "stop" });
@@ -47,7 +50,7 @@ describe("a timeline", () => {
     const around = {
       event: { event_id: "e", event_type: "message.received", source: "qq", actor_name: "Ann", input_summary: "Hello", created_at: at - 10 },
       denials: [{ action: "call_tool", resource: "web.fetch", code: "unauthorized", created_at: at - 5 }],
-      deliveries: [{ outbox_id: "o", kind: "message", state: "failed", surface: "platform", attempts: 3, reason: "the platform is gone", created_at: at, updated_at: at + 5 }],
+      deliveries: [delivery("failed", at + 5, "the platform is gone")],
     };
     const steps = timeline([END, MODEL], around);
     expect(steps.map((step) => step.kind)).toEqual(["event", "model", "denial", "end", "delivery"]);
@@ -67,8 +70,7 @@ describe("a timeline", () => {
     const call = (type: string, name: string, began: number, milliseconds: number) => ({ ...event(type, { name, outcome: "answered", started_at: at(began), milliseconds }), created_at: at(950) });
     const end = { ...END, created_at: at(960) };
     const calls = [call("model.called", "m1", 10, 300), call("tool.called", "web.fetch", 310, 90), call("model.called", "m1", 400, 490)];
-    const delivery = { outbox_id: "o", kind: "message", state: "sent", surface: "platform", attempts: 1, created_at: at(900), updated_at: at(905) };
-    const run = { created_at: at(0), started_at: at(0), finished_at: at(961), deliveries: [delivery] };
+    const run = { created_at: at(0), started_at: at(0), finished_at: at(961), deliveries: [delivery("sent", at(905))] };
 
     const steps = timeline([written, ...calls, end], run);
 

@@ -7,7 +7,7 @@ export type Tab = { id: string; label: string; content: ReactNode };
 
 /** The tab that the address names, or the first where it names none of these. */
 export function useOpenTab(ids: string[]): string {
-  const { tab } = useSearch({ strict: false }) as { tab?: string };
+  const { tab } = useSearch({ strict: false });
   return ids.find((id) => id === tab) ?? ids[0] ?? "";
 }
 
@@ -18,7 +18,7 @@ export function Tabs({ tabs }: { tabs: Tab[] }) {
   useEffect(() => {
     list.current?.querySelector("[data-state=active]")?.scrollIntoView?.({ block: "nearest", inline: "nearest" });
   }, [open]);
-  const choose = (id: string) => void navigate({ to: ".", search: ((before: object) => ({ ...before, tab: id })) as never, replace: true });
+  const choose = (id: string) => void navigate({ to: ".", search: (before) => ({ ...before, tab: id }), replace: true });
   return (
     // by hand: a tab that only gets the focus, as after a question about unsaved changes, is not opened
     <Primitive.Root value={open} onValueChange={choose} activationMode="manual">

@@ -1,9 +1,10 @@
 // A change of what was seen: when somebody else changed it meanwhile, they are both told apart before anything is lost.
-import { type QueryKey, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 
 import type { Versioned } from "../api/client";
 import { Problem } from "../api/problem";
+import type { VersionedQuery } from "../api/queries";
 import { changedBy, type Difference, differences } from "./differences";
 import { useSave } from "./useSave";
 
@@ -14,7 +15,7 @@ type Guard<Thing, Body, Basis, Answered> = {
   /** What the change was made from; null when it is made anew, which nobody else can have changed. */
   basis: Basis;
   /** How it is read again. */
-  query: { queryKey: QueryKey; queryFn?: unknown } | null;
+  query: VersionedQuery<Thing> | null;
   /** How the thing is written. */
   bodyOf: (thing: Thing) => Body;
   put: (body: Body, over: Basis) => Promise<Answered>;
@@ -22,7 +23,7 @@ type Guard<Thing, Body, Basis, Answered> = {
   after: (answered: Answered) => void;
 };
 
-export const changedMeanwhile = (error: unknown): boolean => error instanceof Problem && error.status === 412;
+export const changedMeanwhile = (error: unknown): error is Problem => error instanceof Problem && error.status === 412;
 
 export function useGuardedSave<Thing, Body extends object, Basis extends Versioned<Thing> | null, Answered>(guard: Guard<Thing, Body, Basis, Answered>) {
   const { basis, query, bodyOf, put, stale, after } = guard;
@@ -37,7 +38,7 @@ export function useGuardedSave<Thing, Body extends object, Basis extends Version
       await saving.mutateAsync({ body, over });
     } catch (error) {
       if (!changedMeanwhile(error) || !over || !query) return setConflict(null); // `error` below has it
-      const theirs = await client.fetchQuery({ ...query, staleTime: 0 } as never) as Versioned<Thing>;
+      const theirs = await client.fetchQuery({ ...query, staleTime: 0 });
       setConflict({ over, theirs, mine: body, changes: differences(bodyOf(over.value), bodyOf(theirs.value)) });
     }
   };

@@ -1,17 +1,18 @@
 // A change of one part, such as a switch. What others changed of the rest stays theirs; if it was this part that they
 // changed, it is shown as it is now, and the person decides again.
-import { type QueryKey, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 
 import type { Versioned } from "../api/client";
-import { Problem } from "../api/problem";
+import type { Problem } from "../api/problem";
+import type { VersionedQuery } from "../api/queries";
 import { changedMeanwhile } from "./useGuardedSave";
 import { useSave } from "./useSave";
 
 type OnePart<Thing, Given, Answered> = {
   current: Versioned<Thing>;
   /** How it is read again. */
-  query: { queryKey: QueryKey; queryFn?: unknown };
+  query: VersionedQuery<Thing>;
   /** As the Host calls it. */
   part: (given: Given) => string;
   put: (given: Given, over: Versioned<Thing>) => Promise<Answered>;
@@ -27,8 +28,8 @@ export function useOnePart<Thing, Given, Answered>({ current, query, part, put, 
       return await put(given, current);
     } catch (error) {
       if (!changedMeanwhile(error)) throw error;
-      const theirs = (await client.fetchQuery({ ...query, staleTime: 0 } as never)) as Versioned<Thing>;
-      if (touched(error as Problem, part(given))) throw new Error(t("changed.part"));
+      const theirs = await client.fetchQuery({ ...query, staleTime: 0 });
+      if (touched(error, part(given))) throw new Error(t("changed.part"));
       return await put(given, theirs);
     }
   };

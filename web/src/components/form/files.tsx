@@ -26,9 +26,9 @@ function Files({ control, files, put, disabled }: Pick<ItemProps, "control" | "d
     mutationFn: async (file: File) => {
       const form = new FormData();
       form.append("file", file);
-      return upload<{ file_key?: string; file_id: string; name?: string }>("/api/v1/files", form);
+      return upload("/api/v1/files", form);
     },
-    onSuccess: (sent, file) => put([...files, { file_key: sent.file_key ?? sent.file_id, name: file.name }]),
+    onSuccess: (sent, file) => put([...files, { file_key: sent.file_id, name: file.name }]),
   });
   return (
     <div className="space-y-2">

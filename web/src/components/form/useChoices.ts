@@ -2,15 +2,16 @@
 import { useQuery } from "@tanstack/react-query";
 
 import * as queries from "../../api/queries";
+import type { Tool } from "../../api/types";
 import type { Choices } from "./controls";
 
 export function useChoices(): Choices {
   const models = useQuery(queries.models).data ?? [];
   const tools = useQuery(queries.tools).data ?? [];
-  const choice = (tool: { tool_name: string; description: string }) => ({
+  const choice = (tool: Tool) => ({
     value: tool.tool_name,
     label: tool.tool_name,
-    hint: tool.description,
+    hint: tool.description ?? undefined,
   });
   return { models, tools: tools.map(choice), knowledgeBases: [], skills: [] };
 }

@@ -6,7 +6,7 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api, changing, type Versioned } from "../../api/client";
-import type { Agent, Runner } from "../../api/types";
+import type { Agent, AgentBody, Runner } from "../../api/types";
 import { isGone } from "../../api/problem";
 import * as queries from "../../api/queries";
 import { Missing } from "../../app/Failures";
@@ -67,8 +67,8 @@ function Editor({ current, runners }: { current: Versioned<Agent>; runners: Runn
     basis,
     query: queries.agent(agent.agent_id),
     bodyOf: (each: Agent) => bodyOf(each, runners),
-    // the shapes of policies are the Host's own answer given back
-    put: (body, over) => answer(api.PUT("/api/v1/agents/{agent_id}", { params: { path: { agent_id: agent.agent_id }, header: changing(over) }, body: body as never })),
+    // the document types the policies of a response more loosely than those of a request
+    put: (body, over) => answer(api.PUT("/api/v1/agents/{agent_id}", { params: { path: { agent_id: agent.agent_id }, header: changing(over) }, body: body as AgentBody })),
     stale: ["agents"],
     after: () => setDraft(null),
   });

@@ -5,7 +5,6 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
-import type { Agent } from "../../api/types";
 import { fieldMessage } from "../../api/problem";
 import * as queries from "../../api/queries";
 import { Button, buttonClasses } from "../../components/Button";
@@ -29,7 +28,7 @@ export default function NewAgentPage() {
   const runner = runners.data?.find((each) => each.id === chosen) ?? runners.data?.find((each) => each.plugin.id === USUAL) ?? runners.data?.[0];
   const creating = useSave(
     () =>
-      answer<Agent>(
+      answer(
         api.POST("/api/v1/agents", {
           body: { name, runner_id: runner?.id ?? "", runner_config: newForm(runner?.config_schema ?? [], models) },
         }),

@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 
-import type { Runner, Selection } from "../../api/types";
+import type { ResourcePolicy, Runner } from "../../api/types";
 import * as queries from "../../api/queries";
 import { Field } from "../../components/Field";
 import type { Choices } from "../../components/form/controls";
@@ -30,8 +30,7 @@ export function ResourceFields({ draft, put, runner, choices, disabled }: Part &
   const { t } = useTranslation();
   const servers = useQuery(queries.mcpServers).data ?? [];
   const policy = draft.resource_policy;
-  const choose = (name: string, value: unknown) => put({ resource_policy: { ...policy, [name]: value } });
-  const selection = (name: string) => (policy[name] ?? []) as Selection;
+  const change = (changed: Partial<ResourcePolicy>) => put({ resource_policy: { ...policy, ...changed } });
   const offers = offered(choices);
   // a kind that nothing exists of is left out, unless some of it was chosen by name
   const kinds = kindsAsked(runner).filter((kind) => !!offers[kind]?.length || (Array.isArray(policy[kind]) && policy[kind].length > 0));
@@ -41,19 +40,19 @@ export function ResourceFields({ draft, put, runner, choices, disabled }: Part &
     <div className="space-y-6">
       <p className="text-sm text-quiet">{t(nothing ? "agents.resourcesNone" : "agents.resourcesText")}</p>
       {kinds.map((kind) => (
-        <SelectionField key={kind} id={`policy-${kind}`} label={t(`resource.${kind}`)} options={offers[kind] ?? []} value={selection(kind)} disabled={disabled} onChange={(value) => choose(kind, value)} />
+        <SelectionField key={kind} id={`policy-${kind}`} label={t(`resource.${kind}`)} options={offers[kind] ?? []} value={policy[kind] ?? []} disabled={disabled} onChange={(value) => change({ [kind]: value })} />
       ))}
       {kinds.includes("tools") && servers.length > 0 && (
-        <SelectionField id="policy-mcp" label={t("agents.servers")} options={servers.map((server) => ({ value: server.name, label: server.name }))} value={selection("mcp_servers")} disabled={disabled} onChange={(value) => choose("mcp_servers", value)} />
+        <SelectionField id="policy-mcp" label={t("agents.servers")} options={servers.map((server) => ({ value: server.name, label: server.name }))} value={policy.mcp_servers ?? []} disabled={disabled} onChange={(value) => change({ mcp_servers: value })} />
       )}
       {storage.length > 0 && (
         <Field label={t("agents.storage")} hint={t("agents.storageHint")}>
-          {(control) => <Toggles control={control} options={storage.map((area) => ({ value: area, label: t(`storage.${area}`) }))} value={(policy.storage as string[] | undefined) ?? []} disabled={disabled} onChange={(value) => choose("storage", value)} />}
+          {(control) => <Toggles control={control} options={storage.map((area) => ({ value: area, label: t(`storage.${area}`) }))} value={policy.storage ?? []} disabled={disabled} onChange={(value) => change({ storage: value })} />}
         </Field>
       )}
       {asksHistory(runner) && (
         <Field label={t("agents.otherHistory")} hint={t("agents.otherHistoryHint")} beside>
-          {(control) => <Switch id={control.id} checked={policy.cross_conversation_history === true} disabled={disabled} onChange={(value) => choose("cross_conversation_history", value)} />}
+          {(control) => <Switch id={control.id} checked={policy.cross_conversation_history === true} disabled={disabled} onChange={(value) => change({ cross_conversation_history: value })} />}
         </Field>
       )}
       {kinds.length > 0 && <SenderRules draft={draft} put={put} kinds={kinds} offers={offers} disabled={disabled} />}

@@ -67,10 +67,10 @@ function useKeeping(current: Versioned<Bot>) {
     part: () => "enabled",
     put: (enabled: boolean, over) => {
       const { bot_id, name, adapter, adapter_config } = over.value;
-      return answer<Bot>(
+      return answer(
         api.PUT("/api/v1/bots/{bot_id}", {
           params: { path: { bot_id }, header: changing(over) },
-          body: { name, adapter, adapter_config: adapter_config as never, enabled },
+          body: { name, adapter, adapter_config, enabled },
         }),
       );
     },

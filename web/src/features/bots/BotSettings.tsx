@@ -31,13 +31,14 @@ export function BotSettings({ current, adapter }: { current: Versioned<Bot>; ada
   const basis = useBasis(current, typed !== null);
   const bot = basis.value;
   const draft = typed ?? { name: bot.name, adapter_config: bot.adapter_config };
+  const items = adapter.config ?? [];
   const path = { bot_id: bot.bot_id };
-  const bodyOf = ({ name, adapter_config, enabled }: Draft & Pick<Bot, "enabled">) => ({ name, adapter: bot.adapter, enabled, adapter_config: ofForm(adapter.config, adapter_config) });
+  const bodyOf = ({ name, adapter_config, enabled }: Draft & Pick<Bot, "enabled">) => ({ name, adapter: bot.adapter, enabled, adapter_config: ofForm(items, adapter_config) });
   const saving = useGuardedSave({
     basis,
     query: queries.bot(bot.bot_id),
     bodyOf,
-    put: (body, over) => answer(api.PUT("/api/v1/bots/{bot_id}", { params: { path, header: changing(over) }, body: body as never })),
+    put: (body, over) => answer(api.PUT("/api/v1/bots/{bot_id}", { params: { path, header: changing(over) }, body })),
     stale: ["bots"],
     after: () => begin(),
   });
@@ -45,7 +46,7 @@ export function BotSettings({ current, adapter }: { current: Versioned<Bot>; ada
     setTyped(null);
     setTimes(times + 1); // controls that keep their own text begin anew
   };
-  const messages = Object.fromEntries(adapter.config.map((item) => [item.name, fieldMessage(saving.error, `adapter_config.${item.name}`)]));
+  const messages = Object.fromEntries(items.map((item) => [item.name, fieldMessage(saving.error, `adapter_config.${item.name}`)]));
   return (
     <Card>
       <form
@@ -61,7 +62,7 @@ export function BotSettings({ current, adapter }: { current: Versioned<Bot>; ada
           {(control) => <Input {...control} required value={draft.name} disabled={!edit} onChange={(event) => setTyped({ ...draft, name: event.target.value })} />}
         </Field>
         <SchemaForm
-          items={adapter.config}
+          items={items}
           values={draft.adapter_config}
           onChange={(adapter_config) => setTyped({ ...draft, adapter_config })}
           choices={NO_CHOICES}
@@ -69,8 +70,8 @@ export function BotSettings({ current, adapter }: { current: Versioned<Bot>; ada
           secretsSet={bot.secrets_set}
           disabled={!edit}
         />
-        <ErrorNote error={saving.error} items={adapter.config} />
-        <ConflictNote name={bot.name} conflict={saving.conflict} busy={saving.isPending} items={adapter.config} onTheirs={() => { begin(); saving.forget(); }} onMine={saving.keepMine} />
+        <ErrorNote error={saving.error} items={items} />
+        <ConflictNote name={bot.name} conflict={saving.conflict} busy={saving.isPending} items={items} onTheirs={() => { begin(); saving.forget(); }} onMine={saving.keepMine} />
         {edit ? (
           <div className="flex items-center gap-2">
             <Button type="submit" weight="primary" busy={saving.isPending} disabled={!typed}>{t("common.save")}</Button>

@@ -21,7 +21,7 @@ import { asked, at, bodyOf, concerning, nameOf, type Place, placeOf, type Scope,
 const STALE = ["defaultAgents"];
 const removal = (default_id: string) => answer(api.DELETE("/api/v1/default-agents/{default_id}", { params: { path: { default_id } } }));
 const setting = (place: Place, agent_id: string, replaces = "") =>
-  answer<DefaultAgent>(api.PUT("/api/v1/default-agents", { body: { ...bodyOf(place), agent_id, replaces } as never }));
+  answer(api.PUT("/api/v1/default-agents", { body: { ...bodyOf(place), agent_id, replaces } }));
 
 export function DefaultAgents({ bot }: { bot: Bot }) {
   const { t } = useTranslation();

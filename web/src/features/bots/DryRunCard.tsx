@@ -21,10 +21,10 @@ export function DryRunCard({ botId, routes, events }: { botId: string; routes: R
   const [sample, setSample] = useState(SAMPLE);
   const trying = useMutation({
     mutationFn: () =>
-      answer<DryRun>(
+      answer(
         api.POST("/api/v1/bots/{bot_id}/routes/dry-run", {
           params: { path: { bot_id: botId } },
-          body: { event: eventOf(sample), ...(routes && { routes }) } as never,
+          body: { event: eventOf(sample), ...(routes && { routes }) },
         }),
       ),
   });

@@ -5,7 +5,7 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
-import type { Adapter, Bot, Fields } from "../../api/types";
+import type { Adapter, Fields } from "../../api/types";
 import { fieldMessage } from "../../api/problem";
 import * as queries from "../../api/queries";
 import { Button } from "../../components/Button";
@@ -49,15 +49,16 @@ export default function NewBotPage() {
 function Form({ adapter, onBack }: { adapter: Adapter; onBack: () => void }) {
   const { t, i18n } = useTranslation();
   const navigate = useNavigate();
+  const items = adapter.config ?? [];
   const [name, setName] = useState(worded(adapter.label, i18n.language));
-  const [config, setConfig] = useState<Fields>(() => prefilled(adapter.config, {}));
+  const [config, setConfig] = useState<Fields>(() => prefilled(items, {}));
   const [begun] = useState({ name, config });
   const creating = useSave(
-    () => answer<Bot>(api.POST("/api/v1/bots", { body: { name, adapter: adapter.name, adapter_config: config as never, enabled: true } })),
+    () => answer(api.POST("/api/v1/bots", { body: { name, adapter: adapter.name, adapter_config: config, enabled: true } })),
     ["bots"],
     (bot) => void navigate({ to: "/bots/$botId", params: { botId: bot.bot_id }, ignoreBlocker: true }),
   );
-  const messages = Object.fromEntries(adapter.config.map((item) => [item.name, fieldMessage(creating.error, `adapter_config.${item.name}`)]));
+  const messages = Object.fromEntries(items.map((item) => [item.name, fieldMessage(creating.error, `adapter_config.${item.name}`)]));
   return (
     <Card>
       <form
@@ -71,8 +72,8 @@ function Form({ adapter, onBack }: { adapter: Adapter; onBack: () => void }) {
         <Field label={t("common.name")} required error={fieldMessage(creating.error, "name")}>
           {(control) => <Input {...control} required value={name} onChange={(event) => setName(event.target.value)} />}
         </Field>
-        <SchemaForm items={adapter.config} values={config} onChange={setConfig} choices={NO_CHOICES} messages={messages} />
-        <ErrorNote error={creating.error} items={adapter.config} />
+        <SchemaForm items={items} values={config} onChange={setConfig} choices={NO_CHOICES} messages={messages} />
+        <ErrorNote error={creating.error} items={items} />
         <div className="flex gap-2">
           <Button type="submit" weight="primary" busy={creating.isPending}>{t("bots.connect")}</Button>
           <Button weight="quiet" onClick={onBack}>{t("common.back")}</Button>

@@ -41,7 +41,15 @@ function Editor({ botId, adapter, current }: { botId: string; adapter: Adapter; 
     basis,
     query: queries.routes(botId),
     bodyOf: ({ items }: Page<Route>) => ({ items: sent(drafted(items)) }),
-    put: (body, over) => answer(api.PUT("/api/v1/bots/{bot_id}/routes", { params: { path: { bot_id: botId }, header: changing(over) }, body: body as never })),
+    put: ({ items }, over) =>
+      answer(
+        api.PUT("/api/v1/bots/{bot_id}/routes", {
+          params: { path: { bot_id: botId }, header: changing(over) },
+          body: items,
+          // the Host takes the list as it answers it too, which its document does not say
+          bodySerializer: (items) => JSON.stringify({ items }),
+        }),
+      ),
     stale: ["routes"],
     after: () => setDraft(null),
   });

@@ -23,7 +23,7 @@ export function Behind({ run }: { run: Run }) {
   ];
   return (
     <Fold title={<span className="text-xs tabular-nums">{parts.filter(Boolean).join(" · ")}</span>}>
-      <Detail runId={run.run_id} error={typeof run.error === "string" ? run.error : run.error?.message ?? null} />
+      <Detail runId={run.run_id} error={run.error} />
     </Fold>
   );
 }

@@ -23,7 +23,7 @@ export default function ChatPage() {
   const { operate } = useRights();
   const agents = useQuery(queries.agents);
   const { agentId } = useParams({ strict: false });
-  const { session } = useSearch({ strict: false }) as { session?: string };
+  const { session } = useSearch({ strict: false });
   usePageTitle(t("nav.chat"));
   if (agents.isPending) return <div className="p-8"><Loading /></div>;
   if (agents.error) return <div className="p-8"><ErrorNote error={agents.error} /></div>;

@@ -14,9 +14,9 @@ export function useUploads() {
     mutationFn: ({ file }: { id: string; file: File }) => {
       const form = new FormData();
       form.append("file", file);
-      return upload<FileRef>("/api/v1/files", form);
+      return upload("/api/v1/files", form);
     },
-    onSuccess: ({ artifact_id, name, mime_type }, { id }) => put(id, { sent: { artifact_id, name, mime_type } }),
+    onSuccess: ({ artifact_id, name, mime_type }, { id, file }) => put(id, { sent: { artifact_id, name: name ?? file.name, mime_type } }),
     onError: (error, { id }) => put(id, { error }),
   });
   const add = (files: Iterable<File>) => {

@@ -21,8 +21,8 @@ export function AddModel({ provider, kind, taken }: { provider: Provider; kind: 
   const known = kind?.models.find((each) => each.name === name);
   const adding = useSave(
     () =>
-      answer<Model>(
-        api.POST("/api/v1/models", { body: { provider_id: provider.provider_id, name, type: (type || known?.type || "llm") as Model["type"], parameters: {} } }),
+      answer(
+        api.POST("/api/v1/models", { body: { provider_id: provider.provider_id, name, type: type || known?.type || "llm", parameters: {} } }),
       ),
     ["models", "agents", "info"],
     () => setName(""),

@@ -35,10 +35,9 @@ function Form({ opened, onTheirs, onDone }: { opened: Versioned<Budget> | null; 
     basis: opened,
     query: budget ? queries.budget(budget.budget_id) : null,
     bodyOf: (each: Budget) => bodyOf(draftOf(each)),
-    put: (wanted, over) => {
-      const body = wanted as never;
-      if (!over) return answer<Budget>(api.POST("/api/v1/budgets", { body }));
-      return answer<Budget>(api.PUT("/api/v1/budgets/{budget_id}", { params: { path: { budget_id: over.value.budget_id }, header: changing(over) }, body }));
+    put: (body, over) => {
+      if (!over) return answer(api.POST("/api/v1/budgets", { body }));
+      return answer(api.PUT("/api/v1/budgets/{budget_id}", { params: { path: { budget_id: over.value.budget_id }, header: changing(over) }, body }));
     },
     stale: ["budgets"],
     after: onDone,
@@ -59,14 +58,14 @@ function Form({ opened, onTheirs, onDone }: { opened: Versioned<Budget> | null; 
       <div className="grid gap-5 sm:grid-cols-2">
         <Field label={t("budgets.scope")} error={wrong("scope")}>
           {(control) => (
-            <Select {...control} value={draft.scope} onChange={(event) => put({ scope: event.target.value, target: "" })}>
+            <Select {...control} value={draft.scope} onChange={(event) => put({ scope: event.target.value as Budget["scope"], target: "" })}>
               {SCOPES.map((scope) => <option key={scope} value={scope}>{t(`budgetScope.${scope}`)}</option>)}
             </Select>
           )}
         </Field>
         <Field label={t("budgets.period")} error={wrong("period")}>
           {(control) => (
-            <Select {...control} value={draft.period} onChange={(event) => put({ period: event.target.value })}>
+            <Select {...control} value={draft.period} onChange={(event) => put({ period: event.target.value as Budget["period"] })}>
               {["day", "total"].map((period) => <option key={period} value={period}>{t(`budgetPeriod.${period}`)}</option>)}
             </Select>
           )}

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api, changing, type Versioned } from "../../api/client";
-import type { FormItem, Model } from "../../api/types";
+import type { FormItem, Model, ModelBody } from "../../api/types";
 import { fieldMessage } from "../../api/problem";
 import * as queries from "../../api/queries";
 import { Button } from "../../components/Button";
@@ -43,7 +43,7 @@ function ModelForm({ opened, onTheirs, onDone }: { opened: Versioned<Model>; onT
     basis: opened,
     query: queries.model(model_id),
     bodyOf,
-    put: (body, over) => answer(api.PUT("/api/v1/models/{model_id}", { params: { path: { model_id }, header: changing(over) }, body: body as never })),
+    put: (body, over) => answer(api.PUT("/api/v1/models/{model_id}", { params: { path: { model_id }, header: changing(over) }, body: body as ModelBody })),
     stale: ["models", "agents", "info"],
     after: onDone,
   });
@@ -86,7 +86,7 @@ function ModelForm({ opened, onTheirs, onDone }: { opened: Versioned<Model>; onT
   );
 }
 
-const PARAMETERS: FormItem = { name: "parameters", label: {}, description: null, type: "json", required: false, default: null, options: null, show_if: null, display: false };
+const PARAMETERS: FormItem = { name: "parameters", label: {}, type: "json" };
 
 function Prices({ prices, onChange, error }: { prices: PriceTexts; onChange: (prices: PriceTexts) => void; error: unknown }) {
   const { t } = useTranslation();

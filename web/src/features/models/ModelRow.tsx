@@ -5,7 +5,7 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
-import type { Model, ModelTest } from "../../api/types";
+import type { Model } from "../../api/types";
 import { useRights } from "../../app/session";
 import { Button, IconButton } from "../../components/Button";
 import { DeleteButton } from "../../components/DeleteButton";
@@ -19,7 +19,7 @@ export function ModelRow({ model, fixed, currency }: { model: Model; fixed: bool
   const { edit, operate } = useRights();
   const [editing, setEditing] = useState(false);
   const path = { params: { path: { model_id: model.model_id } } };
-  const testing = useMutation({ mutationFn: () => answer<ModelTest>(api.POST("/api/v1/models/{model_id}/test", path)) });
+  const testing = useMutation({ mutationFn: () => answer(api.POST("/api/v1/models/{model_id}/test", path)) });
   const facts = [
     ...(model.context_window ? [t("models.window", { tokens: figure(model.context_window, i18n.language) })] : []),
     ...model.abilities.map((each) => t(`ability.${each}`)),

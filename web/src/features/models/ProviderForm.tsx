@@ -4,7 +4,7 @@ import { useId, useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api, changing, type Versioned, versioned } from "../../api/client";
-import type { Model, ModelKind, Provider } from "../../api/types";
+import type { ModelKind, Provider } from "../../api/types";
 import { fieldMessage } from "../../api/problem";
 import * as queries from "../../api/queries";
 import { Button } from "../../components/Button";
@@ -45,10 +45,10 @@ function Form({ opened, onTheirs, onDone }: { opened: Versioned<Provider> | null
     bodyOf: (each: Provider) => bodyOf(each),
     put: async (body, over) => {
       const path = over && { params: { path: { provider_id: over.value.provider_id }, header: changing(over) } };
-      const kept = await versioned<Provider>(path ? api.PUT("/api/v1/model-providers/{provider_id}", { ...path, body }) : api.POST("/api/v1/model-providers", { body }));
+      const kept = await versioned(path ? api.PUT("/api/v1/model-providers/{provider_id}", { ...path, body }) : api.POST("/api/v1/model-providers", { body }));
       setMade(kept); // what is refused now is the model: the provider is there and not made twice
       const { provider_id } = kept.value;
-      if (model) await answer<Model>(api.POST("/api/v1/models", { body: { provider_id, name: model, type: "llm", parameters: {} } }));
+      if (model) await answer(api.POST("/api/v1/models", { body: { provider_id, name: model, type: "llm", parameters: {} } }));
       return kept.value;
     },
     stale: ["providers", "models", "agents", "info"],

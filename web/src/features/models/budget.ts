@@ -1,7 +1,7 @@
 // A budget while it is edited. Money is written as people write it, and kept in millionths.
-import type { Budget, BudgetUse } from "../../api/types";
+import type { Budget, BudgetBody, BudgetUse } from "../../api/types";
 
-export type BudgetDraft = { name: string; scope: string; target: string; period: string; tokens: string; money: string; enabled: boolean };
+export type BudgetDraft = { name: string; scope: Budget["scope"]; target: string; period: Budget["period"]; tokens: string; money: string; enabled: boolean };
 
 export const FRESH: BudgetDraft = { name: "", scope: "sender", target: "", period: "day", tokens: "", money: "", enabled: true };
 
@@ -10,7 +10,7 @@ export function draftOf(budget: Budget): BudgetDraft {
   return { name, scope, target, period, enabled, tokens: budget.tokens === null ? "" : String(budget.tokens), money: budget.cost_micros === null ? "" : String(budget.cost_micros / 1_000_000) };
 }
 
-export function bodyOf(draft: BudgetDraft): Record<string, unknown> {
+export function bodyOf(draft: BudgetDraft): BudgetBody {
   const { name, scope, period, enabled } = draft;
   return {
     name, scope, period, enabled,

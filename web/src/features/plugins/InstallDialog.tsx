@@ -21,12 +21,12 @@ type Given = { source: string; file: File | null; granted: string[] | null };
 const NOTHING: Given = { source: "", file: null, granted: null };
 
 function install({ source, file, granted }: Given, upgrade?: string): Promise<Plugin> {
-  if (!file) return answer<Plugin>(api.POST("/api/v1/plugins/install", { body: { source, granted, upgrade } as never }));
+  if (!file) return answer(api.POST("/api/v1/plugins/install", { body: { source, granted, upgrade } }));
   const form = new FormData();
   form.append("file", file);
   if (granted) form.append("granted", JSON.stringify(granted));
   if (upgrade) form.append("upgrade", upgrade);
-  return upload<Plugin>("/api/v1/plugins/install", form);
+  return upload("/api/v1/plugins/install", form);
 }
 
 /** `upgrade` is the plugin that a new version is to take the place of; nothing else is then taken. */

@@ -46,7 +46,7 @@ function Change({ plugin, onDone }: { plugin: Plugin; onDone: () => void }) {
   const [granted, setGranted] = useState(() => namesOf(plugin.permissions.granted).filter((name) => namesOf(plugin.permissions.asked).includes(name)));
   const [author = "", name = ""] = plugin.id.split("/");
   const saving = useSave(
-    () => answer<Plugin>(api.PUT("/api/v1/plugins/{author}/{name}", { params: { path: { author, name } }, body: { granted } })),
+    () => answer(api.PUT("/api/v1/plugins/{author}/{name}", { params: { path: { author, name } }, body: { granted } })),
     STALE,
     onDone,
   );

@@ -54,7 +54,7 @@ function Side({ title, side, beside }: { title: string; side: RunSide; beside?: 
       <div className="flex-1 space-y-3 p-4">
         {side.texts.map((text, index) => <Markdown key={index} text={text} />)}
         {side.texts.length === 0 && <p className="text-sm text-quiet">{t(side.finished_at === null ? "runs.stillRunning" : "runs.saidNothing")}</p>}
-        {side.error && <ErrorNote error={new Error(typeof side.error === "string" ? side.error : side.error.message ?? "")} />}
+        {side.error && <ErrorNote error={new Error(side.error)} />}
       </div>
     </section>
   );

@@ -4,7 +4,7 @@ import { Pause, Play, RotateCcw } from "lucide-react";
 import { useEffect, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import type { Run } from "../../api/types";
+import type { Run, RunDetail } from "../../api/types";
 import * as queries from "../../api/queries";
 import { Button, IconButton } from "../../components/Button";
 import { Select } from "../../components/Field";
@@ -19,7 +19,7 @@ import { type Beat, beats, duration, shownBy } from "./replaying";
 const SPEEDS = [0.5, 1, 2, 4];
 const NO_RUNS = new Map<string, Run>();
 
-export function Replay({ run }: { run: Run }) {
+export function Replay({ run }: { run: RunDetail }) {
   const replay = useQuery(queries.replay(run.run_id));
   const film = useMemo(() => beats(replay.data?.frames ?? []), [replay.data]);
   if (replay.error) return <ErrorNote error={replay.error} />;

@@ -22,7 +22,7 @@ export function Rerun({ run, open, onClose }: { run: Run; open: boolean; onClose
   const [effects, setEffects] = useState(false);
   const body = { allow_effects: effects, ...(agentId && { agent_id: agentId }) };
   const rerunning = useSave(
-    () => answer<Run>(api.POST("/api/v1/runs/{run_id}/rerun", { params: { path: { run_id: run.run_id } }, body })),
+    () => answer(api.POST("/api/v1/runs/{run_id}/rerun", { params: { path: { run_id: run.run_id } }, body })),
     ["runs"],
     (made) => {
       onClose();

@@ -25,7 +25,7 @@ export function RunFilters({ search, sender, put, clear }: {
   return (
     <div role="search" aria-label={t("runs.filters")} className="mb-4 flex flex-wrap items-center gap-2">
       <Words value={search.q ?? ""} onChange={(q) => put({ q: q || undefined })} />
-      <Choice label={t("runs.status")} any={t("runs.anyStatus")} value={search.status} onChange={(status) => put({ status })}>
+      <Choice label={t("runs.status")} any={t("runs.anyStatus")} value={search.status} onChange={(status) => put({ status: STATUSES.find((each) => each === status) })}>
         {STATUSES.map((status) => <option key={status} value={status}>{t(`state.${status}`)}</option>)}
       </Choice>
       <Choice label={t("runs.agent")} any={t("runs.anyAgent")} value={search.agent} onChange={(agent) => put({ agent })}>
@@ -41,7 +41,7 @@ export function RunFilters({ search, sender, put, clear }: {
       {search.actor && (
         <Chip label={sender ? t("runs.sender", { name: sender }) : t("runs.oneSender")} onRemove={() => put({ actor: undefined })} />
       )}
-      <Choice label={t("runs.time")} any={t("runs.anyTime")} value={search.within} onChange={(within) => put({ within: within as RunSearch["within"] })}>
+      <Choice label={t("runs.time")} any={t("runs.anyTime")} value={search.within} onChange={(within) => put({ within: WITHIN.find((each) => each === within) })}>
         {WITHIN.map((within) => <option key={within} value={within}>{t(`within.${within}`)}</option>)}
       </Choice>
       {isFiltered(search) && (

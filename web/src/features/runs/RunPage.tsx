@@ -5,7 +5,7 @@ import { ArrowLeft } from "lucide-react";
 import { useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import type { Run } from "../../api/types";
+import type { RunDetail } from "../../api/types";
 import { isGone } from "../../api/problem";
 import * as queries from "../../api/queries";
 import { Missing } from "../../app/Failures";
@@ -38,7 +38,7 @@ export default function RunPage() {
   return <Shown key={runId} run={run.data} />;
 }
 
-function Shown({ run }: { run: Run }) {
+function Shown({ run }: { run: RunDetail }) {
   const { t } = useTranslation();
   const { operate } = useRights();
   const names = useNames();
@@ -62,7 +62,7 @@ function Shown({ run }: { run: Run }) {
     >
       <div className="space-y-5">
         <Figures run={run} />
-        {run.error && <ErrorNote error={new Error(typeof run.error === "string" ? run.error : run.error.message ?? run.status_reason ?? "")} />}
+        {run.error && <ErrorNote error={new Error(run.error)} />}
         <Relatives run={run} />
         <Views run={run} names={names} />
       </div>
@@ -71,7 +71,7 @@ function Shown({ run }: { run: Run }) {
   );
 }
 
-function Views({ run, names }: { run: Run; names: Map<string, string> }) {
+function Views({ run, names }: { run: RunDetail; names: Map<string, string> }) {
   const { t, i18n } = useTranslation();
   const { readModelCalls } = useRights();
   const events = useQuery(queries.runEvents(run.run_id));
@@ -94,12 +94,16 @@ function useNames(): Map<string, string> {
   const models = useQuery(queries.models).data;
   const bots = useQuery(queries.bots).data;
   return useMemo(() => {
-    const pairs = [agents?.map((each) => [each.agent_id, each.name]), models?.map((each) => [each.model_id, each.name]), bots?.map((each) => [each.bot_id, each.name])];
-    return new Map(pairs.flatMap((each) => (each ?? []) as [string, string][]));
+    const named = [
+      ...(agents ?? []).map((each) => [each.agent_id, each.name] as const),
+      ...(models ?? []).map((each) => [each.model_id, each.name] as const),
+      ...(bots ?? []).map((each) => [each.bot_id, each.name] as const),
+    ];
+    return new Map(named);
   }, [agents, models, bots]);
 }
 
-function Origin({ run, names }: { run: Run; names: Map<string, string> }) {
+function Origin({ run, names }: { run: RunDetail; names: Map<string, string> }) {
   const { t, i18n } = useTranslation();
   const person = run.event?.actor_name || run.actor_name || run.event?.actor_id;
   const sender = ofSender(run);
@@ -115,7 +119,7 @@ function Origin({ run, names }: { run: Run; names: Map<string, string> }) {
   );
 }
 
-function Relatives({ run }: { run: Run }) {
+function Relatives({ run }: { run: RunDetail }) {
   const { t } = useTranslation();
   const reruns = run.reruns ?? [];
   const link = (runId: string, words: string) => <Link key={runId} to="/runs/$runId" params={{ runId }} search={{}} className="text-accent underline underline-offset-2">{words}</Link>;
@@ -129,7 +133,7 @@ function Relatives({ run }: { run: Run }) {
   );
 }
 
-function Figures({ run }: { run: Run }) {
+function Figures({ run }: { run: RunDetail }) {
   const { t, i18n } = useTranslation();
   const { usage } = run;
   const spent = took(run);

@@ -11,7 +11,7 @@ export function beats(frames: Replay["frames"]): Beat[] {
   let offset = 0;
   return frames.map((frame, index) => {
     const before = frames[index - 1];
-    offset += before ? Math.min(LONGEST_PAUSE, Math.max(0, frame.at - before.at)) : 0;
+    offset += before ? Math.min(LONGEST_PAUSE, Math.max(0, Number(frame.at) - Number(before.at))) : 0;
     return { frame: { ...frame, seq: index + 1 } as Frame, offset };
   });
 }

@@ -1,16 +1,16 @@
 // The filters of the list as its address has them, and what is asked of the Host for them. Knows no screen.
-import type { Run } from "../../api/types";
+import type { EventRecord, RunDetail, RunStatus } from "../../api/types";
 import type { RunFilter } from "../../api/queries";
 
 const SPANS = { hour: 3_600_000, day: 86_400_000, week: 604_800_000, month: 2_678_400_000 };
 const MINUTE = 60_000;
 
 export type Within = keyof typeof SPANS;
-export type RunSearch = { status?: string; agent?: string; bot?: string; conversation?: string; actor?: string; within?: Within; q?: string };
+export type RunSearch = { status?: RunStatus; agent?: string; bot?: string; conversation?: string; actor?: string; within?: Within; q?: string };
 
 /** In place of a bot: runs of the web chat and the API. */
 export const DIRECT = "direct";
-export const STATUSES = ["queued", "running", "waiting_approval", "completed", "failed", "cancelled", "timeout"];
+export const STATUSES: RunStatus[] = ["queued", "running", "waiting_approval", "completed", "failed", "cancelled", "timeout"];
 export const WITHIN = Object.keys(SPANS) as Within[];
 
 /** Whatever somebody wrote into the address: what is no filter is left out. */
@@ -36,7 +36,7 @@ export function filterOf(search: RunSearch, now: number): RunFilter {
 }
 
 /** The runs of exactly this run's sender: an id belongs to the bot that it came by. Nothing where the sender is not known. */
-export function ofSender(run: Pick<Run, "bot_id" | "event">): RunSearch | null {
+export function ofSender(run: Pick<RunDetail, "bot_id"> & { event: Pick<EventRecord, "actor_id"> | null }): RunSearch | null {
   const actor = run.event?.actor_id;
   return actor ? { actor, bot: run.bot_id ?? DIRECT } : null;
 }

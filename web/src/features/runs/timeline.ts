@@ -1,5 +1,5 @@
 // A run's records as steps that a person reads: what happened, how long it took, what it cost. Knows no screen.
-import type { Delivery, Denial, Run, RunEvent, Usage } from "../../api/types";
+import type { Delivery, Denial, EventRecord, RunDetail, RunEvent, Usage } from "../../api/types";
 
 export type StepKind =
   | "event" | "model" | "tool" | "message" | "state" | "artifact" | "action" | "approval" | "steering" | "denial" | "delivery" | "end"
@@ -30,7 +30,13 @@ export type Step = {
   /** Everything that was recorded, for those who want to look. */
   detail: unknown;
 };
-type Around = Partial<Pick<Run, "event" | "deliveries" | "denials" | "created_at" | "started_at" | "finished_at">>;
+type Delivered = Pick<Delivery, "outbox_id" | "kind" | "state" | "surface" | "bot_id" | "text" | "reason" | "updated_at">;
+type Denied = Pick<Denial, "action" | "resource" | "code" | "created_at">;
+type Around = Partial<Pick<RunDetail, "created_at" | "started_at" | "finished_at">> & {
+  event?: Pick<EventRecord, "event_id" | "event_type" | "input_summary" | "created_at"> | null;
+  deliveries?: Delivered[];
+  denials?: Denied[];
+};
 
 const BRIEF = 200;
 const FINE = ["", "answered", "done", "completed", "ok", "allowed"];
@@ -74,7 +80,7 @@ function said(event: RunEvent): Step {
 function kept(event: RunEvent): Step {
   const { data } = event;
   const name = str(data.name) || str(data.artifact_type);
-  const named = event.artifact_refs.map((ref) => ({ artifact_id: ref.artifact_id, name: ref.name || name }));
+  const named = event.artifact_refs.map((ref) => ({ artifact_id: str(ref.artifact_id), name: str(ref.name) || name }));
   const own = str(data.artifact_id);
   return base(event, "artifact", name, { files: named.length || !own ? named : [{ artifact_id: own, name: name || own }] });
 }
@@ -149,16 +155,16 @@ function withTimes(told: Step[], counted: Step[]): Step[] {
   return [...steps, ...left];
 }
 
-function delivered(delivery: Delivery): Step {
+function delivered(delivery: Delivered): Step {
   const failed = delivery.state === "failed" || delivery.state === "expired";
   // a reply stands above already, as the message that it is
   const text = delivery.reason || (delivery.kind === "message" ? "" : delivery.text ?? "");
   return { key: delivery.outbox_id, kind: "delivery", name: delivery.bot_id || delivery.surface, text, at: delivery.updated_at, failed, state: delivery.state, detail: delivery };
 }
 
-function denied(denial: Denial, index: number): Step {
+function denied(denial: Denied, index: number): Step {
   const name = [denial.action, denial.resource].filter(Boolean).join(" ");
-  return { key: `denial ${index}`, kind: "denial", name, text: denial.code ?? "", at: denial.created_at, failed: true, detail: denial };
+  return { key: `denial ${index}`, kind: "denial", name, text: denial.code, at: denial.created_at, failed: true, detail: denial };
 }
 
 function begin({ event }: Around): Step[] {

@@ -3,7 +3,6 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api, setToken } from "../../api/client";
-import type { Me } from "../../api/types";
 import { useMe } from "../../app/session";
 import { Button } from "../../components/Button";
 import { Field, Input } from "../../components/Field";
@@ -19,7 +18,7 @@ export function Account() {
   const [password, setPassword] = useState("");
   const [current, setCurrent] = useState("");
   const saving = useSave(
-    () => answer<Me>(api.PUT("/api/v1/auth/me", { body: { name, current_password: current, ...(password && { password }) } })),
+    () => answer(api.PUT("/api/v1/auth/me", { body: { name, current_password: current, ...(password && { password }) } })),
     ["me"],
     (changed) => {
       setToken(changed.csrf_token);

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
-import type { Role, User } from "../../api/types";
+import type { Role } from "../../api/types";
 import { fieldMessage } from "../../api/problem";
 import { useMe } from "../../app/session";
 import { Button } from "../../components/Button";
@@ -20,7 +20,7 @@ export function AddPerson() {
   const { t } = useTranslation();
   const roles = manageable(useMe()?.role);
   const [draft, setDraft] = useState(NOBODY);
-  const adding = useSave(() => answer<User>(api.POST("/api/v1/users", { body: draft })), ["users"], () => setDraft(NOBODY));
+  const adding = useSave(() => answer(api.POST("/api/v1/users", { body: draft })), ["users"], () => setDraft(NOBODY));
   const put = (name: "email" | "name" | "password") => (event: React.ChangeEvent<HTMLInputElement>) => setDraft({ ...draft, [name]: event.target.value });
   return (
     <Card title={t("settings.addPerson")}>

@@ -4,7 +4,6 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
-import type { ApiKey } from "../../api/types";
 import { fieldMessage } from "../../api/problem";
 import { Button } from "../../components/Button";
 import { Field, Input, Select } from "../../components/Field";
@@ -21,7 +20,7 @@ export function MakeKey() {
   const [name, setName] = useState("");
   const [scope, setScope] = useState<(typeof SCOPES)[number]>("chat");
   const [days, setDays] = useState(0);
-  const making = useSave(() => answer<ApiKey>(api.POST("/api/v1/api-keys", { body: { name, scope, expires_in_days: days || null } })), ["keys"], () => setName(""));
+  const making = useSave(() => answer(api.POST("/api/v1/api-keys", { body: { name, scope, expires_in_days: days || null } })), ["keys"], () => setName(""));
   return (
     <Card title={t("settings.makeKey")}>
       <form

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api, changing, type Versioned } from "../../api/client";
-import type { Settings } from "../../api/types";
+import type { Settings, SettingsBody } from "../../api/types";
 import { fieldMessage } from "../../api/problem";
 import * as queries from "../../api/queries";
 import { Button } from "../../components/Button";
@@ -30,8 +30,8 @@ export function Workspace() {
   return <Form current={settings.data} />;
 }
 
-const change = (body: object, over: Versioned<Settings>) =>
-  answer<Settings>(api.PUT("/api/v1/settings", { params: { header: changing(over) }, body: body as never }));
+const change = (body: SettingsBody, over: Versioned<Settings>) =>
+  answer(api.PUT("/api/v1/settings", { params: { header: changing(over) }, body }));
 
 function Form({ current }: { current: Versioned<Settings> }) {
   const { t } = useTranslation();

@@ -4,7 +4,6 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api, setToken } from "../../api/client";
-import type { Me } from "../../api/types";
 import * as queries from "../../api/queries";
 import { Button } from "../../components/Button";
 import { Field, Input } from "../../components/Field";
@@ -16,7 +15,7 @@ export function LoginForm({ onEntered }: { onEntered: () => void }) {
   const [email, setEmail] = useState("");
   const [password, setPassword] = useState("");
   const entering = useMutation({
-    mutationFn: () => answer<Me>(api.POST("/api/v1/auth/login", { body: { email, password } })),
+    mutationFn: () => answer(api.POST("/api/v1/auth/login", { body: { email, password } })),
     onSuccess: (me) => {
       setToken(me.csrf_token);
       client.setQueryData(queries.me.queryKey, me);

@@ -5,7 +5,6 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api, setToken } from "../../api/client";
-import type { Me } from "../../api/types";
 import { fieldMessage } from "../../api/problem";
 import * as queries from "../../api/queries";
 import { Button } from "../../components/Button";
@@ -22,7 +21,7 @@ export default function SetupPage() {
   const put = (name: keyof typeof owner) => (event: React.ChangeEvent<HTMLInputElement>) =>
     setOwner({ ...owner, [name]: event.target.value });
   const making = useMutation({
-    mutationFn: () => answer<Me>(api.POST("/api/v1/auth/setup", { body: owner })),
+    mutationFn: () => answer(api.POST("/api/v1/auth/setup", { body: owner })),
     onSuccess: (me) => {
       setToken(me.csrf_token);
       client.setQueryData(queries.me.queryKey, me);

@@ -3,7 +3,6 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
-import type { McpServer } from "../../api/types";
 import { fieldMessage } from "../../api/problem";
 import { Button } from "../../components/Button";
 import { Field, TextArea } from "../../components/Field";
@@ -35,7 +34,7 @@ export function PasteServers({ onDone }: { onDone: () => void }) {
     // one after the other: what is added stays added when a later one is refused
     for (const server of servers) {
       const body = bodyOf(server, asks ? confirmed(typed, t("tools.confirmWords")) : "");
-      await answer<McpServer>(api.POST("/api/v1/mcp-servers", { body: body as never }));
+      await answer(api.POST("/api/v1/mcp-servers", { body }));
       setAdded((names) => [...names, server.name]);
     }
   }, ["mcp", "tools"], onDone);

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api, changing, type Versioned } from "../../api/client";
-import type { McpServer, McpStatus } from "../../api/types";
+import type { McpServer } from "../../api/types";
 import { fieldMessage } from "../../api/problem";
 import * as queries from "../../api/queries";
 import { Button } from "../../components/Button";
@@ -38,18 +38,17 @@ function Form({ opened, onTheirs, onDone }: { opened: Versioned<McpServer> | nul
     basis: opened,
     query: server ? queries.mcpServer(server.server_id) : null,
     bodyOf: (each: McpServer) => bodyOf(draftOf(each)),
-    put: (wanted, over) => {
-      const body = wanted as never;
-      if (!over) return answer<McpServer>(api.POST("/api/v1/mcp-servers", { body }));
-      return answer<McpServer>(api.PUT("/api/v1/mcp-servers/{server_id}", { params: { path, header: changing(over) }, body }));
+    put: (body, over) => {
+      if (!over) return answer(api.POST("/api/v1/mcp-servers", { body }));
+      return answer(api.PUT("/api/v1/mcp-servers/{server_id}", { params: { path, header: changing(over) }, body }));
     },
     stale: ["mcp", "tools"],
     after: onDone,
   });
   const testing = useMutation({
     mutationFn: () => {
-      const body = wanted() as never;
-      return answer<McpStatus>(server ? api.POST("/api/v1/mcp-servers/{server_id}/test", { params: { path }, body }) : api.POST("/api/v1/mcp-servers/test", { body }));
+      const body = wanted();
+      return answer(server ? api.POST("/api/v1/mcp-servers/{server_id}/test", { params: { path }, body }) : api.POST("/api/v1/mcp-servers/test", { body }));
     },
   });
   const put = (change: Partial<ServerDraft>) => {

@@ -5,7 +5,7 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
-import type { McpServer, McpStatus } from "../../api/types";
+import type { McpServer } from "../../api/types";
 import { Button, IconButton } from "../../components/Button";
 import { DeleteButton } from "../../components/DeleteButton";
 import { ErrorNote } from "../../components/Notes";
@@ -17,7 +17,7 @@ export function ServerRow({ server, edit }: { server: McpServer; edit: boolean }
   const { t } = useTranslation();
   const [editing, setEditing] = useState(false);
   const path = { params: { path: { server_id: server.server_id } } };
-  const testing = useMutation({ mutationFn: () => answer<McpStatus>(api.POST("/api/v1/mcp-servers/{server_id}/test", path)) });
+  const testing = useMutation({ mutationFn: () => answer(api.POST("/api/v1/mcp-servers/{server_id}/test", path)) });
   const told = testing.data ? null : server.enabled && server.status.last_error;
   return (
     <li className="space-y-2 py-3">

@@ -1,5 +1,5 @@
 // An MCP server while it is edited, and as the Host takes it.
-import type { McpServer, McpStatus } from "../../api/types";
+import type { McpServer, McpServerBody, McpStatus } from "../../api/types";
 
 export type ServerDraft = {
   name: string;
@@ -26,7 +26,7 @@ export function draftOf(server: McpServer): ServerDraft {
 }
 
 /** What belongs to the other kind of connection is left out: the Host refuses it. */
-export function bodyOf(draft: ServerDraft): Record<string, unknown> {
+export function bodyOf(draft: ServerDraft): McpServerBody {
   const { name, transport, enabled } = draft;
   if (transport !== "stdio") return { name, transport, enabled, url: draft.url, headers: draft.headers };
   const [command = "", ...rest] = lines(draft.command);
