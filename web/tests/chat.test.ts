@@ -1,11 +1,13 @@
 // What a chat shows, from its history and its frames in any order.
 import { describe, expect, it } from "vitest";
 
-import { type ChatLog, EMPTY, filesOf, type Frame, lines, withFrame, withHistory, withOwn } from "../src/features/chat/log";
+import type { ChatFrame } from "../src/api/frames";
+import { type ChatLog, EMPTY, filesOf, lines, withFrame, withHistory, withOwn } from "../src/features/chat/log";
 import { chatSearch } from "../src/features/chat/search";
 
-const after = (log: ChatLog, ...frames: (Partial<Frame> & { type: string })[]): ChatLog =>
-  frames.reduce((last, frame, index) => withFrame(last, { seq: index + 1, ...frame } as Frame), log);
+type Unnumbered<Frame> = Frame extends ChatFrame ? Omit<Frame, "seq"> : never;
+const after = (log: ChatLog, ...frames: Unnumbered<ChatFrame>[]): ChatLog =>
+  frames.reduce((last, frame, index) => withFrame(last, { ...frame, seq: index + 1 }), log);
 const item = (role: "user" | "assistant", content: string, ids: { run_id?: string; event_id?: string }, more = {}) =>
   ({ transcript_id: content, seq: 1, item_type: "message", created_at: 1, run_id: null, ...ids, role, content, ...more }) as ChatLog["items"][number];
 const shown = (log: ChatLog) => lines(log.items, log.later, log.thoughts);
@@ -26,7 +28,7 @@ describe("an answer", () => {
   });
 
   it("is shown once when the history has it too, whichever comes first", () => {
-    const message = { type: "message", run_id: "r", message: { content: "Hello" } };
+    const message = { type: "message", run_id: "r", message: { content: "Hello" } } as const;
     const items = [item("assistant", "Hello", { run_id: "r" })];
     expect(said(withHistory(after(EMPTY, message), items))).toEqual(["agent: Hello"]);
     expect(said(after(withHistory(EMPTY, items), message))).toEqual(["agent: Hello"]);
@@ -80,7 +82,7 @@ describe("what was said", () => {
   });
 
   it("and not yet accepted goes along when the session begins anew", () => {
-    const log = after({ ...own("Hi"), conversationId: "old", items: [item("user", "before", {})] }, { type: "connected", conversation_id: "new" });
+    const log = after({ ...own("Hi"), conversationId: "old", items: [item("user", "before", {})] }, { type: "connected", session: "default", agent_id: "a", conversation_id: "new" });
     expect(log.conversationId).toBe("new");
     expect(said(log)).toEqual(["you: Hi"]);
   });
@@ -92,8 +94,13 @@ describe("beside the messages", () => {
     expect(log.tools.r).toEqual([{ id: "1", name: "time.now", status: "completed" }]);
   });
 
+  const pending = {
+    type: "approval", approval_id: "a", status: "pending", keyword: "k", action: "message.send", words: "", run_id: "r",
+    expires_at: 1, decided_by: null, reason: null,
+  } as const;
+
   it("a decision takes the place of its question", () => {
-    const log = after(EMPTY, { type: "approval", approval_id: "a", status: "pending" }, { type: "approval", approval_id: "a", status: "approved" });
+    const log = after(EMPTY, pending, { ...pending, status: "approved" });
     expect(log.asks.map((ask) => ask.status)).toEqual(["approved"]);
     expect(withOwn(log, { id: "b", text: "thanks", files: [] }).asks).toEqual([]);
   });
@@ -102,7 +109,7 @@ describe("beside the messages", () => {
     expect(after(EMPTY, { type: "error", code: "conflict", message: "no run is active" }).notices[0]?.text).toBe("no run is active");
   });
 
-  const failed = { type: "error", code: "model.unavailable", message: "The model service is not available.", run_id: "r", in_history: true };
+  const failed = { type: "error", code: "model.unavailable", message: "The model service is not available.", run_id: "r", in_history: true } as const;
   const notice = item("assistant", "The model service is not available.", { run_id: "r" }, { item_type: "notice" });
 
   it("a failure is shown once, whether the history or the frame comes first", () => {

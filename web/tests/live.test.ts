@@ -5,16 +5,21 @@ import { describe, expect, it, vi } from "vitest";
 import { follow, staleKeys } from "../src/api/live";
 import { series } from "../src/features/home/figures";
 
+const change = <Type extends string>(type: Type) => ({ type, id: "id", state: "changed", seq: 1 });
+
 describe("a frame of the live channel", () => {
   it("makes stale what it is about", () => {
-    expect(staleKeys({ type: "run", id: "r" })).toEqual([["runs", "head"], ["runs", "one", "r"], ["stats"]]);
-    expect(staleKeys({ type: "configuration", what: "bots" })).toEqual([["bots"]]);
-    expect(staleKeys({ type: "approval", id: "a" })).toEqual([["approvals"], ["runs", "one"]]);
-    expect(staleKeys({ type: "later invention" })).toEqual([]);
+    expect(staleKeys(change("run"))).toEqual([["runs", "head"], ["runs", "one", "id"], ["stats"]]);
+    expect(staleKeys({ ...change("configuration"), what: "bots" })).toEqual([["bots"]]);
+    expect(staleKeys(change("approval"))).toEqual([["approvals"], ["runs", "one"]]);
+  });
+
+  it("of a type that the page does not know makes nothing stale", () => {
+    expect(staleKeys(JSON.parse('{"type": "later invention", "id": "x", "state": "new", "seq": 1}'))).toEqual([]);
   });
 
   it("that says some were missed makes everything stale", () => {
-    expect(staleKeys({ type: "missed" })).toBe("everything");
+    expect(staleKeys({ type: "missed", seq: 1 })).toBe("everything");
   });
 });
 

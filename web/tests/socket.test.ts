@@ -1,7 +1,7 @@
 // A chat's socket: what is said gets through once it can, whatever happened meanwhile.
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
-import type { Frame } from "../src/features/chat/log";
+import type { ChatFrame } from "../src/api/frames";
 import { ChatSocket } from "../src/features/chat/socket";
 
 class Peer {
@@ -42,7 +42,7 @@ afterEach(() => {
 });
 
 function opened() {
-  const listener = { hear: vi.fn<(frame: Frame) => void>(), tell: vi.fn<(connected: boolean) => void>(), loggedOut: vi.fn<() => void>() };
+  const listener = { hear: vi.fn<(frame: ChatFrame) => void>(), tell: vi.fn<(connected: boolean) => void>(), loggedOut: vi.fn<() => void>() };
   return { socket: new ChatSocket("a", "s", listener), ...listener };
 }
 

@@ -3,22 +3,10 @@
 import type { QueryClient } from "@tanstack/react-query";
 
 import { socketAddress } from "./client";
+import type { LiveFrame } from "./frames";
 
-type Frame = { type: string; seq?: number; id?: string; kind?: string; what?: string; run_id?: string };
 type Key = string[];
 
-const STALE: Record<string, (frame: Frame) => Key[]> = {
-  event: () => [["events"], ["stats"], ["chatSessions"]],
-  // of the list only its head is read again: what is far down stays as it was until somebody comes back to it
-  run: ({ id }) => [["runs", "head"], ["runs", "one", ...(id ? [id] : [])], ["stats"]],
-  delivery: ({ run_id }) => [["runs", "one", ...(run_id ? [run_id] : [])]],
-  denial: ({ id }) => [["runs", "one", ...(id ? [id] : [])]],
-  // the run that asked tells of a decision too, and which run that is the frame does not say
-  approval: () => [["approvals"], ["runs", "one"]],
-  plugin: () => [["plugins"], ["runners"], ["tools"]],
-  bot: () => [["bots"]],
-  mcp_server: () => [["mcp"], ["tools"]],
-};
 const TABLES: Record<string, Key[]> = {
   agents: [["agents"]],
   bots: [["bots"]],
@@ -35,10 +23,35 @@ const SHORTEST = 500;
 const LONGEST = 5_000;
 const LOGGED_OUT = 4401;
 
-export function staleKeys(frame: Frame): Key[] | "everything" {
-  if (frame.type === "missed") return "everything";
-  if (frame.type === "configuration") return TABLES[frame.what ?? ""] ?? [];
-  return STALE[frame.type]?.(frame) ?? [];
+const runKeys = (id: string | undefined): Key => ["runs", "one", ...(id ? [id] : [])];
+
+export function staleKeys(frame: LiveFrame): Key[] | "everything" {
+  switch (frame.type) {
+    case "missed":
+      return "everything";
+    case "configuration":
+      return TABLES[frame.what] ?? [];
+    case "event":
+      return [["events"], ["stats"], ["chatSessions"]];
+    case "run":
+      // of the list only its head is read again: what is far down stays as it was until somebody comes back to it
+      return [["runs", "head"], runKeys(frame.id), ["stats"]];
+    case "delivery":
+      return [runKeys(frame.run_id)];
+    case "denial":
+      return [runKeys(frame.id)];
+    case "approval":
+      // the run that asked tells of a decision too, and which run that is the frame does not say
+      return [["approvals"], ["runs", "one"]];
+    case "plugin":
+      return [["plugins"], ["runners"], ["tools"]];
+    case "bot":
+      return [["bots"]];
+    case "mcp_server":
+      return [["mcp"], ["tools"]];
+    default:
+      return [];
+  }
 }
 
 /** Gathers what is stale for a moment, so that a busy Host is not asked the same many times over. */
@@ -48,7 +61,7 @@ class Staleness {
 
   constructor(private readonly client: QueryClient) {}
 
-  add(frame: Frame): void {
+  add(frame: LiveFrame): void {
     const keys = staleKeys(frame);
     if (keys === "everything") return void this.client.invalidateQueries();
     for (const key of keys) this.keys.set(key.join(" "), key);
@@ -91,24 +104,24 @@ class LiveChannel {
   private open(): void {
     const after: Record<string, string> = this.seen === undefined ? {} : { after: String(this.seen) };
     this.socket = new WebSocket(socketAddress("/api/v1/live", after));
-    this.socket.onmessage = (message) => this.took(JSON.parse(String(message.data)) as Frame);
+    this.socket.onmessage = (message) => this.took(JSON.parse(message.data));
     this.socket.onclose = (event) => this.lost(event.code);
   }
 
-  private took(frame: Frame): void {
+  private took(frame: LiveFrame): void {
     if (frame.type === "connected") {
       this.wait = SHORTEST;
       this.tell(true);
       // what was read before the channel was there may be stale by now, and nobody told
-      if (this.seen === undefined) this.stale.add({ type: "missed" });
+      if (this.seen === undefined) this.stale.add({ type: "missed", seq: frame.seq });
       // what was missed comes after this, and is not seen yet
       this.seen ??= frame.seq;
       return;
     }
     // how things are at this moment the page has just read
-    const news = this.seen === undefined || frame.seq === undefined || frame.seq > this.seen || frame.type === "missed";
+    const news = this.seen === undefined || frame.seq > this.seen || frame.type === "missed";
     if (news) this.stale.add(frame);
-    this.seen = Math.max(this.seen ?? 0, frame.seq ?? 0);
+    this.seen = Math.max(this.seen ?? 0, frame.seq);
   }
 
   private lost(code: number): void {

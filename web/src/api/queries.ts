@@ -3,6 +3,7 @@ import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 
 import { fieldsOf } from "../lib/fields";
 import { answer, api, type Reply, type Versioned, versioned } from "./client";
+import { isReplayFrame } from "./frames";
 import type { Counters, Fields, Me, Page, RunDetail, RunEvent, RunStatus, Stats } from "./types";
 
 /** Reads all pages of a list that people keep by hand, and that is short for that reason. */
@@ -162,7 +163,10 @@ export const modelCall = (run_id: string, call_id: string) =>
 export const replay = (run_id: string) =>
   queryOptions({
     queryKey: ["runs", "one", run_id, "replay"],
-    queryFn: () => answer(api.GET("/api/v1/runs/{run_id}/replay", { params: { path: { run_id } } })),
+    queryFn: async () => {
+      const replay = await answer(api.GET("/api/v1/runs/{run_id}/replay", { params: { path: { run_id } } }));
+      return { ...replay, frames: replay.frames.filter(isReplayFrame) };
+    },
   });
 export const chatSessions = (agent_id: string) =>
   queryOptions({

@@ -54,6 +54,8 @@ export type Approval = Schemas["ApprovalShown"];
 export type EventRecord = Schemas["Event"];
 export type WhyStep = Schemas["Step"];
 export type ChatSession = Schemas["SessionShown"];
+/** An element of a message: text, a file, a quote and others. */
+export type ContentElement = NonNullable<Schemas["AgentInput"]["contents"]>[number];
 export type TranscriptItem = Schemas["TranscriptShown"];
 
 export type Run = Schemas["RunListed"];
@@ -62,7 +64,6 @@ export type RunStatus = Run["status"];
 export type Usage = Schemas["RunUsage"];
 export type Delivery = Schemas["Delivery"];
 export type Denial = Schemas["Denial"];
-export type Replay = Schemas["Replay"];
 
 // Below are objects that the document leaves open ({[key]: unknown}) and the page reads.
 

@@ -1,9 +1,10 @@
 // What a chat shows, worked out from its history and the frames of its socket. Knows neither the network nor the screen.
+import type { ChatFrame, ChatFrameOf, ChatMessage } from "../../api/frames";
 import type { TranscriptItem } from "../../api/types";
+import { isFields } from "../../lib/fields";
 
-export type Frame = { type: string; seq: number } & Record<string, unknown>;
 export type ToolCall = { id: string; name: string; status: string };
-export type Ask = { approval_id: string; status: string; action: string; words: string; decided_by: string | null; reason: string | null };
+export type Ask = Pick<ChatFrameOf<"approval">, "approval_id" | "status" | "action" | "words" | "decided_by" | "reason">;
 export type FileRef = { artifact_id: string; name: string; mime_type: string | null };
 export type Own = { kind: "own"; id: string; text: string; files: FileRef[]; eventId?: string };
 export type Answer = { kind: "answer"; run_id: string; content: string; thinking: string; files: FileRef[]; seq: number };
@@ -58,48 +59,48 @@ export function withOwn(log: ChatLog, own: Omit<Own, "kind">): ChatLog {
   return { ...log, notices: [], asks: log.asks.filter((ask) => ask.status === "pending"), later: [...log.later, { kind: "own", ...own }] };
 }
 
-export function withFrame(log: ChatLog, frame: Frame): ChatLog {
+export function withFrame(log: ChatLog, frame: ChatFrame): ChatLog {
   switch (frame.type) {
     case "connected":
       return begun(log, frame);
     case "accepted":
-      return { ...log, later: log.later.map((each) => (each.kind === "own" && each.id === frame.id ? { ...each, eventId: String(frame.event_id) } : each)) };
+      return { ...log, later: log.later.map((each) => (each.kind === "own" && each.id === frame.id ? { ...each, eventId: frame.event_id } : each)) };
     case "said":
       return withSaid(log, frame);
     case "run":
       return withRun(log, frame);
     case "delta":
-      return { ...log, running: String(frame.run_id), writing: frame.replace ? String(frame.content) : log.writing + String(frame.content) };
+      return { ...log, running: frame.run_id, writing: frame.replace ? frame.content : log.writing + frame.content };
     case "thinking":
-      return { ...log, running: String(frame.run_id), pondering: log.pondering + String(frame.content) };
+      return { ...log, running: frame.run_id, pondering: log.pondering + frame.content };
     case "message":
       return withAnswer(log, answerOf(frame));
     case "tool":
       return { ...log, tools: withTool(log.tools, frame) };
     case "approval":
-      return { ...log, asks: [...log.asks.filter((ask) => ask.approval_id !== frame.approval_id), frame as unknown as Ask] };
+      return { ...log, asks: [...log.asks.filter((ask) => ask.approval_id !== frame.approval_id), frame] };
     case "broadcast":
       return withNotice(log, { seq: frame.seq, text: textOf(frame.message), tone: "calm" });
     case "error":
-      if (frame.in_history) return withFailure(log, { kind: "failure", run_id: frame.run_id ? String(frame.run_id) : null, content: String(frame.message), seq: frame.seq });
-      return withNotice(log, { seq: frame.seq, text: String(frame.message), tone: "bad" });
+      if (frame.in_history) return withFailure(log, { kind: "failure", run_id: frame.run_id ?? null, content: frame.message, seq: frame.seq });
+      return withNotice(log, { seq: frame.seq, text: frame.message, tone: "bad" });
     default:
       return log;
   }
 }
 
 /** Also after a cut: what was going on then is told again, if it still does. */
-function begun(log: ChatLog, frame: Frame): ChatLog {
-  const id = String(frame.conversation_id ?? "") || null;
+function begun(log: ChatLog, frame: ChatFrameOf<"connected">): ChatLog {
+  const id = frame.conversation_id || null;
   return log.conversationId && id !== log.conversationId ? { ...EMPTY, conversationId: id, later: log.later.filter((each) => each.kind === "own") } : { ...log, conversationId: id };
 }
 
 /** What was said in this chat, here or in another tab. */
-function withSaid(log: ChatLog, frame: Frame): ChatLog {
-  const eventId = String(frame.event_id);
+function withSaid(log: ChatLog, frame: ChatFrameOf<"said">): ChatLog {
+  const eventId = frame.event_id;
   const known = log.later.some((each) => each.kind === "own" && (each.id === frame.id || each.eventId === eventId)) || log.items.some((item) => item.event_id === eventId);
   if (known) return { ...log, later: log.later.map((each) => (each.kind === "own" && each.id === frame.id ? { ...each, eventId } : each)) };
-  return { ...log, later: [...log.later, { kind: "own", id: eventId, eventId, text: String(frame.text ?? ""), files: filesOf(frame.contents) }] };
+  return { ...log, later: [...log.later, { kind: "own", id: eventId, eventId, text: frame.text ?? "", files: filesOf(frame.contents) }] };
 }
 
 function withAnswer(log: ChatLog, answer: Answer): ChatLog {
@@ -115,8 +116,8 @@ function withFailure(log: ChatLog, failure: Failure): ChatLog {
   return { ...log, ...cut, later: known ? log.later : [...log.later, failure] };
 }
 
-function withRun(log: ChatLog, frame: Frame): ChatLog {
-  if (frame.status === "running") return { ...log, running: String(frame.run_id), writing: "", pondering: "" };
+function withRun(log: ChatLog, frame: ChatFrameOf<"run">): ChatLog {
+  if (frame.status === "running") return { ...log, running: frame.run_id, writing: "", pondering: "" };
   const over = log.running === frame.run_id ? { ...log, running: null, writing: "", pondering: "" } : log;
   return frame.status === "cancelled" ? withNotice(over, { seq: frame.seq, key: "chat.stopped", tone: "calm" }) : over;
 }
@@ -125,18 +126,16 @@ function withNotice(log: ChatLog, notice: Notice): ChatLog {
   return { ...log, notices: [...log.notices, notice] };
 }
 
-function withTool(tools: ChatLog["tools"], frame: Frame): ChatLog["tools"] {
-  const run = String(frame.run_id);
-  const call = { id: String(frame.tool_call_id), name: String(frame.tool_name), status: String(frame.status) };
+function withTool(tools: ChatLog["tools"], frame: ChatFrameOf<"tool">): ChatLog["tools"] {
+  const run = frame.run_id;
+  const call = { id: frame.tool_call_id, name: frame.tool_name, status: frame.status };
   const calls = tools[run] ?? [];
   const known = calls.some((each) => each.id === call.id);
   return { ...tools, [run]: known ? calls.map((each) => (each.id === call.id ? call : each)) : [...calls, call] };
 }
 
-function answerOf(frame: Frame): Answer {
-  const message = frame.message as { content?: unknown; reasoning?: unknown } | null;
-  const thinking = typeof message?.reasoning === "string" ? message.reasoning : "";
-  return { kind: "answer", run_id: String(frame.run_id), content: textOf(message), thinking, files: filesOf(message?.content), seq: frame.seq };
+function answerOf({ run_id, message, seq }: ChatFrameOf<"message">): Answer {
+  return { kind: "answer", run_id, content: textOf(message), thinking: message.reasoning ?? "", files: filesOf(message.content), seq };
 }
 
 const thoughtKey = (run_id: string, content: string) => `${run_id} ${content}`;
@@ -158,19 +157,23 @@ function laterLine(each: Later): Line {
 }
 
 /** The text of a message, whose content is a text or a list of elements. */
-export function textOf(message: unknown): string {
-  const content = (message as { content?: unknown } | null)?.content;
+export function textOf({ content }: ChatMessage): string {
   if (typeof content === "string") return content;
-  if (!Array.isArray(content)) return "";
-  return content.map((part: { text?: string }) => part.text ?? "").filter(Boolean).join("\n");
+  return (content ?? []).map((part) => ("text" in part ? part.text : "")).filter(Boolean).join("\n");
 }
+
+const str = (value: unknown): string => (typeof value === "string" ? value : "");
 
 /** The files among the elements of a message, each once. Those that lie elsewhere are not ours to show. */
 export function filesOf(content: unknown): FileRef[] {
   if (!Array.isArray(content)) return [];
-  const parts = content as { artifact_id?: unknown; name?: unknown; mime_type?: unknown; type?: unknown; artifact_type?: unknown }[];
-  const files = parts
-    .filter((part) => typeof part.artifact_id === "string")
-    .map((part) => ({ artifact_id: String(part.artifact_id), name: String(part.name ?? part.type ?? part.artifact_type ?? ""), mime_type: typeof part.mime_type === "string" ? part.mime_type : null }));
+  const files = content
+    .filter(isFields)
+    .filter((part) => str(part.artifact_id))
+    .map((part) => ({
+      artifact_id: str(part.artifact_id),
+      name: str(part.name ?? part.type ?? part.artifact_type),
+      mime_type: str(part.mime_type) || null,
+    }));
   return [...new Map(files.map((file) => [file.artifact_id, file])).values()];
 }

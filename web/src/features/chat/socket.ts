@@ -1,14 +1,13 @@
 // One chat's socket: comes back by itself where it was, and sends again what was never accepted.
 import { socketAddress } from "../../api/client";
-import type { Frame } from "./log";
+import type { ChatFrame, ChatRequest, MessageRequest } from "../../api/frames";
 
 const SHORTEST = 300;
 const LONGEST = 5_000;
 const LOGGED_OUT = 4401;
 
-export type Outgoing = { type: "message"; id: string; text?: string; contents?: unknown[] };
 export type Listener = {
-  hear: (frame: Frame) => void;
+  hear: (frame: ChatFrame) => void;
   tell: (connected: boolean) => void;
   /** The session is over: until somebody has logged in again, nothing gets through, and nothing is lost. */
   loggedOut: () => void;
@@ -21,7 +20,7 @@ export class ChatSocket {
   private seq: number | undefined;
   private closed = false;
   private out = false;
-  private readonly waiting = new Map<string, Outgoing>();
+  private readonly waiting = new Map<string, MessageRequest>();
 
   constructor(
     private readonly agentId: string,
@@ -31,7 +30,7 @@ export class ChatSocket {
     this.open();
   }
 
-  say(message: Outgoing): void {
+  say(message: MessageRequest): void {
     this.waiting.set(message.id, message);
     this.send(message);
   }
@@ -58,7 +57,7 @@ export class ChatSocket {
     this.socket?.close();
   }
 
-  private send(frame: object): void {
+  private send(frame: ChatRequest): void {
     if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(frame));
   }
 
@@ -68,7 +67,7 @@ export class ChatSocket {
     const socket = new WebSocket(socketAddress(path, { session: this.session, said: "true", locale: document.documentElement.lang, ...after }));
     this.socket = socket;
     socket.onmessage = (message) => {
-      if (socket === this.socket) this.took(JSON.parse(String(message.data)) as Frame);
+      if (socket === this.socket) this.took(JSON.parse(message.data));
     };
     socket.onclose = (event) => {
       if (socket === this.socket) this.lost(event.code);
@@ -86,7 +85,7 @@ export class ChatSocket {
     this.wait = Math.min(this.wait * 2, LONGEST);
   }
 
-  private took(frame: Frame): void {
+  private took(frame: ChatFrame): void {
     if (frame.type === "error" && frame.code === "unauthenticated") {
       // this connection keeps the cookie it began with: only a new one can be let in
       this.socket?.close(1000);
@@ -94,7 +93,7 @@ export class ChatSocket {
     }
     if (frame.seq) this.seq = Math.max(this.seq ?? 0, frame.seq);
     if (frame.type === "connected") this.connected();
-    if (frame.type === "accepted") this.waiting.delete(String(frame.id));
+    if (frame.type === "accepted" && frame.id) this.waiting.delete(frame.id);
     this.listener.hear(frame);
   }
 

@@ -2,8 +2,10 @@
 import { useCallback, useEffect, useReducer, useRef, useState } from "react";
 
 import { answer, api } from "../../api/client";
+import type { ChatFrame } from "../../api/frames";
+import type { ContentElement } from "../../api/types";
 import { markSessionOver, useSessionOver } from "../../app/sessionOver";
-import { type ChatLog, EMPTY, type FileRef, type Frame, withFrame, withHistory, withOwn } from "./log";
+import { type ChatLog, EMPTY, type FileRef, withFrame, withHistory, withOwn } from "./log";
 import { history } from "./history";
 import { ChatSocket } from "./socket";
 
@@ -11,7 +13,7 @@ export const SESSION = "default";
 
 type Change =
   | { kind: "history"; items: ChatLog["items"] }
-  | { kind: "frame"; frame: Frame }
+  | { kind: "frame"; frame: ChatFrame }
   | { kind: "said"; id: string; text: string; files: FileRef[] }
   | { kind: "anew" };
 
@@ -54,7 +56,7 @@ export function useChat(agentId: string, session: string = SESSION) {
   useEffect(() => {
     change({ kind: "anew" });
     depth.current = 1;
-    const hear = (frame: Frame) => {
+    const hear = (frame: ChatFrame) => {
       change({ kind: "frame", frame });
       if (frame.type === "connected" || frame.type === "run" || (frame.type === "error" && frame.in_history)) void read();
     };
@@ -69,7 +71,7 @@ export function useChat(agentId: string, session: string = SESSION) {
 
   const say = (text: string, files: FileRef[]) => {
     const id = crypto.randomUUID();
-    const contents = files.map((file) => ({ type: file.mime_type?.startsWith("image/") ? "image" : "file", ...file }));
+    const contents = files.map((file): ContentElement => ({ type: file.mime_type?.startsWith("image/") ? "image" : "file", ...file }));
     change({ kind: "said", id, text, files });
     socket.current?.say({ type: "message", id, ...(text && { text }), ...(contents.length && { contents }) });
   };
