@@ -65,7 +65,8 @@ function Editor({ botId, adapter, current }: { botId: string; adapter: Adapter; 
   useEffect(() => {
     const wrong = draft?.find((_, index) => Object.keys(problemsAt(saving.error, index)).length > 0);
     if (wrong) setOpen(wrong.key);
-    // what is wrong is shown once, when it was said; it may be closed again while it is mended
+    // only when the error changes: the user may close the route again while correcting it
+    // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [saving.error]);
   const put = (index: number, route: RouteDraft) => setDraft(routes.map((each, at) => (at === index ? route : each)));
   const add = () => {

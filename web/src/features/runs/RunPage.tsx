@@ -75,7 +75,12 @@ function Views({ run, names }: { run: RunDetail; names: Map<string, string> }) {
   const { t, i18n } = useTranslation();
   const { readModelCalls } = useRights();
   const events = useQuery(queries.runEvents(run.run_id));
-  const steps = useMemo(() => events.data && withReadableNames(timeline(events.data, run), i18n, names), [events.data, run, i18n, i18n.language, names]);
+  const steps = useMemo(
+    () => events.data && withReadableNames(timeline(events.data, run), i18n, names),
+    // i18n is the same object in every language
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+    [events.data, run, i18n, i18n.language, names],
+  );
   const content = steps ? <Timeline steps={steps} names={names} run={run} opensCalls={readModelCalls} /> : <Loading />;
   const compared = run.original && <Comparison original={run.original} rerun={{ ...run, texts: run.texts ?? [] }} />;
   const tabs = [
