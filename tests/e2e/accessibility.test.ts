@@ -24,10 +24,15 @@ beforeAll(async () => {
 /** Colours are all that differs between light and dark. */
 async function findings(page: Page, within: string, rules?: string[]): Promise<string[]> {
   const options = { resultTypes: ["violations"], ...(rules && { runOnly: rules }) };
-  const { violations } = await page.evaluate(([within, options]) => (globalThis as unknown as Axe).axe.run(within, options), [within, options] as const);
+  const { violations } = await page.evaluate(
+    ([within, options]) => (globalThis as unknown as Axe).axe.run(within, options),
+    [within, options] as const,
+  );
   return violations
     .filter(({ impact }) => SERIOUS.includes(impact))
-    .flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => `${id}: ${target.join(" ")}: ${failureSummary}`));
+    .flatMap(({ id, nodes }) =>
+      nodes.map(({ target, failureSummary }) => `${id}: ${target.join(" ")}: ${failureSummary}`),
+    );
 }
 
 /** Colours change gently: they are looked at when they have. */
@@ -80,7 +85,8 @@ it("finds nothing serious on any page, in its tabs and in its dialogs, with some
     await go(page, path(ids));
     found[name] = await inBothLights(page);
     const inFront = DIALOGS[name] ? await inDialog(page, DIALOGS[name]) : {};
-    for (const [part, problems] of Object.entries({ ...inFront, ...(await inOtherTabs(page)) })) found[`${name}: ${part}`] = problems;
+    for (const [part, problems] of Object.entries({ ...inFront, ...(await inOtherTabs(page)) }))
+      found[`${name}: ${part}`] = problems;
   }
 
   expect(Object.keys(found).length).toBeGreaterThan(PAGES.length + 15);

@@ -51,7 +51,9 @@ async function harmless(page: Page): Promise<void> {
   expect(await main.locator("script, iframe, link, style, object, embed, form[action]").count()).toBe(0);
   expect(await main.locator("input[type=password], [role=dialog]").count()).toBe(0);
   expect(await main.locator(`img[src^="http"], [style*="fixed"]`).count()).toBe(0);
-  const addresses = await main.locator("article a, li a").evaluateAll((links) => links.map((link) => link.getAttribute("href") ?? ""));
+  const addresses = await main
+    .locator("article a, li a")
+    .evaluateAll((links) => links.map((link) => link.getAttribute("href") ?? ""));
   expect(addresses.filter((address) => address.startsWith("javascript"))).toEqual([]);
   expect(seen).toEqual([]);
 }
@@ -67,7 +69,11 @@ it("stays text in the chat, from a person and from a model", async () => {
 
   expect(await answer.getByRole("link", { name: "inside" }).count()).toBe(0);
   expect(await answer.getByRole("link", { name: "click" }).count()).toBe(0);
-  expect(await answer.locator("a").evaluateAll((links) => links.every((link) => link.getAttribute("rel")?.includes("noopener")))).toBe(true);
+  expect(
+    await answer
+      .locator("a")
+      .evaluateAll((links) => links.every((link) => link.getAttribute("rel")?.includes("noopener"))),
+  ).toBe(true);
   await look(`/chat/${agentId}`);
 });
 
@@ -104,7 +110,9 @@ it("loads an image from elsewhere only for somebody who asks for it, and does no
   const { page, context } = await visit(`/chat/${agentId}`);
   await page.getByRole("textbox", { name: word("chat.placeholder") }).fill("Paint me a bird");
   await page.getByRole("button", { name: word("chat.send") }).click();
-  const link = page.getByRole("article", { name: word("chat.agent") }).getByRole("link", { name: word("markdown.openImage", { label: "A heron" }) });
+  const link = page
+    .getByRole("article", { name: word("chat.agent") })
+    .getByRole("link", { name: word("markdown.openImage", { label: "A heron" }) });
   await link.waitFor();
   await page.waitForLoadState("networkidle");
   expect(seen).toEqual([]);

@@ -22,13 +22,15 @@ const list = (page: Page) => page.getByRole("region", { name: word("nav.runs") }
 /** Scrolled to the end again and again, until nothing more comes. */
 async function readAll(page: Page): Promise<void> {
   await list(page).waitFor();
-  await expect.poll(
-    async () => {
-      await list(page).evaluate((box) => box.scrollTo(0, box.scrollHeight));
-      return list(page).getByText(`Question ${RUNS}`, { exact: true }).count();
-    },
-    { timeout: 60_000, interval: 50 },
-  ).toBe(1);
+  await expect
+    .poll(
+      async () => {
+        await list(page).evaluate((box) => box.scrollTo(0, box.scrollHeight));
+        return list(page).getByText(`Question ${RUNS}`, { exact: true }).count();
+      },
+      { timeout: 60_000, interval: 50 },
+    )
+    .toBe(1);
 }
 
 /** How long the page took from each scroll to having drawn what is there, the slowest last. */

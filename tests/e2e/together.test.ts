@@ -29,7 +29,10 @@ it("tells whoever saves second what was changed meanwhile, and lets them keep th
   expect(await kept()).toMatchObject({ name: "Named in the first", description: "Written in the second" });
 
   await field(second, "common.description").fill("Written once more");
-  await until("the first has heard of it", async () => (await field(first, "common.description").inputValue()) === "Written in the second");
+  await until(
+    "the first has heard of it",
+    async () => (await field(first, "common.description").inputValue()) === "Written in the second",
+  );
   await field(first, "common.description").fill("Described in the first");
   await save(first);
   await first.getByText(word("common.saved")).waitFor();

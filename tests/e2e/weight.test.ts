@@ -48,7 +48,9 @@ it("is kept by the browser: a second look fetches no script", async () => {
 });
 
 it("is served with a policy that allows nothing from elsewhere and nothing written into it", async () => {
-  const policy = (await fetch(world.place.address, { headers: { accept: "text/html" } })).headers.get("content-security-policy") ?? "";
+  const policy =
+    (await fetch(world.place.address, { headers: { accept: "text/html" } })).headers.get("content-security-policy") ??
+    "";
 
   expect(policy).toContain("default-src 'none'");
   expect(policy).not.toMatch(/unsafe|http|\*/);

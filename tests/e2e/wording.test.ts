@@ -29,7 +29,11 @@ beforeAll(async () => {
 
   const gone = await localAgent(world, "Gone");
   await world.api("POST", "/events?wait=result", { agent_id: gone, input: { text: "Hello" } });
-  await until("its usage is counted", async () => (await world.api<{ items: { agent_id: string }[] }>("GET", "/stats/usage?days=2")).items.some((row) => row.agent_id === gone));
+  await until("its usage is counted", async () =>
+    (await world.api<{ items: { agent_id: string }[] }>("GET", "/stats/usage?days=2")).items.some(
+      (row) => row.agent_id === gone,
+    ),
+  );
   await world.api("DELETE", `/agents/${gone}`);
 });
 
@@ -39,7 +43,14 @@ const TYPED = /\{\{[\w.]+\}\}|\{".*"\}|(\/[\w.-]+)+\.py\b/g;
 /** What a person sees; not what is behind a fold. */
 async function internals(page: Page): Promise<string[]> {
   const text = await page.locator("body").innerText();
-  return text.replaceAll(TYPED, "").split("\n").flatMap((line) => Object.entries(INTERNAL).filter(([, form]) => form.test(line)).map(([kind]) => `${kind}: ${line.trim()}`));
+  return text
+    .replaceAll(TYPED, "")
+    .split("\n")
+    .flatMap((line) =>
+      Object.entries(INTERNAL)
+        .filter(([, form]) => form.test(line))
+        .map(([kind]) => `${kind}: ${line.trim()}`),
+    );
 }
 
 it.each(["en-US", "zh-CN"])("shows no internal names on any page or tab (%s)", async (locale) => {
@@ -55,7 +66,10 @@ it.each(["en-US", "zh-CN"])("shows no internal names on any page or tab (%s)", a
     }
   }
   await page.goto("/models?tab=usage");
-  await page.getByRole("main").getByRole("combobox", { name: word("models.usageBy", {}, locale === "en-US" ? "en" : "zh-Hans") }).selectOption("agent");
+  await page
+    .getByRole("main")
+    .getByRole("combobox", { name: word("models.usageBy", {}, locale === "en-US" ? "en" : "zh-Hans") })
+    .selectOption("agent");
   found["models: usage by agent"] = await internals(page);
 
   expect(Object.keys(found).length).toBeGreaterThan(PAGES.length + 12);

@@ -9,22 +9,43 @@ type Unnumbered<Frame> = Frame extends ChatFrame ? Omit<Frame, "seq"> : never;
 const after = (log: ChatLog, ...frames: Unnumbered<ChatFrame>[]): ChatLog =>
   frames.reduce((last, frame, index) => withFrame(last, { ...frame, seq: index + 1 }), log);
 const item = (role: "user" | "assistant", content: string, ids: { run_id?: string; event_id?: string }, more = {}) =>
-  ({ transcript_id: content, seq: 1, item_type: "message", created_at: 1, run_id: null, ...ids, role, content, ...more }) as ChatLog["items"][number];
+  ({
+    transcript_id: content,
+    seq: 1,
+    item_type: "message",
+    created_at: 1,
+    run_id: null,
+    ...ids,
+    role,
+    content,
+    ...more,
+  }) as ChatLog["items"][number];
 const shown = (log: ChatLog) => lines(log.items, log.later, log.thoughts);
 const said = (log: ChatLog) => shown(log).map((line) => `${line.role}: ${line.text}`);
 const own = (text: string, id = "a") => withOwn(EMPTY, { id, text, files: [] });
 
 describe("an answer", () => {
   it("grows with its fragments and is whole with its message", () => {
-    const writing = after(EMPTY, { type: "run", run_id: "r", status: "running" }, { type: "delta", run_id: "r", content: "Hel" }, { type: "delta", run_id: "r", content: "lo" });
+    const writing = after(
+      EMPTY,
+      { type: "run", run_id: "r", status: "running" },
+      { type: "delta", run_id: "r", content: "Hel" },
+      { type: "delta", run_id: "r", content: "lo" },
+    );
     expect(writing.writing).toBe("Hello");
-    const done = after(writing, { type: "message", run_id: "r", message: { content: "Hello" } }, { type: "run", run_id: "r", status: "completed" });
+    const done = after(
+      writing,
+      { type: "message", run_id: "r", message: { content: "Hello" } },
+      { type: "run", run_id: "r", status: "completed" },
+    );
     expect(done).toMatchObject({ writing: "", running: null });
     expect(said(done)).toEqual(["agent: Hello"]);
   });
 
   it("is begun anew when the Host says so", () => {
-    expect(after({ ...EMPTY, writing: "old" }, { type: "delta", run_id: "r", content: "whole", replace: true }).writing).toBe("whole");
+    expect(
+      after({ ...EMPTY, writing: "old" }, { type: "delta", run_id: "r", content: "whole", replace: true }).writing,
+    ).toBe("whole");
   });
 
   it("is shown once when the history has it too, whichever comes first", () => {
@@ -41,18 +62,35 @@ describe("an answer", () => {
   });
 
   it("shows what is thought on the way, until the answer has it", () => {
-    const log = after(EMPTY, { type: "run", run_id: "r", status: "running" }, { type: "thinking", run_id: "r", content: "A gre" }, { type: "thinking", run_id: "r", content: "eting." });
+    const log = after(
+      EMPTY,
+      { type: "run", run_id: "r", status: "running" },
+      { type: "thinking", run_id: "r", content: "A gre" },
+      { type: "thinking", run_id: "r", content: "eting." },
+    );
     expect(log.pondering).toBe("A greeting.");
-    expect(after(log, { type: "message", run_id: "r", message: { content: "Hello", reasoning: "A greeting." } }).pondering).toBe("");
+    expect(
+      after(log, { type: "message", run_id: "r", message: { content: "Hello", reasoning: "A greeting." } }).pondering,
+    ).toBe("");
   });
 
   it("that was stopped says so, and what was half written is gone", () => {
-    const log = after(EMPTY, { type: "run", run_id: "r", status: "running" }, { type: "delta", run_id: "r", content: "Hel" }, { type: "run", run_id: "r", status: "cancelled" });
+    const log = after(
+      EMPTY,
+      { type: "run", run_id: "r", status: "running" },
+      { type: "delta", run_id: "r", content: "Hel" },
+      { type: "run", run_id: "r", status: "cancelled" },
+    );
     expect(log).toMatchObject({ running: null, writing: "", notices: [{ key: "chat.stopped" }] });
   });
 
   it("that ends a run leaves a later one going, and what that writes", () => {
-    const log = after(EMPTY, { type: "run", run_id: "second", status: "running" }, { type: "delta", run_id: "second", content: "So" }, { type: "run", run_id: "first", status: "completed" });
+    const log = after(
+      EMPTY,
+      { type: "run", run_id: "second", status: "running" },
+      { type: "delta", run_id: "second", content: "So" },
+      { type: "run", run_id: "first", status: "completed" },
+    );
     expect(log).toMatchObject({ running: "second", writing: "So" });
   });
 });
@@ -75,14 +113,21 @@ describe("what was said", () => {
   });
 
   it("in another tab is shown, and in this one not twice", () => {
-    expect(said(after(EMPTY, { type: "said", id: "x", event_id: "e", text: "Hi from there", contents: [] }))).toEqual(["you: Hi from there"]);
-    expect(said(after(own("Hi"), { type: "said", id: "a", event_id: "e", text: "Hi", contents: [] }))).toEqual(["you: Hi"]);
+    expect(said(after(EMPTY, { type: "said", id: "x", event_id: "e", text: "Hi from there", contents: [] }))).toEqual([
+      "you: Hi from there",
+    ]);
+    expect(said(after(own("Hi"), { type: "said", id: "a", event_id: "e", text: "Hi", contents: [] }))).toEqual([
+      "you: Hi",
+    ]);
     const read = withHistory(EMPTY, [item("user", "Hi", { event_id: "e" })]);
     expect(said(after(read, { type: "said", id: "x", event_id: "e", text: "Hi", contents: [] }))).toEqual(["you: Hi"]);
   });
 
   it("and not yet accepted goes along when the session begins anew", () => {
-    const log = after({ ...own("Hi"), conversationId: "old", items: [item("user", "before", {})] }, { type: "connected", session: "default", agent_id: "a", conversation_id: "new" });
+    const log = after(
+      { ...own("Hi"), conversationId: "old", items: [item("user", "before", {})] },
+      { type: "connected", session: "default", agent_id: "a", conversation_id: "new" },
+    );
     expect(log.conversationId).toBe("new");
     expect(said(log)).toEqual(["you: Hi"]);
   });
@@ -90,13 +135,25 @@ describe("what was said", () => {
 
 describe("beside the messages", () => {
   it("a tool call changes in place", () => {
-    const log = after(EMPTY, { type: "tool", run_id: "r", tool_call_id: "1", tool_name: "time.now", status: "started" }, { type: "tool", run_id: "r", tool_call_id: "1", tool_name: "time.now", status: "completed" });
+    const log = after(
+      EMPTY,
+      { type: "tool", run_id: "r", tool_call_id: "1", tool_name: "time.now", status: "started" },
+      { type: "tool", run_id: "r", tool_call_id: "1", tool_name: "time.now", status: "completed" },
+    );
     expect(log.tools.r).toEqual([{ id: "1", name: "time.now", status: "completed" }]);
   });
 
   const pending = {
-    type: "approval", approval_id: "a", status: "pending", keyword: "k", action: "message.send", words: "", run_id: "r",
-    expires_at: 1, decided_by: null, reason: null,
+    type: "approval",
+    approval_id: "a",
+    status: "pending",
+    keyword: "k",
+    action: "message.send",
+    words: "",
+    run_id: "r",
+    expires_at: 1,
+    decided_by: null,
+    reason: null,
   } as const;
 
   it("a decision takes the place of its question", () => {
@@ -106,21 +163,37 @@ describe("beside the messages", () => {
   });
 
   it("an error is a notice in the Host's words", () => {
-    expect(after(EMPTY, { type: "error", code: "conflict", message: "no run is active" }).notices[0]?.text).toBe("no run is active");
+    expect(after(EMPTY, { type: "error", code: "conflict", message: "no run is active" }).notices[0]?.text).toBe(
+      "no run is active",
+    );
   });
 
-  const failed = { type: "error", code: "model.unavailable", message: "The model service is not available.", run_id: "r", in_history: true } as const;
+  const failed = {
+    type: "error",
+    code: "model.unavailable",
+    message: "The model service is not available.",
+    run_id: "r",
+    in_history: true,
+  } as const;
   const notice = item("assistant", "The model service is not available.", { run_id: "r" }, { item_type: "notice" });
 
   it("a failure is shown once, whether the history or the frame comes first", () => {
-    for (const log of [after(EMPTY, failed), withHistory(after(EMPTY, failed), [notice]), after(withHistory(EMPTY, [notice]), failed)]) {
+    for (const log of [
+      after(EMPTY, failed),
+      withHistory(after(EMPTY, failed), [notice]),
+      after(withHistory(EMPTY, [notice]), failed),
+    ]) {
       expect(said(log)).toEqual(["notice: The model service is not available."]);
       expect(log.notices).toEqual([]);
     }
   });
 
   it("a failure stays in its place above later good answers", () => {
-    const log = after(withOwn(after(EMPTY, failed), { id: "b", text: "Again", files: [] }), { type: "message", run_id: "s", message: { content: "Here I am." } });
+    const log = after(withOwn(after(EMPTY, failed), { id: "b", text: "Again", files: [] }), {
+      type: "message",
+      run_id: "s",
+      message: { content: "Here I am." },
+    });
     expect(said(log)).toEqual(["notice: The model service is not available.", "you: Again", "agent: Here I am."]);
   });
 
@@ -132,9 +205,14 @@ describe("beside the messages", () => {
 
   it("files that the Host keeps are shown once, and those that lie elsewhere not at all", () => {
     const image = { type: "image", artifact_id: "a1", name: "cat.png", mime_type: "image/png" };
-    expect(filesOf([{ type: "text", text: "see" }, image, { ...image, artifact_type: "image" }, { type: "image", url: "https://elsewhere/spy.png" }])).toEqual([
-      { artifact_id: "a1", name: "cat.png", mime_type: "image/png" },
-    ]);
+    expect(
+      filesOf([
+        { type: "text", text: "see" },
+        image,
+        { ...image, artifact_type: "image" },
+        { type: "image", url: "https://elsewhere/spy.png" },
+      ]),
+    ).toEqual([{ artifact_id: "a1", name: "cat.png", mime_type: "image/png" }]);
   });
 });
 

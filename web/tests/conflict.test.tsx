@@ -12,7 +12,12 @@ import { useGuardedSave } from "../src/lib/useGuardedSave";
 
 describe("differences", () => {
   it("are told part by part, lists as a whole", () => {
-    expect(differences({ name: "a", config: { prompt: "x", n: 1 }, list: [1] }, { name: "a", config: { prompt: "y", n: 1 }, list: [1, 2] })).toEqual([
+    expect(
+      differences(
+        { name: "a", config: { prompt: "x", n: 1 }, list: [1] },
+        { name: "a", config: { prompt: "y", n: 1 }, list: [1, 2] },
+      ),
+    ).toEqual([
       { path: ["config", "prompt"], before: "x", after: "y" },
       { path: ["list"], before: [1], after: [1, 2] },
     ]);
@@ -59,14 +64,21 @@ function Form({ shelf, mine }: { shelf: Shelf; mine: Partial<Thing> }) {
   return (
     <>
       <button onClick={() => saving.save({ ...bodyOf(BASE.value), ...mine })}>Save</button>
-      <ConflictNote name="Helper" conflict={saving.conflict} busy={saving.isPending} onTheirs={({ value }) => (taken = value)} onMine={saving.keepMine} />
+      <ConflictNote
+        name="Helper"
+        conflict={saving.conflict}
+        busy={saving.isPending}
+        onTheirs={({ value }) => (taken = value)}
+        onMine={saving.keepMine}
+      />
       {saving.isSuccess && <p>Saved.</p>}
       {saving.error && <p>{saving.error.message}</p>}
     </>
   );
 }
 
-const inPage = (children: ReactNode) => render(<QueryClientProvider client={new QueryClient()}>{children}</QueryClientProvider>);
+const inPage = (children: ReactNode) =>
+  render(<QueryClientProvider client={new QueryClient()}>{children}</QueryClientProvider>);
 
 async function conflicting(mine: Partial<Thing>): Promise<Shelf> {
   taken = null;
@@ -128,7 +140,9 @@ describe("a change of what somebody else changed", () => {
 
   it("that is refused for another reason says that reason", async () => {
     const shelf = new Shelf();
-    const refusing = Object.assign(shelf, { put: () => Promise.reject(new Problem(422, "invalid_argument", "name: is empty")) });
+    const refusing = Object.assign(shelf, {
+      put: () => Promise.reject(new Problem(422, "invalid_argument", "name: is empty")),
+    });
     inPage(<Form shelf={refusing} mine={{}} />);
     fireEvent.click(screen.getByText("Save"));
     await screen.findByText("name: is empty");

@@ -9,13 +9,41 @@ import type { Conversation, DefaultAgent } from "../src/api/types";
 import { AgentHere } from "../src/features/bots/DefaultAgents";
 import { asked, at, bodyOf, concerning, type Place, placeOf } from "../src/features/bots/places";
 
-const FULL: Place = { scope: "thread", bot_id: "b", platform: "onebot11", chat: " group:5 ", thread_id: "t", actor_id: "7" };
+const FULL: Place = {
+  scope: "thread",
+  bot_id: "b",
+  platform: "onebot11",
+  chat: " group:5 ",
+  thread_id: "t",
+  actor_id: "7",
+};
 const known = (change: Partial<DefaultAgent>): DefaultAgent => ({
-  default_id: "d", scope: "conversation", platform: null, bot_id: "b", chat: "group:5", thread_id: null, actor_id: null,
-  agent_id: "a1", agent_name: "Ann", agent_enabled: true, bot_name: "Bot", created_at: 1, updated_at: 1, ...change,
+  default_id: "d",
+  scope: "conversation",
+  platform: null,
+  bot_id: "b",
+  chat: "group:5",
+  thread_id: null,
+  actor_id: null,
+  agent_id: "a1",
+  agent_name: "Ann",
+  agent_enabled: true,
+  bot_name: "Bot",
+  created_at: 1,
+  updated_at: 1,
+  ...change,
 });
-const CHAT: Conversation = { conversation_id: "c", source: "onebot11", bot_id: "b", chat: "group:5", thread_id: null,
-  agent_id: null, created_at: 1, updated_at: 1, items: 1, workspace_id: "w",
+const CHAT: Conversation = {
+  conversation_id: "c",
+  source: "onebot11",
+  bot_id: "b",
+  chat: "group:5",
+  thread_id: null,
+  agent_id: null,
+  created_at: 1,
+  updated_at: 1,
+  items: 1,
+  workspace_id: "w",
 };
 
 describe("a place", () => {
@@ -27,8 +55,13 @@ describe("a place", () => {
   });
 
   it("concerns a bot if it is there, on its platform, or everywhere", () => {
-    const all = [known({}), known({ bot_id: "other" }), known({ scope: "channel", bot_id: null, platform: "telegram" }),
-      known({ scope: "actor", bot_id: null, platform: "onebot11", actor_id: "7" }), known({ scope: "workspace", bot_id: null })];
+    const all = [
+      known({}),
+      known({ bot_id: "other" }),
+      known({ scope: "channel", bot_id: null, platform: "telegram" }),
+      known({ scope: "actor", bot_id: null, platform: "onebot11", actor_id: "7" }),
+      known({ scope: "workspace", bot_id: null }),
+    ];
     expect(concerning(all, "b", "onebot11")).toEqual([all[0], all[3], all[4]]);
   });
 
@@ -51,7 +84,10 @@ describe("the agent of a conversation", () => {
       "/api/v1/auth/me": { role: "admin" },
       "/api/v1/conversations/c": CHAT,
       "/api/v1/default-agents": page([known({})]),
-      "/api/v1/agents": page([{ agent_id: "a1", name: "Ann" }, { agent_id: "a2", name: "Bob" }]),
+      "/api/v1/agents": page([
+        { agent_id: "a1", name: "Ann" },
+        { agent_id: "a2", name: "Bob" },
+      ]),
     };
     host = {
       async onRequest({ request }) {
@@ -60,11 +96,17 @@ describe("the agent of a conversation", () => {
       },
     };
     api.use(host);
-    render(<QueryClientProvider client={new QueryClient()}><AgentHere conversationId="c" /></QueryClientProvider>);
+    render(
+      <QueryClientProvider client={new QueryClient()}>
+        <AgentHere conversationId="c" />
+      </QueryClientProvider>,
+    );
     const select = (await screen.findByRole("combobox")) as HTMLSelectElement;
     await waitFor(() => expect(select.disabled).toBe(false));
     await waitFor(() => expect(select.value).toBe("a1"));
     fireEvent.change(select, { target: { value: "a2" } });
-    await waitFor(() => expect(sent).toEqual([{ scope: "conversation", bot_id: "b", chat: "group:5", agent_id: "a2", replaces: "a1" }]));
+    await waitFor(() =>
+      expect(sent).toEqual([{ scope: "conversation", bot_id: "b", chat: "group:5", agent_id: "a2", replaces: "a1" }]),
+    );
   });
 });

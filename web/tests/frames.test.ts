@@ -10,14 +10,19 @@ import { answers, approval, completedReplay, failedReplay, live, otherTab } from
 const FAILURE = "The model service refused access: its key or account needs the operator's attention.";
 const after = (frames: ChatFrame[], log: ChatLog = EMPTY): ChatLog => frames.reduce(withFrame, log);
 const shown = (log: ChatLog) => lines(log.items, log.later, log.thoughts).map((line) => `${line.role}: ${line.text}`);
-const until = (frames: ChatFrame[], type: ChatFrame["type"]) => frames.slice(0, frames.findIndex((frame) => frame.type === type) + 1);
+const until = (frames: ChatFrame[], type: ChatFrame["type"]) =>
+  frames.slice(0, frames.findIndex((frame) => frame.type === type) + 1);
 
 describe("recorded frames of a chat", () => {
   it("show a message, its answer, and why another one has none", () => {
     const log = after(answers, withOwn(EMPTY, { id: "m1", text: "Hi", files: [] }));
     expect(shown(log)).toEqual(["you: Hi", "agent: Hello", "you: Again", "you: Fail", `notice: ${FAILURE}`]);
     expect(log).toMatchObject({ conversationId: "id-2", running: null, writing: "", pondering: "" });
-    expect(log.notices.map((notice) => notice.key ?? notice.text)).toEqual(["chat.stopped", "no run is active in this session", "We go home at five."]);
+    expect(log.notices.map((notice) => notice.key ?? notice.text)).toEqual([
+      "chat.stopped",
+      "no run is active in this session",
+      "We go home at five.",
+    ]);
   });
 
   it("show tool calls, reasoning and the text of a run in progress", () => {
@@ -36,8 +41,12 @@ describe("recorded frames of a chat", () => {
   });
 
   it("show an approval, and its decision in its place", () => {
-    expect(after(until(approval, "approval")).asks).toMatchObject([{ approval_id: "id-11", status: "pending", action: "message.send", decided_by: null }]);
-    expect(after(approval).asks).toMatchObject([{ approval_id: "id-11", status: "approved", decided_by: "api_key:id-12" }]);
+    expect(after(until(approval, "approval")).asks).toMatchObject([
+      { approval_id: "id-11", status: "pending", action: "message.send", decided_by: null },
+    ]);
+    expect(after(approval).asks).toMatchObject([
+      { approval_id: "id-11", status: "approved", decided_by: "api_key:id-12" },
+    ]);
   });
 });
 

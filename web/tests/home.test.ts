@@ -13,7 +13,13 @@ const shown = (log: ChatLog) => lines(log.items, log.later, log.thoughts);
 const measure = (name: string) => MEASURES.find((each) => each.name === name)!;
 
 describe("a measure", () => {
-  const sums = { "runs.completed": 6, "runs.failed": 2, "runs.cancelled": 1, "runs.timeout": 1, run_milliseconds: 5000 };
+  const sums = {
+    "runs.completed": 6,
+    "runs.failed": 2,
+    "runs.cancelled": 1,
+    "runs.timeout": 1,
+    run_milliseconds: 5000,
+  };
 
   it("of failures counts neither what was completed nor what people cancelled", () => {
     expect(amount(sums, "runs.")).toBe(10);
@@ -21,7 +27,10 @@ describe("a measure", () => {
   });
 
   it("of time is an average, also where several hours share a column", () => {
-    const items = [{ hour: 100 * HOUR, "runs.completed": 1, run_milliseconds: 1000 }, { hour: 99 * HOUR, "runs.completed": 3, run_milliseconds: 9000 }];
+    const items = [
+      { hour: 100 * HOUR, "runs.completed": 1, run_milliseconds: 1000 },
+      { hour: 99 * HOUR, "runs.completed": 3, run_milliseconds: 9000 },
+    ];
     const points = series(items, 96, 100 * HOUR + 1, measure("latency").of);
     expect(points.at(-1)!.value).toBe(2500);
     expect(measure("latency").of({})).toBe(0);
@@ -36,11 +45,29 @@ describe("an approval", () => {
   it("names people of a platform as they are known there, and what the Host numbers in short", () => {
     expect(party("user:@boss:example.org")).toEqual({ isKey: false, id: "@boss:example.org", isShort: false });
     expect(party("user:1234567890")).toEqual({ isKey: false, id: "1234567890", isShort: false });
-    expect(party("api_key:01a1eba4-4d03-710a-b41a-04601361f99e")).toEqual({ isKey: true, id: "1361f99e", isShort: true });
+    expect(party("api_key:01a1eba4-4d03-710a-b41a-04601361f99e")).toEqual({
+      isKey: true,
+      id: "1361f99e",
+      isShort: true,
+    });
   });
 
   it("says everything that will be done, messages as they will read", () => {
-    const call = { calls: [{ api: "send_message", arguments: { target_id: "77", chain: [{ type: "Plain", text: "The pool " }, { type: "At", target: "9" }] } }, { api: "mute_member", arguments: { duration: 600 } }] };
+    const call = {
+      calls: [
+        {
+          api: "send_message",
+          arguments: {
+            target_id: "77",
+            chain: [
+              { type: "Plain", text: "The pool " },
+              { type: "At", target: "9" },
+            ],
+          },
+        },
+        { api: "mute_member", arguments: { duration: 600 } },
+      ],
+    };
     expect(details({ call })).toEqual([
       { name: "target_id", value: "77" },
       { name: "chain", value: 'The pool {"type":"At","target":"9"}' },

@@ -26,7 +26,15 @@ describe("a frame of the live channel", () => {
 describe("a chart", () => {
   it("has a column for every hour, also for those in which nothing happened", () => {
     const hour = 3_600_000;
-    const points = series([{ hour: 98 * hour, n: 3 }, { hour: 100 * hour, n: 1 }], 4, 100 * hour + 5, (item) => item.n ?? 0);
+    const points = series(
+      [
+        { hour: 98 * hour, n: 3 },
+        { hour: 100 * hour, n: 1 },
+      ],
+      4,
+      100 * hour + 5,
+      (item) => item.n ?? 0,
+    );
     expect(points.map((point) => point.value)).toEqual([0, 3, 0, 1]);
   });
 

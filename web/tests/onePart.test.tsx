@@ -13,9 +13,13 @@ const SEEN: Versioned<Thing> = { value: { name: "Desk", enabled: false }, tag: "
 
 /** A Host where somebody else was faster. */
 class Shelf {
-  constructor(public kept: Versioned<Thing>, private readonly changed: string[]) {}
+  constructor(
+    public kept: Versioned<Thing>,
+    private readonly changed: string[],
+  ) {}
   readonly put = (enabled: boolean, over: Versioned<Thing>) => {
-    if (over.tag !== this.kept.tag) return Promise.reject(new Problem(412, "changed_meanwhile", "it was changed", { changed: this.changed }));
+    if (over.tag !== this.kept.tag)
+      return Promise.reject(new Problem(412, "changed_meanwhile", "it was changed", { changed: this.changed }));
     this.kept = { value: { ...over.value, enabled }, tag: "3" };
     return Promise.resolve(this.kept.value);
   };
@@ -35,7 +39,11 @@ function Turn({ shelf }: { shelf: Shelf }) {
 
 function turned(theirs: Partial<Thing>, changed: string[]): Shelf {
   const shelf = new Shelf({ value: { ...SEEN.value, ...theirs }, tag: "2" }, changed);
-  render(<QueryClientProvider client={new QueryClient()}><Turn shelf={shelf} /></QueryClientProvider>);
+  render(
+    <QueryClientProvider client={new QueryClient()}>
+      <Turn shelf={shelf} />
+    </QueryClientProvider>,
+  );
   fireEvent.click(screen.getByText("Turn"));
   return shelf;
 }
@@ -47,9 +55,12 @@ describe("a switch", () => {
     expect(shelf.kept.value).toEqual({ name: "Their desk", enabled: true });
   });
 
-  it.each([[["enabled"]], [["enabled", "name"]], [[]]])("is left as it is when they may have turned it themselves (%j)", async (changed) => {
-    const shelf = turned({ enabled: true }, changed);
-    await screen.findByText(/Someone else changed this/);
-    expect(shelf.kept.tag).toBe("2");
-  });
+  it.each([[["enabled"]], [["enabled", "name"]], [[]]])(
+    "is left as it is when they may have turned it themselves (%j)",
+    async (changed) => {
+      const shelf = turned({ enabled: true }, changed);
+      await screen.findByText(/Someone else changed this/);
+      expect(shelf.kept.tag).toBe("2");
+    },
+  );
 });

@@ -6,7 +6,8 @@ import { freshRule, patternsFor, policyOf, rulesOf } from "../src/features/agent
 import { actionsAsked, kindsAsked } from "../src/features/agents/asked";
 import { chosen, senderRulesOf } from "../src/features/agents/senderRules";
 
-const runner = (permissions: Record<string, string[]>, capabilities: Record<string, boolean> = {}) => ({ permissions, capabilities }) as unknown as Runner;
+const runner = (permissions: Record<string, string[]>, capabilities: Record<string, boolean> = {}) =>
+  ({ permissions, capabilities }) as unknown as Runner;
 
 describe("what is offered", () => {
   it("is what the runner asks for and is able to use", () => {
@@ -17,7 +18,9 @@ describe("what is offered", () => {
 
   it("has no actions for a runner that takes none", () => {
     expect(actionsAsked(runner({ platform_actions: ["message.*"] }))).toEqual([]);
-    expect(actionsAsked(runner({ platform_actions: ["message.*"] }, { platform_actions: true }))).toEqual(["message.*"]);
+    expect(actionsAsked(runner({ platform_actions: ["message.*"] }, { platform_actions: true }))).toEqual([
+      "message.*",
+    ]);
   });
 
   it("names actions and their families, and other chats only when they are asked for", () => {
@@ -31,14 +34,24 @@ describe("an approval policy", () => {
   it("comes back as it was", () => {
     const policy = {
       "message.*": "allow",
-      "member.kick": { decision: "ask", who: { users: ["1"], roles: ["owner"], requester: true }, seconds: 60, show_in: null },
+      "member.kick": {
+        decision: "ask",
+        who: { users: ["1"], roles: ["owner"], requester: true },
+        seconds: 60,
+        show_in: null,
+      },
     };
     expect(policyOf(rulesOf(policy))).toEqual(policy);
   });
 
   it("asks owners and admins for half an hour, unless somebody says otherwise", () => {
     expect(policyOf([freshRule("group.leave")])).toEqual({
-      "group.leave": { decision: "ask", who: { users: [], roles: ["owner", "admin"], requester: false }, seconds: 1800, show_in: null },
+      "group.leave": {
+        decision: "ask",
+        who: { users: [], roles: ["owner", "admin"], requester: false },
+        seconds: 1800,
+        show_in: null,
+      },
     });
   });
 

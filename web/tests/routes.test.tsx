@@ -23,7 +23,12 @@ describe("the order of routes", () => {
     const written = ["*", "message.*", "message.received", "platform.onebot11.*", "message.edited"].map(route);
     const urgent = { ...route("group.*"), priority: 5 };
     expect(drafted([...written, urgent]).map(({ key }) => key)).toEqual([
-      "group.*", "message.received", "message.edited", "platform.onebot11.*", "message.*", "*",
+      "group.*",
+      "message.received",
+      "message.edited",
+      "platform.onebot11.*",
+      "message.*",
+      "*",
     ]);
   });
 
@@ -44,7 +49,15 @@ describe("the order of routes", () => {
     const seen: [number, number][] = [];
     function List() {
       const sorting = useSorting<HTMLUListElement>(2, (from, to) => seen.push([from, to]));
-      return <ul ref={sorting.list}>{[0, 1].map((index) => <li key={index}><button {...sorting.handle(index)}>{`handle ${index}`}</button></li>)}</ul>;
+      return (
+        <ul ref={sorting.list}>
+          {[0, 1].map((index) => (
+            <li key={index}>
+              <button {...sorting.handle(index)}>{`handle ${index}`}</button>
+            </li>
+          ))}
+        </ul>
+      );
     }
     render(<List />);
     fireEvent.keyDown(screen.getByText("handle 0"), { key: "ArrowUp" });
@@ -65,7 +78,10 @@ describe("a route", () => {
   });
 
   it("is told what is wrong with it by its place", () => {
-    const fields = [{ field: "1.handler_config.url", message: "write an address" }, { field: "12.filters", message: "not this one" }];
+    const fields = [
+      { field: "1.handler_config.url", message: "write an address" },
+      { field: "12.filters", message: "not this one" },
+    ];
     const error = new Problem(422, "invalid_argument", "no", { fields });
     expect(problemsAt(error, 0)).toEqual({});
     expect(problemOf(problemsAt(error, 1), "handler_config")).toBe("write an address");
@@ -76,13 +92,25 @@ describe("a route", () => {
 describe("the conditions of a route", () => {
   it.each(CONDITIONS)("%s begins with something that its control can show", (name) => {
     const Control = CONDITION_CONTROLS[name];
-    render(<Control control={{ id: "x" }} value={beginning(name, "UTC")} disabled={false} onChange={() => undefined} />);
+    render(
+      <Control control={{ id: "x" }} value={beginning(name, "UTC")} disabled={false} onChange={() => undefined} />,
+    );
     expect(document.querySelector("#x, #x-days")).toBeTruthy();
   });
 
   it("that say nothing are not sent", () => {
-    expect(meant({ users: [], text_regex: "", probability: Number.NaN, data: { "": "x" }, mentions_bot: false, groups: ["7"] })).toEqual({
-      mentions_bot: false, groups: ["7"],
+    expect(
+      meant({
+        users: [],
+        text_regex: "",
+        probability: Number.NaN,
+        data: { "": "x" },
+        mentions_bot: false,
+        groups: ["7"],
+      }),
+    ).toEqual({
+      mentions_bot: false,
+      groups: ["7"],
     });
   });
 
@@ -95,7 +123,13 @@ describe("the conditions of a route", () => {
     ]);
   });
 
-  it.each([["Ann", "Ann"], ["7", 7], ["true", true], ['"7"', "7"], ["null", null]])("%s in a field means what it looks like, and is shown so again", (text, value) => {
+  it.each([
+    ["Ann", "Ann"],
+    ["7", 7],
+    ["true", true],
+    ['"7"', "7"],
+    ["null", null],
+  ])("%s in a field means what it looks like, and is shown so again", (text, value) => {
     expect(valueOf(text)).toEqual(value);
     expect(textOf(value)).toBe(text);
   });
@@ -104,13 +138,31 @@ describe("the conditions of a route", () => {
 describe("an example", () => {
   it("in a private chat says nothing of groups", () => {
     expect(eventOf({ ...SAMPLE, text: "hi", role: "admin" })).toEqual({
-      type: "message.received", chat_type: "private", chat_id: "somebody", sender: { id: "somebody" }, text: "hi",
+      type: "message.received",
+      chat_type: "private",
+      chat_id: "somebody",
+      sender: { id: "somebody" },
+      text: "hi",
     });
   });
 
   it("in a group says who, where, when, and whether the bot is meant", () => {
-    const event = eventOf({ ...SAMPLE, group: "7", sender: "3", role: "admin", mentions: true, at: "2026-01-02T03:04" });
-    expect(event).toMatchObject({ chat_type: "group", chat_id: "7", group: { id: "7" }, mentions_bot: true, role: "admin", sender: { id: "3" } });
+    const event = eventOf({
+      ...SAMPLE,
+      group: "7",
+      sender: "3",
+      role: "admin",
+      mentions: true,
+      at: "2026-01-02T03:04",
+    });
+    expect(event).toMatchObject({
+      chat_type: "group",
+      chat_id: "7",
+      group: { id: "7" },
+      mentions_bot: true,
+      role: "admin",
+      sender: { id: "3" },
+    });
     expect(event.timestamp).toBe(new Date("2026-01-02T03:04").getTime());
   });
 });

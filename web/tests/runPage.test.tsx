@@ -28,12 +28,15 @@ beforeEach(() => {
 });
 afterEach(() => api.eject(host));
 
-const shown = (children: ReactNode) => render(<QueryClientProvider client={new QueryClient()}>{children}</QueryClientProvider>);
+const shown = (children: ReactNode) =>
+  render(<QueryClientProvider client={new QueryClient()}>{children}</QueryClientProvider>);
 
 describe("the filter for one sender", () => {
   const filters = (search: RunSearch, sender?: string) => {
     const changes: RunSearch[] = [];
-    shown(<RunFilters search={search} sender={sender} put={(change) => changes.push(change)} clear={() => undefined} />);
+    shown(
+      <RunFilters search={search} sender={sender} put={(change) => changes.push(change)} clear={() => undefined} />,
+    );
     return changes;
   };
 

@@ -11,7 +11,12 @@ const ids = (rows: Run[]) => rows.map((run) => Number(run.run_id.slice(4)));
 
 describe("the address of the list", () => {
   it("holds the filters, and lets go of what is none", () => {
-    expect(runSearch({ status: "failed", agent: "a", within: "day", q: "tea", page: 3 })).toEqual({ status: "failed", agent: "a", within: "day", q: "tea" });
+    expect(runSearch({ status: "failed", agent: "a", within: "day", q: "tea", page: 3 })).toEqual({
+      status: "failed",
+      agent: "a",
+      within: "day",
+      q: "tea",
+    });
     expect(runSearch({ status: "sleeping", within: "century", q: "" })).toEqual({});
     expect(isFiltered({ status: undefined })).toBe(false);
   });

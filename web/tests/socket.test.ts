@@ -42,7 +42,11 @@ afterEach(() => {
 });
 
 function opened() {
-  const listener = { hear: vi.fn<(frame: ChatFrame) => void>(), tell: vi.fn<(connected: boolean) => void>(), loggedOut: vi.fn<() => void>() };
+  const listener = {
+    hear: vi.fn<(frame: ChatFrame) => void>(),
+    tell: vi.fn<(connected: boolean) => void>(),
+    loggedOut: vi.fn<() => void>(),
+  };
   return { socket: new ChatSocket("a", "s", listener), ...listener };
 }
 

@@ -15,7 +15,10 @@ const FOLDER = `${ROOT}docs/images`;
 const DESK = { viewport: { width: 1280, height: 800 }, deviceScaleFactor: 1.5 };
 const PHONE = { viewport: { width: 390, height: 780 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true };
 const ON_A_PHONE = ["home", "chat", "runs", "bot"];
-const LANGUAGES = [["en", "en-US"], ["zh-Hans", "zh-CN"]] as const;
+const LANGUAGES = [
+  ["en", "en-US"],
+  ["zh-Hans", "zh-CN"],
+] as const;
 
 let ids: Ids;
 let bytes = 0;
@@ -31,7 +34,10 @@ async function sayInChat(): Promise<void> {
   const { page, context } = await visit(`/chat/${ids.agentId}`);
   await page.getByRole("textbox", { name: word("chat.placeholder") }).fill(SAID);
   await page.getByRole("button", { name: word("chat.send") }).click();
-  await page.getByRole("article", { name: word("chat.agent") }).filter({ hasText: "third shelf" }).waitFor();
+  await page
+    .getByRole("article", { name: word("chat.agent") })
+    .filter({ hasText: "third shelf" })
+    .waitFor();
   await context.close();
 }
 
@@ -41,7 +47,10 @@ const BEFORE: Record<string, (page: Page, language: Language) => Promise<void>> 
   bot: async (page, language) => {
     await page.getByLabel(word("dryRun.text", {}, language), { exact: true }).fill("Where is my book?");
     await page.getByRole("button", { name: word("dryRun.try", {}, language) }).click();
-    await page.getByText(word("handler.agent", {}, language)).last().waitFor();
+    await page
+      .getByText(word("handler.agent", {}, language))
+      .last()
+      .waitFor();
   },
   plugins: (page) => page.evaluate(hide, ROOT),
 };

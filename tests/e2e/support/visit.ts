@@ -17,10 +17,19 @@ export type Visit = { page: Page; context: BrowserContext; asked: string[]; comp
 type Options = BrowserContextOptions & { as?: Person | null; address?: string };
 
 /** `as: null` comes without an account. Everybody else is logged in already. */
-export async function visit(path: string, { as = OWNER, address = world.place.address, ...options }: Options = {}): Promise<Visit> {
+export async function visit(
+  path: string,
+  { as = OWNER, address = world.place.address, ...options }: Options = {},
+): Promise<Visit> {
   browser ??= await chromium.connect(inject("browser"));
   const storageState = as ? await session(as, address) : undefined;
-  const context = await browser.newContext({ baseURL: address, locale: "en-US", reducedMotion: "reduce", storageState, ...options });
+  const context = await browser.newContext({
+    baseURL: address,
+    locale: "en-US",
+    reducedMotion: "reduce",
+    storageState,
+    ...options,
+  });
   context.setDefaultTimeout(60_000);
   const page = await context.newPage();
   const made: Visit = { page, context, asked: [], complaints: [] };
@@ -33,7 +42,9 @@ export async function visit(path: string, { as = OWNER, address = world.place.ad
 /** As soon as the page has shown what it was opened for. */
 export async function settled(page: Page): Promise<void> {
   await page.getByRole("heading", { level: 1 }).first().waitFor();
-  const loading = (["en", "zh-Hans"] as const).map((language) => `[aria-label="${word("common.loading", {}, language)}"]`);
+  const loading = (["en", "zh-Hans"] as const).map(
+    (language) => `[aria-label="${word("common.loading", {}, language)}"]`,
+  );
   await page.waitForFunction((loading) => !document.querySelector(loading), loading.join());
 }
 
@@ -54,7 +65,10 @@ async function session(person: Person, address: string) {
   if (!sessions.has(known)) {
     const context = await browser!.newContext({ baseURL: address });
     const { email, password } = person;
-    const answer = await context.request.post("/api/v1/auth/login", { data: { email, password }, headers: { Origin: address } });
+    const answer = await context.request.post("/api/v1/auth/login", {
+      data: { email, password },
+      headers: { Origin: address },
+    });
     expect(answer.status()).toBe(200);
     sessions.set(known, await context.storageState());
     await context.close();
@@ -67,26 +81,36 @@ function watch(context: BrowserContext, made: Visit): void {
   context.on("request", (request) => made.asked.push(request.url()));
   context.on("weberror", (error) => made.complaints.push(String(error.error())));
   context.on("console", (message) => {
-    if (message.type() === "error" && !message.text().startsWith("Failed to load resource") && !message.text().includes("WebSocket connection")) {
+    if (
+      message.type() === "error" &&
+      !message.text().startsWith("Failed to load resource") &&
+      !message.text().includes("WebSocket connection")
+    ) {
       made.complaints.push(message.text());
     }
   });
 }
 
 /** Forgets a session that a test has ended. */
-export const forgetSession = (person: Person, address = world.place.address) => sessions.delete(`${address} ${person.email}`);
+export const forgetSession = (person: Person, address = world.place.address) =>
+  sessions.delete(`${address} ${person.email}`);
 
 export const foreign = (made: Visit) =>
-  made.asked.filter((address) => /^(http|ws)/.test(address) && !/^(http|ws)s?:\/\/(127\.0\.0\.1|chat\.localhost):/.test(address));
+  made.asked.filter(
+    (address) => /^(http|ws)/.test(address) && !/^(http|ws)s?:\/\/(127\.0\.0\.1|chat\.localhost):/.test(address),
+  );
 
 /** What the page looked like when a test failed. */
 const photograph = (page: Page, name: string) =>
-  page.screenshot({ path: fileURLToPath(new URL(`../../../.tools/e2e-failures/${name.replaceAll(/\W+/g, "-")}.png`, import.meta.url)) });
+  page.screenshot({
+    path: fileURLToPath(new URL(`../../../.tools/e2e-failures/${name.replaceAll(/\W+/g, "-")}.png`, import.meta.url)),
+  });
 
 afterEach(async ({ task }) => {
   const past = visits;
   visits = [];
-  if (task.result?.state === "fail") await Promise.all(past.map((made, at) => photograph(made.page, `${task.name} ${at}`)));
+  if (task.result?.state === "fail")
+    await Promise.all(past.map((made, at) => photograph(made.page, `${task.name} ${at}`)));
   await Promise.all(past.map(({ context }) => context.close()));
   expect(past.flatMap(foreign)).toEqual([]);
   expect(past.flatMap(({ complaints }) => complaints)).toEqual([]);

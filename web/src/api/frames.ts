@@ -70,12 +70,12 @@ export type ChatFrameOf<Type extends ChatFrame["type"]> = Extract<ChatFrame, { t
 /** What a client sends over the chat socket. `id` is its idempotency key. */
 export type MessageRequest = { type: "message"; id: string; text?: string; contents?: ContentElement[] };
 export type ChatRequest =
-  | MessageRequest
-  | { type: "cancel" }
-  | { type: "approve"; approval_id: string; decision: "approve" | "deny" };
+  MessageRequest | { type: "cancel" } | { type: "approve"; approval_id: string; decision: "approve" | "deny" };
 
 /** A frame of a run's replay: as the chat socket had it, with its time in place of a number. */
-export type ReplayFrame = { at: number; run_id: string } & (RunFrame | DeltaFrame | MessageFrame | ToolFrame | ErrorFrame);
+export type ReplayFrame = { at: number; run_id: string } & (
+  RunFrame | DeltaFrame | MessageFrame | ToolFrame | ErrorFrame
+);
 
 const REPLAYED: ReadonlySet<unknown> = new Set<ReplayFrame["type"]>(["run", "delta", "message", "tool", "error"]);
 

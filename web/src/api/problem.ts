@@ -41,7 +41,11 @@ export function fieldMessage(error: unknown, field: string): string | undefined 
 export function readable(problem: Problem, called: (name: string) => string = () => ""): string {
   const first = problem.fields[0];
   if (!first || !problem.message.startsWith(`${first.field}:`)) return problem.message;
-  const name = first.field.split(".").filter((part) => !/^\d+$/.test(part)).at(-1) ?? first.field;
+  const name =
+    first.field
+      .split(".")
+      .filter((part) => !/^\d+$/.test(part))
+      .at(-1) ?? first.field;
   return `${called(name) || name.replaceAll("_", " ")}: ${problem.message.slice(first.field.length + 1).trim()}`;
 }
 
@@ -54,5 +58,10 @@ const OWN_ID = / ?'[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}'/g;
  */
 export function withoutInternals(message: string, called: (name: string) => string = () => ""): string {
   const clauses = message.split("; ").filter((clause) => !REQUEST.test(clause));
-  return clauses.join("; ").replaceAll(OWN_ID, "").replaceAll(/\b[a-z]+(_[a-z]+)+\b/g, (name) => (called(name) ? `“${called(name)}”` : name)) || message;
+  return (
+    clauses
+      .join("; ")
+      .replaceAll(OWN_ID, "")
+      .replaceAll(/\b[a-z]+(_[a-z]+)+\b/g, (name) => (called(name) ? `“${called(name)}”` : name)) || message
+  );
 }

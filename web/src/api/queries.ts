@@ -60,8 +60,7 @@ export const mcpServers = list("mcp", (cursor) => api.GET("/api/v1/mcp-servers",
 /** Those that wait for somebody. */
 export const approvals = queryOptions({
   queryKey: ["approvals", "waiting"],
-  queryFn: () =>
-    answer(api.GET("/api/v1/approvals", { params: { query: { status: "pending", limit: 100 } } })),
+  queryFn: () => answer(api.GET("/api/v1/approvals", { params: { query: { status: "pending", limit: 100 } } })),
   select: (page) => page.items,
 });
 export const settings = one(["settings"], () => api.GET("/api/v1/settings"));
@@ -83,7 +82,9 @@ export const bot = (bot_id: string) =>
 export const routes = (bot_id: string) =>
   one(["routes", bot_id], () => api.GET("/api/v1/bots/{bot_id}/routes", { params: { path: { bot_id } } }));
 export const provider = (provider_id: string) =>
-  one(["providers", provider_id], () => api.GET("/api/v1/model-providers/{provider_id}", { params: { path: { provider_id } } }));
+  one(["providers", provider_id], () =>
+    api.GET("/api/v1/model-providers/{provider_id}", { params: { path: { provider_id } } }),
+  );
 export const model = (model_id: string) =>
   one(["models", model_id], () => api.GET("/api/v1/models/{model_id}", { params: { path: { model_id } } }));
 export const budget = (budget_id: string) =>
@@ -93,13 +94,13 @@ export const mcpServer = (server_id: string) =>
 export const conversation = (conversation_id: string) =>
   queryOptions({
     queryKey: ["conversations", conversation_id],
-    queryFn: () => answer(api.GET("/api/v1/conversations/{conversation_id}", { params: { path: { conversation_id } } })),
+    queryFn: () =>
+      answer(api.GET("/api/v1/conversations/{conversation_id}", { params: { path: { conversation_id } } })),
   });
 export const botEvents = (bot_id: string) =>
   queryOptions({
     queryKey: ["events", bot_id],
-    queryFn: () =>
-      answer(api.GET("/api/v1/events", { params: { query: { bot_id, limit: 20 } } })),
+    queryFn: () => answer(api.GET("/api/v1/events", { params: { query: { bot_id, limit: 20 } } })),
     select: (page) => page.items,
   });
 export const why = (name: string) =>
@@ -121,9 +122,7 @@ export type RunFilter = {
 
 /** The first few are there at once; whoever scrolls gets them by the hundred. */
 const somePage = (filter: RunFilter, cursor: string | null) =>
-  answer(
-    api.GET("/api/v1/runs", { params: { query: { ...filter, limit: cursor === null ? 100 : 500, cursor } } }),
-  );
+  answer(api.GET("/api/v1/runs", { params: { query: { ...filter, limit: cursor === null ? 100 : 500, cursor } } }));
 /** The newest, read again whenever something happens. */
 export const newestRuns = (filter: RunFilter) =>
   queryOptions({ queryKey: ["runs", "head", filter], queryFn: () => somePage(filter, null) });
@@ -156,7 +155,8 @@ export const runEvents = (run_id: string) =>
 export const modelCall = (run_id: string, call_id: string) =>
   queryOptions({
     queryKey: ["modelCalls", run_id, call_id],
-    queryFn: () => answer(api.GET("/api/v1/runs/{run_id}/model-calls/{call_id}", { params: { path: { run_id, call_id } } })),
+    queryFn: () =>
+      answer(api.GET("/api/v1/runs/{run_id}/model-calls/{call_id}", { params: { path: { run_id, call_id } } })),
     staleTime: Infinity,
     retry: false,
   });
@@ -179,7 +179,9 @@ export const chatSessions = (agent_id: string) =>
     select: (page) => page.items.filter((each) => each.items > 0),
   });
 const countersOf = (figures: Fields): Counters =>
-  Object.fromEntries(Object.entries(figures).filter((entry): entry is [string, number] => typeof entry[1] === "number"));
+  Object.fromEntries(
+    Object.entries(figures).filter((entry): entry is [string, number] => typeof entry[1] === "number"),
+  );
 export const stats = (hours: number) =>
   queryOptions({
     queryKey: ["stats", hours],

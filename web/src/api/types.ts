@@ -81,7 +81,14 @@ export type RunDetail = Omit<Schemas["RunDetail"], "authorization"> & { authoriz
 /** `data` is unknown in the document; each type of event has its own fields. */
 export type RunEvent = Omit<Schemas["RunEventShown"], "data"> & { data: Fields };
 /** A message in the `request` of a recorded model call. */
-export type PromptMessage = { role: string; content?: unknown; name?: string; reasoning?: string; tool_calls?: Fields[]; tool_call_id?: string };
+export type PromptMessage = {
+  role: string;
+  content?: unknown;
+  name?: string;
+  reasoning?: string;
+  tool_calls?: Fields[];
+  tool_call_id?: string;
+};
 /** Counters by name, such as `runs.completed`; the document names only some of them. */
 export type Counters = Record<string, number>;
 export type Stats = { items: ({ hour: number } & Counters)[]; totals: Counters };

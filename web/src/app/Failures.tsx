@@ -12,7 +12,9 @@ export function Missing() {
   return (
     <div className="mx-auto max-w-xl p-8">
       <Empty page title={t("errors.missing")} text={t("errors.missingText")}>
-        <Link to="/" className={buttonClasses("primary")}>{t("nav.home")}</Link>
+        <Link to="/" className={buttonClasses("primary")}>
+          {t("nav.home")}
+        </Link>
       </Empty>
     </div>
   );
@@ -24,7 +26,9 @@ export function Failed({ error }: { error: unknown }) {
   return (
     <div className="mx-auto max-w-xl space-y-4 p-8">
       <ErrorNote error={error} />
-      <Button weight="primary" onClick={() => void router.invalidate()}>{t("common.again")}</Button>
+      <Button weight="primary" onClick={() => void router.invalidate()}>
+        {t("common.again")}
+      </Button>
     </div>
   );
 }

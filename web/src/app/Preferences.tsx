@@ -22,7 +22,9 @@ export function Preferences() {
         className="h-9 min-w-0 flex-1 rounded-control bg-transparent px-1.5 text-sm text-quiet hover:bg-raised"
       >
         {Object.entries(LANGUAGES).map(([code, name]) => (
-          <option key={code} value={code}>{name}</option>
+          <option key={code} value={code}>
+            {name}
+          </option>
         ))}
       </select>
       <IconButton label={t(`theme.${theme}`)} onClick={() => setTheme(NEXT[theme])}>

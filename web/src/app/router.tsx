@@ -1,6 +1,12 @@
 // Which address shows which page. Each page is fetched when it is first opened; whoever is not logged in is led there.
 import type { QueryClient } from "@tanstack/react-query";
-import { createRootRouteWithContext, createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
+import {
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  redirect,
+} from "@tanstack/react-router";
 
 import { setToken } from "../api/client";
 import { Problem } from "../api/problem";
@@ -45,7 +51,8 @@ const setup = createRoute({
   component: lazyRouteComponent(() => import("../features/start/SetupPage")),
 });
 /** Every page may have tabs: the open one is in its address. */
-const tabSearch = (search: Record<string, unknown>): { tab?: string } => (typeof search.tab === "string" ? { tab: search.tab } : {});
+const tabSearch = (search: Record<string, unknown>): { tab?: string } =>
+  typeof search.tab === "string" ? { tab: search.tab } : {};
 const page = <Path extends string>(path: Path, load: () => Promise<{ default: () => React.ReactNode }>) =>
   createRoute({ path, getParentRoute: () => inside, validateSearch: tabSearch, component: lazyRouteComponent(load) });
 
@@ -90,7 +97,13 @@ const tree = root.addChildren([
 ]);
 
 export const buildRouter = (client: QueryClient) =>
-  createRouter({ routeTree: tree, basepath: BASE || "/", context: { client }, defaultPreload: "intent", scrollRestoration: true });
+  createRouter({
+    routeTree: tree,
+    basepath: BASE || "/",
+    context: { client },
+    defaultPreload: "intent",
+    scrollRestoration: true,
+  });
 
 declare module "@tanstack/react-router" {
   interface Register {

@@ -21,36 +21,70 @@ type Props<Thing, Body> = {
   words?: (value: unknown) => string;
 };
 
-export function ConflictNote<Thing, Body>({ name, conflict, busy, onTheirs, onMine, items = [], words }: Props<Thing, Body>) {
+export function ConflictNote<Thing, Body>({
+  name,
+  conflict,
+  busy,
+  onTheirs,
+  onMine,
+  items = [],
+  words,
+}: Props<Thing, Body>) {
   const { t } = useTranslation();
   const plainWords = usePlainWords();
   if (!conflict) return null;
   return (
-    <section role="alert" aria-label={t("changed.title", { name })} className="space-y-3 rounded-control bg-warn-wash px-3.5 py-3 text-sm">
+    <section
+      role="alert"
+      aria-label={t("changed.title", { name })}
+      className="space-y-3 rounded-control bg-warn-wash px-3.5 py-3 text-sm"
+    >
       <p className="font-medium break-words text-warn">{t("changed.title", { name })}</p>
       <ul className="max-h-60 space-y-2 overflow-y-auto">
         {conflict.changes.map((change) => (
-          <Change key={change.path.join(".")} change={change} mine={partAt(conflict.mine, change.path)} items={items} words={words ?? plainWords} />
+          <Change
+            key={change.path.join(".")}
+            change={change}
+            mine={partAt(conflict.mine, change.path)}
+            items={items}
+            words={words ?? plainWords}
+          />
         ))}
         {conflict.changes.length === 0 && <li>{t("changed.hidden")}</li>}
       </ul>
       <p className="text-quiet">{t("changed.text")}</p>
       <div className="flex flex-wrap gap-2">
-        <Button small busy={busy} onClick={onMine}>{t("changed.mine")}</Button>
-        <Button small weight="quiet" onClick={() => onTheirs(conflict.theirs)}>{t("changed.theirs")}</Button>
+        <Button small busy={busy} onClick={onMine}>
+          {t("changed.mine")}
+        </Button>
+        <Button small weight="quiet" onClick={() => onTheirs(conflict.theirs)}>
+          {t("changed.theirs")}
+        </Button>
       </div>
     </section>
   );
 }
 
-function Change({ change, mine, items, words }: { change: Difference; mine: unknown; items: FormItem[]; words: (value: unknown) => string }) {
+function Change({
+  change,
+  mine,
+  items,
+  words,
+}: {
+  change: Difference;
+  mine: unknown;
+  items: FormItem[];
+  words: (value: unknown) => string;
+}) {
   const { t } = useTranslation();
   const label = useLabel(items);
   return (
     <li className="break-words">
       <span className="font-medium">{label(change.path)}</span>
       <div>{t("changed.now", { value: words(change.after) })}</div>
-      {!same(mine, change.before) && !same(mine, change.after) && <div>{t("changed.yours", { value: words(mine) })}</div>}
+      {!same(mine, change.before) && !same(mine, change.after) && (
+        <div>{t("changed.yours", { value: words(mine) })}</div>
+      )}
     </li>
   );
 }
@@ -61,15 +95,21 @@ function useLabel(items: FormItem[]): (path: string[]) => string {
   return ([first = "", second, ...rest]) => {
     const item = items.find((each) => each.name === second);
     if (item) return [worded(item.label, i18n.language), ...rest].join(": ");
-    const whole = i18n.exists(`field.${first}`) ? t(`field.${first}`) : t(`tuning.${first.slice(first.indexOf(".") + 1)}`);
-    return [whole, ...[second, ...rest].filter((each) => each !== undefined).map((each) => each.replaceAll("_", " "))].join(": ");
+    const whole = i18n.exists(`field.${first}`)
+      ? t(`field.${first}`)
+      : t(`tuning.${first.slice(first.indexOf(".") + 1)}`);
+    return [
+      whole,
+      ...[second, ...rest].filter((each) => each !== undefined).map((each) => each.replaceAll("_", " ")),
+    ].join(": ");
   };
 }
 
 function usePlainWords(): (value: unknown) => string {
   const { t } = useTranslation();
   return (value) => {
-    if (value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0)) return "–";
+    if (value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0))
+      return "–";
     if (typeof value === "boolean") return t(value ? "common.yes" : "common.no");
     const flat = Array.isArray(value) && value.every((each) => typeof each !== "object");
     const text = flat ? value.join(", ") : typeof value === "object" ? JSON.stringify(value) : String(value);

@@ -7,7 +7,17 @@ import { useSave } from "../lib/useSave";
 import { Button, IconButton } from "./Button";
 import { Confirm } from "./Dialog";
 
-export function DeleteButton({ label, title, text, action, keep, icon, remove, stale, after }: {
+export function DeleteButton({
+  label,
+  title,
+  text,
+  action,
+  keep,
+  icon,
+  remove,
+  stale,
+  after,
+}: {
   label: string;
   title: string;
   text: string;
@@ -33,9 +43,13 @@ export function DeleteButton({ label, title, text, action, keep, icon, remove, s
   return (
     <>
       {icon ? (
-        <IconButton label={label} onClick={() => setAsked(true)}><Trash2 className="size-4" /></IconButton>
+        <IconButton label={label} onClick={() => setAsked(true)}>
+          <Trash2 className="size-4" />
+        </IconButton>
       ) : (
-        <Button weight="danger" onClick={() => setAsked(true)}>{label}</Button>
+        <Button weight="danger" onClick={() => setAsked(true)}>
+          {label}
+        </Button>
       )}
       <Confirm
         open={asked}

@@ -52,7 +52,9 @@ export function Dialog({
       onCancel={(event) => event.target === ref.current && askFirst(event)}
       className="m-auto w-[min(32rem,calc(100vw-2rem))] rounded-card border border-line bg-surface p-6 text-ink shadow-card"
     >
-      <h2 id={id} className="mb-4 text-lg font-semibold">{title}</h2>
+      <h2 id={id} className="mb-4 text-lg font-semibold">
+        {title}
+      </h2>
       {open && <UnsavedInDialog value={unsaved}>{children}</UnsavedInDialog>}
       {open && asking && (
         <Confirm
@@ -101,7 +103,9 @@ export function Confirm({
       <ErrorNote error={error} />
       <div className="mt-5 flex justify-end gap-2">
         <Button onClick={onClose}>{cancel ?? t("common.cancel")}</Button>
-        <Button weight="danger" busy={busy} onClick={onConfirm}>{action}</Button>
+        <Button weight="danger" busy={busy} onClick={onConfirm}>
+          {action}
+        </Button>
       </div>
     </Dialog>
   );

@@ -32,12 +32,25 @@ export function Field({
       <div className={beside ? "flex flex-row-reverse items-center justify-end gap-3" : "space-y-1.5"}>
         <label htmlFor={id} className="block text-sm font-medium">
           {label}
-          {required && <span aria-hidden className="text-bad"> *</span>}
+          {required && (
+            <span aria-hidden className="text-bad">
+              {" "}
+              *
+            </span>
+          )}
         </label>
         {children({ id, "aria-describedby": described || undefined, "aria-invalid": error ? true : undefined })}
       </div>
-      {hint && <p id={`${id}-hint`} className="text-sm text-quiet">{hint}</p>}
-      {error && <p id={`${id}-error`} className="text-sm text-bad">{error}</p>}
+      {hint && (
+        <p id={`${id}-hint`} className="text-sm text-quiet">
+          {hint}
+        </p>
+      )}
+      {error && (
+        <p id={`${id}-error`} className="text-sm text-bad">
+          {error}
+        </p>
+      )}
     </div>
   );
 }

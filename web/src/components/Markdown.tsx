@@ -31,7 +31,9 @@ export function Markdown({ text }: { text: string }) {
           a: ({ href, children }) => <Link address={href} text={children} />,
           img: ({ src, alt }) => <RemoteImage address={typeof src === "string" ? src : ""} alt={alt ?? ""} />,
           pre: ({ children }) => <Block>{children}</Block>,
-          code: ({ className, children }) => <Colours language={/language-(\S+)/.exec(className ?? "")?.[1] ?? ""}>{children}</Colours>,
+          code: ({ className, children }) => (
+            <Colours language={/language-(\S+)/.exec(className ?? "")?.[1] ?? ""}>{children}</Colours>
+          ),
           input: ({ checked }) => <input type="checkbox" checked={!!checked} readOnly disabled className="mr-1.5" />,
         }}
       >
@@ -63,14 +65,33 @@ function RemoteImage({ address, alt }: { address: string; alt: string }) {
 }
 
 const COLOURS: Record<Part["kind"], string | undefined> = {
-  comment: "text-quiet italic", text: "text-good", number: "text-warn", word: "text-accent font-medium", plain: undefined,
+  comment: "text-quiet italic",
+  text: "text-good",
+  number: "text-warn",
+  word: "text-accent font-medium",
+  plain: undefined,
 };
 
 /** Code in a language that was named; any other stays as it is. */
 function Colours({ language, children }: { language: string; children: ReactNode }) {
-  const parts = useMemo(() => (language && typeof children === "string" ? highlighted(children, language) : null), [language, children]);
+  const parts = useMemo(
+    () => (language && typeof children === "string" ? highlighted(children, language) : null),
+    [language, children],
+  );
   if (!parts) return <code>{children}</code>;
-  return <code>{parts.map((part, index) => (COLOURS[part.kind] ? <span key={index} className={COLOURS[part.kind]}>{part.text}</span> : part.text))}</code>;
+  return (
+    <code>
+      {parts.map((part, index) =>
+        COLOURS[part.kind] ? (
+          <span key={index} className={COLOURS[part.kind]}>
+            {part.text}
+          </span>
+        ) : (
+          part.text
+        ),
+      )}
+    </code>
+  );
 }
 
 function Block({ children }: { children: ReactNode }) {
@@ -83,7 +104,10 @@ function Block({ children }: { children: ReactNode }) {
   };
   return (
     <div className="group relative">
-      <pre tabIndex={0} className="overflow-x-auto rounded-control bg-raised p-3.5 pr-12 font-mono text-[0.8125rem] leading-relaxed">
+      <pre
+        tabIndex={0}
+        className="overflow-x-auto rounded-control bg-raised p-3.5 pr-12 font-mono text-[0.8125rem] leading-relaxed"
+      >
         {children}
       </pre>
       <button

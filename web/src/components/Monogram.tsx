@@ -11,7 +11,13 @@ function washOf(name: string): string {
 
 export function Monogram({ name }: { name: string }) {
   return (
-    <span aria-hidden className={classes("grid size-10 shrink-0 place-items-center rounded-control text-lg font-semibold select-none", washOf(name))}>
+    <span
+      aria-hidden
+      className={classes(
+        "grid size-10 shrink-0 place-items-center rounded-control text-lg font-semibold select-none",
+        washOf(name),
+      )}
+    >
       {[...name.trim()][0]?.toUpperCase() ?? "·"}
     </span>
   );

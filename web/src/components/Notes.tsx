@@ -14,7 +14,8 @@ export function useSentence(): (error: unknown, items?: FormItem[]) => string {
   return (error, items = []) => {
     const called = (name: string) => worded(items.find((item) => item.name === name)?.label, i18n.language);
     if (error instanceof Problem && error.code === "unreachable") return t("errors.unreachable");
-    const whole = error instanceof Problem ? readable(error, called) : error instanceof Error ? error.message : String(error);
+    const whole =
+      error instanceof Problem ? readable(error, called) : error instanceof Error ? error.message : String(error);
     const message = withoutInternals(whole, called);
     return message.charAt(0).toUpperCase() + message.slice(1);
   };
@@ -26,7 +27,10 @@ export function ErrorNote({ error, mild, items }: { error: unknown; mild?: boole
   return (
     <div
       role={mild ? "status" : "alert"}
-      className={classes("flex gap-2.5 rounded-control px-3.5 py-2.5 text-sm", mild ? "bg-warn-wash text-warn" : "bg-bad-wash text-bad")}
+      className={classes(
+        "flex gap-2.5 rounded-control px-3.5 py-2.5 text-sm",
+        mild ? "bg-warn-wash text-warn" : "bg-bad-wash text-bad",
+      )}
     >
       <CircleAlert aria-hidden className="mt-0.5 size-4 shrink-0" />
       <p className="min-w-0 wrap-anywhere">{sentence(error, items)}</p>
@@ -45,7 +49,13 @@ export function Loading() {
   );
 }
 
-export function Empty({ icon, title, text, children, page }: {
+export function Empty({
+  icon,
+  title,
+  text,
+  children,
+  page,
+}: {
   icon?: ReactNode;
   title: string;
   text: string;

@@ -12,7 +12,11 @@ type Refusal = { key: string; values: { min?: number; max?: number } };
 export function rangeProblem(value: number, { min, max, whole }: Range): Refusal | null {
   const low = min !== undefined && value < min;
   const high = max !== undefined && value > max;
-  if (low || high) return { key: min === undefined ? "form.atMost" : max === undefined ? "form.atLeast" : "form.between", values: { min, max } };
+  if (low || high)
+    return {
+      key: min === undefined ? "form.atMost" : max === undefined ? "form.atLeast" : "form.between",
+      values: { min, max },
+    };
   if (whole && !Number.isInteger(value)) return { key: "form.whole", values: {} };
   return null;
 }
@@ -32,7 +36,8 @@ export function NumberInput({ control, value, min, max, whole, required, disable
   const input = useRef<HTMLInputElement>(null);
   const text = value === null || value === undefined || Number.isNaN(value) ? "" : String(value);
   const problem = text === "" ? null : rangeProblem(Number(text), { min, max, whole });
-  const figure = (amount: number | undefined) => (amount === undefined ? "" : new Intl.NumberFormat(i18n.language, { maximumFractionDigits: 6 }).format(amount));
+  const figure = (amount: number | undefined) =>
+    amount === undefined ? "" : new Intl.NumberFormat(i18n.language, { maximumFractionDigits: 6 }).format(amount);
   const message = problem ? t(problem.key, { min: figure(problem.values.min), max: figure(problem.values.max) }) : "";
   useEffect(() => input.current?.setCustomValidity(message), [message]);
   return (
@@ -51,7 +56,11 @@ export function NumberInput({ control, value, min, max, whole, required, disable
         disabled={disabled}
         onChange={(event) => onChange(event.target.valueAsNumber, event.target.value)}
       />
-      {message && <p role="alert" className="text-sm text-bad">{message}</p>}
+      {message && (
+        <p role="alert" className="text-sm text-bad">
+          {message}
+        </p>
+      )}
     </>
   );
 }

@@ -8,7 +8,13 @@ import { ErrorNote, Loading } from "./Notes";
 
 type Open<Thing> = (thing: Versioned<Thing>) => void;
 
-export function Opened<Thing>({ query, children }: { query: VersionedQuery<Thing>; children: (opened: Versioned<Thing>, open: Open<Thing>) => ReactNode }) {
+export function Opened<Thing>({
+  query,
+  children,
+}: {
+  query: VersionedQuery<Thing>;
+  children: (opened: Versioned<Thing>, open: Open<Thing>) => ReactNode;
+}) {
   const [kept, open] = useState<Versioned<Thing> | null>(null);
   const read = useQuery({ ...query, staleTime: 0, gcTime: 0, enabled: !kept });
   if (!kept && read.isFetchedAfterMount && read.data) open(read.data);

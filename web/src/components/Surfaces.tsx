@@ -5,7 +5,14 @@ import { useTranslation } from "react-i18next";
 import { classes } from "../lib/classes";
 import { usePageTitle } from "../lib/usePageTitle";
 
-export function PageBody({ title, name, text, actions, children, wide }: {
+export function PageBody({
+  title,
+  name,
+  text,
+  actions,
+  children,
+  wide,
+}: {
   title: ReactNode;
   /** The title as plain text, for the browser tab, where `title` is more than that. */
   name?: string;
@@ -29,7 +36,12 @@ export function PageBody({ title, name, text, actions, children, wide }: {
   );
 }
 
-export function Card({ title, actions, children, className }: {
+export function Card({
+  title,
+  actions,
+  children,
+  className,
+}: {
   title?: ReactNode;
   actions?: ReactNode;
   children: ReactNode;
@@ -59,18 +71,46 @@ const TONES: Record<Tone, string> = {
 
 export function Badge({ tone = "calm", children }: { tone?: Tone; children: ReactNode }) {
   return (
-    <span className={classes("inline-flex items-center gap-1.5 rounded-full px-2.5 py-0.5 text-xs font-medium whitespace-nowrap", TONES[tone])}>
+    <span
+      className={classes(
+        "inline-flex items-center gap-1.5 rounded-full px-2.5 py-0.5 text-xs font-medium whitespace-nowrap",
+        TONES[tone],
+      )}
+    >
       {children}
     </span>
   );
 }
 
 const STATES: Record<string, Tone> = {
-  completed: "good", ready: "good", connected: "good", approved: "good", running: "accent", claimed: "accent",
-  failed: "bad", error: "bad", denied: "bad", refused: "bad", cancelled: "calm", stopped: "calm", disabled: "calm",
-  pending: "warn", waiting: "warn", building: "warn", starting: "warn", connecting: "warn", queued: "warn", created: "warn",
-  sent: "good", done: "good", injected: "good", sending: "accent", streaming: "accent",
-  expired: "calm", timeout: "bad", waiting_approval: "warn",
+  completed: "good",
+  ready: "good",
+  connected: "good",
+  approved: "good",
+  running: "accent",
+  claimed: "accent",
+  failed: "bad",
+  error: "bad",
+  denied: "bad",
+  refused: "bad",
+  cancelled: "calm",
+  stopped: "calm",
+  disabled: "calm",
+  pending: "warn",
+  waiting: "warn",
+  building: "warn",
+  starting: "warn",
+  connecting: "warn",
+  queued: "warn",
+  created: "warn",
+  sent: "good",
+  done: "good",
+  injected: "good",
+  sending: "accent",
+  streaming: "accent",
+  expired: "calm",
+  timeout: "bad",
+  waiting_approval: "warn",
 };
 
 /** A state of the Host's, in its own colour and in the page's language where it has a word for it. */
@@ -87,7 +127,10 @@ export function State({ state }: { state: string }) {
 
 export function Code({ children }: { children: string }) {
   return (
-    <pre tabIndex={0} className="max-h-96 overflow-auto rounded-control bg-raised p-3 font-mono text-xs leading-relaxed">
+    <pre
+      tabIndex={0}
+      className="max-h-96 overflow-auto rounded-control bg-raised p-3 font-mono text-xs leading-relaxed"
+    >
       {children}
     </pre>
   );

@@ -18,11 +18,15 @@ export function Tabs({ tabs }: { tabs: Tab[] }) {
   useEffect(() => {
     list.current?.querySelector("[data-state=active]")?.scrollIntoView?.({ block: "nearest", inline: "nearest" });
   }, [open]);
-  const choose = (id: string) => void navigate({ to: ".", search: (before) => ({ ...before, tab: id }), replace: true });
+  const choose = (id: string) =>
+    void navigate({ to: ".", search: (before) => ({ ...before, tab: id }), replace: true });
   return (
     // by hand: a tab that only gets the focus, as after a question about unsaved changes, is not opened
     <Primitive.Root value={open} onValueChange={choose} activationMode="manual">
-      <Primitive.List ref={list} className="mb-5 flex gap-1 overflow-x-auto overflow-y-hidden border-b border-line [scrollbar-width:none]">
+      <Primitive.List
+        ref={list}
+        className="mb-5 flex gap-1 overflow-x-auto overflow-y-hidden border-b border-line [scrollbar-width:none]"
+      >
         {tabs.map((tab) => (
           <Primitive.Trigger
             key={tab.id}

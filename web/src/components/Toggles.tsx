@@ -3,7 +3,14 @@ import { classes } from "../lib/classes";
 import type { ControlProps } from "./Field";
 import type { Choice } from "./form/lists";
 
-export function Toggles({ control, label, options, value, onChange, disabled }: {
+export function Toggles({
+  control,
+  label,
+  options,
+  value,
+  onChange,
+  disabled,
+}: {
   control: ControlProps;
   label?: string;
   options: Choice[];
@@ -11,7 +18,8 @@ export function Toggles({ control, label, options, value, onChange, disabled }: 
   onChange: (value: string[]) => void;
   disabled?: boolean;
 }) {
-  const toggle = (name: string) => onChange(options.map((each) => each.value).filter((each) => value.includes(each) !== (each === name)));
+  const toggle = (name: string) =>
+    onChange(options.map((each) => each.value).filter((each) => value.includes(each) !== (each === name)));
   return (
     <div id={control.id} role="group" aria-label={label} className="flex flex-wrap gap-1.5">
       {options.map((option) => (
@@ -24,7 +32,9 @@ export function Toggles({ control, label, options, value, onChange, disabled }: 
           onClick={() => toggle(option.value)}
           className={classes(
             "rounded-full border px-3 py-1 text-sm disabled:opacity-60",
-            value.includes(option.value) ? "border-accent bg-accent-wash font-medium text-accent" : "border-edge/60 bg-surface text-quiet hover:text-ink",
+            value.includes(option.value)
+              ? "border-accent bg-accent-wash font-medium text-accent"
+              : "border-edge/60 bg-surface text-quiet hover:text-ink",
           )}
         >
           {option.label}

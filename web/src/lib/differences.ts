@@ -3,7 +3,8 @@
 export type Difference = { path: string[]; before: unknown; after: unknown };
 type Parts = Record<string, unknown>;
 
-const hasParts = (value: unknown): value is Parts => typeof value === "object" && value !== null && !Array.isArray(value);
+const hasParts = (value: unknown): value is Parts =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 export const same = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 
 export function differences(before: unknown, after: unknown, path: string[] = []): Difference[] {

@@ -26,7 +26,7 @@ function format<Format extends Intl.DateTimeFormat | Intl.NumberFormat>(name: st
 export function moment(at: number | null | undefined, language: string): string {
   if (!at) return "–";
   const thisYear = new Date(at).getFullYear() === new Date().getFullYear();
-  const dated = thisYear ? { ...DAY, ...TIME } : { year: "numeric", ...DAY, ...TIME } as const;
+  const dated = thisYear ? { ...DAY, ...TIME } : ({ year: "numeric", ...DAY, ...TIME } as const);
   return format(`moment ${thisYear} ${language}`, () => new Intl.DateTimeFormat(language, dated)).format(at);
 }
 
@@ -34,7 +34,11 @@ export function moment(at: number | null | undefined, language: string): string 
 export function fromNow(at: number, now: number, language: string): string {
   const minutes = (at - now) / 60_000;
   const [unit, amount]: ["day" | "hour" | "minute", number] =
-    Math.abs(minutes) >= 2880 ? ["day", minutes / 1440] : Math.abs(minutes) >= 120 ? ["hour", minutes / 60] : ["minute", minutes];
+    Math.abs(minutes) >= 2880
+      ? ["day", minutes / 1440]
+      : Math.abs(minutes) >= 120
+        ? ["hour", minutes / 60]
+        : ["minute", minutes];
   return new Intl.RelativeTimeFormat(language, { numeric: "always" }).format(Math.round(amount), unit);
 }
 
@@ -46,7 +50,9 @@ export function span(milliseconds: number): string {
 
 export function figure(amount: number, language: string): string {
   const options = amount >= 100_000 ? ({ notation: "compact", maximumSignificantDigits: 3 } as const) : {};
-  return format(`figure ${amount >= 100_000} ${language}`, () => new Intl.NumberFormat(language, options)).format(amount);
+  return format(`figure ${amount >= 100_000} ${language}`, () => new Intl.NumberFormat(language, options)).format(
+    amount,
+  );
 }
 
 let currency = "";
@@ -60,7 +66,10 @@ export function setCurrency(code: string): void {
 export function money(amount: number, digits = 2, code = currency): string {
   const style = code ? ({ style: "currency", currency: code } as const) : {};
   const fixed = { minimumFractionDigits: amount === 0 ? 0 : digits, maximumFractionDigits: digits };
-  return format(`money ${code} ${amount === 0 ? 0 : digits} ${i18next.language}`, () => new Intl.NumberFormat(i18next.language, { ...style, ...fixed })).format(amount);
+  return format(
+    `money ${code} ${amount === 0 ? 0 : digits} ${i18next.language}`,
+    () => new Intl.NumberFormat(i18next.language, { ...style, ...fixed }),
+  ).format(amount);
 }
 
 /** What something cost, from millionths. */

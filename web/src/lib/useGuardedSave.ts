@@ -9,7 +9,12 @@ import { changedBy, type Difference, differences } from "./differences";
 import { useSave } from "./useSave";
 
 /** What somebody else made of it, and what was to be made of it here. */
-export type Conflict<Thing, Body> = { over: Versioned<Thing>; theirs: Versioned<Thing>; mine: Body; changes: Difference[] };
+export type Conflict<Thing, Body> = {
+  over: Versioned<Thing>;
+  theirs: Versioned<Thing>;
+  mine: Body;
+  changes: Difference[];
+};
 
 type Guard<Thing, Body, Basis, Answered> = {
   /** What the change was made from; null when it is made anew, which nobody else can have changed. */
@@ -25,14 +30,20 @@ type Guard<Thing, Body, Basis, Answered> = {
 
 export const changedMeanwhile = (error: unknown): error is Problem => error instanceof Problem && error.status === 412;
 
-export function useGuardedSave<Thing, Body extends object, Basis extends Versioned<Thing> | null, Answered>(guard: Guard<Thing, Body, Basis, Answered>) {
+export function useGuardedSave<Thing, Body extends object, Basis extends Versioned<Thing> | null, Answered>(
+  guard: Guard<Thing, Body, Basis, Answered>,
+) {
   const { basis, query, bodyOf, put, stale, after } = guard;
   const client = useQueryClient();
   const [conflict, setConflict] = useState<Conflict<Thing, Body> | null>(null);
-  const saving = useSave(({ body, over }: { body: Body; over: Basis }) => put(body, over), stale, (answered) => {
-    setConflict(null);
-    after(answered);
-  });
+  const saving = useSave(
+    ({ body, over }: { body: Body; over: Basis }) => put(body, over),
+    stale,
+    (answered) => {
+      setConflict(null);
+      after(answered);
+    },
+  );
   const save = async (body: Body, over: Basis) => {
     try {
       await saving.mutateAsync({ body, over });

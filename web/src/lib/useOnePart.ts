@@ -20,7 +20,14 @@ type OnePart<Thing, Given, Answered> = {
   after?: () => void;
 };
 
-export function useOnePart<Thing, Given, Answered>({ current, query, part, put, stale, after }: OnePart<Thing, Given, Answered>) {
+export function useOnePart<Thing, Given, Answered>({
+  current,
+  query,
+  part,
+  put,
+  stale,
+  after,
+}: OnePart<Thing, Given, Answered>) {
   const { t } = useTranslation();
   const client = useQueryClient();
   const change = async (given: Given) => {

@@ -37,12 +37,27 @@ const texts = (value: unknown): string[] => (Array.isArray(value) ? value.map(St
 
 function StringControl({ control, value, onChange, disabled, item }: ItemProps) {
   return (
-    <Input {...control} value={text(value)} required={item.required} disabled={disabled} onChange={(event) => onChange(event.target.value)} />
+    <Input
+      {...control}
+      value={text(value)}
+      required={item.required}
+      disabled={disabled}
+      onChange={(event) => onChange(event.target.value)}
+    />
   );
 }
 
 function TextControl({ control, item, value, onChange, disabled }: ItemProps) {
-  return <TextArea {...control} rows={4} required={item.required} value={text(value)} disabled={disabled} onChange={(event) => onChange(event.target.value)} />;
+  return (
+    <TextArea
+      {...control}
+      rows={4}
+      required={item.required}
+      value={text(value)}
+      disabled={disabled}
+      onChange={(event) => onChange(event.target.value)}
+    />
+  );
 }
 
 function SecretControl({ control, item, value, onChange, disabled, kept, remove }: ItemProps) {
@@ -62,7 +77,9 @@ function SecretControl({ control, item, value, onChange, disabled, kept, remove 
         onChange={(event) => onChange(event.target.value)}
       />
       {kept && remove && !item.required && !disabled && (
-        <Button weight="quiet" onClick={() => remove(!removed)}>{t(removed ? "form.secretKeep" : "form.secretRemove")}</Button>
+        <Button weight="quiet" onClick={() => remove(!removed)}>
+          {t(removed ? "form.secretKeep" : "form.secretRemove")}
+        </Button>
       )}
     </div>
   );
@@ -91,10 +108,18 @@ function BooleanControl({ control, value, onChange, disabled }: ItemProps) {
 function SelectControl({ control, item, value, onChange, disabled }: ItemProps) {
   const { i18n } = useTranslation();
   return (
-    <Select {...control} required={item.required} value={text(value)} disabled={disabled} onChange={(event) => onChange(event.target.value)}>
+    <Select
+      {...control}
+      required={item.required}
+      value={text(value)}
+      disabled={disabled}
+      onChange={(event) => onChange(event.target.value)}
+    >
       {(!item.required || value === undefined) && <option value="">–</option>}
       {item.options?.map((option) => (
-        <option key={option.value} value={option.value}>{worded(option.label, i18n.language) || option.value}</option>
+        <option key={option.value} value={option.value}>
+          {worded(option.label, i18n.language) || option.value}
+        </option>
       ))}
     </Select>
   );
@@ -115,16 +140,28 @@ const modelControl = (type: Model["type"]) =>
     return (
       <Select {...control} value={text(value)} disabled={disabled} onChange={(event) => onChange(event.target.value)}>
         <option value="">{t("form.noModel")}</option>
-        {choices.models.filter((model) => model.type === type).map((model) => (
-          <option key={model.model_id} value={model.model_id}>{model.name}</option>
-        ))}
+        {choices.models
+          .filter((model) => model.type === type)
+          .map((model) => (
+            <option key={model.model_id} value={model.model_id}>
+              {model.name}
+            </option>
+          ))}
       </Select>
     );
   };
 
 const listControl = (from: (choices: Choices) => Choice[]) =>
   function ListControl({ control, value, onChange, choices, disabled }: ItemProps) {
-    return <CheckList control={control} options={from(choices)} value={texts(value)} onChange={onChange} disabled={disabled} />;
+    return (
+      <CheckList
+        control={control}
+        options={from(choices)}
+        value={texts(value)}
+        onChange={onChange}
+        disabled={disabled}
+      />
+    );
   };
 
 export const CONTROLS: Record<FormType, ComponentType<ItemProps>> = {

@@ -20,7 +20,12 @@ export function FilesControl({ value, onChange, ...rest }: ItemProps) {
   return <Files {...rest} files={files} put={onChange} />;
 }
 
-function Files({ control, files, put, disabled }: Pick<ItemProps, "control" | "disabled"> & { files: File_[]; put: (files: File_[]) => void }) {
+function Files({
+  control,
+  files,
+  put,
+  disabled,
+}: Pick<ItemProps, "control" | "disabled"> & { files: File_[]; put: (files: File_[]) => void }) {
   const { t } = useTranslation();
   const sending = useMutation({
     mutationFn: async (file: File) => {
@@ -35,7 +40,11 @@ function Files({ control, files, put, disabled }: Pick<ItemProps, "control" | "d
       {files.map((file) => (
         <div key={file.file_key} className="flex items-center gap-2 text-sm">
           <span className="min-w-0 flex-1 truncate">{file.name ?? file.file_key}</span>
-          <IconButton label={t("common.remove")} disabled={disabled} onClick={() => put(files.filter((each) => each !== file))}>
+          <IconButton
+            label={t("common.remove")}
+            disabled={disabled}
+            onClick={() => put(files.filter((each) => each !== file))}
+          >
             <X className="size-4" />
           </IconButton>
         </div>

@@ -10,14 +10,33 @@ export type Choice = { value: string; label: string; hint?: string };
 type Props = { control: ControlProps; value: string[]; onChange: (value: string[]) => void; disabled?: boolean };
 
 /** A long one scrolls, unless nobody should choose without having seen the `whole` of it. */
-export function CheckList({ control, options, value, onChange, disabled, whole }: Props & { options: Choice[]; whole?: boolean }) {
+export function CheckList({
+  control,
+  options,
+  value,
+  onChange,
+  disabled,
+  whole,
+}: Props & { options: Choice[]; whole?: boolean }) {
   const { t } = useTranslation();
   const gone = value.filter((each) => !options.some((option) => option.value === each));
   const all = [...options, ...gone.map((each) => ({ value: each, label: each, hint: t("form.gone") }))];
-  if (all.length === 0) return <p id={control.id} className="text-sm text-quiet">{t("form.nothing")}</p>;
+  if (all.length === 0)
+    return (
+      <p id={control.id} className="text-sm text-quiet">
+        {t("form.nothing")}
+      </p>
+    );
   const toggle = (name: string, on: boolean) => onChange(on ? [...value, name] : value.filter((each) => each !== name));
   return (
-    <div id={control.id} role="group" className={classes("divide-y divide-line rounded-control border border-line", !whole && "max-h-64 overflow-y-auto")}>
+    <div
+      id={control.id}
+      role="group"
+      className={classes(
+        "divide-y divide-line rounded-control border border-line",
+        !whole && "max-h-64 overflow-y-auto",
+      )}
+    >
       {all.map((option) => (
         <label key={option.value} className="flex cursor-pointer items-start gap-2.5 px-3 py-2 hover:bg-raised">
           <input
@@ -37,7 +56,11 @@ export function CheckList({ control, options, value, onChange, disabled, whole }
   );
 }
 
-const wordsOf = (text: string): string[] => text.split("\n").map((line) => line.trim()).filter(Boolean);
+const wordsOf = (text: string): string[] =>
+  text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter(Boolean);
 
 /** A line each. Empty lines are nobody's word, but stay while one is typing. */
 export function StringList({ control, value, onChange, disabled }: Props) {

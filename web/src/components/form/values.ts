@@ -2,7 +2,9 @@
 import type { Fields, FormItem, Model } from "../../api/types";
 
 export function isShown(item: FormItem, values: Fields): boolean {
-  return Object.entries(item.show_if ?? {}).every(([name, wanted]) => (wanted === true ? isFilled(values[name]) : values[name] === wanted));
+  return Object.entries(item.show_if ?? {}).every(([name, wanted]) =>
+    wanted === true ? isFilled(values[name]) : values[name] === wanted,
+  );
 }
 
 const isFilled = (value: unknown): boolean => (Array.isArray(value) ? value.length > 0 : Boolean(value));
@@ -19,13 +21,22 @@ export function newForm(items: FormItem[], models: Model[]): Fields {
   const chat = models.filter((model) => model.type === "llm");
   const model = chat.find((each) => each.provider_id !== DEMO) ?? chat[0];
   if (!model) return prefilled(items, {});
-  const chosen = items.filter((item) => item.type === "llm-model-selector" || item.type === "model-fallback-selector").slice(0, 1);
-  const values = chosen.map((item) => [item.name, item.type === "llm-model-selector" ? model.model_id : { primary: model.model_id, fallbacks: [] }]);
+  const chosen = items
+    .filter((item) => item.type === "llm-model-selector" || item.type === "model-fallback-selector")
+    .slice(0, 1);
+  const values = chosen.map((item) => [
+    item.name,
+    item.type === "llm-model-selector" ? model.model_id : { primary: model.model_id, fallbacks: [] },
+  ]);
   return { ...Object.fromEntries(values), ...prefilled(items, {}) };
 }
 
 /** Fields that choose from a list with nothing on it are left out, unless something was chosen once. */
-export function hasChoices(item: FormItem, value: unknown, choices: { knowledgeBases: unknown[]; skills: unknown[]; models: Model[] }): boolean {
+export function hasChoices(
+  item: FormItem,
+  value: unknown,
+  choices: { knowledgeBases: unknown[]; skills: unknown[]; models: Model[] },
+): boolean {
   if (isFilled(value)) return true;
   if (item.type === "knowledge-base-multi-selector") return choices.knowledgeBases.length > 0;
   if (item.type === "skill-multi-selector") return choices.skills.length > 0;

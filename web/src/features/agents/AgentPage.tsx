@@ -34,8 +34,18 @@ export default function AgentPage() {
   const runners = useQuery(queries.runners);
   const problem = agent.error ?? runners.error;
   if (isGone(problem)) return <Missing />;
-  if (problem) return <div className="p-8"><ErrorNote error={problem} /></div>;
-  if (!agent.data || !runners.data) return <div className="p-8"><Loading /></div>;
+  if (problem)
+    return (
+      <div className="p-8">
+        <ErrorNote error={problem} />
+      </div>
+    );
+  if (!agent.data || !runners.data)
+    return (
+      <div className="p-8">
+        <Loading />
+      </div>
+    );
   return <Editor key={agentId} current={agent.data} runners={runners.data} />;
 }
 
@@ -68,7 +78,13 @@ function Editor({ current, runners }: { current: Versioned<Agent>; runners: Runn
     query: queries.agent(agent.agent_id),
     bodyOf: (each: Agent) => bodyOf(each, runners),
     // the document types the policies of a response more loosely than those of a request
-    put: (body, over) => answer(api.PUT("/api/v1/agents/{agent_id}", { params: { path: { agent_id: agent.agent_id }, header: changing(over) }, body: body as AgentBody })),
+    put: (body, over) =>
+      answer(
+        api.PUT("/api/v1/agents/{agent_id}", {
+          params: { path: { agent_id: agent.agent_id }, header: changing(over) },
+          body: body as AgentBody,
+        }),
+      ),
     stale: ["agents"],
     after: () => setDraft(null),
   });
@@ -77,11 +93,25 @@ function Editor({ current, runners }: { current: Versioned<Agent>; runners: Runn
     saving.forget();
     setTimes(times + 1); // controls that keep their own text begin anew
   };
-  const part = { draft: shown, put: (change: Partial<Agent>) => setDraft((before) => ({ ...(before ?? shown), ...change })), disabled: !edit };
+  const part = {
+    draft: shown,
+    put: (change: Partial<Agent>) => setDraft((before) => ({ ...(before ?? shown), ...change })),
+    disabled: !edit,
+  };
   const tabs: Tab[] = [
-    { id: "form", label: t("agents.tabForm"), content: <SettingsFields {...part} error={saving.error} runner={runner} runners={runners} choices={choices} /> },
-    { id: "resources", label: t("agents.tabResources"), content: <ResourceFields {...part} runner={runner} choices={choices} /> },
-    ...(actionsAsked(runner).length > 0 ? [{ id: "actions", label: t("agents.tabActions"), content: <ApprovalFields {...part} runner={runner} /> }] : []),
+    {
+      id: "form",
+      label: t("agents.tabForm"),
+      content: <SettingsFields {...part} error={saving.error} runner={runner} runners={runners} choices={choices} />,
+    },
+    {
+      id: "resources",
+      label: t("agents.tabResources"),
+      content: <ResourceFields {...part} runner={runner} choices={choices} />,
+    },
+    ...(actionsAsked(runner).length > 0
+      ? [{ id: "actions", label: t("agents.tabActions"), content: <ApprovalFields {...part} runner={runner} /> }]
+      : []),
     { id: "behaviour", label: t("agents.tabBehaviour"), content: <BehaviourFields {...part} /> },
   ];
   return (
@@ -89,7 +119,11 @@ function Editor({ current, runners }: { current: Versioned<Agent>; runners: Runn
       wide
       title={agent.name}
       text={agent.description}
-      actions={<Link to="/chat/$agentId" params={{ agentId: agent.agent_id }} className={buttonClasses("plain")}><MessageCircle aria-hidden className="size-4" /> {t("nav.chat")}</Link>}
+      actions={
+        <Link to="/chat/$agentId" params={{ agentId: agent.agent_id }} className={buttonClasses("plain")}>
+          <MessageCircle aria-hidden className="size-4" /> {t("nav.chat")}
+        </Link>
+      }
     >
       <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-6 lg:grid-cols-[minmax(0,1fr)_minmax(0,24rem)]">
         <form
@@ -101,21 +135,42 @@ function Editor({ current, runners }: { current: Versioned<Agent>; runners: Runn
           }}
         >
           <LeaveGuard dirty={dirty} spansTabs />
-          <div className="px-5 pt-3 pb-5"><Tabs tabs={tabs} /></div>
+          <div className="px-5 pt-3 pb-5">
+            <Tabs tabs={tabs} />
+          </div>
           <div className="sticky bottom-0 space-y-3 rounded-b-card border-t border-line bg-surface px-5 py-3">
             <ErrorNote error={saving.error} />
-            <ConflictNote name={agent.name} conflict={saving.conflict} busy={saving.isPending} items={runner?.config_schema} onTheirs={discard} onMine={saving.keepMine} />
+            <ConflictNote
+              name={agent.name}
+              conflict={saving.conflict}
+              busy={saving.isPending}
+              items={runner?.config_schema}
+              onTheirs={discard}
+              onMine={saving.keepMine}
+            />
             {edit ? (
               <div className="flex flex-wrap items-center gap-2">
-                <Button type="submit" weight="primary" busy={saving.isPending} disabled={!dirty}>{t("common.save")}</Button>
-                {dirty && <Button weight="quiet" onClick={discard}>{t("common.discard")}</Button>}
-                {!dirty && saving.isSuccess && <span role="status" className="text-sm text-good">{t("common.saved")}</span>}
+                <Button type="submit" weight="primary" busy={saving.isPending} disabled={!dirty}>
+                  {t("common.save")}
+                </Button>
+                {dirty && (
+                  <Button weight="quiet" onClick={discard}>
+                    {t("common.discard")}
+                  </Button>
+                )}
+                {!dirty && saving.isSuccess && (
+                  <span role="status" className="text-sm text-good">
+                    {t("common.saved")}
+                  </span>
+                )}
                 <span className="flex-1" />
                 <DeleteButton
                   label={t("common.delete")}
                   title={t("agents.deleteTitle", { name: agent.name })}
                   text={t("agents.deleteText")}
-                  remove={() => answer(api.DELETE("/api/v1/agents/{agent_id}", { params: { path: { agent_id: agent.agent_id } } }))}
+                  remove={() =>
+                    answer(api.DELETE("/api/v1/agents/{agent_id}", { params: { path: { agent_id: agent.agent_id } } }))
+                  }
                   stale={["agents"]}
                   after={() => void navigate({ to: "/agents", ignoreBlocker: true })}
                 />

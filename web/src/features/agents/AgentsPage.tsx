@@ -19,19 +19,31 @@ export default function AgentsPage() {
   const agents = useQuery(queries.agents);
   const runners = useQuery(queries.runners).data ?? [];
   const label = (id: string) => worded(runners.find((runner) => runner.id === id)?.label, i18n.language) || id;
-  const create = edit && <Link to="/agents/new" className={buttonClasses("primary")}>{t("agents.create")}</Link>;
+  const create = edit && (
+    <Link to="/agents/new" className={buttonClasses("primary")}>
+      {t("agents.create")}
+    </Link>
+  );
   return (
     <PageBody title={t("nav.agents")} text={t("agents.text")} actions={create}>
       <ErrorNote error={agents.error} />
       {agents.isPending && <Loading />}
-      {agents.data?.length === 0 && <Empty icon={<Sparkles />} title={t("agents.empty")} text={t("agents.emptyText")}>{create}</Empty>}
+      {agents.data?.length === 0 && (
+        <Empty icon={<Sparkles />} title={t("agents.empty")} text={t("agents.emptyText")}>
+          {create}
+        </Empty>
+      )}
       {!!agents.data?.length && (
         <Rows>
           {agents.data.map((agent) => (
             <Row
               key={agent.agent_id}
               sign={<Monogram name={agent.name} />}
-              title={<Link to="/agents/$agentId" params={{ agentId: agent.agent_id }} className="hover:underline">{agent.name}</Link>}
+              title={
+                <Link to="/agents/$agentId" params={{ agentId: agent.agent_id }} className="hover:underline">
+                  {agent.name}
+                </Link>
+              }
               text={agent.description}
               marks={
                 <>

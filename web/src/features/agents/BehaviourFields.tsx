@@ -12,32 +12,70 @@ import type { Part } from "./part";
 
 const SCOPES = ["conversation", "actor", "subject", "runner", "binding"];
 const EVENTS = [
-  "message.received", "message.edited", "message.deleted", "message.reaction", "feedback.received", "interaction.received",
-  "group.member_joined", "group.member_left", "group.info_updated", "friend.request_received", "friend.added",
-  "bot.invited_to_group", "bot.removed_from_group", "schedule.triggered", "approval.decided", "message.*", "group.*", "*",
+  "message.received",
+  "message.edited",
+  "message.deleted",
+  "message.reaction",
+  "feedback.received",
+  "interaction.received",
+  "group.member_joined",
+  "group.member_left",
+  "group.info_updated",
+  "friend.request_received",
+  "friend.added",
+  "bot.invited_to_group",
+  "bot.removed_from_group",
+  "schedule.triggered",
+  "approval.decided",
+  "message.*",
+  "group.*",
+  "*",
 ];
 type Figure = "timeout_seconds" | "conversation_ttl" | "stale_after";
 /** A run lasts a day at most, what is waited for or remembered ten years. */
-const MOST_SECONDS: Record<Figure, number> = { timeout_seconds: 86_400, conversation_ttl: 315_360_000, stale_after: 315_360_000 };
+const MOST_SECONDS: Record<Figure, number> = {
+  timeout_seconds: 86_400,
+  conversation_ttl: 315_360_000,
+  stale_after: 315_360_000,
+};
 
 export function BehaviourFields(part: Part) {
   const { t } = useTranslation();
   const { draft, put, disabled } = part;
   return (
     <div className="space-y-8">
-      <Group title={t("agents.answering")}><Answering {...part} /></Group>
+      <Group title={t("agents.answering")}>
+        <Answering {...part} />
+      </Group>
       <Group title={t("agents.remembering")}>
         <Field label={t("agents.state")} hint={t("agents.stateHint")} beside>
-          {(control) => <Switch id={control.id} checked={draft.state_policy.enabled} disabled={disabled} onChange={(enabled) => put({ state_policy: { ...draft.state_policy, enabled } })} />}
+          {(control) => (
+            <Switch
+              id={control.id}
+              checked={draft.state_policy.enabled}
+              disabled={disabled}
+              onChange={(enabled) => put({ state_policy: { ...draft.state_policy, enabled } })}
+            />
+          )}
         </Field>
         {draft.state_policy.enabled && (
           <Field label={t("agents.scopes")} hint={t("agents.scopesHint")}>
-            {(control) => <Toggles control={control} options={SCOPES.map((scope) => ({ value: scope, label: t(`stateScope.${scope}`) }))} value={draft.state_policy.scopes} disabled={disabled} onChange={(scopes) => put({ state_policy: { ...draft.state_policy, scopes } })} />}
+            {(control) => (
+              <Toggles
+                control={control}
+                options={SCOPES.map((scope) => ({ value: scope, label: t(`stateScope.${scope}`) }))}
+                value={draft.state_policy.scopes}
+                disabled={disabled}
+                onChange={(scopes) => put({ state_policy: { ...draft.state_policy, scopes } })}
+              />
+            )}
           </Field>
         )}
         <Seconds {...part} name="conversation_ttl" label={t("agents.ttl")} hint={t("agents.ttlHint")} />
       </Group>
-      <Group title={t("agents.running")}><Running {...part} /></Group>
+      <Group title={t("agents.running")}>
+        <Running {...part} />
+      </Group>
     </div>
   );
 }
@@ -54,7 +92,18 @@ function Group({ title, children }: { title: string; children: React.ReactNode }
 function Seconds({ draft, put, disabled, name, label, hint }: Part & { name: Figure; label: string; hint: string }) {
   return (
     <Field label={label} hint={hint}>
-      {(control) => <NumberInput control={control} min={0} max={MOST_SECONDS[name]} required className="max-w-40" value={draft[name]} disabled={disabled} onChange={(value) => put({ [name]: value })} />}
+      {(control) => (
+        <NumberInput
+          control={control}
+          min={0}
+          max={MOST_SECONDS[name]}
+          required
+          className="max-w-40"
+          value={draft[name]}
+          disabled={disabled}
+          onChange={(value) => put({ [name]: value })}
+        />
+      )}
     </Field>
   );
 }
@@ -68,21 +117,52 @@ function Answering({ draft, put, disabled }: Part) {
     <>
       <Field label={t("agents.reply")}>
         {(control) => (
-          <Select {...control} value={String(draft.delivery_policy.reply ?? "message")} disabled={disabled} onChange={(event) => delivery({ reply: event.target.value })}>
-            {["message", "quote"].map((reply) => <option key={reply} value={reply}>{t(`reply.${reply}`)}</option>)}
+          <Select
+            {...control}
+            value={String(draft.delivery_policy.reply ?? "message")}
+            disabled={disabled}
+            onChange={(event) => delivery({ reply: event.target.value })}
+          >
+            {["message", "quote"].map((reply) => (
+              <option key={reply} value={reply}>
+                {t(`reply.${reply}`)}
+              </option>
+            ))}
           </Select>
         )}
       </Field>
       <div className="grid gap-5 sm:grid-cols-2">
         <Field label={t("agents.streaming")} hint={t("agents.streamingHint")} beside>
-          {(control) => <Switch id={control.id} checked={draft.delivery_policy.streaming !== false} disabled={disabled} onChange={(streaming) => delivery({ streaming })} />}
+          {(control) => (
+            <Switch
+              id={control.id}
+              checked={draft.delivery_policy.streaming !== false}
+              disabled={disabled}
+              onChange={(streaming) => delivery({ streaming })}
+            />
+          )}
         </Field>
         <Field label={t("agents.everyone")} hint={t("agents.everyoneHint")} beside>
-          {(control) => <Switch id={control.id} checked={draft.delivery_policy.mention_everyone === true} disabled={disabled} onChange={(mention_everyone) => delivery({ mention_everyone })} />}
+          {(control) => (
+            <Switch
+              id={control.id}
+              checked={draft.delivery_policy.mention_everyone === true}
+              disabled={disabled}
+              onChange={(mention_everyone) => delivery({ mention_everyone })}
+            />
+          )}
         </Field>
       </div>
       <Field label={t("agents.events")} hint={t("agents.eventsHint")}>
-        {(control) => <CheckList control={control} options={events} value={draft.event_types} disabled={disabled} onChange={(event_types) => put({ event_types })} />}
+        {(control) => (
+          <CheckList
+            control={control}
+            options={events}
+            value={draft.event_types}
+            disabled={disabled}
+            onChange={(event_types) => put({ event_types })}
+          />
+        )}
       </Field>
     </>
   );
@@ -99,8 +179,17 @@ function Running(part: Part) {
       </div>
       <Field label={t("agents.restart")} hint={t("agents.restartHint")}>
         {(control) => (
-          <Select {...control} value={draft.restart_policy} disabled={disabled} onChange={(event) => put({ restart_policy: event.target.value as Agent["restart_policy"] })}>
-            {["auto", "always", "never"].map((policy) => <option key={policy} value={policy}>{t(`restart.${policy}`)}</option>)}
+          <Select
+            {...control}
+            value={draft.restart_policy}
+            disabled={disabled}
+            onChange={(event) => put({ restart_policy: event.target.value as Agent["restart_policy"] })}
+          >
+            {["auto", "always", "never"].map((policy) => (
+              <option key={policy} value={policy}>
+                {t(`restart.${policy}`)}
+              </option>
+            ))}
           </Select>
         )}
       </Field>

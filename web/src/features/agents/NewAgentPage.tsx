@@ -25,7 +25,10 @@ export default function NewAgentPage() {
   const models = useQuery(queries.models).data ?? [];
   const [name, setName] = useState("");
   const [chosen, setChosen] = useState("");
-  const runner = runners.data?.find((each) => each.id === chosen) ?? runners.data?.find((each) => each.plugin.id === USUAL) ?? runners.data?.[0];
+  const runner =
+    runners.data?.find((each) => each.id === chosen) ??
+    runners.data?.find((each) => each.plugin.id === USUAL) ??
+    runners.data?.[0];
   const creating = useSave(
     () =>
       answer(
@@ -40,7 +43,9 @@ export default function NewAgentPage() {
     return (
       <PageBody title={t("agents.create")}>
         <Empty title={t("agents.noRunner")} text={t("agents.noRunnerText")}>
-          <Link to="/plugins" className={buttonClasses("primary")}>{t("nav.plugins")}</Link>
+          <Link to="/plugins" className={buttonClasses("primary")}>
+            {t("nav.plugins")}
+          </Link>
         </Empty>
       </PageBody>
     );
@@ -58,11 +63,15 @@ export default function NewAgentPage() {
         >
           <LeaveGuard dirty={name !== ""} />
           <Field label={t("common.name")} required error={fieldMessage(creating.error, "name")}>
-            {(control) => <Input {...control} required autoFocus value={name} onChange={(event) => setName(event.target.value)} />}
+            {(control) => (
+              <Input {...control} required autoFocus value={name} onChange={(event) => setName(event.target.value)} />
+            )}
           </Field>
           {runner && <RunnerPicker runners={runners.data ?? []} chosen={runner.id} onChoose={setChosen} />}
           <ErrorNote error={creating.error} />
-          <Button type="submit" weight="primary" busy={creating.isPending}>{t("common.create")}</Button>
+          <Button type="submit" weight="primary" busy={creating.isPending}>
+            {t("common.create")}
+          </Button>
         </form>
       </Card>
     </PageBody>

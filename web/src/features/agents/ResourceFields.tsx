@@ -26,33 +26,71 @@ export function offered(choices: Choices): Offered {
   };
 }
 
-export function ResourceFields({ draft, put, runner, choices, disabled }: Part & { runner: Runner | undefined; choices: Choices }) {
+export function ResourceFields({
+  draft,
+  put,
+  runner,
+  choices,
+  disabled,
+}: Part & { runner: Runner | undefined; choices: Choices }) {
   const { t } = useTranslation();
   const servers = useQuery(queries.mcpServers).data ?? [];
   const policy = draft.resource_policy;
   const change = (changed: Partial<ResourcePolicy>) => put({ resource_policy: { ...policy, ...changed } });
   const offers = offered(choices);
   // a kind that nothing exists of is left out, unless some of it was chosen by name
-  const kinds = kindsAsked(runner).filter((kind) => !!offers[kind]?.length || (Array.isArray(policy[kind]) && policy[kind].length > 0));
+  const kinds = kindsAsked(runner).filter(
+    (kind) => !!offers[kind]?.length || (Array.isArray(policy[kind]) && policy[kind].length > 0),
+  );
   const storage = storageAsked(runner);
   const nothing = kinds.length === 0 && storage.length === 0 && !asksHistory(runner);
   return (
     <div className="space-y-6">
       <p className="text-sm text-quiet">{t(nothing ? "agents.resourcesNone" : "agents.resourcesText")}</p>
       {kinds.map((kind) => (
-        <SelectionField key={kind} id={`policy-${kind}`} label={t(`resource.${kind}`)} options={offers[kind] ?? []} value={policy[kind] ?? []} disabled={disabled} onChange={(value) => change({ [kind]: value })} />
+        <SelectionField
+          key={kind}
+          id={`policy-${kind}`}
+          label={t(`resource.${kind}`)}
+          options={offers[kind] ?? []}
+          value={policy[kind] ?? []}
+          disabled={disabled}
+          onChange={(value) => change({ [kind]: value })}
+        />
       ))}
       {kinds.includes("tools") && servers.length > 0 && (
-        <SelectionField id="policy-mcp" label={t("agents.servers")} options={servers.map((server) => ({ value: server.name, label: server.name }))} value={policy.mcp_servers ?? []} disabled={disabled} onChange={(value) => change({ mcp_servers: value })} />
+        <SelectionField
+          id="policy-mcp"
+          label={t("agents.servers")}
+          options={servers.map((server) => ({ value: server.name, label: server.name }))}
+          value={policy.mcp_servers ?? []}
+          disabled={disabled}
+          onChange={(value) => change({ mcp_servers: value })}
+        />
       )}
       {storage.length > 0 && (
         <Field label={t("agents.storage")} hint={t("agents.storageHint")}>
-          {(control) => <Toggles control={control} options={storage.map((area) => ({ value: area, label: t(`storage.${area}`) }))} value={policy.storage ?? []} disabled={disabled} onChange={(value) => change({ storage: value })} />}
+          {(control) => (
+            <Toggles
+              control={control}
+              options={storage.map((area) => ({ value: area, label: t(`storage.${area}`) }))}
+              value={policy.storage ?? []}
+              disabled={disabled}
+              onChange={(value) => change({ storage: value })}
+            />
+          )}
         </Field>
       )}
       {asksHistory(runner) && (
         <Field label={t("agents.otherHistory")} hint={t("agents.otherHistoryHint")} beside>
-          {(control) => <Switch id={control.id} checked={policy.cross_conversation_history === true} disabled={disabled} onChange={(value) => change({ cross_conversation_history: value })} />}
+          {(control) => (
+            <Switch
+              id={control.id}
+              checked={policy.cross_conversation_history === true}
+              disabled={disabled}
+              onChange={(value) => change({ cross_conversation_history: value })}
+            />
+          )}
         </Field>
       )}
       {kinds.length > 0 && <SenderRules draft={draft} put={put} kinds={kinds} offers={offers} disabled={disabled} />}

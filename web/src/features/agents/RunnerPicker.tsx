@@ -6,7 +6,15 @@ import { State } from "../../components/Surfaces";
 import { classes } from "../../lib/classes";
 import { worded } from "../../lib/text";
 
-export function RunnerPicker({ runners, chosen, onChoose }: { runners: Runner[]; chosen: string; onChoose: (id: string) => void }) {
+export function RunnerPicker({
+  runners,
+  chosen,
+  onChoose,
+}: {
+  runners: Runner[];
+  chosen: string;
+  onChoose: (id: string) => void;
+}) {
   const { t, i18n } = useTranslation();
   return (
     <fieldset>
@@ -20,7 +28,13 @@ export function RunnerPicker({ runners, chosen, onChoose }: { runners: Runner[];
               runner.id === chosen ? "border-accent bg-accent-wash" : "border-line hover:bg-raised",
             )}
           >
-            <input type="radio" name="runner" className="sr-only" checked={runner.id === chosen} onChange={() => onChoose(runner.id)} />
+            <input
+              type="radio"
+              name="runner"
+              className="sr-only"
+              checked={runner.id === chosen}
+              onChange={() => onChoose(runner.id)}
+            />
             <span className="flex flex-wrap items-center justify-between gap-x-2 gap-y-1 font-medium">
               <span className="min-w-0 wrap-anywhere">{worded(runner.label, i18n.language)}</span>
               <State state={runner.plugin.status} />

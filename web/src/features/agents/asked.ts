@@ -4,9 +4,14 @@ import type { Runner } from "../../api/types";
 export const KINDS = ["models", "tools", "knowledge_bases", "skills", "files"] as const;
 export type Kind = (typeof KINDS)[number];
 
-const ABILITIES: Partial<Record<Kind, keyof Runner["capabilities"]>> = { tools: "tool_calling", knowledge_bases: "knowledge_retrieval", skills: "skills" };
+const ABILITIES: Partial<Record<Kind, keyof Runner["capabilities"]>> = {
+  tools: "tool_calling",
+  knowledge_bases: "knowledge_retrieval",
+  skills: "skills",
+};
 
-const asks = (runner: Runner | undefined, permission: keyof Runner["permissions"]): boolean => (runner?.permissions[permission]?.length ?? 0) > 0;
+const asks = (runner: Runner | undefined, permission: keyof Runner["permissions"]): boolean =>
+  (runner?.permissions[permission]?.length ?? 0) > 0;
 
 export function kindsAsked(runner: Runner | undefined): Kind[] {
   const able = (kind: Kind) => !ABILITIES[kind] || runner?.capabilities[ABILITIES[kind]] === true;

@@ -3,7 +3,11 @@ import type { Selection } from "../../api/types";
 import type { Kind } from "./asked";
 
 export type Sender = { users: string[]; groups: string[]; roles: string[]; chat_type: "" | "private" | "group" };
-export type SenderRule = { when: Sender; allow: Partial<Record<Kind, Selection>>; deny: Partial<Record<Kind, Selection>> };
+export type SenderRule = {
+  when: Sender;
+  allow: Partial<Record<Kind, Selection>>;
+  deny: Partial<Record<Kind, Selection>>;
+};
 
 const ANYBODY: Sender = { users: [], groups: [], roles: [], chat_type: "" };
 

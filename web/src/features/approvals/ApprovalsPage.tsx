@@ -23,25 +23,43 @@ export default function ApprovalsPage() {
     <PageBody title={t("nav.approvals")} text={t("approvals.text")}>
       <ErrorNote error={waiting.error ?? all.error} />
       {!ready && !waiting.error && !all.error && <Loading />}
-      {ready && asked.length + decided.length === 0 && <Empty icon={<ShieldCheck />} title={t("approvals.empty")} text={t("approvals.emptyText")} />}
+      {ready && asked.length + decided.length === 0 && (
+        <Empty icon={<ShieldCheck />} title={t("approvals.empty")} text={t("approvals.emptyText")} />
+      )}
       <div className="space-y-8">
         {ready && (asked.length > 0 || decided.length > 0) && (
           <Part title={t("approvals.waiting")} approvals={asked} more={waiting.hasNextPage && <More query={waiting} />}>
             <p className="text-sm text-quiet">{t("approvals.noneWaiting")}</p>
           </Part>
         )}
-        {decided.length > 0 && <Part title={t("approvals.decided")} approvals={decided} more={all.hasNextPage && <More query={all} />} />}
+        {decided.length > 0 && (
+          <Part title={t("approvals.decided")} approvals={decided} more={all.hasNextPage && <More query={all} />} />
+        )}
       </div>
     </PageBody>
   );
 }
 
-function Part({ title, approvals, more, children }: { title: string; approvals: Approval[]; more: ReactNode; children?: ReactNode }) {
+function Part({
+  title,
+  approvals,
+  more,
+  children,
+}: {
+  title: string;
+  approvals: Approval[];
+  more: ReactNode;
+  children?: ReactNode;
+}) {
   return (
     <section aria-label={title}>
       <h2 className="mb-3 text-sm font-medium text-quiet">{title}</h2>
       {approvals.length === 0 && children}
-      <ul className="space-y-4">{approvals.map((approval) => <ApprovalCard key={approval.approval_id} approval={approval} />)}</ul>
+      <ul className="space-y-4">
+        {approvals.map((approval) => (
+          <ApprovalCard key={approval.approval_id} approval={approval} />
+        ))}
+      </ul>
       {more}
     </section>
   );
@@ -49,5 +67,9 @@ function Part({ title, approvals, more, children }: { title: string; approvals: 
 
 function More({ query }: { query: { isFetchingNextPage: boolean; fetchNextPage: () => unknown } }) {
   const { t } = useTranslation();
-  return <Button className="mt-4" busy={query.isFetchingNextPage} onClick={() => query.fetchNextPage()}>{t("approvals.more")}</Button>;
+  return (
+    <Button className="mt-4" busy={query.isFetchingNextPage} onClick={() => query.fetchNextPage()}>
+      {t("approvals.more")}
+    </Button>
+  );
 }

@@ -10,11 +10,14 @@ export type Detail = { name: string; value: string };
 /** Everything that will be done, in the order in which it was frozen: nothing is left out of what somebody allows. */
 export function details(approval: Pick<Approval, "call">): Detail[] {
   const calls = (approval.call?.calls ?? []) as Call[];
-  return calls.flatMap((call) => Object.entries(call.arguments ?? {}).map(([name, value]) => ({ name, value: shown(value) })));
+  return calls.flatMap((call) =>
+    Object.entries(call.arguments ?? {}).map(([name, value]) => ({ name, value: shown(value) })),
+  );
 }
 
 function shown(value: unknown): string {
-  if (Array.isArray(value) && value.every((part: Part) => typeof part?.type === "string")) return (value as Part[]).map(said).join("");
+  if (Array.isArray(value) && value.every((part: Part) => typeof part?.type === "string"))
+    return (value as Part[]).map(said).join("");
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 

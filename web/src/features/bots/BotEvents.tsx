@@ -20,7 +20,9 @@ export function BotEvents({ botId }: { botId: string }) {
   if (events.data.length === 0) return <Empty title={t("bots.noEvents")} text={t("bots.noEventsText")} />;
   return (
     <ul className="divide-y divide-line overflow-hidden rounded-card border border-line bg-surface shadow-card">
-      {events.data.map((event) => <Received key={event.event_id} event={event} />)}
+      {events.data.map((event) => (
+        <Received key={event.event_id} event={event} />
+      ))}
     </ul>
   );
 }
@@ -38,7 +40,10 @@ function Received({ event }: { event: EventRecord }) {
         {event.actor_name && <Badge>{words(event.event_type)}</Badge>}
         <time className="text-xs text-quiet tabular-nums">{moment(event.created_at, i18n.language)}</time>
       </div>
-      <Fold title={t("runs.why")}><Why name={event.event_id} />{event.conversation_id && <AgentHere conversationId={event.conversation_id} />}</Fold>
+      <Fold title={t("runs.why")}>
+        <Why name={event.event_id} />
+        {event.conversation_id && <AgentHere conversationId={event.conversation_id} />}
+      </Fold>
     </li>
   );
 }

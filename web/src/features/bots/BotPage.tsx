@@ -28,20 +28,48 @@ export default function BotPage() {
   const adapters = useQuery(queries.adapters);
   const problem = bot.error ?? adapters.error;
   if (isGone(problem)) return <Missing />;
-  if (problem) return <div className="p-8"><ErrorNote error={problem} /></div>;
-  if (!bot.data || !adapters.data) return <div className="p-8"><Loading /></div>;
+  if (problem)
+    return (
+      <div className="p-8">
+        <ErrorNote error={problem} />
+      </div>
+    );
+  if (!bot.data || !adapters.data)
+    return (
+      <div className="p-8">
+        <Loading />
+      </div>
+    );
   const shown = bot.data.value;
   const adapter = adapters.data.find((each) => each.name === shown.adapter);
-  if (!adapter) return <div className="p-8"><ErrorNote error={new Error(t("bots.adapterGone", { name: shown.adapter }))} /></div>;
+  if (!adapter)
+    return (
+      <div className="p-8">
+        <ErrorNote error={new Error(t("bots.adapterGone", { name: shown.adapter }))} />
+      </div>
+    );
   return (
-    <PageBody name={shown.name} title={<Title bot={shown} />} text={worded(adapter.label, i18n.language)} actions={<OnOff current={bot.data} />}>
+    <PageBody
+      name={shown.name}
+      title={<Title bot={shown} />}
+      text={worded(adapter.label, i18n.language)}
+      actions={<OnOff current={bot.data} />}
+    >
       <Trouble current={bot.data} adapter={adapter} />
       <Tabs
         tabs={[
-          { id: "routes", label: t("bots.routes"), content: <RoutesEditor key={botId} botId={botId} adapter={adapter} /> },
+          {
+            id: "routes",
+            label: t("bots.routes"),
+            content: <RoutesEditor key={botId} botId={botId} adapter={adapter} />,
+          },
           { id: "defaults", label: t("defaultAgents.title"), content: <DefaultAgents bot={shown} /> },
           { id: "events", label: t("bots.events"), content: <BotEvents botId={botId} /> },
-          { id: "settings", label: t("nav.settings"), content: <BotSettings key={botId} current={bot.data} adapter={adapter} /> },
+          {
+            id: "settings",
+            label: t("nav.settings"),
+            content: <BotSettings key={botId} current={bot.data} adapter={adapter} />,
+          },
         ]}
       />
     </PageBody>
@@ -54,7 +82,9 @@ function Title({ bot }: { bot: Bot }) {
   return (
     <span className="flex flex-wrap items-center gap-3">
       {bot.name}
-      <span title={since} className="inline-flex">{bot.enabled ? <State state={bot.status.state} /> : <Badge>{t("common.disabled")}</Badge>}</span>
+      <span title={since} className="inline-flex">
+        {bot.enabled ? <State state={bot.status.state} /> : <Badge>{t("common.disabled")}</Badge>}
+      </span>
     </span>
   );
 }
@@ -89,7 +119,11 @@ function Trouble({ current, adapter }: { current: Versioned<Bot>; adapter: Adapt
   return (
     <div className="mb-5 space-y-2">
       <ErrorNote error={again.error ?? new Error(bot.status.last_error)} mild={!failed} items={adapter.config} />
-      {failed && edit && <Button small busy={again.isPending} onClick={() => again.mutate(true)}>{t("common.again")}</Button>}
+      {failed && edit && (
+        <Button small busy={again.isPending} onClick={() => again.mutate(true)}>
+          {t("common.again")}
+        </Button>
+      )}
     </div>
   );
 }
@@ -101,7 +135,12 @@ function OnOff({ current }: { current: Versioned<Bot> }) {
   return (
     <div className="space-y-2">
       <div className="flex h-10 items-center gap-2 text-sm">
-        <Switch label={t("common.enabled")} checked={current.value.enabled} disabled={!edit || switching.isPending} onChange={(enabled) => switching.mutate(enabled)} />
+        <Switch
+          label={t("common.enabled")}
+          checked={current.value.enabled}
+          disabled={!edit || switching.isPending}
+          onChange={(enabled) => switching.mutate(enabled)}
+        />
         {t("common.enabled")}
       </div>
       <ErrorNote error={switching.error} />

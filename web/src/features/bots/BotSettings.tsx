@@ -33,7 +33,12 @@ export function BotSettings({ current, adapter }: { current: Versioned<Bot>; ada
   const draft = typed ?? { name: bot.name, adapter_config: bot.adapter_config };
   const items = adapter.config ?? [];
   const path = { bot_id: bot.bot_id };
-  const bodyOf = ({ name, adapter_config, enabled }: Draft & Pick<Bot, "enabled">) => ({ name, adapter: bot.adapter, enabled, adapter_config: ofForm(items, adapter_config) });
+  const bodyOf = ({ name, adapter_config, enabled }: Draft & Pick<Bot, "enabled">) => ({
+    name,
+    adapter: bot.adapter,
+    enabled,
+    adapter_config: ofForm(items, adapter_config),
+  });
   const saving = useGuardedSave({
     basis,
     query: queries.bot(bot.bot_id),
@@ -46,7 +51,9 @@ export function BotSettings({ current, adapter }: { current: Versioned<Bot>; ada
     setTyped(null);
     setTimes(times + 1); // controls that keep their own text begin anew
   };
-  const messages = Object.fromEntries(items.map((item) => [item.name, fieldMessage(saving.error, `adapter_config.${item.name}`)]));
+  const messages = Object.fromEntries(
+    items.map((item) => [item.name, fieldMessage(saving.error, `adapter_config.${item.name}`)]),
+  );
   return (
     <Card>
       <form
@@ -59,7 +66,15 @@ export function BotSettings({ current, adapter }: { current: Versioned<Bot>; ada
       >
         <LeaveGuard dirty={typed !== null} />
         <Field label={t("common.name")} required error={fieldMessage(saving.error, "name")}>
-          {(control) => <Input {...control} required value={draft.name} disabled={!edit} onChange={(event) => setTyped({ ...draft, name: event.target.value })} />}
+          {(control) => (
+            <Input
+              {...control}
+              required
+              value={draft.name}
+              disabled={!edit}
+              onChange={(event) => setTyped({ ...draft, name: event.target.value })}
+            />
+          )}
         </Field>
         <SchemaForm
           items={items}
@@ -71,12 +86,38 @@ export function BotSettings({ current, adapter }: { current: Versioned<Bot>; ada
           disabled={!edit}
         />
         <ErrorNote error={saving.error} items={items} />
-        <ConflictNote name={bot.name} conflict={saving.conflict} busy={saving.isPending} items={items} onTheirs={() => { begin(); saving.forget(); }} onMine={saving.keepMine} />
+        <ConflictNote
+          name={bot.name}
+          conflict={saving.conflict}
+          busy={saving.isPending}
+          items={items}
+          onTheirs={() => {
+            begin();
+            saving.forget();
+          }}
+          onMine={saving.keepMine}
+        />
         {edit ? (
           <div className="flex items-center gap-2">
-            <Button type="submit" weight="primary" busy={saving.isPending} disabled={!typed}>{t("common.save")}</Button>
-            {typed && <Button weight="quiet" onClick={() => { begin(); saving.forget(); }}>{t("common.discard")}</Button>}
-            {!typed && saving.isSuccess && <span role="status" className="text-sm text-good">{t("common.saved")}</span>}
+            <Button type="submit" weight="primary" busy={saving.isPending} disabled={!typed}>
+              {t("common.save")}
+            </Button>
+            {typed && (
+              <Button
+                weight="quiet"
+                onClick={() => {
+                  begin();
+                  saving.forget();
+                }}
+              >
+                {t("common.discard")}
+              </Button>
+            )}
+            {!typed && saving.isSuccess && (
+              <span role="status" className="text-sm text-good">
+                {t("common.saved")}
+              </span>
+            )}
             <span className="flex-1" />
             <DeleteButton
               label={t("common.delete")}

@@ -19,7 +19,8 @@ import { useSave } from "../../lib/useSave";
 import { asked, at, bodyOf, concerning, nameOf, type Place, placeOf, type Scope, SCOPES } from "./places";
 
 const STALE = ["defaultAgents"];
-const removal = (default_id: string) => answer(api.DELETE("/api/v1/default-agents/{default_id}", { params: { path: { default_id } } }));
+const removal = (default_id: string) =>
+  answer(api.DELETE("/api/v1/default-agents/{default_id}", { params: { path: { default_id } } }));
 const setting = (place: Place, agent_id: string, replaces = "") =>
   answer(api.PUT("/api/v1/default-agents", { body: { ...bodyOf(place), agent_id, replaces } }));
 
@@ -33,8 +34,14 @@ export function DefaultAgents({ bot }: { bot: Bot }) {
   return (
     <div className="space-y-5">
       <p className="text-sm text-quiet">{t("defaultAgents.text")}</p>
-      {shown.length === 0 ? <Empty title={t("defaultAgents.empty")} text={t("defaultAgents.emptyText")} /> : (
-        <Rows>{shown.map((each) => <Default key={each.default_id} known={each} edit={edit} />)}</Rows>
+      {shown.length === 0 ? (
+        <Empty title={t("defaultAgents.empty")} text={t("defaultAgents.emptyText")} />
+      ) : (
+        <Rows>
+          {shown.map((each) => (
+            <Default key={each.default_id} known={each} edit={edit} />
+          ))}
+        </Rows>
       )}
       {edit && <Adding bot={bot} />}
     </div>
@@ -47,28 +54,46 @@ function Default({ known, edit }: { known: DefaultAgent; edit: boolean }) {
     <Row
       title={known.agent_name}
       text={nameOf(known)}
-      marks={<>{!known.agent_enabled && <Badge tone="warn">{t("common.disabled")}</Badge>}<Badge>{t(`place.${known.scope}`)}</Badge></>}
-      actions={edit && (
-        <DeleteButton
-          icon
-          label={t("defaultAgents.remove", { name: known.agent_name })}
-          title={t("defaultAgents.removeTitle", { name: known.agent_name })}
-          text={t("defaultAgents.removeText")}
-          action={t("common.remove")}
-          remove={() => removal(known.default_id)}
-          stale={STALE}
-        />
-      )}
+      marks={
+        <>
+          {!known.agent_enabled && <Badge tone="warn">{t("common.disabled")}</Badge>}
+          <Badge>{t(`place.${known.scope}`)}</Badge>
+        </>
+      }
+      actions={
+        edit && (
+          <DeleteButton
+            icon
+            label={t("defaultAgents.remove", { name: known.agent_name })}
+            title={t("defaultAgents.removeTitle", { name: known.agent_name })}
+            text={t("defaultAgents.removeText")}
+            action={t("common.remove")}
+            remove={() => removal(known.default_id)}
+            stale={STALE}
+          />
+        )
+      }
     />
   );
 }
 
 function Adding({ bot }: { bot: Bot }) {
   const { t } = useTranslation();
-  const fresh: Place = { scope: "conversation", bot_id: bot.bot_id, platform: bot.adapter, chat: "", thread_id: "", actor_id: "" };
+  const fresh: Place = {
+    scope: "conversation",
+    bot_id: bot.bot_id,
+    platform: bot.adapter,
+    chat: "",
+    thread_id: "",
+    actor_id: "",
+  };
   const [place, setPlace] = useState(fresh);
   const [agentId, setAgentId] = useState("");
-  const saving = useSave(() => setting(place, agentId), STALE, () => setPlace({ ...fresh, scope: place.scope }));
+  const saving = useSave(
+    () => setting(place, agentId),
+    STALE,
+    () => setPlace({ ...fresh, scope: place.scope }),
+  );
   return (
     <Card title={t("defaultAgents.add")}>
       <form
@@ -81,22 +106,42 @@ function Adding({ bot }: { bot: Bot }) {
         <LeaveGuard dirty={asked(place.scope).some((name) => place[name] !== "")} />
         <Field label={t("defaultAgents.scope")} hint={t(`placeHint.${place.scope}`)}>
           {(control) => (
-            <Select {...control} value={place.scope} onChange={(event) => setPlace({ ...place, scope: event.target.value as Scope })}>
-              {SCOPES.map((scope) => <option key={scope} value={scope}>{t(`place.${scope}`)}</option>)}
+            <Select
+              {...control}
+              value={place.scope}
+              onChange={(event) => setPlace({ ...place, scope: event.target.value as Scope })}
+            >
+              {SCOPES.map((scope) => (
+                <option key={scope} value={scope}>
+                  {t(`place.${scope}`)}
+                </option>
+              ))}
             </Select>
           )}
         </Field>
         {asked(place.scope).map((name) => (
           <Field key={name} label={t(`defaultAgents.${name}`)} required error={fieldMessage(saving.error, name)}>
-            {(control) => <Input {...control} required placeholder={name === "chat" ? "group:42" : undefined} value={place[name]} onChange={(event) => setPlace({ ...place, [name]: event.target.value })} />}
+            {(control) => (
+              <Input
+                {...control}
+                required
+                placeholder={name === "chat" ? "group:42" : undefined}
+                value={place[name]}
+                onChange={(event) => setPlace({ ...place, [name]: event.target.value })}
+              />
+            )}
           </Field>
         ))}
         <Field label={t("routes.agent")} required error={fieldMessage(saving.error, "agent_id")}>
-          {(control) => <Choice control={control} required value={agentId} none={t("routes.chooseAgent")} onChange={setAgentId} />}
+          {(control) => (
+            <Choice control={control} required value={agentId} none={t("routes.chooseAgent")} onChange={setAgentId} />
+          )}
         </Field>
         <div className="space-y-3 sm:col-span-2">
           <ErrorNote error={saving.error} />
-          <Button type="submit" weight="primary" busy={saving.isPending}>{t("common.add")}</Button>
+          <Button type="submit" weight="primary" busy={saving.isPending}>
+            {t("common.add")}
+          </Button>
         </div>
       </form>
     </Card>
@@ -119,14 +164,29 @@ export function AgentHere({ conversationId }: { conversationId: string }) {
   return (
     <div className="mt-4 max-w-sm">
       <Field label={t("defaultAgents.here")} hint={t("defaultAgents.hereHint")}>
-        {(control) => <Choice control={control} disabled={!edit || saving.isPending} value={known?.agent_id ?? ""} none={t("defaultAgents.byRoutes")} onChange={(agentId) => saving.mutate(agentId)} />}
+        {(control) => (
+          <Choice
+            control={control}
+            disabled={!edit || saving.isPending}
+            value={known?.agent_id ?? ""}
+            none={t("defaultAgents.byRoutes")}
+            onChange={(agentId) => saving.mutate(agentId)}
+          />
+        )}
       </Field>
       <ErrorNote error={saving.error} />
     </div>
   );
 }
 
-function Choice({ control, value, none, required, disabled, onChange }: {
+function Choice({
+  control,
+  value,
+  none,
+  required,
+  disabled,
+  onChange,
+}: {
   control: ControlProps;
   value: string;
   none: string;
@@ -136,9 +196,19 @@ function Choice({ control, value, none, required, disabled, onChange }: {
 }) {
   const agents = useQuery(queries.agents).data ?? [];
   return (
-    <Select {...control} required={required} disabled={disabled} value={value} onChange={(event) => onChange(event.target.value)}>
+    <Select
+      {...control}
+      required={required}
+      disabled={disabled}
+      value={value}
+      onChange={(event) => onChange(event.target.value)}
+    >
       <option value="">{none}</option>
-      {agents.map((agent) => <option key={agent.agent_id} value={agent.agent_id}>{agent.name}</option>)}
+      {agents.map((agent) => (
+        <option key={agent.agent_id} value={agent.agent_id}>
+          {agent.name}
+        </option>
+      ))}
     </Select>
   );
 }

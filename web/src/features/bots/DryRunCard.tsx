@@ -38,7 +38,9 @@ export function DryRunCard({ botId, routes, events }: { botId: string; routes: R
         }}
       >
         <SampleFields sample={sample} events={events} put={(change) => setSample({ ...sample, ...change })} />
-        <Button type="submit" busy={trying.isPending} className="w-full">{t("dryRun.try")}</Button>
+        <Button type="submit" busy={trying.isPending} className="w-full">
+          {t("dryRun.try")}
+        </Button>
         {routes && <p className="text-sm text-quiet">{t("dryRun.unsaved")}</p>}
         <ErrorNote error={trying.error} />
       </form>
@@ -47,42 +49,73 @@ export function DryRunCard({ botId, routes, events }: { botId: string; routes: R
   );
 }
 
-function SampleFields({ sample, events, put }: { sample: Sample; events: string[]; put: (change: Partial<Sample>) => void }) {
+function SampleFields({
+  sample,
+  events,
+  put,
+}: {
+  sample: Sample;
+  events: string[];
+  put: (change: Partial<Sample>) => void;
+}) {
   const { t } = useTranslation();
   return (
     <>
       <Field label={t("routes.event")}>
-        {(control) => <EventTypeSelect control={control} value={sample.type} events={events} onChange={(type) => put({ type })} />}
+        {(control) => (
+          <EventTypeSelect control={control} value={sample.type} events={events} onChange={(type) => put({ type })} />
+        )}
       </Field>
       <Field label={t("dryRun.text")}>
-        {(control) => <TextArea {...control} rows={2} value={sample.text} onChange={(event) => put({ text: event.target.value })} />}
+        {(control) => (
+          <TextArea {...control} rows={2} value={sample.text} onChange={(event) => put({ text: event.target.value })} />
+        )}
       </Field>
       <Field label={t("dryRun.group")} hint={t("dryRun.groupHint")}>
-        {(control) => <Input {...control} value={sample.group} onChange={(event) => put({ group: event.target.value })} />}
+        {(control) => (
+          <Input {...control} value={sample.group} onChange={(event) => put({ group: event.target.value })} />
+        )}
       </Field>
       {sample.group && (
         <div className="flex items-center justify-between gap-3 text-sm">
           {t("filter.mentions_bot")}
-          <Switch label={t("filter.mentions_bot")} checked={sample.mentions} onChange={(mentions) => put({ mentions })} />
+          <Switch
+            label={t("filter.mentions_bot")}
+            checked={sample.mentions}
+            onChange={(mentions) => put({ mentions })}
+          />
         </div>
       )}
       <Fold title={t("dryRun.more")}>
         <div className="space-y-4">
           <Field label={t("dryRun.sender")}>
-            {(control) => <Input {...control} value={sample.sender} onChange={(event) => put({ sender: event.target.value })} />}
+            {(control) => (
+              <Input {...control} value={sample.sender} onChange={(event) => put({ sender: event.target.value })} />
+            )}
           </Field>
           {sample.group && (
             <Field label={t("filter.roles")}>
               {(control) => (
                 <Select {...control} value={sample.role} onChange={(event) => put({ role: event.target.value })}>
                   <option value="">–</option>
-                  {["owner", "admin", "member"].map((role) => <option key={role} value={role}>{t(`memberRole.${role}`)}</option>)}
+                  {["owner", "admin", "member"].map((role) => (
+                    <option key={role} value={role}>
+                      {t(`memberRole.${role}`)}
+                    </option>
+                  ))}
                 </Select>
               )}
             </Field>
           )}
           <Field label={t("dryRun.at")} hint={t("dryRun.atHint")}>
-            {(control) => <Input {...control} type="datetime-local" value={sample.at} onChange={(event) => put({ at: event.target.value })} />}
+            {(control) => (
+              <Input
+                {...control}
+                type="datetime-local"
+                value={sample.at}
+                onChange={(event) => put({ at: event.target.value })}
+              />
+            )}
           </Field>
         </div>
       </Fold>
@@ -98,7 +131,9 @@ function Outcome({ outcome }: { outcome: DryRun }) {
       <Badge tone={taken ? "accent" : "warn"}>{t(taken ? `handler.${outcome.handler_type}` : "dryRun.none")}</Badge>
       <ol className="space-y-1.5">
         {outcome.steps.map((step, index) => (
-          <li key={index} className={step.kind === "outcome" ? "font-medium" : "text-quiet"}>{stepWords(step, i18n)}</li>
+          <li key={index} className={step.kind === "outcome" ? "font-medium" : "text-quiet"}>
+            {stepWords(step, i18n)}
+          </li>
         ))}
       </ol>
     </div>

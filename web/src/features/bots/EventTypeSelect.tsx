@@ -5,7 +5,14 @@ import { useEventWords } from "../../lib/useEventWords";
 const PATTERNS = ["message.*", "group.*", "friend.*", "bot.*", "*"];
 
 /** Of `events`, those that an adapter can tell of; `patterns` offers whole families too. */
-export function EventTypeSelect({ control, value, events, patterns, disabled, onChange }: {
+export function EventTypeSelect({
+  control,
+  value,
+  events,
+  patterns,
+  disabled,
+  onChange,
+}: {
   control: ControlProps;
   value: string;
   events: string[];
@@ -15,11 +22,17 @@ export function EventTypeSelect({ control, value, events, patterns, disabled, on
 }) {
   const words = useEventWords();
   const single = events.filter((each) => patterns || !each.includes("*"));
-  const families = patterns ? PATTERNS.filter((pattern) => pattern === "*" || events.some((each) => each.startsWith(pattern.slice(0, -1)))) : [];
+  const families = patterns
+    ? PATTERNS.filter((pattern) => pattern === "*" || events.some((each) => each.startsWith(pattern.slice(0, -1))))
+    : [];
   const all = [...new Set([...single, ...families, value])];
   return (
     <Select {...control} value={value} disabled={disabled} onChange={(event) => onChange(event.target.value)}>
-      {all.map((type) => <option key={type} value={type}>{words(type)}</option>)}
+      {all.map((type) => (
+        <option key={type} value={type}>
+          {words(type)}
+        </option>
+      ))}
     </Select>
   );
 }

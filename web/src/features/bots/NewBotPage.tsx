@@ -31,7 +31,12 @@ export default function NewBotPage() {
       {!adapter && (
         <div className="grid gap-3 sm:grid-cols-2 lg:grid-cols-3">
           {adapters.data?.map((each) => (
-            <button key={each.name} type="button" onClick={() => setAdapter(each)} className="flex items-start gap-4 rounded-card border border-line bg-surface p-5 text-left shadow-card hover:border-accent">
+            <button
+              key={each.name}
+              type="button"
+              onClick={() => setAdapter(each)}
+              className="flex items-start gap-4 rounded-card border border-line bg-surface p-5 text-left shadow-card hover:border-accent"
+            >
               <Monogram name={each.name} />
               <span className="min-w-0">
                 <span className="block font-medium">{worded(each.label, i18n.language)}</span>
@@ -54,11 +59,16 @@ function Form({ adapter, onBack }: { adapter: Adapter; onBack: () => void }) {
   const [config, setConfig] = useState<Fields>(() => prefilled(items, {}));
   const [begun] = useState({ name, config });
   const creating = useSave(
-    () => answer(api.POST("/api/v1/bots", { body: { name, adapter: adapter.name, adapter_config: config, enabled: true } })),
+    () =>
+      answer(
+        api.POST("/api/v1/bots", { body: { name, adapter: adapter.name, adapter_config: config, enabled: true } }),
+      ),
     ["bots"],
     (bot) => void navigate({ to: "/bots/$botId", params: { botId: bot.bot_id }, ignoreBlocker: true }),
   );
-  const messages = Object.fromEntries(items.map((item) => [item.name, fieldMessage(creating.error, `adapter_config.${item.name}`)]));
+  const messages = Object.fromEntries(
+    items.map((item) => [item.name, fieldMessage(creating.error, `adapter_config.${item.name}`)]),
+  );
   return (
     <Card>
       <form
@@ -75,8 +85,12 @@ function Form({ adapter, onBack }: { adapter: Adapter; onBack: () => void }) {
         <SchemaForm items={items} values={config} onChange={setConfig} choices={NO_CHOICES} messages={messages} />
         <ErrorNote error={creating.error} items={items} />
         <div className="flex gap-2">
-          <Button type="submit" weight="primary" busy={creating.isPending}>{t("bots.connect")}</Button>
-          <Button weight="quiet" onClick={onBack}>{t("common.back")}</Button>
+          <Button type="submit" weight="primary" busy={creating.isPending}>
+            {t("bots.connect")}
+          </Button>
+          <Button weight="quiet" onClick={onBack}>
+            {t("common.back")}
+          </Button>
         </div>
       </form>
     </Card>

@@ -19,7 +19,8 @@ import { DryRunCard } from "./DryRunCard";
 import { drafted, fresh, numbered, problemsAt, type RouteDraft } from "./route";
 import { RouteCard } from "./RouteCard";
 
-const sent = (routes: RouteDraft[]): Route[] => numbered(routes.map((route) => ({ ...route, filters: meant(route.filters) })));
+const sent = (routes: RouteDraft[]): Route[] =>
+  numbered(routes.map((route) => ({ ...route, filters: meant(route.filters) })));
 
 export function RoutesEditor({ botId, adapter }: { botId: string; adapter: Adapter }) {
   const saved = useQuery(queries.routes(botId));
@@ -57,7 +58,10 @@ function Editor({ botId, adapter, current }: { botId: string; adapter: Adapter; 
     setDraft(null);
     saving.forget();
   };
-  const words = (items: unknown) => (items as Route[]).map((route) => `${route.description || route.event_type} → ${t(`handler.${route.handler_type}`)}`).join("; ") || t("routes.empty");
+  const words = (items: unknown) =>
+    (items as Route[])
+      .map((route) => `${route.description || route.event_type} → ${t(`handler.${route.handler_type}`)}`)
+      .join("; ") || t("routes.empty");
   const sorting = useSorting<HTMLOListElement>(routes.length, (from, to) => {
     setDraft((before) => moved(before ?? routes, from, to));
     setSaid(t("routes.moved", { place: to + 1, of: routes.length }));
@@ -104,14 +108,33 @@ function Editor({ botId, adapter, current }: { botId: string; adapter: Adapter; 
             />
           ))}
         </ol>
-        <p role="status" className="sr-only">{said}</p>
+        <p role="status" className="sr-only">
+          {said}
+        </p>
         <ErrorNote error={draft && saving.error} />
-        <ConflictNote name={t("bots.routes")} conflict={saving.conflict} busy={saving.isPending} words={words} onTheirs={discard} onMine={saving.keepMine} />
+        <ConflictNote
+          name={t("bots.routes")}
+          conflict={saving.conflict}
+          busy={saving.isPending}
+          words={words}
+          onTheirs={discard}
+          onMine={saving.keepMine}
+        />
         {edit && (
           <div className="flex flex-wrap gap-2">
-            <Button onClick={add}><Plus aria-hidden className="size-4" /> {t("routes.add")}</Button>
-            {draft && <Button type="submit" weight="primary" busy={saving.isPending}>{t("common.save")}</Button>}
-            {draft && <Button weight="quiet" onClick={discard}>{t("common.discard")}</Button>}
+            <Button onClick={add}>
+              <Plus aria-hidden className="size-4" /> {t("routes.add")}
+            </Button>
+            {draft && (
+              <Button type="submit" weight="primary" busy={saving.isPending}>
+                {t("common.save")}
+              </Button>
+            )}
+            {draft && (
+              <Button weight="quiet" onClick={discard}>
+                {t("common.discard")}
+              </Button>
+            )}
           </div>
         )}
       </form>

@@ -11,7 +11,14 @@ const NAMED = {
   workspace: [],
 } as const;
 
-export type Place = { scope: Scope; bot_id: string; platform: string; chat: string; thread_id: string; actor_id: string };
+export type Place = {
+  scope: Scope;
+  bot_id: string;
+  platform: string;
+  chat: string;
+  thread_id: string;
+  actor_id: string;
+};
 /** Which of its fields a person fills in; the bot and its platform are known. */
 export const asked = (scope: Scope) => NAMED[scope].filter((name) => name !== "bot_id" && name !== "platform");
 /** A place with what its scope needs and nothing else. */
@@ -22,15 +29,30 @@ export const bodyOf = (place: Place): Partial<Place> & { scope: Scope } => ({
 
 /** What plays a part where this bot is: its own chats, its platform's channels and people, and the workspace. */
 export const concerning = (all: DefaultAgent[], botId: string, platform: string) =>
-  all.filter((each) => each.scope === "workspace" || (each.bot_id ? each.bot_id === botId : each.platform === platform));
+  all.filter(
+    (each) => each.scope === "workspace" || (each.bot_id ? each.bot_id === botId : each.platform === platform),
+  );
 
 /** A conversation of a bot is a chat with all its threads, or one of these. Others are their agent's alone. */
 export function placeOf({ bot_id, chat, thread_id, source }: Conversation): Place | null {
   if (!bot_id || !chat || source === "api") return null;
-  return { scope: thread_id ? "thread" : "conversation", bot_id, chat, thread_id: thread_id ?? "", platform: "", actor_id: "" };
+  return {
+    scope: thread_id ? "thread" : "conversation",
+    bot_id,
+    chat,
+    thread_id: thread_id ?? "",
+    platform: "",
+    actor_id: "",
+  };
 }
 
 export const at = (all: DefaultAgent[], place: Place) =>
-  all.find((each) => each.scope === place.scope && each.bot_id === place.bot_id && each.chat === place.chat && (each.thread_id ?? "") === place.thread_id);
+  all.find(
+    (each) =>
+      each.scope === place.scope &&
+      each.bot_id === place.bot_id &&
+      each.chat === place.chat &&
+      (each.thread_id ?? "") === place.thread_id,
+  );
 
 export const nameOf = (each: DefaultAgent) => [each.chat, each.thread_id, each.actor_id].filter(Boolean).join(" · ");

@@ -5,15 +5,27 @@ import { Problem } from "../../api/problem";
 export type RouteDraft = Route & { key: string };
 
 /** What the form of a handler is drawn from. */
-export type HandlerProps = { config: Fields; problems: Record<string, string>; disabled: boolean; onChange: (config: Fields) => void };
+export type HandlerProps = {
+  config: Fields;
+  problems: Record<string, string>;
+  disabled: boolean;
+  onChange: (config: Fields) => void;
+};
 
 let made = 0;
 
 export function fresh(agentId: string | undefined): RouteDraft {
   made += 1;
   return {
-    key: `new-${made}`, route_id: "", event_type: "message.received", handler_type: "agent",
-    handler_config: agentId ? { agent_id: agentId } : {}, filters: {}, enabled: true, priority: 0, description: "",
+    key: `new-${made}`,
+    route_id: "",
+    event_type: "message.received",
+    handler_type: "agent",
+    handler_config: agentId ? { agent_id: agentId } : {},
+    filters: {},
+    enabled: true,
+    priority: 0,
+    description: "",
   };
 }
 
@@ -37,7 +49,15 @@ export function numbered(routes: RouteDraft[]): Route[] {
 
 const BEGINNINGS: Record<HandlerType, Fields> = {
   agent: {},
-  webhook: { url: "", method: "POST", headers: {}, timeout: 30, retry_count: 3, retry_interval: 5, response_actions: false },
+  webhook: {
+    url: "",
+    method: "POST",
+    headers: {},
+    timeout: 30,
+    retry_count: 3,
+    retry_interval: 5,
+    response_actions: false,
+  },
   plugin: { plugins: [] },
   drop: {},
 };
@@ -51,7 +71,9 @@ export function problemsAt(error: unknown, index: number): Record<string, string
   if (!(error instanceof Problem)) return {};
   const place = `${index}.`;
   return Object.fromEntries(
-    error.fields.filter((each) => each.field.startsWith(place)).map((each) => [each.field.slice(place.length), each.message]),
+    error.fields
+      .filter((each) => each.field.startsWith(place))
+      .map((each) => [each.field.slice(place.length), each.message]),
   );
 }
 

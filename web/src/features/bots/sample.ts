@@ -1,8 +1,24 @@
 // An example of an event, as somebody describes it to try routes out.
 
-export type Sample = { type: string; text: string; group: string; sender: string; role: string; mentions: boolean; at: string };
+export type Sample = {
+  type: string;
+  text: string;
+  group: string;
+  sender: string;
+  role: string;
+  mentions: boolean;
+  at: string;
+};
 
-export const SAMPLE: Sample = { type: "message.received", text: "", group: "", sender: "", role: "", mentions: false, at: "" };
+export const SAMPLE: Sample = {
+  type: "message.received",
+  text: "",
+  group: "",
+  sender: "",
+  role: "",
+  mentions: false,
+  at: "",
+};
 
 /** In the words of the platforms' own events. What is left empty is not said. */
 export function eventOf(sample: Sample): Record<string, unknown> {

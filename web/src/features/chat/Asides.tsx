@@ -20,7 +20,11 @@ export function Tools({ calls }: { calls: ToolCall[] | undefined }) {
     <Fold
       title={
         <span className="flex items-center gap-2">
-          {busy ? <LoaderCircle aria-hidden className="size-4 animate-spin" /> : <Wrench aria-hidden className="size-4" />}
+          {busy ? (
+            <LoaderCircle aria-hidden className="size-4 animate-spin" />
+          ) : (
+            <Wrench aria-hidden className="size-4" />
+          )}
           {t("chat.tools", { count: calls.length })}
         </span>
       }
@@ -41,7 +45,17 @@ export function Tools({ calls }: { calls: ToolCall[] | undefined }) {
 type Decision = "approve" | "deny";
 
 /** `approval` is the whole of it, as soon as it was read. */
-export function Asked({ ask, approval, connected, decide }: { ask: Ask; approval?: Approval; connected: boolean; decide: (id: string, decision: Decision) => void }) {
+export function Asked({
+  ask,
+  approval,
+  connected,
+  decide,
+}: {
+  ask: Ask;
+  approval?: Approval;
+  connected: boolean;
+  decide: (id: string, decision: Decision) => void;
+}) {
   const { t, i18n } = useTranslation();
   const action = actionKey(ask.action);
   const [decided, setDecided] = useState<Decision | null>(null);
@@ -54,12 +68,33 @@ export function Asked({ ask, approval, connected, decide }: { ask: Ask; approval
       <div className="flex items-start gap-3">
         <ShieldQuestion aria-hidden className="mt-0.5 size-5 shrink-0 text-warn" />
         <div className="min-w-0 flex-1 space-y-2">
-          <p className="font-medium">{t("chat.approval")} {i18n.exists(action) && <span className="font-normal text-quiet">{t(action)}</span>}</p>
-          {approval ? <Details approval={approval} /> : <p className="text-sm break-words whitespace-pre-wrap">{ask.words}</p>}
+          <p className="font-medium">
+            {t("chat.approval")} {i18n.exists(action) && <span className="font-normal text-quiet">{t(action)}</span>}
+          </p>
+          {approval ? (
+            <Details approval={approval} />
+          ) : (
+            <p className="text-sm break-words whitespace-pre-wrap">{ask.words}</p>
+          )}
           {ask.status === "pending" ? (
             <div className="flex gap-2">
-              <Button small weight="primary" busy={decided === "approve"} disabled={!connected || decided !== null} onClick={() => choose("approve")}>{t("approvals.approve")}</Button>
-              <Button small busy={decided === "deny"} disabled={!connected || decided !== null} onClick={() => choose("deny")}>{t("approvals.deny")}</Button>
+              <Button
+                small
+                weight="primary"
+                busy={decided === "approve"}
+                disabled={!connected || decided !== null}
+                onClick={() => choose("approve")}
+              >
+                {t("approvals.approve")}
+              </Button>
+              <Button
+                small
+                busy={decided === "deny"}
+                disabled={!connected || decided !== null}
+                onClick={() => choose("deny")}
+              >
+                {t("approvals.deny")}
+              </Button>
             </div>
           ) : (
             <State state={ask.status} />

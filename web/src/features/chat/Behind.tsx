@@ -40,8 +40,16 @@ function Detail({ runId, error }: { runId: string; error: string | null }) {
     <div className="ml-2 space-y-1 border-l border-line pl-4">
       {error && <p className="text-sm break-words whitespace-pre-wrap text-bad">{error}</p>}
       {steps.map((step) => step.thinking && <Thoughts key={step.key} text={step.thinking} />)}
-      <Tools calls={calls.map((call) => ({ id: call.key, name: call.name, status: call.state ?? (call.failed ? "failed" : "completed") }))} />
-      <Link to="/runs/$runId" params={{ runId }} className="text-sm text-accent underline underline-offset-2">{t("chat.openRun")}</Link>
+      <Tools
+        calls={calls.map((call) => ({
+          id: call.key,
+          name: call.name,
+          status: call.state ?? (call.failed ? "failed" : "completed"),
+        }))}
+      />
+      <Link to="/runs/$runId" params={{ runId }} className="text-sm text-accent underline underline-offset-2">
+        {t("chat.openRun")}
+      </Link>
     </div>
   );
 }

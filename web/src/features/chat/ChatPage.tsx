@@ -25,16 +25,33 @@ export default function ChatPage() {
   const { agentId } = useParams({ strict: false });
   const { session } = useSearch({ strict: false });
   usePageTitle(t("nav.chat"));
-  if (agents.isPending) return <div className="p-8"><Loading /></div>;
-  if (agents.error) return <div className="p-8"><ErrorNote error={agents.error} /></div>;
+  if (agents.isPending)
+    return (
+      <div className="p-8">
+        <Loading />
+      </div>
+    );
+  if (agents.error)
+    return (
+      <div className="p-8">
+        <ErrorNote error={agents.error} />
+      </div>
+    );
   const usable = agents.data.filter((agent) => agent.enabled);
   const agent = usable.find((each) => each.agent_id === agentId) ?? usable[0];
-  if (!operate) return <div className="p-8"><Empty title={t("chat.viewer")} text={t("chat.viewerText")} /></div>;
+  if (!operate)
+    return (
+      <div className="p-8">
+        <Empty title={t("chat.viewer")} text={t("chat.viewerText")} />
+      </div>
+    );
   if (!agent) {
     return (
       <div className="p-8">
         <Empty icon={<Sparkles />} title={t("chat.noAgent")} text={t("chat.noAgentText")}>
-          <Link to="/agents/new" className={buttonClasses("primary")}>{t("agents.create")}</Link>
+          <Link to="/agents/new" className={buttonClasses("primary")}>
+            {t("agents.create")}
+          </Link>
         </Empty>
       </div>
     );
@@ -48,7 +65,12 @@ function Chosen({ agent, agents, session }: { agent: Agent; agents: Agent[]; ses
   // once it is known it stays: a new conversation elsewhere must not move somebody who is typing in this one
   const [last, setLast] = useState<string>();
   if (session === undefined && last === undefined) {
-    if (sessions.isPending) return <div className="p-8"><Loading /></div>;
+    if (sessions.isPending)
+      return (
+        <div className="p-8">
+          <Loading />
+        </div>
+      );
     setLast(sessions.data?.[0]?.session ?? SESSION);
     return null;
   }
@@ -62,13 +84,25 @@ function Room({ agent, agents, session }: { agent: Agent; agents: Agent[]; sessi
   const [open, setOpen] = useState(false);
   return (
     <div className="flex h-full">
-      <aside className={classes("z-10 w-64 shrink-0 border-r border-line bg-surface lg:block", open ? "absolute inset-y-0 left-0 shadow-card" : "hidden")}>
+      <aside
+        className={classes(
+          "z-10 w-64 shrink-0 border-r border-line bg-surface lg:block",
+          open ? "absolute inset-y-0 left-0 shadow-card" : "hidden",
+        )}
+      >
         <Sessions agentId={agent.agent_id} session={session} onChosen={() => setOpen(false)} />
       </aside>
-      {open && <div aria-hidden className="absolute inset-0 z-5 bg-black/30 lg:hidden" onClick={() => setOpen(false)} />}
+      {open && (
+        <div aria-hidden className="absolute inset-0 z-5 bg-black/30 lg:hidden" onClick={() => setOpen(false)} />
+      )}
       <div className="flex min-w-0 flex-1 flex-col">
         <header className="flex items-center gap-2 border-b border-line bg-surface px-3 py-2 sm:px-4">
-          <IconButton label={t("chat.sessions")} aria-expanded={open} onClick={() => setOpen(!open)} className="lg:hidden">
+          <IconButton
+            label={t("chat.sessions")}
+            aria-expanded={open}
+            onClick={() => setOpen(!open)}
+            className="lg:hidden"
+          >
             <PanelLeft className="size-4.5" />
           </IconButton>
           <h1 className="sr-only">{t("nav.chat")}</h1>
@@ -95,7 +129,11 @@ function AgentChoice({ agent, agents }: { agent: Agent; agents: Agent[] }) {
       value={agent.agent_id}
       onChange={(event) => void navigate({ to: "/chat/$agentId", params: { agentId: event.target.value }, search: {} })}
     >
-      {agents.map((each) => <option key={each.agent_id} value={each.agent_id}>{each.name}</option>)}
+      {agents.map((each) => (
+        <option key={each.agent_id} value={each.agent_id}>
+          {each.name}
+        </option>
+      ))}
     </Select>
   );
 }
@@ -104,7 +142,12 @@ function NewButton({ agentId }: { agentId: string }) {
   const { t } = useTranslation();
   const navigate = useNavigate();
   return (
-    <Button small weight="quiet" className="shrink-0 lg:hidden" onClick={() => void navigate({ to: "/chat/$agentId", params: { agentId }, search: { session: newSession() } })}>
+    <Button
+      small
+      weight="quiet"
+      className="shrink-0 lg:hidden"
+      onClick={() => void navigate({ to: "/chat/$agentId", params: { agentId }, search: { session: newSession() } })}
+    >
       <MessageCirclePlus aria-hidden className="size-4" />
       <span className="max-sm:sr-only">{t("chat.anew")}</span>
     </Button>

@@ -12,7 +12,15 @@ import { Files } from "./Files";
 import type { Line, ToolCall } from "./log";
 
 /** `runs` are those that are over, by their ids: under the last answer or notice of each stands what it took. */
-export function Lines({ lines, runs, tools }: { lines: Line[]; runs: Map<string, Run>; tools: Record<string, ToolCall[]> }) {
+export function Lines({
+  lines,
+  runs,
+  tools,
+}: {
+  lines: Line[];
+  runs: Map<string, Run>;
+  tools: Record<string, ToolCall[]>;
+}) {
   return lines.map((line, index) => {
     const last = line.role !== "you" && lines[index + 1]?.runId !== line.runId;
     const first = line.role === "agent" && lines[index - 1]?.runId !== line.runId;
@@ -27,27 +35,37 @@ export function Lines({ lines, runs, tools }: { lines: Line[]; runs: Map<string,
   });
 }
 
-export const Said = memo(function Said({ line }: { line: Line }) {
-  const { t } = useTranslation();
-  if (line.role === "notice") return <Notice notice={{ seq: 0, text: line.text, tone: "calm" }} />;
-  if (line.role === "agent") {
+export const Said = memo(
+  function Said({ line }: { line: Line }) {
+    const { t } = useTranslation();
+    if (line.role === "notice") return <Notice notice={{ seq: 0, text: line.text, tone: "calm" }} />;
+    if (line.role === "agent") {
+      return (
+        <article aria-label={t("chat.agent")} className="space-y-2">
+          {line.thinking && <Thoughts text={line.thinking} />}
+          {line.text && <Markdown text={line.text} />}
+          <Files files={line.files} />
+        </article>
+      );
+    }
     return (
-      <article aria-label={t("chat.agent")} className="space-y-2">
-        {line.thinking && <Thoughts text={line.thinking} />}
-        {line.text && <Markdown text={line.text} />}
+      <article aria-label={t("chat.you")} className="ml-auto flex w-fit max-w-[85%] flex-col items-end gap-2">
+        {line.text && (
+          <p
+            className={classes(
+              "rounded-2xl rounded-br-md bg-accent-wash px-4 py-2.5 break-words whitespace-pre-wrap",
+              line.faint && "text-quiet",
+            )}
+          >
+            {line.text}
+          </p>
+        )}
         <Files files={line.files} />
       </article>
     );
-  }
-  return (
-    <article aria-label={t("chat.you")} className="ml-auto flex w-fit max-w-[85%] flex-col items-end gap-2">
-      {line.text && (
-        <p className={classes("rounded-2xl rounded-br-md bg-accent-wash px-4 py-2.5 break-words whitespace-pre-wrap", line.faint && "text-quiet")}>{line.text}</p>
-      )}
-      <Files files={line.files} />
-    </article>
-  );
-}, (before, after) => JSON.stringify(before.line) === JSON.stringify(after.line));
+  },
+  (before, after) => JSON.stringify(before.line) === JSON.stringify(after.line),
+);
 
 export function Thoughts({ text, busy }: { text: string; busy?: boolean }) {
   const { t } = useTranslation();

@@ -17,7 +17,17 @@ import { useEndInView } from "./useEndInView";
 import type { Chat } from "./useChat";
 import { useUploads } from "./useUploads";
 
-export function Talk({ agentId, session, chat, narrow }: { agentId: string; session?: string; chat: Chat; narrow?: boolean }) {
+export function Talk({
+  agentId,
+  session,
+  chat,
+  narrow,
+}: {
+  agentId: string;
+  session?: string;
+  chat: Chat;
+  narrow?: boolean;
+}) {
   const { t } = useTranslation();
   const held = useUploads();
   const [over, setOver] = useState(false);
@@ -39,43 +49,86 @@ export function Talk({ agentId, session, chat, narrow }: { agentId: string; sess
         held.add(event.dataTransfer.files);
       }}
     >
-      <div ref={end.box} className="min-h-0 flex-1 overflow-y-auto -outline-offset-2" tabIndex={0} aria-label={t("chat.messages")} role="log">
+      <div
+        ref={end.box}
+        className="min-h-0 flex-1 overflow-y-auto -outline-offset-2"
+        tabIndex={0}
+        aria-label={t("chat.messages")}
+        role="log"
+      >
         <div className={classes("mx-auto space-y-5 px-4 py-6", !narrow && "max-w-3xl sm:px-6")}>
-          {chat.older && <div className="text-center"><Button small weight="quiet" onClick={() => void chat.older?.()}>{t("chat.older")}</Button></div>}
+          {chat.older && (
+            <div className="text-center">
+              <Button small weight="quiet" onClick={() => void chat.older?.()}>
+                {t("chat.older")}
+              </Button>
+            </div>
+          )}
           {shown.length === 0 && !log.running && <p className="py-12 text-center text-quiet">{t("chat.empty")}</p>}
           <Lines lines={shown} runs={useRunsOver(log.conversationId)} tools={log.tools} />
           {log.running && <Tools calls={log.tools[log.running]} />}
-          {asks.map(({ ask, approval }) => <Asked key={`${ask.approval_id} ${log.notices.length}`} ask={ask} approval={approval} connected={chat.connected} decide={chat.decide} />)}
+          {asks.map(({ ask, approval }) => (
+            <Asked
+              key={`${ask.approval_id} ${log.notices.length}`}
+              ask={ask}
+              approval={approval}
+              connected={chat.connected}
+              decide={chat.decide}
+            />
+          ))}
           {log.pondering && <Thoughts text={log.pondering} busy={!log.writing} />}
           {log.writing && <Writing text={log.writing} />}
           {log.running && !log.writing && <AtWork />}
-          {log.notices.map((notice) => <Notice key={`${notice.seq} ${notice.key ?? notice.text}`} notice={notice} />)}
+          {log.notices.map((notice) => (
+            <Notice key={`${notice.seq} ${notice.key ?? notice.text}`} notice={notice} />
+          ))}
         </div>
       </div>
       {end.away && (
         <div className="pointer-events-none relative">
-          <Button small aria-label={t("chat.toEnd")} title={t("chat.toEnd")} onClick={end.go} className="pointer-events-auto absolute bottom-2 left-1/2 -translate-x-1/2 rounded-full px-2! shadow-card">
+          <Button
+            small
+            aria-label={t("chat.toEnd")}
+            title={t("chat.toEnd")}
+            onClick={end.go}
+            className="pointer-events-auto absolute bottom-2 left-1/2 -translate-x-1/2 rounded-full px-2! shadow-card"
+          >
             <ArrowDown className="size-4" />
           </Button>
         </div>
       )}
       <Composer name={`${agentId}.${session ?? ""}`} chat={chat} held={held} narrow={narrow} />
-      {over && <div className="pointer-events-none absolute inset-3 grid place-items-center rounded-card border-2 border-dashed border-accent bg-accent-wash/90 font-medium text-accent">{t("chat.drop")}</div>}
+      {over && (
+        <div className="pointer-events-none absolute inset-3 grid place-items-center rounded-card border-2 border-dashed border-accent bg-accent-wash/90 font-medium text-accent">
+          {t("chat.drop")}
+        </div>
+      )}
     </div>
   );
 }
 
 function useRunsOver(conversationId: string | null): Map<string, Run> {
-  const runs = useQuery({ ...queries.newestRuns({ conversation_id: conversationId ?? "" }), enabled: conversationId !== null }).data;
-  return useMemo(() => new Map((runs?.items ?? []).filter((run) => run.finished_at !== null).map((run) => [run.run_id, run])), [runs]);
+  const runs = useQuery({
+    ...queries.newestRuns({ conversation_id: conversationId ?? "" }),
+    enabled: conversationId !== null,
+  }).data;
+  return useMemo(
+    () => new Map((runs?.items ?? []).filter((run) => run.finished_at !== null).map((run) => [run.run_id, run])),
+    [runs],
+  );
 }
 
 /** Those that came over the socket, and those that wait since before the page was opened. */
 function useAsks(log: ChatLog): { ask: Ask; approval?: Approval }[] {
-  const waiting = (useQuery(queries.approvals).data ?? []).filter((each) => each.conversation_id === log.conversationId);
+  const waiting = (useQuery(queries.approvals).data ?? []).filter(
+    (each) => each.conversation_id === log.conversationId,
+  );
   const told = log.asks.map((ask) => ({ ask, approval: waiting.find((each) => each.approval_id === ask.approval_id) }));
   const known = new Set(log.asks.map((ask) => ask.approval_id));
-  return [...waiting.filter((each) => !known.has(each.approval_id)).map((approval) => ({ ask: approval, approval })), ...told];
+  return [
+    ...waiting.filter((each) => !known.has(each.approval_id)).map((approval) => ({ ask: approval, approval })),
+    ...told,
+  ];
 }
 
 /** What is being written is parsed again with every fragment: what is typed or scrolled meanwhile goes first. */

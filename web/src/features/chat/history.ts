@@ -4,7 +4,11 @@ import type { Page, TranscriptItem } from "../../api/types";
 
 const PAGE = 100;
 
-export async function history(agent_id: string, session: string, pages: number): Promise<{ items: TranscriptItem[]; isWhole: boolean }> {
+export async function history(
+  agent_id: string,
+  session: string,
+  pages: number,
+): Promise<{ items: TranscriptItem[]; isWhole: boolean }> {
   const items: TranscriptItem[] = [];
   let cursor: string | null = null;
   for (let page = 0; page < pages; page += 1) {

@@ -4,10 +4,20 @@ import type { TranscriptItem } from "../../api/types";
 import { isFields } from "../../lib/fields";
 
 export type ToolCall = { id: string; name: string; status: string };
-export type Ask = Pick<ChatFrameOf<"approval">, "approval_id" | "status" | "action" | "words" | "decided_by" | "reason">;
+export type Ask = Pick<
+  ChatFrameOf<"approval">,
+  "approval_id" | "status" | "action" | "words" | "decided_by" | "reason"
+>;
 export type FileRef = { artifact_id: string; name: string; mime_type: string | null };
 export type Own = { kind: "own"; id: string; text: string; files: FileRef[]; eventId?: string };
-export type Answer = { kind: "answer"; run_id: string; content: string; thinking: string; files: FileRef[]; seq: number };
+export type Answer = {
+  kind: "answer";
+  run_id: string;
+  content: string;
+  thinking: string;
+  files: FileRef[];
+  seq: number;
+};
 /** A notice of the Host that the history holds too: why there is no answer. */
 export type Failure = { kind: "failure"; run_id: string | null; content: string; seq: number };
 /** In the Host's words, or as a key of the page's own. */
@@ -44,19 +54,34 @@ export type ChatLog = {
 };
 
 export const EMPTY: ChatLog = {
-  conversationId: null, items: [], later: [], tools: {}, thoughts: {}, asks: [], notices: [], running: null, writing: "", pondering: "",
+  conversationId: null,
+  items: [],
+  later: [],
+  tools: {},
+  thoughts: {},
+  asks: [],
+  notices: [],
+  running: null,
+  writing: "",
+  pondering: "",
 };
 
 export function withHistory(log: ChatLog, items: ChatLog["items"]): ChatLog {
   const events = new Set(items.map((item) => item.event_id));
   const said = new Set(items.map((item) => `${item.run_id} ${item.content}`));
-  const known = (each: Later) => (each.kind === "own" ? !!each.eventId && events.has(each.eventId) : said.has(`${each.run_id} ${each.content}`));
+  const known = (each: Later) =>
+    each.kind === "own" ? !!each.eventId && events.has(each.eventId) : said.has(`${each.run_id} ${each.content}`);
   return { ...log, items, later: log.later.filter((each) => !known(each)) };
 }
 
 /** Whoever goes on talking has seen what was decided and what went wrong. */
 export function withOwn(log: ChatLog, own: Omit<Own, "kind">): ChatLog {
-  return { ...log, notices: [], asks: log.asks.filter((ask) => ask.status === "pending"), later: [...log.later, { kind: "own", ...own }] };
+  return {
+    ...log,
+    notices: [],
+    asks: log.asks.filter((ask) => ask.status === "pending"),
+    later: [...log.later, { kind: "own", ...own }],
+  };
 }
 
 export function withFrame(log: ChatLog, frame: ChatFrame): ChatLog {
@@ -64,7 +89,12 @@ export function withFrame(log: ChatLog, frame: ChatFrame): ChatLog {
     case "connected":
       return begun(log, frame);
     case "accepted":
-      return { ...log, later: log.later.map((each) => (each.kind === "own" && each.id === frame.id ? { ...each, eventId: frame.event_id } : each)) };
+      return {
+        ...log,
+        later: log.later.map((each) =>
+          each.kind === "own" && each.id === frame.id ? { ...each, eventId: frame.event_id } : each,
+        ),
+      };
     case "said":
       return withSaid(log, frame);
     case "run":
@@ -82,7 +112,13 @@ export function withFrame(log: ChatLog, frame: ChatFrame): ChatLog {
     case "broadcast":
       return withNotice(log, { seq: frame.seq, text: textOf(frame.message), tone: "calm" });
     case "error":
-      if (frame.in_history) return withFailure(log, { kind: "failure", run_id: frame.run_id ?? null, content: frame.message, seq: frame.seq });
+      if (frame.in_history)
+        return withFailure(log, {
+          kind: "failure",
+          run_id: frame.run_id ?? null,
+          content: frame.message,
+          seq: frame.seq,
+        });
       return withNotice(log, { seq: frame.seq, text: frame.message, tone: "bad" });
     default:
       return log;
@@ -92,26 +128,44 @@ export function withFrame(log: ChatLog, frame: ChatFrame): ChatLog {
 /** Also after a cut: what was going on then is told again, if it still does. */
 function begun(log: ChatLog, frame: ChatFrameOf<"connected">): ChatLog {
   const id = frame.conversation_id || null;
-  return log.conversationId && id !== log.conversationId ? { ...EMPTY, conversationId: id, later: log.later.filter((each) => each.kind === "own") } : { ...log, conversationId: id };
+  return log.conversationId && id !== log.conversationId
+    ? { ...EMPTY, conversationId: id, later: log.later.filter((each) => each.kind === "own") }
+    : { ...log, conversationId: id };
 }
 
 /** What was said in this chat, here or in another tab. */
 function withSaid(log: ChatLog, frame: ChatFrameOf<"said">): ChatLog {
   const eventId = frame.event_id;
-  const known = log.later.some((each) => each.kind === "own" && (each.id === frame.id || each.eventId === eventId)) || log.items.some((item) => item.event_id === eventId);
-  if (known) return { ...log, later: log.later.map((each) => (each.kind === "own" && each.id === frame.id ? { ...each, eventId } : each)) };
-  return { ...log, later: [...log.later, { kind: "own", id: eventId, eventId, text: frame.text ?? "", files: filesOf(frame.contents) }] };
+  const known =
+    log.later.some((each) => each.kind === "own" && (each.id === frame.id || each.eventId === eventId)) ||
+    log.items.some((item) => item.event_id === eventId);
+  if (known)
+    return {
+      ...log,
+      later: log.later.map((each) => (each.kind === "own" && each.id === frame.id ? { ...each, eventId } : each)),
+    };
+  return {
+    ...log,
+    later: [
+      ...log.later,
+      { kind: "own", id: eventId, eventId, text: frame.text ?? "", files: filesOf(frame.contents) },
+    ],
+  };
 }
 
 function withAnswer(log: ChatLog, answer: Answer): ChatLog {
   const known = log.items.some((item) => item.run_id === answer.run_id && item.content === answer.content);
-  const thoughts = answer.thinking ? { ...log.thoughts, [thoughtKey(answer.run_id, answer.content)]: answer.thinking } : log.thoughts;
+  const thoughts = answer.thinking
+    ? { ...log.thoughts, [thoughtKey(answer.run_id, answer.content)]: answer.thinking }
+    : log.thoughts;
   return { ...log, writing: "", pondering: "", thoughts, later: known ? log.later : [...log.later, answer] };
 }
 
 /** Shown once, in its place among the messages, whether the history has it already or not. */
 function withFailure(log: ChatLog, failure: Failure): ChatLog {
-  const known = failure.run_id !== null && log.items.some((item) => item.run_id === failure.run_id && item.content === failure.content);
+  const known =
+    failure.run_id !== null &&
+    log.items.some((item) => item.run_id === failure.run_id && item.content === failure.content);
   const cut = failure.run_id !== null && failure.run_id === log.running ? { writing: "", pondering: "" } : {};
   return { ...log, ...cut, later: known ? log.later : [...log.later, failure] };
 }
@@ -135,7 +189,14 @@ function withTool(tools: ChatLog["tools"], frame: ChatFrameOf<"tool">): ChatLog[
 }
 
 function answerOf({ run_id, message, seq }: ChatFrameOf<"message">): Answer {
-  return { kind: "answer", run_id, content: textOf(message), thinking: message.reasoning ?? "", files: filesOf(message.content), seq };
+  return {
+    kind: "answer",
+    run_id,
+    content: textOf(message),
+    thinking: message.reasoning ?? "",
+    files: filesOf(message.content),
+    seq,
+  };
 }
 
 const thoughtKey = (run_id: string, content: string) => `${run_id} ${content}`;
@@ -146,20 +207,57 @@ export function lines(items: ChatLog["items"], later: ChatLog["later"], thoughts
 
 function lineOf(item: TranscriptItem, thoughts: ChatLog["thoughts"]): Line {
   const role = item.item_type === "notice" ? "notice" : item.role === "user" ? "you" : "agent";
-  const thinking = role === "agent" ? thoughts[thoughtKey(item.run_id ?? "", item.content)] ?? "" : "";
-  return { key: item.transcript_id, role, text: item.content, thinking, files: filesOf([...(item.content_json ?? []), ...(item.artifact_refs ?? [])]), runId: item.run_id, faint: false };
+  const thinking = role === "agent" ? (thoughts[thoughtKey(item.run_id ?? "", item.content)] ?? "") : "";
+  return {
+    key: item.transcript_id,
+    role,
+    text: item.content,
+    thinking,
+    files: filesOf([...(item.content_json ?? []), ...(item.artifact_refs ?? [])]),
+    runId: item.run_id,
+    faint: false,
+  };
 }
 
 function laterLine(each: Later): Line {
-  if (each.kind === "failure") return { key: `${each.run_id} ${each.seq}`, role: "notice", text: each.content, thinking: "", files: [], runId: each.run_id, faint: false };
-  if (each.kind === "own") return { key: each.id, role: "you", text: each.text, thinking: "", files: each.files, runId: null, faint: !each.eventId };
-  return { key: `${each.run_id} ${each.seq}`, role: "agent", text: each.content, thinking: each.thinking, files: each.files, runId: each.run_id, faint: false };
+  if (each.kind === "failure")
+    return {
+      key: `${each.run_id} ${each.seq}`,
+      role: "notice",
+      text: each.content,
+      thinking: "",
+      files: [],
+      runId: each.run_id,
+      faint: false,
+    };
+  if (each.kind === "own")
+    return {
+      key: each.id,
+      role: "you",
+      text: each.text,
+      thinking: "",
+      files: each.files,
+      runId: null,
+      faint: !each.eventId,
+    };
+  return {
+    key: `${each.run_id} ${each.seq}`,
+    role: "agent",
+    text: each.content,
+    thinking: each.thinking,
+    files: each.files,
+    runId: each.run_id,
+    faint: false,
+  };
 }
 
 /** The text of a message, whose content is a text or a list of elements. */
 export function textOf({ content }: ChatMessage): string {
   if (typeof content === "string") return content;
-  return (content ?? []).map((part) => ("text" in part ? part.text : "")).filter(Boolean).join("\n");
+  return (content ?? [])
+    .map((part) => ("text" in part ? part.text : ""))
+    .filter(Boolean)
+    .join("\n");
 }
 
 const str = (value: unknown): string => (typeof value === "string" ? value : "");

@@ -2,7 +2,8 @@
 export type ChatSearch = { session?: string };
 
 export function chatSearch(given: Record<string, unknown>): ChatSearch {
-  const name = typeof given.session === "string" || typeof given.session === "number" ? String(given.session).slice(0, 200) : "";
+  const name =
+    typeof given.session === "string" || typeof given.session === "number" ? String(given.session).slice(0, 200) : "";
   return name ? { session: name } : {};
 }
 

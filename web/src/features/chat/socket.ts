@@ -64,7 +64,9 @@ export class ChatSocket {
   private open(): void {
     const after: Record<string, string> = this.seq === undefined ? {} : { after: String(this.seq) };
     const path = `/api/v1/agents/${encodeURIComponent(this.agentId)}/chat/ws`;
-    const socket = new WebSocket(socketAddress(path, { session: this.session, said: "true", locale: document.documentElement.lang, ...after }));
+    const socket = new WebSocket(
+      socketAddress(path, { session: this.session, said: "true", locale: document.documentElement.lang, ...after }),
+    );
     this.socket = socket;
     socket.onmessage = (message) => {
       if (socket === this.socket) this.took(JSON.parse(message.data));

@@ -58,7 +58,8 @@ export function useChat(agentId: string, session: string = SESSION) {
     depth.current = 1;
     const hear = (frame: ChatFrame) => {
       change({ kind: "frame", frame });
-      if (frame.type === "connected" || frame.type === "run" || (frame.type === "error" && frame.in_history)) void read();
+      if (frame.type === "connected" || frame.type === "run" || (frame.type === "error" && frame.in_history))
+        void read();
     };
     socket.current = new ChatSocket(agentId, session, { hear, tell: setConnected, loggedOut: markSessionOver });
     return () => socket.current?.close();
@@ -71,12 +72,17 @@ export function useChat(agentId: string, session: string = SESSION) {
 
   const say = (text: string, files: FileRef[]) => {
     const id = crypto.randomUUID();
-    const contents = files.map((file): ContentElement => ({ type: file.mime_type?.startsWith("image/") ? "image" : "file", ...file }));
+    const contents = files.map((file): ContentElement => ({
+      type: file.mime_type?.startsWith("image/") ? "image" : "file",
+      ...file,
+    }));
     change({ kind: "said", id, text, files });
     socket.current?.say({ type: "message", id, ...(text && { text }), ...(contents.length && { contents }) });
   };
   const anew = async () => {
-    await answer(api.POST("/api/v1/agents/{agent_id}/chat/{session}/reset", { params: { path: { agent_id: agentId, session } } }));
+    await answer(
+      api.POST("/api/v1/agents/{agent_id}/chat/{session}/reset", { params: { path: { agent_id: agentId, session } } }),
+    );
     change({ kind: "anew" });
     await read();
   };

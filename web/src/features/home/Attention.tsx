@@ -16,9 +16,16 @@ export function Attention() {
     );
   }
   return (
-    <section aria-label={t("home.attention")} className="overflow-hidden rounded-card border border-line bg-surface shadow-card">
+    <section
+      aria-label={t("home.attention")}
+      className="overflow-hidden rounded-card border border-line bg-surface shadow-card"
+    >
       <h2 className="border-b border-line px-5 py-3 font-semibold">{t("home.attention")}</h2>
-      <ul className="divide-y divide-line">{concerns.map((concern) => <ConcernRow key={concern.key} concern={concern} />)}</ul>
+      <ul className="divide-y divide-line">
+        {concerns.map((concern) => (
+          <ConcernRow key={concern.key} concern={concern} />
+        ))}
+      </ul>
     </section>
   );
 }
@@ -26,7 +33,12 @@ export function Attention() {
 function ConcernRow({ concern }: { concern: Concern }) {
   return (
     <li>
-      <Link to={concern.to} params={concern.params} search={concern.search} className="flex items-center gap-3 px-5 py-3 text-sm -outline-offset-2 hover:bg-raised">
+      <Link
+        to={concern.to}
+        params={concern.params}
+        search={concern.search}
+        className="flex items-center gap-3 px-5 py-3 text-sm -outline-offset-2 hover:bg-raised"
+      >
         <TriangleAlert aria-hidden className="size-4 shrink-0 text-warn" />
         <span className="min-w-0 flex-1 break-words">{concern.text}</span>
         <ChevronRight aria-hidden className="size-4 shrink-0 text-quiet" />

@@ -27,9 +27,20 @@ export default function HomePage() {
       text={t("home.text")}
       actions={
         <>
-          <Link to="/welcome" className={buttonClasses("quiet")}>{t("home.firstSteps")}</Link>
-          <Select aria-label={t("home.span")} fits value={hours} onChange={(event) => setHours(Number(event.target.value))}>
-            {SPANS.map((each) => <option key={each} value={each}>{t(`home.span${each}`)}</option>)}
+          <Link to="/welcome" className={buttonClasses("quiet")}>
+            {t("home.firstSteps")}
+          </Link>
+          <Select
+            aria-label={t("home.span")}
+            fits
+            value={hours}
+            onChange={(event) => setHours(Number(event.target.value))}
+          >
+            {SPANS.map((each) => (
+              <option key={each} value={each}>
+                {t(`home.span${each}`)}
+              </option>
+            ))}
           </Select>
         </>
       }

@@ -17,7 +17,11 @@ export function Measures({ stats, hours }: { stats: Stats; hours: number }) {
   const label = t(`home.${chosen.name}`);
   return (
     <Card className="p-0!">
-      <div role="group" aria-label={t("home.measure")} className="grid grid-cols-2 border-b border-line @lg:grid-cols-3 @4xl:grid-cols-6">
+      <div
+        role="group"
+        aria-label={t("home.measure")}
+        className="grid grid-cols-2 border-b border-line @lg:grid-cols-3 @4xl:grid-cols-6"
+      >
         {MEASURES.map((each) => {
           const value = each.of(stats.totals);
           return (
@@ -31,8 +35,15 @@ export function Measures({ stats, hours }: { stats: Stats; hours: number }) {
                 each.name === name ? "border-accent" : "border-transparent",
               )}
             >
-              <span className={classes("block text-sm", each.name === name ? "font-medium text-accent" : "text-quiet")}>{t(`home.${each.name}`)}</span>
-              <span className={classes("mt-0.5 block text-2xl font-semibold tracking-tight tabular-nums", each.name === "failed" && value > 0 && "text-bad")}>
+              <span className={classes("block text-sm", each.name === name ? "font-medium text-accent" : "text-quiet")}>
+                {t(`home.${each.name}`)}
+              </span>
+              <span
+                className={classes(
+                  "mt-0.5 block text-2xl font-semibold tracking-tight tabular-nums",
+                  each.name === "failed" && value > 0 && "text-bad",
+                )}
+              >
                 {each.name === "latency" && value === 0 ? "–" : told(each.name, value)}
               </span>
             </button>
@@ -40,7 +51,11 @@ export function Measures({ stats, hours }: { stats: Stats; hours: number }) {
         })}
       </div>
       <div className="p-5 pt-8">
-        <Chart label={label} points={series(stats.items, hours, Date.now(), chosen.of, chosen.bad)} told={(value) => told(chosen.name, value)} />
+        <Chart
+          label={label}
+          points={series(stats.items, hours, Date.now(), chosen.of, chosen.bad)}
+          told={(value) => told(chosen.name, value)}
+        />
       </div>
     </Card>
   );

@@ -32,20 +32,53 @@ export function useConcerns(): Concern[] {
       .filter((bot) => bot.enabled && (bot.status.last_error || !HEALTHY.has(bot.status.state)))
       .map((bot) => ({
         key: bot.bot_id,
-        text: t("concern.bot", { name: bot.name, reason: bot.status.last_error ? sentence(bot.status.last_error, adapters.find((each) => each.name === bot.adapter)?.config) : word(bot.status.state) }),
+        text: t("concern.bot", {
+          name: bot.name,
+          reason: bot.status.last_error
+            ? sentence(bot.status.last_error, adapters.find((each) => each.name === bot.adapter)?.config)
+            : word(bot.status.state),
+        }),
         to: "/bots/$botId",
         params: { botId: bot.bot_id },
       })),
     ...plugins
       .filter((plugin) => plugin.enabled && !HEALTHY.has(plugin.status))
-      .map((plugin) => ({ key: plugin.id, text: t("concern.plugin", { name: worded(plugin.label, i18n.language) || plugin.id, reason: plugin.reason ? sentence(plugin.reason) : word(plugin.status) }), to: "/plugins" })),
+      .map((plugin) => ({
+        key: plugin.id,
+        text: t("concern.plugin", {
+          name: worded(plugin.label, i18n.language) || plugin.id,
+          reason: plugin.reason ? sentence(plugin.reason) : word(plugin.status),
+        }),
+        to: "/plugins",
+      })),
     ...(unsandboxed
-      ? [{ key: "sandbox", text: t("concern.sandbox", { remedy: unsandboxed.sandbox_command ?? unsandboxed.sandbox_remedy }), to: "/plugins" }]
+      ? [
+          {
+            key: "sandbox",
+            text: t("concern.sandbox", { remedy: unsandboxed.sandbox_command ?? unsandboxed.sandbox_remedy }),
+            to: "/plugins",
+          },
+        ]
       : []),
     ...servers
       .filter((server) => server.enabled && server.status?.last_error)
-      .map((server) => ({ key: server.server_id, text: t("concern.server", { name: server.name, reason: sentence(server.status?.last_error) }), to: "/tools" })),
-    ...(failed > 0 ? [{ key: "failed", text: t("concern.failed", { count: failed }), to: "/runs", search: { status: "failed", within: "day" } as const }] : []),
-    ...(models && !models.some((model) => model.provider_id !== "demo") ? [{ key: "models", text: t("concern.demo"), to: "/models" }] : []),
+      .map((server) => ({
+        key: server.server_id,
+        text: t("concern.server", { name: server.name, reason: sentence(server.status?.last_error) }),
+        to: "/tools",
+      })),
+    ...(failed > 0
+      ? [
+          {
+            key: "failed",
+            text: t("concern.failed", { count: failed }),
+            to: "/runs",
+            search: { status: "failed", within: "day" } as const,
+          },
+        ]
+      : []),
+    ...(models && !models.some((model) => model.provider_id !== "demo")
+      ? [{ key: "models", text: t("concern.demo"), to: "/models" }]
+      : []),
   ];
 }

@@ -16,7 +16,8 @@ export function amount(item: Record<string, number>, prefix: string): number {
   return Object.entries(item).reduce((sum, [name, value]) => (name.startsWith(prefix) ? sum + value : sum), 0);
 }
 
-const failed = (sums: Record<string, number>) => amount(sums, "runs.") - (sums["runs.completed"] ?? 0) - (sums["runs.cancelled"] ?? 0);
+const failed = (sums: Record<string, number>) =>
+  amount(sums, "runs.") - (sums["runs.completed"] ?? 0) - (sums["runs.cancelled"] ?? 0);
 
 export const MEASURES: Measure[] = [
   { name: "messages", of: (sums) => sums["events.message.received"] ?? 0 },
@@ -28,7 +29,13 @@ export const MEASURES: Measure[] = [
 ];
 
 /** A column stands for as many hours as it takes to have no more than 48 of them. */
-export function series(items: Hours[], hours: number, now: number, of: Measure["of"], bad: Measure["of"] = () => 0): Point[] {
+export function series(
+  items: Hours[],
+  hours: number,
+  now: number,
+  of: Measure["of"],
+  bad: Measure["of"] = () => 0,
+): Point[] {
   const width = Math.max(1, Math.ceil(hours / COLUMNS));
   const last = Math.floor(now / HOUR);
   const columns = Math.ceil(hours / width);
@@ -37,7 +44,11 @@ export function series(items: Hours[], hours: number, now: number, of: Measure["
     const column = sums[columns - 1 - Math.floor((last - Math.floor(hour / HOUR)) / width)];
     if (column) for (const [name, value] of Object.entries(item)) column[name] = (column[name] ?? 0) + value;
   }
-  return sums.map((sum, index) => ({ at: (last - (columns - 1 - index) * width - (width - 1)) * HOUR, value: of(sum), bad: bad(sum) }));
+  return sums.map((sum, index) => ({
+    at: (last - (columns - 1 - index) * width - (width - 1)) * HOUR,
+    value: of(sum),
+    bad: bad(sum),
+  }));
 }
 
 /** The next figure above of which the half reads well too; amounts below ten are whole. */

@@ -13,7 +13,15 @@ import { useSave } from "../../lib/useSave";
 
 const TYPES = ["llm", "embedding", "rerank"] as const;
 
-export function AddModel({ provider, kind, taken }: { provider: Provider; kind: ModelKind | undefined; taken: string[] }) {
+export function AddModel({
+  provider,
+  kind,
+  taken,
+}: {
+  provider: Provider;
+  kind: ModelKind | undefined;
+  taken: string[];
+}) {
   const { t } = useTranslation();
   const [name, setName] = useState("");
   const [type, setType] = useState<Model["type"] | "">("");
@@ -22,7 +30,9 @@ export function AddModel({ provider, kind, taken }: { provider: Provider; kind: 
   const adding = useSave(
     () =>
       answer(
-        api.POST("/api/v1/models", { body: { provider_id: provider.provider_id, name, type: type || known?.type || "llm", parameters: {} } }),
+        api.POST("/api/v1/models", {
+          body: { provider_id: provider.provider_id, name, type: type || known?.type || "llm", parameters: {} },
+        }),
       ),
     ["models", "agents", "info"],
     () => setName(""),
@@ -39,16 +49,40 @@ export function AddModel({ provider, kind, taken }: { provider: Provider; kind: 
       <div className="flex flex-wrap items-end gap-3">
         <div className="min-w-48 flex-1">
           <Field label={t("models.addModel")} error={fieldMessage(adding.error, "name")}>
-            {(control) => <Input {...control} list={suggestions} required placeholder={kind?.models[0]?.name} value={name} onChange={(event) => setName(event.target.value)} />}
+            {(control) => (
+              <Input
+                {...control}
+                list={suggestions}
+                required
+                placeholder={kind?.models[0]?.name}
+                value={name}
+                onChange={(event) => setName(event.target.value)}
+              />
+            )}
           </Field>
           <datalist id={suggestions}>
-            {kind?.models.filter((each) => !taken.includes(each.name)).map((each) => <option key={each.name} value={each.name} />)}
+            {kind?.models
+              .filter((each) => !taken.includes(each.name))
+              .map((each) => (
+                <option key={each.name} value={each.name} />
+              ))}
           </datalist>
         </div>
-        <Select aria-label={t("models.type")} fits value={type || known?.type || "llm"} onChange={(event) => setType(event.target.value as Model["type"])}>
-          {TYPES.map((each) => <option key={each} value={each}>{t(`modelType.${each}`)}</option>)}
+        <Select
+          aria-label={t("models.type")}
+          fits
+          value={type || known?.type || "llm"}
+          onChange={(event) => setType(event.target.value as Model["type"])}
+        >
+          {TYPES.map((each) => (
+            <option key={each} value={each}>
+              {t(`modelType.${each}`)}
+            </option>
+          ))}
         </Select>
-        <Button type="submit" busy={adding.isPending}>{t("common.add")}</Button>
+        <Button type="submit" busy={adding.isPending}>
+          {t("common.add")}
+        </Button>
       </div>
       <ErrorNote error={adding.error} />
     </form>

@@ -26,14 +26,24 @@ export function ModelDialog({ model, open, onClose }: { model: Model; open: bool
   const { t } = useTranslation();
   return (
     <Dialog open={open} title={t("models.edit", { name: model.name })} onClose={onClose}>
-      <Opened query={queries.model(model.model_id)}>{(opened, reopen) => <ModelForm opened={opened} onTheirs={reopen} onDone={onClose} />}</Opened>
+      <Opened query={queries.model(model.model_id)}>
+        {(opened, reopen) => <ModelForm opened={opened} onTheirs={reopen} onDone={onClose} />}
+      </Opened>
     </Dialog>
   );
 }
 
 const bodyOf = ({ model_id: _, ...body }: Model) => body;
 
-function ModelForm({ opened, onTheirs, onDone }: { opened: Versioned<Model>; onTheirs: (theirs: Versioned<Model>) => void; onDone: () => void }) {
+function ModelForm({
+  opened,
+  onTheirs,
+  onDone,
+}: {
+  opened: Versioned<Model>;
+  onTheirs: (theirs: Versioned<Model>) => void;
+  onDone: () => void;
+}) {
   const { t } = useTranslation();
   const [draft, setDraft] = useState(opened.value);
   const [prices, setPrices] = useState(() => textsOf(opened.value.prices));
@@ -43,7 +53,13 @@ function ModelForm({ opened, onTheirs, onDone }: { opened: Versioned<Model>; onT
     basis: opened,
     query: queries.model(model_id),
     bodyOf,
-    put: (body, over) => answer(api.PUT("/api/v1/models/{model_id}", { params: { path: { model_id }, header: changing(over) }, body: body as ModelBody })),
+    put: (body, over) =>
+      answer(
+        api.PUT("/api/v1/models/{model_id}", {
+          params: { path: { model_id }, header: changing(over) },
+          body: body as ModelBody,
+        }),
+      ),
     stale: ["models", "agents", "info"],
     after: onDone,
   });
@@ -58,29 +74,69 @@ function ModelForm({ opened, onTheirs, onDone }: { opened: Versioned<Model>; onT
     >
       <LeaveGuard dirty={JSON.stringify([draft, prices]) !== JSON.stringify(begun)} />
       <Field label={t("common.name")} required error={fieldMessage(saving.error, "name")}>
-        {(control) => <Input {...control} required value={draft.name} onChange={(event) => put({ name: event.target.value })} />}
+        {(control) => (
+          <Input {...control} required value={draft.name} onChange={(event) => put({ name: event.target.value })} />
+        )}
       </Field>
       <div className="grid gap-4 sm:grid-cols-2">
         {(["context_window", "max_output_tokens"] as const).map((name) => (
           <Field key={name} label={t(`models.${name}`)} error={fieldMessage(saving.error, name)}>
-            {(control) => <NumberInput control={control} min={1} max={100_000_000} whole value={draft[name]} onChange={(value) => put({ [name]: Number.isNaN(value) ? null : value })} />}
+            {(control) => (
+              <NumberInput
+                control={control}
+                min={1}
+                max={100_000_000}
+                whole
+                value={draft[name]}
+                onChange={(value) => put({ [name]: Number.isNaN(value) ? null : value })}
+              />
+            )}
           </Field>
         ))}
       </div>
       {draft.type === "llm" && (
         <Field label={t("models.abilities")}>
-          {(control) => <Toggles control={control} options={ABILITIES.map((each) => ({ value: each, label: t(`ability.${each}`) }))} value={draft.abilities} onChange={(abilities) => put({ abilities })} />}
+          {(control) => (
+            <Toggles
+              control={control}
+              options={ABILITIES.map((each) => ({ value: each, label: t(`ability.${each}`) }))}
+              value={draft.abilities}
+              onChange={(abilities) => put({ abilities })}
+            />
+          )}
         </Field>
       )}
       <Prices prices={prices} onChange={setPrices} error={saving.error} />
-      <Field label={t("models.parameters")} hint={t("models.parametersHint")} error={fieldMessage(saving.error, "parameters")}>
-        {(control) => <JsonControl control={control} item={PARAMETERS} value={draft.parameters} onChange={(value) => put({ parameters: (value ?? {}) as Model["parameters"] })} choices={NO_CHOICES} kept={false} disabled={false} />}
+      <Field
+        label={t("models.parameters")}
+        hint={t("models.parametersHint")}
+        error={fieldMessage(saving.error, "parameters")}
+      >
+        {(control) => (
+          <JsonControl
+            control={control}
+            item={PARAMETERS}
+            value={draft.parameters}
+            onChange={(value) => put({ parameters: (value ?? {}) as Model["parameters"] })}
+            choices={NO_CHOICES}
+            kept={false}
+            disabled={false}
+          />
+        )}
       </Field>
       <ErrorNote error={saving.error} />
-      <ConflictNote name={opened.value.name} conflict={saving.conflict} busy={saving.isPending} onTheirs={onTheirs} onMine={saving.keepMine} />
+      <ConflictNote
+        name={opened.value.name}
+        conflict={saving.conflict}
+        busy={saving.isPending}
+        onTheirs={onTheirs}
+        onMine={saving.keepMine}
+      />
       <div className="flex justify-end gap-2">
         <Button onClick={onDone}>{t("common.cancel")}</Button>
-        <Button type="submit" weight="primary" busy={saving.isPending}>{t("common.save")}</Button>
+        <Button type="submit" weight="primary" busy={saving.isPending}>
+          {t("common.save")}
+        </Button>
       </div>
     </form>
   );
@@ -88,7 +144,15 @@ function ModelForm({ opened, onTheirs, onDone }: { opened: Versioned<Model>; onT
 
 const PARAMETERS: FormItem = { name: "parameters", label: {}, type: "json" };
 
-function Prices({ prices, onChange, error }: { prices: PriceTexts; onChange: (prices: PriceTexts) => void; error: unknown }) {
+function Prices({
+  prices,
+  onChange,
+  error,
+}: {
+  prices: PriceTexts;
+  onChange: (prices: PriceTexts) => void;
+  error: unknown;
+}) {
   const { t } = useTranslation();
   return (
     <fieldset className="space-y-1.5">
@@ -96,7 +160,15 @@ function Prices({ prices, onChange, error }: { prices: PriceTexts; onChange: (pr
       <div className="grid grid-cols-3 gap-3">
         {PRICES.map((name) => (
           <Field key={name} label={t(`models.price_${name}`)} error={fieldMessage(error, `prices.${name}`)}>
-            {(control) => <NumberInput control={control} min={0} max={1_000_000} value={prices[name]} onChange={(_, text) => onChange({ ...prices, [name]: text })} />}
+            {(control) => (
+              <NumberInput
+                control={control}
+                min={0}
+                max={1_000_000}
+                value={prices[name]}
+                onChange={(_, text) => onChange({ ...prices, [name]: text })}
+              />
+            )}
           </Field>
         ))}
       </div>

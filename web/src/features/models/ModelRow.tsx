@@ -23,7 +23,14 @@ export function ModelRow({ model, fixed, currency }: { model: Model; fixed: bool
   const facts = [
     ...(model.context_window ? [t("models.window", { tokens: figure(model.context_window, i18n.language) })] : []),
     ...model.abilities.map((each) => t(`ability.${each}`)),
-    ...(model.prices ? [t("models.priced", { input: price(model.prices.input, currency), output: price(model.prices.output, currency) })] : [t("models.unpriced")]),
+    ...(model.prices
+      ? [
+          t("models.priced", {
+            input: price(model.prices.input, currency),
+            output: price(model.prices.output, currency),
+          }),
+        ]
+      : [t("models.unpriced")]),
   ];
   return (
     <li className="py-3">
@@ -33,10 +40,21 @@ export function ModelRow({ model, fixed, currency }: { model: Model; fixed: bool
           <p className="text-sm text-quiet">{facts.join(" · ")}</p>
         </div>
         <div className="flex items-center gap-1">
-          {operate && <Button small busy={testing.isPending} aria-label={t("models.testName", { name: model.name })} onClick={() => testing.mutate()}>{t("models.test")}</Button>}
+          {operate && (
+            <Button
+              small
+              busy={testing.isPending}
+              aria-label={t("models.testName", { name: model.name })}
+              onClick={() => testing.mutate()}
+            >
+              {t("models.test")}
+            </Button>
+          )}
           {edit && !fixed && (
             <>
-              <IconButton label={t("models.edit", { name: model.name })} onClick={() => setEditing(true)}><Pencil className="size-4" /></IconButton>
+              <IconButton label={t("models.edit", { name: model.name })} onClick={() => setEditing(true)}>
+                <Pencil className="size-4" />
+              </IconButton>
               <DeleteButton
                 icon
                 label={t("models.delete", { name: model.name })}
@@ -50,10 +68,13 @@ export function ModelRow({ model, fixed, currency }: { model: Model; fixed: bool
         </div>
       </div>
       <div className="mt-2 space-y-2 empty:hidden">
-        <ErrorNote error={testing.error ?? (testing.data && !testing.data.ok ? new Error(testing.data.message) : null)} />
+        <ErrorNote
+          error={testing.error ?? (testing.data && !testing.data.ok ? new Error(testing.data.message) : null)}
+        />
         {testing.data?.ok && (
           <p role="status" className="rounded-control bg-good-wash px-3.5 py-2 text-sm text-good">
-            {testing.data.message.charAt(0).toUpperCase() + testing.data.message.slice(1)} <span className="opacity-80">({span(testing.data.milliseconds ?? 0)})</span>
+            {testing.data.message.charAt(0).toUpperCase() + testing.data.message.slice(1)}{" "}
+            <span className="opacity-80">({span(testing.data.milliseconds ?? 0)})</span>
           </p>
         )}
       </div>

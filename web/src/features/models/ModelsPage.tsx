@@ -23,10 +23,18 @@ export default function ModelsPage() {
   const { edit } = useRights();
   const [adding, setAdding] = useState(false);
   const tab = useOpenTab(TABS);
-  const add = edit && !adding && tab === FIRST && <Button weight="primary" onClick={() => setAdding(true)}>{t("models.addProvider")}</Button>;
+  const add = edit && !adding && tab === FIRST && (
+    <Button weight="primary" onClick={() => setAdding(true)}>
+      {t("models.addProvider")}
+    </Button>
+  );
   return (
     <PageBody title={t("nav.models")} text={t("models.text")} actions={add}>
-      {adding && tab === FIRST && <Card title={t("models.addProvider")} className="mb-5"><ProviderForm onDone={() => setAdding(false)} /></Card>}
+      {adding && tab === FIRST && (
+        <Card title={t("models.addProvider")} className="mb-5">
+          <ProviderForm onDone={() => setAdding(false)} />
+        </Card>
+      )}
       <Tabs
         tabs={[
           { id: FIRST, label: t("models.providers"), content: <Providers add={!adding && add} /> },
@@ -47,8 +55,14 @@ function Providers({ add }: { add: React.ReactNode }) {
   const real = providers.data.some((provider) => provider.kind !== "demo");
   return (
     <div className="space-y-5">
-      {!real && add && <Empty icon={<Cpu />} title={t("models.empty")} text={t("models.emptyText")}>{add}</Empty>}
-      {providers.data.map((provider) => <ProviderCard key={provider.provider_id} provider={provider} edit={edit} />)}
+      {!real && add && (
+        <Empty icon={<Cpu />} title={t("models.empty")} text={t("models.emptyText")}>
+          {add}
+        </Empty>
+      )}
+      {providers.data.map((provider) => (
+        <ProviderCard key={provider.provider_id} provider={provider} edit={edit} />
+      ))}
     </div>
   );
 }

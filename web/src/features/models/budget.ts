@@ -1,19 +1,46 @@
 // A budget while it is edited. Money is written as people write it, and kept in millionths.
 import type { Budget, BudgetBody, BudgetUse } from "../../api/types";
 
-export type BudgetDraft = { name: string; scope: Budget["scope"]; target: string; period: Budget["period"]; tokens: string; money: string; enabled: boolean };
+export type BudgetDraft = {
+  name: string;
+  scope: Budget["scope"];
+  target: string;
+  period: Budget["period"];
+  tokens: string;
+  money: string;
+  enabled: boolean;
+};
 
-export const FRESH: BudgetDraft = { name: "", scope: "sender", target: "", period: "day", tokens: "", money: "", enabled: true };
+export const FRESH: BudgetDraft = {
+  name: "",
+  scope: "sender",
+  target: "",
+  period: "day",
+  tokens: "",
+  money: "",
+  enabled: true,
+};
 
 export function draftOf(budget: Budget): BudgetDraft {
   const { name, scope, target, period, enabled } = budget;
-  return { name, scope, target, period, enabled, tokens: budget.tokens === null ? "" : String(budget.tokens), money: budget.cost_micros === null ? "" : String(budget.cost_micros / 1_000_000) };
+  return {
+    name,
+    scope,
+    target,
+    period,
+    enabled,
+    tokens: budget.tokens === null ? "" : String(budget.tokens),
+    money: budget.cost_micros === null ? "" : String(budget.cost_micros / 1_000_000),
+  };
 }
 
 export function bodyOf(draft: BudgetDraft): BudgetBody {
   const { name, scope, period, enabled } = draft;
   return {
-    name, scope, period, enabled,
+    name,
+    scope,
+    period,
+    enabled,
     target: scope === "workspace" ? "" : draft.target.trim(),
     tokens: draft.tokens ? Math.round(Number(draft.tokens)) : null,
     cost_micros: draft.money ? Math.round(Number(draft.money) * 1_000_000) : null,

@@ -11,5 +11,9 @@ export function textsOf(prices: Model["prices"]): PriceTexts {
 
 export function pricesOf(texts: PriceTexts): Model["prices"] {
   if (!texts.input && !texts.output) return null;
-  return { input: Number(texts.input), output: Number(texts.output), cached_input: texts.cached_input ? Number(texts.cached_input) : null };
+  return {
+    input: Number(texts.input),
+    output: Number(texts.output),
+    cached_input: texts.cached_input ? Number(texts.cached_input) : null,
+  };
 }

@@ -3,23 +3,52 @@ import type { UsageItem } from "../../api/types";
 
 export type By = "model" | "agent";
 /** `name` is empty where the model or agent was deleted, and where no agent asked. */
-export type UsageRow = { key: string; name: string; calls: number; input: number; output: number; cost: number; unpriced: number; days: Map<string, number> };
+export type UsageRow = {
+  key: string;
+  name: string;
+  calls: number;
+  input: number;
+  output: number;
+  cost: number;
+  unpriced: number;
+  days: Map<string, number>;
+};
 
 /** Who cost the most first; where nothing has a price, who used the most tokens. */
 export function summed(items: UsageItem[], by: By): UsageRow[] {
   const rows = new Map<string, UsageRow>();
   for (const item of items) {
     const key = item[`${by}_id`] ?? "";
-    const row = rows.get(key) ?? { key, name: item[`${by}_name`] ?? "", calls: 0, input: 0, output: 0, cost: 0, unpriced: 0, days: new Map<string, number>() };
+    const row = rows.get(key) ?? {
+      key,
+      name: item[`${by}_name`] ?? "",
+      calls: 0,
+      input: 0,
+      output: 0,
+      cost: 0,
+      unpriced: 0,
+      days: new Map<string, number>(),
+    };
     const tokens = item.prompt_tokens + item.completion_tokens;
     row.days.set(item.day, (row.days.get(item.day) ?? 0) + tokens);
-    rows.set(key, { ...row, calls: row.calls + item.calls, input: row.input + item.prompt_tokens, output: row.output + item.completion_tokens, cost: row.cost + item.cost_micros, unpriced: row.unpriced + item.unpriced_calls });
+    rows.set(key, {
+      ...row,
+      calls: row.calls + item.calls,
+      input: row.input + item.prompt_tokens,
+      output: row.output + item.completion_tokens,
+      cost: row.cost + item.cost_micros,
+      unpriced: row.unpriced + item.unpriced_calls,
+    });
   }
-  return [...rows.values()].sort((one, other) => other.cost - one.cost || other.input + other.output - one.input - one.output);
+  return [...rows.values()].sort(
+    (one, other) => other.cost - one.cost || other.input + other.output - one.input - one.output,
+  );
 }
 
 /** The last `count` days up to `today` (both as YYYY-MM-DD), so that a quiet day is a gap. */
 export function lastDays(today: string, count: number): string[] {
   const end = Date.parse(`${today}T00:00:00Z`);
-  return Array.from({ length: count }, (_, index) => new Date(end - (count - 1 - index) * 86_400_000).toISOString().slice(0, 10));
+  return Array.from({ length: count }, (_, index) =>
+    new Date(end - (count - 1 - index) * 86_400_000).toISOString().slice(0, 10),
+  );
 }

@@ -33,7 +33,11 @@ function install({ source, file, granted }: Given, upgrade?: string): Promise<Pl
 export function InstallDialog({ open, upgrade, onClose }: { open: boolean; upgrade?: string; onClose: () => void }) {
   const { t } = useTranslation();
   const title = upgrade ? t("plugins.upgradeTitle", { name: upgrade }) : t("plugins.install");
-  return <Dialog open={open} title={title} onClose={onClose}><InstallForm upgrade={upgrade} onDone={onClose} /></Dialog>;
+  return (
+    <Dialog open={open} title={title} onClose={onClose}>
+      <InstallForm upgrade={upgrade} onDone={onClose} />
+    </Dialog>
+  );
 }
 
 function InstallForm({ upgrade, onDone }: { upgrade?: string; onDone: () => void }) {
@@ -41,7 +45,10 @@ function InstallForm({ upgrade, onDone }: { upgrade?: string; onDone: () => void
   const words = useGrantWords();
   const [given, setGiven] = useState(NOTHING);
   const installing = useSave((given: Given) => install(given, upgrade), STALE, onDone);
-  const asked = installing.error instanceof Problem && installing.error.code === "grants_required" ? askedIn(installing.error.details) : null;
+  const asked =
+    installing.error instanceof Problem && installing.error.code === "grants_required"
+      ? askedIn(installing.error.details)
+      : null;
   const put = (change: Partial<Given>) => {
     setGiven({ ...given, granted: null, ...change });
     if (!("granted" in change)) installing.reset(); // another plugin asks for something else
@@ -58,22 +65,53 @@ function InstallForm({ upgrade, onDone }: { upgrade?: string; onDone: () => void
       <LeaveGuard dirty={given.source !== "" || given.file !== null} />
       {upgrade && <p className="text-sm text-quiet">{t("plugins.upgradeText")}</p>}
       <Field label={t("plugins.source")} hint={t("plugins.sourceHint")}>
-        {(control) => <Input {...control} value={given.source} placeholder="git+https://example.org/plugin.git" disabled={!!given.file} required={!given.file} onChange={(event) => put({ source: event.target.value })} />}
+        {(control) => (
+          <Input
+            {...control}
+            value={given.source}
+            placeholder="git+https://example.org/plugin.git"
+            disabled={!!given.file}
+            required={!given.file}
+            onChange={(event) => put({ source: event.target.value })}
+          />
+        )}
       </Field>
       <Field label={t("plugins.zip")}>
-        {(control) => <input {...control} type="file" accept=".zip" className="block w-full text-sm file:mr-3 file:rounded-control file:border file:border-line file:bg-surface file:px-3 file:py-1.5" onChange={(event) => put({ file: event.target.files?.[0] ?? null })} />}
+        {(control) => (
+          <input
+            {...control}
+            type="file"
+            accept=".zip"
+            className="block w-full text-sm file:mr-3 file:rounded-control file:border file:border-line file:bg-surface file:px-3 file:py-1.5"
+            onChange={(event) => put({ file: event.target.files?.[0] ?? null })}
+          />
+        )}
       </Field>
       {asked && granted ? (
         <Field label={t("plugins.asks")} hint={t("plugins.asksHint")}>
-          {(control) => <CheckList whole control={control} options={choicesOf(asked, (grant) => words(grant.word, grant.values, grant.name))} value={granted} onChange={(next) => put({ granted: next })} />}
+          {(control) => (
+            <CheckList
+              whole
+              control={control}
+              options={choicesOf(asked, (grant) => words(grant.word, grant.values, grant.name))}
+              value={granted}
+              onChange={(next) => put({ granted: next })}
+            />
+          )}
         </Field>
       ) : (
         <ErrorNote error={installing.error} />
       )}
-      {installing.isPending && <p role="status" className="text-sm text-quiet">{t("plugins.installing")}</p>}
+      {installing.isPending && (
+        <p role="status" className="text-sm text-quiet">
+          {t("plugins.installing")}
+        </p>
+      )}
       <div className="flex justify-end gap-2">
         <Button onClick={onDone}>{t("common.cancel")}</Button>
-        <Button type="submit" weight="primary" busy={installing.isPending}>{t(asked ? "plugins.grant" : upgrade ? "plugins.upgrade" : "plugins.install")}</Button>
+        <Button type="submit" weight="primary" busy={installing.isPending}>
+          {t(asked ? "plugins.grant" : upgrade ? "plugins.upgrade" : "plugins.install")}
+        </Button>
       </div>
     </form>
   );

@@ -24,10 +24,18 @@ export function Permissions({ plugin }: { plugin: Plugin }) {
   return (
     <div className="space-y-3">
       <ul className="space-y-1.5 text-sm">
-        {granted.map((each) => <Sentence key={`granted-${each.key}`} told={each} granted />)}
-        {ungranted.map((each) => <Sentence key={`ungranted-${each.key}`} told={each} />)}
+        {granted.map((each) => (
+          <Sentence key={`granted-${each.key}`} told={each} granted />
+        ))}
+        {ungranted.map((each) => (
+          <Sentence key={`ungranted-${each.key}`} told={each} />
+        ))}
       </ul>
-      {edit && namesOf(plugin.permissions.asked).length > 0 && <Button small onClick={() => setChanging(true)}>{t("plugins.changeGrants")}</Button>}
+      {edit && namesOf(plugin.permissions.asked).length > 0 && (
+        <Button small onClick={() => setChanging(true)}>
+          {t("plugins.changeGrants")}
+        </Button>
+      )}
     </div>
   );
 }
@@ -36,14 +44,27 @@ function Sentence({ told, granted }: { told: PermissionWords; granted?: boolean 
   const { t } = useTranslation();
   const words = useGrantWords();
   const sentence = words(told.key, told.values, told.text);
-  if (granted) return <li className="flex gap-2"><Check aria-label={t("plugins.granted")} className="mt-0.5 size-4 shrink-0 text-good" />{sentence}</li>;
-  return <li className="flex gap-2 text-quiet"><Minus aria-label={t("plugins.ungranted")} className="mt-0.5 size-4 shrink-0" />{sentence}</li>;
+  if (granted)
+    return (
+      <li className="flex gap-2">
+        <Check aria-label={t("plugins.granted")} className="mt-0.5 size-4 shrink-0 text-good" />
+        {sentence}
+      </li>
+    );
+  return (
+    <li className="flex gap-2 text-quiet">
+      <Minus aria-label={t("plugins.ungranted")} className="mt-0.5 size-4 shrink-0" />
+      {sentence}
+    </li>
+  );
 }
 
 function Change({ plugin, onDone }: { plugin: Plugin; onDone: () => void }) {
   const { t } = useTranslation();
   const words = useGrantWords();
-  const [granted, setGranted] = useState(() => namesOf(plugin.permissions.granted).filter((name) => namesOf(plugin.permissions.asked).includes(name)));
+  const [granted, setGranted] = useState(() =>
+    namesOf(plugin.permissions.granted).filter((name) => namesOf(plugin.permissions.asked).includes(name)),
+  );
   const [author = "", name = ""] = plugin.id.split("/");
   const saving = useSave(
     () => answer(api.PUT("/api/v1/plugins/{author}/{name}", { params: { path: { author, name } }, body: { granted } })),
@@ -53,12 +74,22 @@ function Change({ plugin, onDone }: { plugin: Plugin; onDone: () => void }) {
   const options = choicesOf(plugin.permissions.asked, (grant) => words(grant.word, grant.values, grant.name));
   return (
     <div className="space-y-3">
-      <CheckList whole control={{ id: `grants-${plugin.id}` }} options={options} value={granted} onChange={setGranted} />
+      <CheckList
+        whole
+        control={{ id: `grants-${plugin.id}` }}
+        options={options}
+        value={granted}
+        onChange={setGranted}
+      />
       <p className="text-sm text-quiet">{t("plugins.changeHint")}</p>
       <ErrorNote error={saving.error} />
       <div className="flex gap-2">
-        <Button small weight="primary" busy={saving.isPending} onClick={() => saving.mutate(undefined)}>{t("common.save")}</Button>
-        <Button small weight="quiet" onClick={onDone}>{t("common.cancel")}</Button>
+        <Button small weight="primary" busy={saving.isPending} onClick={() => saving.mutate(undefined)}>
+          {t("common.save")}
+        </Button>
+        <Button small weight="quiet" onClick={onDone}>
+          {t("common.cancel")}
+        </Button>
       </div>
     </div>
   );

@@ -25,7 +25,10 @@ export function PluginCard({ plugin }: { plugin: Plugin }) {
   const [author = "", name = ""] = plugin.id.split("/");
   const path = { params: { path: { author, name } } };
   const restarting = useSave(() => answer(api.POST("/api/v1/plugins/{author}/{name}/restart", path)), STALE);
-  const switching = useSave((enabled: boolean) => answer(api.PUT("/api/v1/plugins/{author}/{name}", { ...path, body: { enabled } })), STALE);
+  const switching = useSave(
+    (enabled: boolean) => answer(api.PUT("/api/v1/plugins/{author}/{name}", { ...path, body: { enabled } })),
+    STALE,
+  );
   const label = worded(plugin.label, i18n.language) || plugin.id;
   const ungranted = plugin.permissions.words.ungranted.length;
   const refused = restarting.error ?? switching.error;
@@ -33,14 +36,30 @@ export function PluginCard({ plugin }: { plugin: Plugin }) {
     <Card>
       <div className="flex flex-wrap items-start gap-3">
         <div className="min-w-0 flex-1 basis-64">
-          <h2 className="flex flex-wrap items-center gap-2 font-semibold">{label} <State state={plugin.status} /></h2>
-          <p className="text-xs break-all text-quiet">{plugin.id} · {plugin.version} · {plugin.source}</p>
+          <h2 className="flex flex-wrap items-center gap-2 font-semibold">
+            {label} <State state={plugin.status} />
+          </h2>
+          <p className="text-xs break-all text-quiet">
+            {plugin.id} · {plugin.version} · {plugin.source}
+          </p>
           <p className="mt-2 text-sm text-quiet">{worded(plugin.description, i18n.language)}</p>
         </div>
         {edit && (
           <div className="flex flex-wrap items-center gap-2">
-            <Switch label={t("plugins.on", { name: label })} checked={plugin.enabled} disabled={switching.isPending} onChange={(enabled) => switching.mutate(enabled)} />
-            <Button small busy={restarting.isPending} disabled={!plugin.enabled} onClick={() => restarting.mutate(undefined)}>{t("plugins.restart")}</Button>
+            <Switch
+              label={t("plugins.on", { name: label })}
+              checked={plugin.enabled}
+              disabled={switching.isPending}
+              onChange={(enabled) => switching.mutate(enabled)}
+            />
+            <Button
+              small
+              busy={restarting.isPending}
+              disabled={!plugin.enabled}
+              onClick={() => restarting.mutate(undefined)}
+            >
+              {t("plugins.restart")}
+            </Button>
             <Upgrade plugin={plugin} />
             <RemovePlugin plugin={plugin} />
           </div>
@@ -48,13 +67,25 @@ export function PluginCard({ plugin }: { plugin: Plugin }) {
       </div>
       <div className="mt-3 space-y-2">
         <ErrorNote error={refused ?? plugin.reason} mild={!refused && plugin.status !== "failed"} />
-        {plugin.warnings.map((warning) => <p key={warning} className="text-sm text-warn">{warning}</p>)}
+        {plugin.warnings.map((warning) => (
+          <p key={warning} className="text-sm text-warn">
+            {warning}
+          </p>
+        ))}
         <div className="flex flex-wrap gap-1.5">
-          {plugin.components.map((each) => <Badge key={each.kind + each.name}>{t(`component.${each.kind}`, { name: each.name })}</Badge>)}
+          {plugin.components.map((each) => (
+            <Badge key={each.kind + each.name}>{t(`component.${each.kind}`, { name: each.name })}</Badge>
+          ))}
           <Sandbox plugin={plugin} />
         </div>
-        <Fold title={ungranted ? t("plugins.permissionsSome", { count: ungranted }) : t("plugins.permissions")}><Permissions plugin={plugin} /></Fold>
-        {operate && <Fold title={t("plugins.logs")}><Logs id={plugin.id} /></Fold>}
+        <Fold title={ungranted ? t("plugins.permissionsSome", { count: ungranted }) : t("plugins.permissions")}>
+          <Permissions plugin={plugin} />
+        </Fold>
+        {operate && (
+          <Fold title={t("plugins.logs")}>
+            <Logs id={plugin.id} />
+          </Fold>
+        )}
       </div>
     </Card>
   );
@@ -66,7 +97,9 @@ function Upgrade({ plugin }: { plugin: Plugin }) {
   const [asked, setAsked] = useState(false);
   return (
     <>
-      <Button small onClick={() => setAsked(true)}>{t("plugins.upgrade")}</Button>
+      <Button small onClick={() => setAsked(true)}>
+        {t("plugins.upgrade")}
+      </Button>
       <InstallDialog open={asked} upgrade={plugin.id} onClose={() => setAsked(false)} />
     </>
   );
@@ -74,11 +107,14 @@ function Upgrade({ plugin }: { plugin: Plugin }) {
 
 function Sandbox({ plugin }: { plugin: Plugin }) {
   const { t } = useTranslation();
-  if (plugin.sandbox && plugin.sandbox !== "none") return <Badge tone="good">{t("plugins.sandboxed", { name: plugin.sandbox })}</Badge>;
+  if (plugin.sandbox && plugin.sandbox !== "none")
+    return <Badge tone="good">{t("plugins.sandboxed", { name: plugin.sandbox })}</Badge>;
   if (plugin.sandbox_missing) return <Badge tone="warn">{t("plugins.withoutSandbox")}</Badge>;
   if (!plugin.sandbox_reason) return null;
   return (
-    <p className="w-full text-sm text-warn">{t("plugins.unsandboxed")} {plugin.sandbox_reason} {plugin.sandbox_remedy}</p>
+    <p className="w-full text-sm text-warn">
+      {t("plugins.unsandboxed")} {plugin.sandbox_reason} {plugin.sandbox_remedy}
+    </p>
   );
 }
 
@@ -89,8 +125,14 @@ function Logs({ id }: { id: string }) {
   if (!logs.data) return <Loading />;
   return (
     <div className="space-y-2">
-      {logs.data.length === 0 ? <p className="text-sm text-quiet">{t("plugins.noLogs")}</p> : <Code>{logs.data.map((line) => (typeof line === "string" ? line : JSON.stringify(line))).join("\n")}</Code>}
-      <Button small weight="quiet" busy={logs.isFetching} onClick={() => void logs.refetch()}>{t("plugins.readAgain")}</Button>
+      {logs.data.length === 0 ? (
+        <p className="text-sm text-quiet">{t("plugins.noLogs")}</p>
+      ) : (
+        <Code>{logs.data.map((line) => (typeof line === "string" ? line : JSON.stringify(line))).join("\n")}</Code>
+      )}
+      <Button small weight="quiet" busy={logs.isFetching} onClick={() => void logs.refetch()}>
+        {t("plugins.readAgain")}
+      </Button>
     </div>
   );
 }

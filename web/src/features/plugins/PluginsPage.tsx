@@ -18,14 +18,26 @@ export default function PluginsPage() {
   const { edit } = useRights();
   const plugins = useQuery(queries.plugins);
   const [installing, setInstalling] = useState(false);
-  const install = edit && <Button weight="primary" onClick={() => setInstalling(true)}>{t("plugins.install")}</Button>;
+  const install = edit && (
+    <Button weight="primary" onClick={() => setInstalling(true)}>
+      {t("plugins.install")}
+    </Button>
+  );
   return (
     <PageBody title={t("nav.plugins")} text={t("plugins.text")} actions={install}>
       <ErrorNote error={plugins.error} />
       <SandboxMissing />
       {plugins.isPending && <Loading />}
-      {plugins.data?.length === 0 && <Empty icon={<Boxes />} title={t("plugins.empty")} text={t("plugins.emptyText")}>{install}</Empty>}
-      <div className="space-y-4">{plugins.data?.map((plugin) => <PluginCard key={plugin.id} plugin={plugin} />)}</div>
+      {plugins.data?.length === 0 && (
+        <Empty icon={<Boxes />} title={t("plugins.empty")} text={t("plugins.emptyText")}>
+          {install}
+        </Empty>
+      )}
+      <div className="space-y-4">
+        {plugins.data?.map((plugin) => (
+          <PluginCard key={plugin.id} plugin={plugin} />
+        ))}
+      </div>
       <InstallDialog open={installing} onClose={() => setInstalling(false)} />
     </PageBody>
   );

@@ -16,8 +16,12 @@ export function RemovePlugin({ plugin }: { plugin: Plugin }) {
   const close = () => setAsked(false);
   return (
     <>
-      <Button small weight="danger" onClick={() => setAsked(true)}>{t("common.remove")}</Button>
-      <Dialog open={asked} title={t("plugins.removeTitle", { name: plugin.id })} onClose={close}><Question plugin={plugin} onDone={close} /></Dialog>
+      <Button small weight="danger" onClick={() => setAsked(true)}>
+        {t("common.remove")}
+      </Button>
+      <Dialog open={asked} title={t("plugins.removeTitle", { name: plugin.id })} onClose={close}>
+        <Question plugin={plugin} onDone={close} />
+      </Dialog>
     </>
   );
 }
@@ -27,7 +31,12 @@ function Question({ plugin, onDone }: { plugin: Plugin; onDone: () => void }) {
   const [withData, setWithData] = useState(false);
   const [author = "", name = ""] = plugin.id.split("/");
   const removing = useSave(
-    () => answer(api.DELETE("/api/v1/plugins/{author}/{name}", { params: { path: { author, name }, query: { data: withData ? "delete" : "keep" } } })),
+    () =>
+      answer(
+        api.DELETE("/api/v1/plugins/{author}/{name}", {
+          params: { path: { author, name }, query: { data: withData ? "delete" : "keep" } },
+        }),
+      ),
     STALE,
     onDone,
   );
@@ -35,7 +44,12 @@ function Question({ plugin, onDone }: { plugin: Plugin; onDone: () => void }) {
     <div className="space-y-5">
       <p className="text-quiet">{t("plugins.removeText")}</p>
       <label className="flex cursor-pointer items-start gap-2.5">
-        <input type="checkbox" className="mt-0.5 size-4 shrink-0 accent-(--accent)" checked={withData} onChange={(event) => setWithData(event.target.checked)} />
+        <input
+          type="checkbox"
+          className="mt-0.5 size-4 shrink-0 accent-(--accent)"
+          checked={withData}
+          onChange={(event) => setWithData(event.target.checked)}
+        />
         <span>
           <span className="block text-sm">{t("plugins.removeData")}</span>
           <span className="text-xs text-quiet">{t("plugins.removeDataHint")}</span>
@@ -44,7 +58,9 @@ function Question({ plugin, onDone }: { plugin: Plugin; onDone: () => void }) {
       <ErrorNote error={removing.error} />
       <div className="flex justify-end gap-2">
         <Button onClick={onDone}>{t("common.cancel")}</Button>
-        <Button weight="danger" busy={removing.isPending} onClick={() => removing.mutate(undefined)}>{t("common.remove")}</Button>
+        <Button weight="danger" busy={removing.isPending} onClick={() => removing.mutate(undefined)}>
+          {t("common.remove")}
+        </Button>
       </div>
     </div>
   );

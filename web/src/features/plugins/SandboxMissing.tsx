@@ -12,9 +12,13 @@ export function SandboxMissing() {
   if (!plugin) return null;
   return (
     <section aria-label={t("plugins.noSandbox")} className="mb-4 rounded-card bg-warn-wash px-5 py-4 text-sm">
-      <h2 className="flex items-center gap-2 font-semibold text-warn"><TriangleAlert aria-hidden className="size-4 shrink-0" /> {t("plugins.noSandbox")}</h2>
+      <h2 className="flex items-center gap-2 font-semibold text-warn">
+        <TriangleAlert aria-hidden className="size-4 shrink-0" /> {t("plugins.noSandbox")}
+      </h2>
       <p className="mt-1.5">{t("plugins.noSandboxText")}</p>
-      <p className="mt-1.5 break-words text-quiet">{plugin.sandbox_reason}; {plugin.sandbox_remedy}.</p>
+      <p className="mt-1.5 break-words text-quiet">
+        {plugin.sandbox_reason}; {plugin.sandbox_remedy}.
+      </p>
       {plugin.sandbox_command && (
         <div className="mt-2 space-y-1.5">
           <p>{t("plugins.sandboxCommand")}</p>

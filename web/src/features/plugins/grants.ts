@@ -7,13 +7,16 @@ export type Grant = { name: string; word: string; values: Record<string, string>
 /** Events and hosts are told by one sentence each, with what they name; the others have one of their own. That a host
  * means the whole network is said before it is granted. */
 function told(key: string, value: string): Pick<Grant, "word" | "values"> {
-  if (key === "events") return value === "*" ? { word: "events.all", values: {} } : { word: "events.some", values: { events: value } };
+  if (key === "events")
+    return value === "*" ? { word: "events.all", values: {} } : { word: "events.some", values: { events: value } };
   if (key === "network") return { word: "network.unfiltered", values: { hosts: value } };
   return { word: `${key}.${value}`, values: {} };
 }
 
 export function grantsOf(asked: Asked): Grant[] {
-  return Object.entries(asked).flatMap(([key, values]) => values.map((value) => ({ name: `${key}:${value}`, ...told(key, value) })));
+  return Object.entries(asked).flatMap(([key, values]) =>
+    values.map((value) => ({ name: `${key}:${value}`, ...told(key, value) })),
+  );
 }
 
 /** What an installation was refused for. */

@@ -24,7 +24,9 @@ export function Replay({ run }: { run: RunDetail }) {
   const film = useMemo(() => beats(replay.data?.frames ?? []), [replay.data]);
   if (replay.error) return <ErrorNote error={replay.error} />;
   if (!replay.data) return <Loading />;
-  return <Film film={film} asked={run.event?.input_summary ?? run.input_summary ?? ""} complete={replay.data.complete} />;
+  return (
+    <Film film={film} asked={run.event?.input_summary ?? run.input_summary ?? ""} complete={replay.data.complete} />
+  );
 }
 
 function Film({ film, asked, complete }: { film: Beat[]; asked: string; complete: boolean }) {
@@ -33,9 +35,14 @@ function Film({ film, asked, complete }: { film: Beat[]; asked: string; complete
   const player = usePlayer(whole);
   const log = useMemo(() => shownBy(film, player.elapsed), [film, player.elapsed]);
   return (
-    <section aria-label={t("runs.replay")} className="overflow-hidden rounded-card border border-line bg-surface shadow-card">
+    <section
+      aria-label={t("runs.replay")}
+      className="overflow-hidden rounded-card border border-line bg-surface shadow-card"
+    >
       <div className="min-h-56 space-y-5 p-5">
-        {asked && <Said line={{ key: "asked", role: "you", text: asked, thinking: "", files: [], runId: null, faint: false }} />}
+        {asked && (
+          <Said line={{ key: "asked", role: "you", text: asked, thinking: "", files: [], runId: null, faint: false }} />
+        )}
         <Screen log={log} />
         {!complete && <p className="text-sm text-quiet">{t("runs.replayCut")}</p>}
       </div>
@@ -50,7 +57,9 @@ function Screen({ log }: { log: ChatLog }) {
       <Lines lines={lines(log.items, log.later, log.thoughts)} runs={NO_RUNS} tools={log.tools} />
       {log.running && <Tools calls={log.tools[log.running]} />}
       {log.writing && <Markdown text={log.writing} />}
-      {log.notices.map((notice) => <Notice key={notice.seq} notice={notice} />)}
+      {log.notices.map((notice) => (
+        <Notice key={notice.seq} notice={notice} />
+      ))}
     </>
   );
 }
@@ -63,7 +72,9 @@ function Controls({ player, whole }: { player: ReturnType<typeof usePlayer>; who
         {player.playing ? <Pause aria-hidden className="size-4" /> : <Play aria-hidden className="size-4" />}
         {t(player.playing ? "runs.pause" : "runs.play")}
       </Button>
-      <IconButton label={t("runs.fromStart")} onClick={() => player.go(0)}><RotateCcw className="size-4" /></IconButton>
+      <IconButton label={t("runs.fromStart")} onClick={() => player.go(0)}>
+        <RotateCcw className="size-4" />
+      </IconButton>
       <input
         type="range"
         aria-label={t("runs.position")}
@@ -74,9 +85,21 @@ function Controls({ player, whole }: { player: ReturnType<typeof usePlayer>; who
         onChange={(event) => player.go(Number(event.target.value))}
         className="h-1.5 min-w-32 flex-1 accent-(--accent)"
       />
-      <span className="text-sm text-quiet tabular-nums">{span(player.elapsed)} / {span(whole)}</span>
-      <Select fits aria-label={t("runs.speed")} className="h-8 text-sm" value={player.speed} onChange={(event) => player.setSpeed(Number(event.target.value))}>
-        {SPEEDS.map((speed) => <option key={speed} value={speed}>{speed}×</option>)}
+      <span className="text-sm text-quiet tabular-nums">
+        {span(player.elapsed)} / {span(whole)}
+      </span>
+      <Select
+        fits
+        aria-label={t("runs.speed")}
+        className="h-8 text-sm"
+        value={player.speed}
+        onChange={(event) => player.setSpeed(Number(event.target.value))}
+      >
+        {SPEEDS.map((speed) => (
+          <option key={speed} value={speed}>
+            {speed}×
+          </option>
+        ))}
       </Select>
     </div>
   );

@@ -37,18 +37,27 @@ export function Rerun({ run, open, onClose }: { run: Run; open: boolean; onClose
           {(control) => (
             <Select {...control} value={agentId} onChange={(event) => setAgentId(event.target.value)}>
               <option value="">{t("runs.sameAgent")}</option>
-              {agents.map((agent) => <option key={agent.agent_id} value={agent.agent_id}>{agent.name}</option>)}
+              {agents.map((agent) => (
+                <option key={agent.agent_id} value={agent.agent_id}>
+                  {agent.name}
+                </option>
+              ))}
             </Select>
           )}
         </Field>
         <label className="flex items-start gap-3 text-sm">
           <Switch checked={effects} onChange={setEffects} label={t("runs.effects")} />
-          <span><span className="font-medium">{t("runs.effects")}</span><span className="block text-quiet">{t("runs.effectsHint")}</span></span>
+          <span>
+            <span className="font-medium">{t("runs.effects")}</span>
+            <span className="block text-quiet">{t("runs.effectsHint")}</span>
+          </span>
         </label>
         <ErrorNote error={rerunning.error} />
         <div className="flex justify-end gap-2">
           <Button onClick={onClose}>{t("common.cancel")}</Button>
-          <Button weight="primary" busy={rerunning.isPending} onClick={() => rerunning.mutate(undefined)}>{t("runs.rerun")}</Button>
+          <Button weight="primary" busy={rerunning.isPending} onClick={() => rerunning.mutate(undefined)}>
+            {t("runs.rerun")}
+          </Button>
         </div>
       </div>
     </Dialog>

@@ -12,7 +12,12 @@ import { DIRECT, isFiltered, type RunSearch, STATUSES, WITHIN } from "./search";
 
 const PAUSE = 200;
 
-export function RunFilters({ search, sender, put, clear }: {
+export function RunFilters({
+  search,
+  sender,
+  put,
+  clear,
+}: {
   search: RunSearch;
   /** The name of the sender that the list is narrowed to, once one of the runs tells it. */
   sender?: string;
@@ -25,24 +30,63 @@ export function RunFilters({ search, sender, put, clear }: {
   return (
     <div role="search" aria-label={t("runs.filters")} className="mb-4 flex flex-wrap items-center gap-2">
       <Words value={search.q ?? ""} onChange={(q) => put({ q: q || undefined })} />
-      <Choice label={t("runs.status")} any={t("runs.anyStatus")} value={search.status} onChange={(status) => put({ status: STATUSES.find((each) => each === status) })}>
-        {STATUSES.map((status) => <option key={status} value={status}>{t(`state.${status}`)}</option>)}
+      <Choice
+        label={t("runs.status")}
+        any={t("runs.anyStatus")}
+        value={search.status}
+        onChange={(status) => put({ status: STATUSES.find((each) => each === status) })}
+      >
+        {STATUSES.map((status) => (
+          <option key={status} value={status}>
+            {t(`state.${status}`)}
+          </option>
+        ))}
       </Choice>
-      <Choice label={t("runs.agent")} any={t("runs.anyAgent")} value={search.agent} onChange={(agent) => put({ agent })}>
-        {agents.map((agent) => <option key={agent.agent_id} value={agent.agent_id}>{agent.name}</option>)}
+      <Choice
+        label={t("runs.agent")}
+        any={t("runs.anyAgent")}
+        value={search.agent}
+        onChange={(agent) => put({ agent })}
+      >
+        {agents.map((agent) => (
+          <option key={agent.agent_id} value={agent.agent_id}>
+            {agent.name}
+          </option>
+        ))}
       </Choice>
-      <Choice label={t("runs.bot")} any={t("runs.anyBot")} value={search.bot} onChange={(bot) => put({ bot, actor: undefined })}>
+      <Choice
+        label={t("runs.bot")}
+        any={t("runs.anyBot")}
+        value={search.bot}
+        onChange={(bot) => put({ bot, actor: undefined })}
+      >
         <option value={DIRECT}>{t("runs.direct")}</option>
-        {bots.map((bot) => <option key={bot.bot_id} value={bot.bot_id}>{bot.name}</option>)}
+        {bots.map((bot) => (
+          <option key={bot.bot_id} value={bot.bot_id}>
+            {bot.name}
+          </option>
+        ))}
       </Choice>
       {search.conversation && (
         <Chip label={t("runs.oneConversation")} onRemove={() => put({ conversation: undefined })} />
       )}
       {search.actor && (
-        <Chip label={sender ? t("runs.sender", { name: sender }) : t("runs.oneSender")} onRemove={() => put({ actor: undefined })} />
+        <Chip
+          label={sender ? t("runs.sender", { name: sender }) : t("runs.oneSender")}
+          onRemove={() => put({ actor: undefined })}
+        />
       )}
-      <Choice label={t("runs.time")} any={t("runs.anyTime")} value={search.within} onChange={(within) => put({ within: WITHIN.find((each) => each === within) })}>
-        {WITHIN.map((within) => <option key={within} value={within}>{t(`within.${within}`)}</option>)}
+      <Choice
+        label={t("runs.time")}
+        any={t("runs.anyTime")}
+        value={search.within}
+        onChange={(within) => put({ within: WITHIN.find((each) => each === within) })}
+      >
+        {WITHIN.map((within) => (
+          <option key={within} value={within}>
+            {t(`within.${within}`)}
+          </option>
+        ))}
       </Choice>
       {isFiltered(search) && (
         <Button weight="quiet" onClick={clear}>
@@ -57,13 +101,23 @@ export function RunFilters({ search, sender, put, clear }: {
 function Chip({ label, onRemove }: { label: string; onRemove: () => void }) {
   const { t } = useTranslation();
   return (
-    <Button onClick={onRemove} title={t("runs.removeFilter")} className="max-w-64 border-accent! bg-accent-wash font-medium">
+    <Button
+      onClick={onRemove}
+      title={t("runs.removeFilter")}
+      className="max-w-64 border-accent! bg-accent-wash font-medium"
+    >
       <span className="truncate">{label}</span> <X aria-hidden className="size-4 shrink-0" />
     </Button>
   );
 }
 
-function Choice({ label, any, value, onChange, children }: {
+function Choice({
+  label,
+  any,
+  value,
+  onChange,
+  children,
+}: {
   label: string;
   any: string;
   value: string | undefined;
@@ -103,7 +157,14 @@ function Words({ value, onChange }: { value: string; onChange: (value: string) =
   return (
     <div className="relative min-w-48 flex-1 max-lg:basis-full">
       <Search aria-hidden className="pointer-events-none absolute top-3 left-3 size-4 text-quiet" />
-      <Input type="search" aria-label={t("runs.words")} placeholder={t("runs.words")} className="pl-9" value={typed} onChange={(event) => type(event.target.value)} />
+      <Input
+        type="search"
+        aria-label={t("runs.words")}
+        placeholder={t("runs.words")}
+        className="pl-9"
+        value={typed}
+        onChange={(event) => type(event.target.value)}
+      />
     </div>
   );
 }

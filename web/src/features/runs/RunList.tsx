@@ -18,7 +18,13 @@ export function RunList({ rows, names, atEnd }: { rows: Run[]; names: Map<string
   const open = useOpen();
   const box = useRef<HTMLDivElement>(null);
   const place = useElementScrollRestoration({ id: PLACE });
-  const virtual = useVirtualizer({ count: rows.length, getScrollElement: () => box.current, estimateSize: () => ROW, overscan: 6, initialOffset: place?.scrollY });
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => box.current,
+    estimateSize: () => ROW,
+    overscan: 6,
+    initialOffset: place?.scrollY,
+  });
   const shown = virtual.getVirtualItems();
   const last = shown.at(-1)?.index ?? 0;
   useEffect(() => {
@@ -31,11 +37,19 @@ export function RunList({ rows, names, atEnd }: { rows: Run[]; names: Map<string
     event.preventDefault();
     virtual.scrollToIndex(to);
     // the row may only just be coming into being
-    requestAnimationFrame(() => box.current?.querySelector<HTMLElement>(`a[data-index="${to}"]`)?.focus({ preventScroll: true }));
+    requestAnimationFrame(() =>
+      box.current?.querySelector<HTMLElement>(`a[data-index="${to}"]`)?.focus({ preventScroll: true }),
+    );
   };
   return (
     <div className="flex min-h-0 flex-1 flex-col overflow-hidden rounded-t-card border border-b-0 border-line bg-surface shadow-card">
-      <div aria-hidden className={classes("overflow-hidden border-b border-line bg-raised/60 px-5 py-2 [scrollbar-gutter:stable] text-xs font-medium text-quiet @max-3xl:hidden", COLUMNS)}>
+      <div
+        aria-hidden
+        className={classes(
+          "overflow-hidden border-b border-line bg-raised/60 px-5 py-2 [scrollbar-gutter:stable] text-xs font-medium text-quiet @max-3xl:hidden",
+          COLUMNS,
+        )}
+      >
         <span>{t("runs.status")}</span>
         <span>{t("runs.what")}</span>
         <span>{t("runs.where")}</span>
@@ -44,11 +58,32 @@ export function RunList({ rows, names, atEnd }: { rows: Run[]; names: Map<string
         <span className="text-right">{t("runs.took")}</span>
         <span className="text-right">{t("runs.when")}</span>
       </div>
-      <div ref={box} data-scroll-restoration-id={PLACE} tabIndex={0} role="region" aria-label={t("nav.runs")} onKeyDown={step} onClick={open} className="min-h-0 flex-1 overflow-y-auto -outline-offset-2 [scrollbar-gutter:stable]">
+      <div
+        ref={box}
+        data-scroll-restoration-id={PLACE}
+        tabIndex={0}
+        role="region"
+        aria-label={t("nav.runs")}
+        onKeyDown={step}
+        onClick={open}
+        className="min-h-0 flex-1 overflow-y-auto -outline-offset-2 [scrollbar-gutter:stable]"
+      >
         <ul style={{ height: virtual.getTotalSize() }} className="relative">
           {shown.map(({ index, start }) => {
             const run = rows[index];
-            return run && <RunRow key={run.run_id} run={run} names={names} start={start} index={index} t={t} language={i18n.language} />;
+            return (
+              run && (
+                <RunRow
+                  key={run.run_id}
+                  run={run}
+                  names={names}
+                  start={start}
+                  index={index}
+                  t={t}
+                  language={i18n.language}
+                />
+              )
+            );
           })}
         </ul>
       </div>
@@ -59,7 +94,14 @@ export function RunList({ rows, names, atEnd }: { rows: Run[]; names: Map<string
 /** Which row a key leads to from the one it was pressed on; -1 is the list itself. */
 export function next(key: string, from: number, amount: number): number | null {
   const page = 10;
-  const steps: Record<string, number> = { ArrowDown: from + 1, ArrowUp: from - 1, PageDown: from + page, PageUp: from - page, Home: 0, End: amount - 1 };
+  const steps: Record<string, number> = {
+    ArrowDown: from + 1,
+    ArrowUp: from - 1,
+    PageDown: from + page,
+    PageUp: from - page,
+    Home: 0,
+    End: amount - 1,
+  };
   const to = steps[key];
   return to === undefined || amount === 0 ? null : Math.max(0, Math.min(amount - 1, to));
 }
@@ -69,7 +111,16 @@ function useOpen(): (event: MouseEvent) => void {
   const router = useRouter();
   return (event) => {
     const href = (event.target as HTMLElement).closest("a")?.getAttribute("href");
-    if (!href || event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    if (
+      !href ||
+      event.defaultPrevented ||
+      event.button !== 0 ||
+      event.metaKey ||
+      event.ctrlKey ||
+      event.shiftKey ||
+      event.altKey
+    )
+      return;
     event.preventDefault();
     void router.navigate({ to: href.slice(BASE.length) });
   };

@@ -33,8 +33,18 @@ export default function RunPage() {
   const { runId } = useParams({ from: "/inside/runs/$runId" });
   const run = useQuery(queries.run(runId));
   if (isGone(run.error)) return <Missing />;
-  if (run.error) return <div className="mx-auto max-w-5xl p-8"><ErrorNote error={run.error} /></div>;
-  if (!run.data) return <div className="mx-auto max-w-5xl p-8"><Loading /></div>;
+  if (run.error)
+    return (
+      <div className="mx-auto max-w-5xl p-8">
+        <ErrorNote error={run.error} />
+      </div>
+    );
+  if (!run.data)
+    return (
+      <div className="mx-auto max-w-5xl p-8">
+        <Loading />
+      </div>
+    );
   return <Shown key={runId} run={run.data} />;
 }
 
@@ -45,11 +55,21 @@ function Shown({ run }: { run: RunDetail }) {
   const [rerunning, setRerunning] = useState(false);
   const agent = run.agent_name ?? names.get(run.agent_id ?? "") ?? t("runs.run");
   const known = run.agent_id && names.has(run.agent_id);
-  const agentLink = known ? <Link to="/agents/$agentId" params={{ agentId: run.agent_id! }} className="hover:underline">{agent}</Link> : agent;
+  const agentLink = known ? (
+    <Link to="/agents/$agentId" params={{ agentId: run.agent_id! }} className="hover:underline">
+      {agent}
+    </Link>
+  ) : (
+    agent
+  );
   return (
     <PageBody
       name={`${agent} – ${t("runs.run")}`}
-      title={<span className="flex flex-wrap items-center gap-3">{agentLink} <State state={run.status} /></span>}
+      title={
+        <span className="flex flex-wrap items-center gap-3">
+          {agentLink} <State state={run.status} />
+        </span>
+      }
       text={<Origin run={run} names={names} />}
       actions={
         operate && (
@@ -116,9 +136,26 @@ function Origin({ run, names }: { run: RunDetail; names: Map<string, string> }) 
   const bot = run.bot_id && names.get(run.bot_id);
   return (
     <span className="flex flex-wrap gap-x-4 gap-y-1 tabular-nums">
-      {bot ? <Link to="/bots/$botId" params={{ botId: run.bot_id! }} className={link}>{bot}</Link> : <span>{t(run.bot_id ? "runs.botGone" : "runs.direct")}</span>}
-      {person && (sender ? <Link to="/runs" search={sender} title={t("runs.ofPerson", { name: person })} className={link}>{person}</Link> : <span>{person}</span>)}
-      {run.conversation_id && <Link to="/runs" search={{ conversation: run.conversation_id }} className={link}>{t("runs.conversation")}</Link>}
+      {bot ? (
+        <Link to="/bots/$botId" params={{ botId: run.bot_id! }} className={link}>
+          {bot}
+        </Link>
+      ) : (
+        <span>{t(run.bot_id ? "runs.botGone" : "runs.direct")}</span>
+      )}
+      {person &&
+        (sender ? (
+          <Link to="/runs" search={sender} title={t("runs.ofPerson", { name: person })} className={link}>
+            {person}
+          </Link>
+        ) : (
+          <span>{person}</span>
+        ))}
+      {run.conversation_id && (
+        <Link to="/runs" search={{ conversation: run.conversation_id }} className={link}>
+          {t("runs.conversation")}
+        </Link>
+      )}
       <time>{moment(run.created_at, i18n.language)}</time>
     </span>
   );
@@ -127,13 +164,35 @@ function Origin({ run, names }: { run: RunDetail; names: Map<string, string> }) 
 function Relatives({ run }: { run: RunDetail }) {
   const { t } = useTranslation();
   const reruns = run.reruns ?? [];
-  const link = (runId: string, words: string) => <Link key={runId} to="/runs/$runId" params={{ runId }} search={{}} className="text-accent underline underline-offset-2">{words}</Link>;
+  const link = (runId: string, words: string) => (
+    <Link
+      key={runId}
+      to="/runs/$runId"
+      params={{ runId }}
+      search={{}}
+      className="text-accent underline underline-offset-2"
+    >
+      {words}
+    </Link>
+  );
   if (!run.rerun_of && !run.parent_run_id && reruns.length === 0) return null;
   return (
     <p className="flex flex-wrap items-center gap-x-2 gap-y-1 text-sm text-quiet">
-      {run.rerun_of && <><ArrowLeft aria-hidden className="size-4" /> {link(run.rerun_of, t("runs.rerunOf"))}</>}
-      {run.parent_run_id && <>{t("runs.attempt", { number: run.attempt })} {link(run.parent_run_id, t("runs.previous"))}</>}
-      {reruns.length > 0 && <>{t("runs.reruns")} {reruns.map((each, index) => link(each.run_id, String(index + 1)))}</>}
+      {run.rerun_of && (
+        <>
+          <ArrowLeft aria-hidden className="size-4" /> {link(run.rerun_of, t("runs.rerunOf"))}
+        </>
+      )}
+      {run.parent_run_id && (
+        <>
+          {t("runs.attempt", { number: run.attempt })} {link(run.parent_run_id, t("runs.previous"))}
+        </>
+      )}
+      {reruns.length > 0 && (
+        <>
+          {t("runs.reruns")} {reruns.map((each, index) => link(each.run_id, String(index + 1)))}
+        </>
+      )}
     </p>
   );
 }

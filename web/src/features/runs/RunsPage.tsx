@@ -35,11 +35,19 @@ export default function RunsPage() {
         </div>
         {amount > 0 && (
           <p role="status" className="ml-auto text-sm text-quiet tabular-nums">
-            {t(runs.isWhole ? "runs.amount" : "runs.amountSoFar", { count: amount, shown: figure(amount, i18n.language) })}
+            {t(runs.isWhole ? "runs.amount" : "runs.amountSoFar", {
+              count: amount,
+              shown: figure(amount, i18n.language),
+            })}
           </p>
         )}
       </header>
-      <RunFilters search={search} sender={runs.rows.find((run) => run.actor_name)?.actor_name ?? undefined} put={put} clear={clear} />
+      <RunFilters
+        search={search}
+        sender={runs.rows.find((run) => run.actor_name)?.actor_name ?? undefined}
+        put={put}
+        clear={clear}
+      />
       <ErrorNote error={runs.error} />
       {runs.isPending && <Loading />}
       {!runs.isPending && !runs.error && amount === 0 && <Nothing filtered={isFiltered(search)} clear={clear} />}
@@ -52,7 +60,11 @@ function useNames(): Map<string, string> {
   const agents = useQuery(queries.agents).data;
   const bots = useQuery(queries.bots).data;
   return useMemo(
-    () => new Map([...(agents ?? []).map((each) => [each.agent_id, each.name] as const), ...(bots ?? []).map((each) => [each.bot_id, each.name] as const)]),
+    () =>
+      new Map([
+        ...(agents ?? []).map((each) => [each.agent_id, each.name] as const),
+        ...(bots ?? []).map((each) => [each.bot_id, each.name] as const),
+      ]),
     [agents, bots],
   );
 }
@@ -68,7 +80,9 @@ function Nothing({ filtered, clear }: { filtered: boolean; clear: () => void }) 
   }
   return (
     <Empty icon={<ListTree />} title={t("runs.empty")} text={t("runs.emptyText")}>
-      <Link to="/chat" className={buttonClasses("primary")}>{t("welcome.chatAction")}</Link>
+      <Link to="/chat" className={buttonClasses("primary")}>
+        {t("welcome.chatAction")}
+      </Link>
     </Empty>
   );
 }

@@ -6,16 +6,33 @@ const SPANS = { hour: 3_600_000, day: 86_400_000, week: 604_800_000, month: 2_67
 const MINUTE = 60_000;
 
 export type Within = keyof typeof SPANS;
-export type RunSearch = { status?: RunStatus; agent?: string; bot?: string; conversation?: string; actor?: string; within?: Within; q?: string };
+export type RunSearch = {
+  status?: RunStatus;
+  agent?: string;
+  bot?: string;
+  conversation?: string;
+  actor?: string;
+  within?: Within;
+  q?: string;
+};
 
 /** In place of a bot: runs of the web chat and the API. */
 export const DIRECT = "direct";
-export const STATUSES: RunStatus[] = ["queued", "running", "waiting_approval", "completed", "failed", "cancelled", "timeout"];
+export const STATUSES: RunStatus[] = [
+  "queued",
+  "running",
+  "waiting_approval",
+  "completed",
+  "failed",
+  "cancelled",
+  "timeout",
+];
 export const WITHIN = Object.keys(SPANS) as Within[];
 
 /** Whatever somebody wrote into the address: what is no filter is left out. */
 export function runSearch(given: Record<string, unknown>): RunSearch {
-  const text = (name: string) => (typeof given[name] === "string" || typeof given[name] === "number" ? String(given[name]) || undefined : undefined);
+  const text = (name: string) =>
+    typeof given[name] === "string" || typeof given[name] === "number" ? String(given[name]) || undefined : undefined;
   const within = text("within");
   return withoutGaps({
     status: STATUSES.find((status) => status === given.status),
@@ -32,11 +49,21 @@ export function runSearch(given: Record<string, unknown>): RunSearch {
 export function filterOf(search: RunSearch, now: number): RunFilter {
   const since = search.within && Math.floor(now / MINUTE) * MINUTE - SPANS[search.within];
   const bot_id = search.bot === DIRECT ? "" : search.bot;
-  return withoutGaps({ status: search.status, agent_id: search.agent, bot_id, conversation_id: search.conversation, actor: search.actor, since, q: search.q });
+  return withoutGaps({
+    status: search.status,
+    agent_id: search.agent,
+    bot_id,
+    conversation_id: search.conversation,
+    actor: search.actor,
+    since,
+    q: search.q,
+  });
 }
 
 /** The runs of exactly this run's sender: an id belongs to the bot that it came by. Nothing where the sender is not known. */
-export function ofSender(run: Pick<RunDetail, "bot_id"> & { event: Pick<EventRecord, "actor_id"> | null }): RunSearch | null {
+export function ofSender(
+  run: Pick<RunDetail, "bot_id"> & { event: Pick<EventRecord, "actor_id"> | null },
+): RunSearch | null {
   const actor = run.event?.actor_id;
   return actor ? { actor, bot: run.bot_id ?? DIRECT } : null;
 }

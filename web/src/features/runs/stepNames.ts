@@ -7,11 +7,19 @@ import type { Step } from "./timeline";
 /** How a run ends when nothing is special about it. */
 const ORDINARY_ENDS = ["stop", "completed"];
 
-export function withReadableNames(steps: Step[], words: Pick<Words, "t" | "exists">, names: ReadonlyMap<string, string>): Step[] {
+export function withReadableNames(
+  steps: Step[],
+  words: Pick<Words, "t" | "exists">,
+  names: ReadonlyMap<string, string>,
+): Step[] {
   return steps.map((step) => ({ ...step, name: readableName(step, words, names) }));
 }
 
-function readableName({ kind, name }: Step, words: Pick<Words, "t" | "exists">, names: ReadonlyMap<string, string>): string {
+function readableName(
+  { kind, name }: Step,
+  words: Pick<Words, "t" | "exists">,
+  names: ReadonlyMap<string, string>,
+): string {
   const known = (key: string) => (words.exists(key) ? words.t(key) : name);
   if (kind === "event") return eventWords(name, words);
   if (kind === "delivery") return names.get(name) ?? known(`surface.${name}`);

@@ -2,8 +2,20 @@
 import type { Delivery, Denial, EventRecord, RunDetail, RunEvent, Usage } from "../../api/types";
 
 export type StepKind =
-  | "event" | "model" | "tool" | "message" | "state" | "artifact" | "action" | "approval" | "steering" | "denial" | "delivery" | "end"
-  | "failure" | "other";
+  | "event"
+  | "model"
+  | "tool"
+  | "message"
+  | "state"
+  | "artifact"
+  | "action"
+  | "approval"
+  | "steering"
+  | "denial"
+  | "delivery"
+  | "end"
+  | "failure"
+  | "other";
 export type Step = {
   key: string;
   kind: StepKind;
@@ -30,7 +42,10 @@ export type Step = {
   /** Everything that was recorded, for those who want to look. */
   detail: unknown;
 };
-type Delivered = Pick<Delivery, "outbox_id" | "kind" | "state" | "surface" | "bot_id" | "text" | "reason" | "updated_at">;
+type Delivered = Pick<
+  Delivery,
+  "outbox_id" | "kind" | "state" | "surface" | "bot_id" | "text" | "reason" | "updated_at"
+>;
 type Denied = Pick<Denial, "action" | "resource" | "code" | "created_at">;
 type Around = Partial<Pick<RunDetail, "created_at" | "started_at" | "finished_at">> & {
   event?: Pick<EventRecord, "event_id" | "event_type" | "input_summary" | "created_at"> | null;
@@ -43,7 +58,16 @@ const FINE = ["", "answered", "done", "completed", "ok", "allowed"];
 const str = (value: unknown): string => (typeof value === "string" ? value : "");
 
 function base(event: RunEvent, kind: StepKind, name: string, more: Partial<Step> = {}): Step {
-  return { key: `${event.sequence}`, kind, name, text: "", at: event.created_at, failed: false, detail: event.data, ...more };
+  return {
+    key: `${event.sequence}`,
+    kind,
+    name,
+    text: "",
+    at: event.created_at,
+    failed: false,
+    detail: event.data,
+    ...more,
+  };
 }
 
 function called(event: RunEvent, kind: "model" | "tool"): Step {
@@ -82,7 +106,9 @@ function kept(event: RunEvent): Step {
   const name = str(data.name) || str(data.artifact_type);
   const named = event.artifact_refs.map((ref) => ({ artifact_id: str(ref.artifact_id), name: str(ref.name) || name }));
   const own = str(data.artifact_id);
-  return base(event, "artifact", name, { files: named.length || !own ? named : [{ artifact_id: own, name: name || own }] });
+  return base(event, "artifact", name, {
+    files: named.length || !own ? named : [{ artifact_id: own, name: name || own }],
+  });
 }
 
 function asked(event: RunEvent): Step {
@@ -92,12 +118,17 @@ function asked(event: RunEvent): Step {
   const failed = ["refused", "failed", "denied"].includes(state);
   // of what nobody decided in time the state says all
   const text = state === "expired" ? "" : str(data.message) || str(data.reason);
-  return base(event, kind, str(data.action) || (kind === "action" ? type : ""), { text, state: state || undefined, by: str(data.decided_by) || undefined, failed });
+  return base(event, kind, str(data.action) || (kind === "action" ? type : ""), {
+    text,
+    state: state || undefined,
+    by: str(data.decided_by) || undefined,
+    failed,
+  });
 }
 
 /** A value in a line; the whole of it is in the record. */
 function brief(value: unknown): string {
-  const text = typeof value === "string" ? value : JSON.stringify(value) ?? "";
+  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
   return text.length > BRIEF ? `${text.slice(0, BRIEF)}…` : text;
 }
 
@@ -111,11 +142,14 @@ function step(event: RunEvent): Step {
   const { type, data } = event;
   if (type === "model.called") return called(event, "model");
   if (type === "message.completed") return said(event);
-  if (type === "state.updated") return base(event, "state", `${str(data.scope)}.${str(data.key)}`, { text: brief(data.value) });
+  if (type === "state.updated")
+    return base(event, "state", `${str(data.scope)}.${str(data.key)}`, { text: brief(data.value) });
   if (type === "artifact.created") return kept(event);
   if (type.startsWith("action.") || type.startsWith("approval.")) return asked(event);
-  if (type.startsWith("steering.")) return base(event, "steering", "", { state: type.slice("steering.".length), text: str(data.text) });
-  if (type.endsWith("denied")) return base(event, "denial", str(data.action) || type, { text: str(data.message), failed: true });
+  if (type.startsWith("steering."))
+    return base(event, "steering", "", { state: type.slice("steering.".length), text: str(data.text) });
+  if (type.endsWith("denied"))
+    return base(event, "denial", str(data.action) || type, { text: str(data.message), failed: true });
   if (type === "run.completed") return base(event, "end", str(data.finish_reason));
   if (type === "run.failed") return base(event, "failure", str(data.code), { text: words(data.error), failed: true });
   return base(event, "other", type);
@@ -137,10 +171,18 @@ function toolSteps(events: RunEvent[]): Step[] {
       const start = begun.get(id);
       begun.delete(id);
       const at = start?.created_at ?? event.created_at;
-      steps.push({ ...called(event, "tool"), at, milliseconds: start && event.created_at - at, given: start?.data.parameters, gave: event.data.result });
+      steps.push({
+        ...called(event, "tool"),
+        at,
+        milliseconds: start && event.created_at - at,
+        given: start?.data.parameters,
+        gave: event.data.result,
+      });
     }
   }
-  const open = [...begun.values()].map((event) => base(event, "tool", str(event.data.tool_name), { state: "running", given: event.data.parameters }));
+  const open = [...begun.values()].map((event) =>
+    base(event, "tool", str(event.data.tool_name), { state: "running", given: event.data.parameters }),
+  );
   return [...withTimes(steps, counted), ...open];
 }
 
@@ -150,7 +192,13 @@ function withTimes(told: Step[], counted: Step[]): Step[] {
     const place = left.findIndex((other) => other.name === each.name);
     const [own] = place < 0 ? [] : left.splice(place, 1);
     if (!own) return each;
-    return { ...each, at: own.at, milliseconds: own.milliseconds, failed: each.failed || own.failed, text: each.text || own.text };
+    return {
+      ...each,
+      at: own.at,
+      milliseconds: own.milliseconds,
+      failed: each.failed || own.failed,
+      text: each.text || own.text,
+    };
   });
   return [...steps, ...left];
 }
@@ -158,18 +206,46 @@ function withTimes(told: Step[], counted: Step[]): Step[] {
 function delivered(delivery: Delivered): Step {
   const failed = delivery.state === "failed" || delivery.state === "expired";
   // a reply stands above already, as the message that it is
-  const text = delivery.reason || (delivery.kind === "message" ? "" : delivery.text ?? "");
-  return { key: delivery.outbox_id, kind: "delivery", name: delivery.bot_id || delivery.surface, text, at: delivery.updated_at, failed, state: delivery.state, detail: delivery };
+  const text = delivery.reason || (delivery.kind === "message" ? "" : (delivery.text ?? ""));
+  return {
+    key: delivery.outbox_id,
+    kind: "delivery",
+    name: delivery.bot_id || delivery.surface,
+    text,
+    at: delivery.updated_at,
+    failed,
+    state: delivery.state,
+    detail: delivery,
+  };
 }
 
 function denied(denial: Denied, index: number): Step {
   const name = [denial.action, denial.resource].filter(Boolean).join(" ");
-  return { key: `denial ${index}`, kind: "denial", name, text: denial.code, at: denial.created_at, failed: true, detail: denial };
+  return {
+    key: `denial ${index}`,
+    kind: "denial",
+    name,
+    text: denial.code,
+    at: denial.created_at,
+    failed: true,
+    detail: denial,
+  };
 }
 
 function begin({ event }: Around): Step[] {
   if (!event) return [];
-  return [{ key: event.event_id, kind: "event", name: event.event_type, text: event.input_summary ?? "", at: event.created_at, failed: false, state: undefined, detail: event }];
+  return [
+    {
+      key: event.event_id,
+      kind: "event",
+      name: event.event_type,
+      text: event.input_summary ?? "",
+      at: event.created_at,
+      failed: false,
+      state: undefined,
+      detail: event,
+    },
+  ];
 }
 
 /** The zero of all offsets: when the run began to be worked on. An event that waited for its turn lies before it. */
@@ -186,11 +262,20 @@ export function timeline(events: RunEvent[], around: Around = {}): Step[] {
   const told = events.filter((event) => event.type !== "message.delta");
   const tools = told.filter((event) => event.type.startsWith("tool."));
   const others = told.filter((event) => !event.type.startsWith("tool."));
-  const all = [...others.flatMap(steps), ...toolSteps(tools), ...(around.denials ?? []).map(denied), ...(around.deliveries ?? []).map(delivered)]
-    .map((each) => (isEnd(each) && around.finished_at ? { ...each, at: around.finished_at } : each));
+  const all = [
+    ...others.flatMap(steps),
+    ...toolSteps(tools),
+    ...(around.denials ?? []).map(denied),
+    ...(around.deliveries ?? []).map(delivered),
+  ].map((each) => (isEnd(each) && around.finished_at ? { ...each, at: around.finished_at } : each));
   const end = all.find(isEnd)?.at ?? Infinity;
   const phase = (each: Step): number => (isEnd(each) ? 1 : isAfter(each, end) ? 2 : 0);
-  const sorted = all.map((each, index) => ({ each, index })).sort((a, b) => phase(a.each) - phase(b.each) || a.each.at - b.each.at || TIES(a.each) - TIES(b.each) || a.index - b.index);
+  const sorted = all
+    .map((each, index) => ({ each, index }))
+    .sort(
+      (a, b) =>
+        phase(a.each) - phase(b.each) || a.each.at - b.each.at || TIES(a.each) - TIES(b.each) || a.index - b.index,
+    );
   return [...begin(around), ...sorted.map(({ each }) => each)];
 }
 

@@ -8,7 +8,11 @@ type Said = Pick<Words, "t" | "exists">;
 /** Names of runners and platforms, by their ids. */
 export type Names = ReadonlyMap<string, string>;
 
-export function whyWords({ text, sentences }: Pick<WhyStep, "text" | "sentences">, words: Said, names: Names = new Map()): string {
+export function whyWords(
+  { text, sentences }: Pick<WhyStep, "text" | "sentences">,
+  words: Said,
+  names: Names = new Map(),
+): string {
   const { t, exists } = words;
   if (sentences.length === 0 || !sentences.every(({ code }) => exists(`why.${code}`))) return text;
   return sentences
@@ -31,7 +35,9 @@ function readable(values: Fields, words: Said, names: Names): Fields {
     ...(values.source !== undefined && { source: place(values.source) }),
     ...(values.where !== undefined && { where: place(values.where) }),
     ...(values.runner !== undefined && { runner: names.get(String(values.runner)) ?? values.runner }),
-    ...(values.action !== undefined && { action: known(`action.${String(values.action).replace(/^elsewhere\//, "")}`, values.action) }),
+    ...(values.action !== undefined && {
+      action: known(`action.${String(values.action).replace(/^elsewhere\//, "")}`, values.action),
+    }),
     ...(values.status !== undefined && { status: known(`state.${String(values.status)}`, values.status) }),
     ...(values.names !== undefined && { names: resources(String(values.names), words) }),
   };
@@ -39,6 +45,11 @@ function readable(values: Fields, words: Said, names: Names): Fields {
 
 /** Of `history_page, 2 models` only what is counted: the rest are calls that the Host knows by name. */
 function resources(names: string, { t, exists }: Said): string {
-  const counted = [...names.matchAll(/(\d+) ([a-z ]+)/g)].map(([, count, kind]) => [count, `resource.${kind!.trim().replaceAll(" ", "_")}`] as const);
-  return counted.filter(([, key]) => exists(key)).map(([count, key]) => `${t(key)} (${count})`).join(", ");
+  const counted = [...names.matchAll(/(\d+) ([a-z ]+)/g)].map(
+    ([, count, kind]) => [count, `resource.${kind!.trim().replaceAll(" ", "_")}`] as const,
+  );
+  return counted
+    .filter(([, key]) => exists(key))
+    .map(([count, key]) => `${t(key)} (${count})`)
+    .join(", ");
 }

@@ -21,7 +21,13 @@ export function Keys() {
       <ErrorNote error={keys.error} />
       {keys.isPending && <Loading />}
       {good?.length === 0 && <Empty title={t("settings.noKeys")} text={t("settings.noKeysText")} />}
-      {!!good?.length && <Rows>{good.map((key) => <KeyRow key={key.key_id} apiKey={key} />)}</Rows>}
+      {!!good?.length && (
+        <Rows>
+          {good.map((key) => (
+            <KeyRow key={key.key_id} apiKey={key} />
+          ))}
+        </Rows>
+      )}
       <MakeKey />
     </div>
   );
@@ -32,14 +38,21 @@ function KeyRow({ apiKey }: { apiKey: ApiKey }) {
   const over = apiKey.expires_at !== null && apiKey.expires_at < Date.now();
   const told = [
     t("settings.keyMade", { at: moment(apiKey.created_at, i18n.language) }),
-    apiKey.last_used_at ? t("settings.keyUsed", { at: moment(apiKey.last_used_at, i18n.language) }) : t("settings.keyUnused"),
+    apiKey.last_used_at
+      ? t("settings.keyUsed", { at: moment(apiKey.last_used_at, i18n.language) })
+      : t("settings.keyUnused"),
     ...(apiKey.expires_at ? [t("settings.keyEnds", { at: moment(apiKey.expires_at, i18n.language) })] : []),
   ];
   return (
     <Row
       title={apiKey.name}
       text={told.join(" · ")}
-      marks={<>{over && <Badge tone="warn">{t("state.expired")}</Badge>}<Badge>{t(`scope.${apiKey.scope}`)}</Badge></>}
+      marks={
+        <>
+          {over && <Badge tone="warn">{t("state.expired")}</Badge>}
+          <Badge>{t(`scope.${apiKey.scope}`)}</Badge>
+        </>
+      }
       actions={
         <DeleteButton
           icon
@@ -47,7 +60,9 @@ function KeyRow({ apiKey }: { apiKey: ApiKey }) {
           title={t("settings.revokeKey", { name: apiKey.name })}
           text={t("settings.revokeText")}
           action={t("settings.revoke")}
-          remove={() => answer(api.DELETE("/api/v1/api-keys/{key_id}", { params: { path: { key_id: apiKey.key_id } } }))}
+          remove={() =>
+            answer(api.DELETE("/api/v1/api-keys/{key_id}", { params: { path: { key_id: apiKey.key_id } } }))
+          }
           stale={["keys"]}
         />
       }

@@ -26,7 +26,11 @@ export function People() {
     <div className="space-y-5">
       <ErrorNote error={users.error} />
       {users.isPending && <Loading />}
-      <Rows>{users.data?.map((user) => <Person key={user.user_id} user={user} />)}</Rows>
+      <Rows>
+        {users.data?.map((user) => (
+          <Person key={user.user_id} user={user} />
+        ))}
+      </Rows>
       <AddPerson />
     </div>
   );
@@ -36,7 +40,8 @@ function Person({ user }: { user: User }) {
   const { t } = useTranslation();
   const me = useMe();
   const changing = useSave(
-    (change: { role?: Role; enabled?: boolean }) => answer(api.PUT("/api/v1/users/{user_id}", { params: { path: { user_id: user.user_id } }, body: change })),
+    (change: { role?: Role; enabled?: boolean }) =>
+      answer(api.PUT("/api/v1/users/{user_id}", { params: { path: { user_id: user.user_id } }, body: change })),
     ["users"],
   );
   const own = me?.user_id === user.user_id;
@@ -45,17 +50,42 @@ function Person({ user }: { user: User }) {
   const name = user.name || user.email;
   return (
     <Row
-      title={<span className="flex flex-wrap items-center gap-2">{name} {own && <Badge tone="accent">{t("settings.you")}</Badge>} {!user.enabled && <Badge tone="warn">{t("common.disabled")}</Badge>}</span>}
-      text={<>{user.email}<ErrorNote error={changing.error} /></>}
+      title={
+        <span className="flex flex-wrap items-center gap-2">
+          {name} {own && <Badge tone="accent">{t("settings.you")}</Badge>}{" "}
+          {!user.enabled && <Badge tone="warn">{t("common.disabled")}</Badge>}
+        </span>
+      }
+      text={
+        <>
+          {user.email}
+          <ErrorNote error={changing.error} />
+        </>
+      }
       marks={
         fixed ? (
           <Badge>{t(`role.${user.role}`)}</Badge>
         ) : (
           <>
-            <Select aria-label={t("settings.roleOf", { name })} fits disabled={changing.isPending} value={user.role} onChange={(event) => changing.mutate({ role: event.target.value as Role })}>
-              {ROLES.filter((role) => roles.includes(role)).map((role) => <option key={role} value={role}>{t(`role.${role}`)}</option>)}
+            <Select
+              aria-label={t("settings.roleOf", { name })}
+              fits
+              disabled={changing.isPending}
+              value={user.role}
+              onChange={(event) => changing.mutate({ role: event.target.value as Role })}
+            >
+              {ROLES.filter((role) => roles.includes(role)).map((role) => (
+                <option key={role} value={role}>
+                  {t(`role.${role}`)}
+                </option>
+              ))}
             </Select>
-            <Switch label={t("settings.mayEnter", { name })} checked={user.enabled} disabled={changing.isPending} onChange={(enabled) => changing.mutate({ enabled })} />
+            <Switch
+              label={t("settings.mayEnter", { name })}
+              checked={user.enabled}
+              disabled={changing.isPending}
+              onChange={(enabled) => changing.mutate({ enabled })}
+            />
           </>
         )
       }
@@ -69,8 +99,15 @@ function Actions({ user, name }: { user: User; name: string }) {
   const [renewing, setRenewing] = useState(false);
   return (
     <>
-      <IconButton label={t("settings.passwordOf", { name })} onClick={() => setRenewing(true)}><KeyRound className="size-4" /></IconButton>
-      <NewPassword user={user} title={t("settings.passwordOf", { name })} open={renewing} onClose={() => setRenewing(false)} />
+      <IconButton label={t("settings.passwordOf", { name })} onClick={() => setRenewing(true)}>
+        <KeyRound className="size-4" />
+      </IconButton>
+      <NewPassword
+        user={user}
+        title={t("settings.passwordOf", { name })}
+        open={renewing}
+        onClose={() => setRenewing(false)}
+      />
       <DeleteButton
         icon
         label={t("settings.deletePerson", { name })}

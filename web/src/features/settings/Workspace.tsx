@@ -90,18 +90,46 @@ function Form({ current }: { current: Versioned<Settings> }) {
         </Card>
       ))}
       <ErrorNote error={saving.error ?? resetting.error} />
-      <ConflictNote name={t("nav.settings")} conflict={saving.conflict} busy={saving.isPending} onTheirs={discard} onMine={saving.keepMine} />
+      <ConflictNote
+        name={t("nav.settings")}
+        conflict={saving.conflict}
+        busy={saving.isPending}
+        onTheirs={discard}
+        onMine={saving.keepMine}
+      />
       <div className="flex items-center gap-3">
-        <Button type="submit" weight="primary" busy={saving.isPending} disabled={!dirty}>{t("common.save")}</Button>
-        {dirty && <Button weight="quiet" onClick={discard}>{t("common.discard")}</Button>}
-        {!dirty && saving.isSuccess && <span role="status" className="text-sm text-good">{t("common.saved")}</span>}
+        <Button type="submit" weight="primary" busy={saving.isPending} disabled={!dirty}>
+          {t("common.save")}
+        </Button>
+        {dirty && (
+          <Button weight="quiet" onClick={discard}>
+            {t("common.discard")}
+          </Button>
+        )}
+        {!dirty && saving.isSuccess && (
+          <span role="status" className="text-sm text-good">
+            {t("common.saved")}
+          </span>
+        )}
       </div>
     </form>
   );
 }
 
-function One({ tunable, value, changed, error, onChange, onReset }: {
-  tunable: Tunable; value: unknown; changed: boolean; error?: string; onChange: (value: unknown) => void; onReset: () => void;
+function One({
+  tunable,
+  value,
+  changed,
+  error,
+  onChange,
+  onReset,
+}: {
+  tunable: Tunable;
+  value: unknown;
+  changed: boolean;
+  error?: string;
+  onChange: (value: unknown) => void;
+  onReset: () => void;
 }) {
   const { t, i18n } = useTranslation();
   const hint = `tuningHint.${tunable.name}`;
@@ -112,7 +140,11 @@ function One({ tunable, value, changed, error, onChange, onReset }: {
       hint={
         <>
           {i18n.exists(hint) && t(hint)}
-          {changed && <button type="button" onClick={onReset} className="rounded text-accent underline not-first:ml-2">{t("tuning.reset")}</button>}
+          {changed && (
+            <button type="button" onClick={onReset} className="rounded text-accent underline not-first:ml-2">
+              {t("tuning.reset")}
+            </button>
+          )}
         </>
       }
     >
@@ -121,28 +153,68 @@ function One({ tunable, value, changed, error, onChange, onReset }: {
   );
 }
 
-function Control({ control, tunable, value, onChange }: { control: ControlProps; tunable: Tunable; value: unknown; onChange: (value: unknown) => void }) {
+function Control({
+  control,
+  tunable,
+  value,
+  onChange,
+}: {
+  control: ControlProps;
+  tunable: Tunable;
+  value: unknown;
+  onChange: (value: unknown) => void;
+}) {
   const { t } = useTranslation();
   switch (tunable.kind) {
     case "days":
     case "count":
-      return <NumberInput control={control} required min={tunable.min ?? 0} max={tunable.kind === "days" ? 36_500 : 100_000} whole={tunable.kind === "count"} className="max-w-40" value={typeof value === "number" ? value : ""} onChange={(next) => onChange(Number.isNaN(next) ? "" : next)} />;
+      return (
+        <NumberInput
+          control={control}
+          required
+          min={tunable.min ?? 0}
+          max={tunable.kind === "days" ? 36_500 : 100_000}
+          whole={tunable.kind === "count"}
+          className="max-w-40"
+          value={typeof value === "number" ? value : ""}
+          onChange={(next) => onChange(Number.isNaN(next) ? "" : next)}
+        />
+      );
     case "text":
-      return <Input {...control} required value={String(value ?? "")} onChange={(event) => onChange(event.target.value)} />;
+      return (
+        <Input {...control} required value={String(value ?? "")} onChange={(event) => onChange(event.target.value)} />
+      );
     case "currency":
-      return <Input {...control} pattern="[A-Z]{3}" maxLength={3} className="max-w-32" value={String(value ?? "")} onChange={(event) => onChange(event.target.value.toUpperCase())} />;
+      return (
+        <Input
+          {...control}
+          pattern="[A-Z]{3}"
+          maxLength={3}
+          className="max-w-32"
+          value={String(value ?? "")}
+          onChange={(event) => onChange(event.target.value.toUpperCase())}
+        />
+      );
     case "list":
       return <StringList control={control} value={Array.isArray(value) ? value.map(String) : []} onChange={onChange} />;
     case "language":
       return (
         <Select {...control} value={String(value)} onChange={(event) => onChange(event.target.value)}>
-          {Object.entries(LANGUAGES).map(([language, name]) => <option key={language} value={language}>{name}</option>)}
+          {Object.entries(LANGUAGES).map(([language, name]) => (
+            <option key={language} value={language}>
+              {name}
+            </option>
+          ))}
         </Select>
       );
     case "level":
       return (
         <Select {...control} value={String(value)} onChange={(event) => onChange(event.target.value)}>
-          {LEVELS.map((level) => <option key={level} value={level}>{t(`logLevel.${level}`)}</option>)}
+          {LEVELS.map((level) => (
+            <option key={level} value={level}>
+              {t(`logLevel.${level}`)}
+            </option>
+          ))}
         </Select>
       );
   }

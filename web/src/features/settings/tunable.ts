@@ -32,7 +32,9 @@ export type Values = Record<string, unknown>;
 export const nameOf = ({ section, name }: Tunable): string => `${section}.${name}`;
 
 export function valuesOf(settings: Settings): Values {
-  return Object.fromEntries(TUNABLES.map((each) => [nameOf(each), (settings[each.section] as Record<string, unknown>)[each.name]]));
+  return Object.fromEntries(
+    TUNABLES.map((each) => [nameOf(each), (settings[each.section] as Record<string, unknown>)[each.name]]),
+  );
 }
 
 /** What differs from what is there; null gives a setting back to the settings file. */

@@ -31,15 +31,35 @@ export function LoginForm({ onEntered }: { onEntered: () => void }) {
       }}
     >
       <Field label={t("login.email")}>
-        {(control) => <Input {...control} type="email" name="email" autoComplete="username" required value={email} onChange={(event) => setEmail(event.target.value)} />}
+        {(control) => (
+          <Input
+            {...control}
+            type="email"
+            name="email"
+            autoComplete="username"
+            required
+            value={email}
+            onChange={(event) => setEmail(event.target.value)}
+          />
+        )}
       </Field>
       <Field label={t("login.password")}>
         {(control) => (
-          <Input {...control} type="password" name="password" autoComplete="current-password" required value={password} onChange={(event) => setPassword(event.target.value)} />
+          <Input
+            {...control}
+            type="password"
+            name="password"
+            autoComplete="current-password"
+            required
+            value={password}
+            onChange={(event) => setPassword(event.target.value)}
+          />
         )}
       </Field>
       <ErrorNote error={entering.error} />
-      <Button type="submit" weight="primary" busy={entering.isPending} className="w-full">{t("login.enter")}</Button>
+      <Button type="submit" weight="primary" busy={entering.isPending} className="w-full">
+        {t("login.enter")}
+      </Button>
     </form>
   );
 }

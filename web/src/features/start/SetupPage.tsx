@@ -41,10 +41,32 @@ export default function SetupPage() {
           {(control) => <Input {...control} autoComplete="name" autoFocus value={owner.name} onChange={put("name")} />}
         </Field>
         <Field label={t("login.email")} error={fieldMessage(making.error, "email")}>
-          {(control) => <Input {...control} type="email" autoComplete="username" required value={owner.email} onChange={put("email")} />}
+          {(control) => (
+            <Input
+              {...control}
+              type="email"
+              autoComplete="username"
+              required
+              value={owner.email}
+              onChange={put("email")}
+            />
+          )}
         </Field>
-        <Field label={t("login.password")} hint={t("setup.passwordHint")} error={fieldMessage(making.error, "password")}>
-          {(control) => <Input {...control} type="password" autoComplete="new-password" required value={owner.password} onChange={put("password")} />}
+        <Field
+          label={t("login.password")}
+          hint={t("setup.passwordHint")}
+          error={fieldMessage(making.error, "password")}
+        >
+          {(control) => (
+            <Input
+              {...control}
+              type="password"
+              autoComplete="new-password"
+              required
+              value={owner.password}
+              onChange={put("password")}
+            />
+          )}
         </Field>
         {asked.data?.token_required && (
           <Field label={t("setup.token")} hint={t("setup.tokenHint")}>
@@ -52,7 +74,9 @@ export default function SetupPage() {
           </Field>
         )}
         <ErrorNote error={making.error} />
-        <Button type="submit" weight="primary" busy={making.isPending} className="w-full">{t("setup.create")}</Button>
+        <Button type="submit" weight="primary" busy={making.isPending} className="w-full">
+          {t("setup.create")}
+        </Button>
       </form>
     </Door>
   );

@@ -12,7 +12,13 @@ const isConnected = (bot: Bot): boolean => bot.enabled && bot.status.state === "
 /** The bot that the steps are about: the first that works, by what it received or else by its connection. */
 export function firstWorking(bots: Bot[], heard: Set<string>): Bot | undefined {
   const on = bots.filter((bot) => bot.enabled);
-  return on.find((bot) => isConnected(bot) && heard.has(bot.bot_id)) ?? on.find((bot) => heard.has(bot.bot_id)) ?? on.find(isConnected) ?? on[0] ?? bots[0];
+  return (
+    on.find((bot) => isConnected(bot) && heard.has(bot.bot_id)) ??
+    on.find((bot) => heard.has(bot.bot_id)) ??
+    on.find(isConnected) ??
+    on[0] ??
+    bots[0]
+  );
 }
 
 export function doneOf({ models, answered, bots, heard }: Known): Set<Step> {

@@ -22,17 +22,30 @@ import { TestResult } from "./TestResult";
 
 export function ServerForm({ server, onDone }: { server?: McpServer; onDone: () => void }) {
   if (!server) return <Form opened={null} onDone={onDone} />;
-  return <Opened query={queries.mcpServer(server.server_id)}>{(opened, reopen) => <Form opened={opened} onTheirs={reopen} onDone={onDone} />}</Opened>;
+  return (
+    <Opened query={queries.mcpServer(server.server_id)}>
+      {(opened, reopen) => <Form opened={opened} onTheirs={reopen} onDone={onDone} />}
+    </Opened>
+  );
 }
 
-function Form({ opened, onTheirs, onDone }: { opened: Versioned<McpServer> | null; onTheirs?: (theirs: Versioned<McpServer>) => void; onDone: () => void }) {
+function Form({
+  opened,
+  onTheirs,
+  onDone,
+}: {
+  opened: Versioned<McpServer> | null;
+  onTheirs?: (theirs: Versioned<McpServer>) => void;
+  onDone: () => void;
+}) {
   const { t } = useTranslation();
   const server = opened?.value;
   const [draft, setDraft] = useState(server ? draftOf(server) : FRESH);
   const [begun] = useState(draft);
   const allowed = useCommandsAllowed();
   const asks = !allowed && needsConfirmation(draft, server);
-  const wanted = () => bodyOf({ ...draft, confirmation: asks ? confirmed(draft.confirmation, t("tools.confirmWords")) : "" });
+  const wanted = () =>
+    bodyOf({ ...draft, confirmation: asks ? confirmed(draft.confirmation, t("tools.confirmWords")) : "" });
   const path = { server_id: server?.server_id ?? "" };
   const saving = useGuardedSave({
     basis: opened,
@@ -48,7 +61,11 @@ function Form({ opened, onTheirs, onDone }: { opened: Versioned<McpServer> | nul
   const testing = useMutation({
     mutationFn: () => {
       const body = wanted();
-      return answer(server ? api.POST("/api/v1/mcp-servers/{server_id}/test", { params: { path }, body }) : api.POST("/api/v1/mcp-servers/test", { body }));
+      return answer(
+        server
+          ? api.POST("/api/v1/mcp-servers/{server_id}/test", { params: { path }, body })
+          : api.POST("/api/v1/mcp-servers/test", { body }),
+      );
     },
   });
   const put = (change: Partial<ServerDraft>) => {
@@ -69,30 +86,71 @@ function Form({ opened, onTheirs, onDone }: { opened: Versioned<McpServer> | nul
     >
       <LeaveGuard dirty={!saving.isSuccess && JSON.stringify(draft) !== JSON.stringify(begun)} spansTabs={!!server} />
       <Fields draft={draft} put={put} wrong={(field) => fieldMessage(problem, field)} />
-      {asks && <Confirmation commands={[draft.command.split("\n").join(" ")]} value={draft.confirmation} onChange={(confirmation) => put({ confirmation })} error={fieldMessage(problem, "confirmation")} />}
+      {asks && (
+        <Confirmation
+          commands={[draft.command.split("\n").join(" ")]}
+          value={draft.confirmation}
+          onChange={(confirmation) => put({ confirmation })}
+          error={fieldMessage(problem, "confirmation")}
+        />
+      )}
       <ErrorNote error={problem} />
-      {onTheirs && <ConflictNote name={draft.name} conflict={saving.conflict} busy={saving.isPending} onTheirs={onTheirs} onMine={saving.keepMine} />}
+      {onTheirs && (
+        <ConflictNote
+          name={draft.name}
+          conflict={saving.conflict}
+          busy={saving.isPending}
+          onTheirs={onTheirs}
+          onMine={saving.keepMine}
+        />
+      )}
       {testing.data && <TestResult status={testing.data} />}
       <div className="flex flex-wrap gap-2">
-        <Button type="submit" weight="primary" busy={saving.isPending}>{t(server ? "common.save" : "common.add")}</Button>
-        <Button type="submit" value="test" busy={testing.isPending}>{t("tools.try")}</Button>
-        <Button weight="quiet" onClick={onDone}>{t("common.cancel")}</Button>
+        <Button type="submit" weight="primary" busy={saving.isPending}>
+          {t(server ? "common.save" : "common.add")}
+        </Button>
+        <Button type="submit" value="test" busy={testing.isPending}>
+          {t("tools.try")}
+        </Button>
+        <Button weight="quiet" onClick={onDone}>
+          {t("common.cancel")}
+        </Button>
       </div>
     </form>
   );
 }
 
-function Fields({ draft, put, wrong }: { draft: ServerDraft; put: (change: Partial<ServerDraft>) => void; wrong: (field: string) => string | undefined }) {
+function Fields({
+  draft,
+  put,
+  wrong,
+}: {
+  draft: ServerDraft;
+  put: (change: Partial<ServerDraft>) => void;
+  wrong: (field: string) => string | undefined;
+}) {
   const { t } = useTranslation();
   return (
     <>
       <div className="grid gap-5 sm:grid-cols-2">
         <Field label={t("common.name")} hint={t("tools.nameHint")} required error={wrong("name")}>
-          {(control) => <Input {...control} required pattern="[a-z0-9][a-z0-9_\-]{0,39}" value={draft.name} onChange={(event) => put({ name: event.target.value })} />}
+          {(control) => (
+            <Input
+              {...control}
+              required
+              pattern="[a-z0-9][a-z0-9_\-]{0,39}"
+              value={draft.name}
+              onChange={(event) => put({ name: event.target.value })}
+            />
+          )}
         </Field>
         <Field label={t("tools.transport")} error={wrong("transport")}>
           {(control) => (
-            <Select {...control} value={draft.transport} onChange={(event) => put({ transport: event.target.value as ServerDraft["transport"] })}>
+            <Select
+              {...control}
+              value={draft.transport}
+              onChange={(event) => put({ transport: event.target.value as ServerDraft["transport"] })}
+            >
               <option value="http">{t("tools.http")}</option>
               <option value="sse">{t("tools.sse")}</option>
               <option value="stdio">{t("tools.stdio")}</option>
@@ -102,24 +160,66 @@ function Fields({ draft, put, wrong }: { draft: ServerDraft; put: (change: Parti
       </div>
       {draft.transport === "stdio" ? (
         <>
-          <Field label={t("tools.command")} hint={t("tools.commandHint")} required error={wrong("command") ?? wrong("arguments")}>
-            {(control) => <TextArea {...control} required rows={3} className="font-mono text-sm" value={draft.command} onChange={(event) => put({ command: event.target.value })} />}
+          <Field
+            label={t("tools.command")}
+            hint={t("tools.commandHint")}
+            required
+            error={wrong("command") ?? wrong("arguments")}
+          >
+            {(control) => (
+              <TextArea
+                {...control}
+                required
+                rows={3}
+                className="font-mono text-sm"
+                value={draft.command}
+                onChange={(event) => put({ command: event.target.value })}
+              />
+            )}
           </Field>
           <Field label={t("tools.environment")} hint={t("tools.sealedHint")} error={wrong("environment")}>
-            {(control) => <Pairs key="environment" control={control} example="API_KEY" value={draft.environment} onChange={(environment) => put({ environment })} />}
+            {(control) => (
+              <Pairs
+                key="environment"
+                control={control}
+                example="API_KEY"
+                value={draft.environment}
+                onChange={(environment) => put({ environment })}
+              />
+            )}
           </Field>
         </>
       ) : (
         <>
           <Field label={t("tools.url")} required error={wrong("url")}>
-            {(control) => <Input {...control} type="url" required placeholder="https://example.org/mcp" value={draft.url} onChange={(event) => put({ url: event.target.value })} />}
+            {(control) => (
+              <Input
+                {...control}
+                type="url"
+                required
+                placeholder="https://example.org/mcp"
+                value={draft.url}
+                onChange={(event) => put({ url: event.target.value })}
+              />
+            )}
           </Field>
           <Field label={t("tools.headers")} hint={t("tools.sealedHint")} error={wrong("headers")}>
-            {(control) => <Pairs key="headers" control={control} example="Authorization" value={draft.headers} onChange={(headers) => put({ headers })} />}
+            {(control) => (
+              <Pairs
+                key="headers"
+                control={control}
+                example="Authorization"
+                value={draft.headers}
+                onChange={(headers) => put({ headers })}
+              />
+            )}
           </Field>
         </>
       )}
-      <div className="flex items-center gap-2 text-sm"><Switch label={t("common.enabled")} checked={draft.enabled} onChange={(enabled) => put({ enabled })} /> {t("common.enabled")}</div>
+      <div className="flex items-center gap-2 text-sm">
+        <Switch label={t("common.enabled")} checked={draft.enabled} onChange={(enabled) => put({ enabled })} />{" "}
+        {t("common.enabled")}
+      </div>
     </>
   );
 }

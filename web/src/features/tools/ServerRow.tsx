@@ -24,15 +24,31 @@ export function ServerRow({ server, edit }: { server: McpServer; edit: boolean }
       <div className="flex flex-wrap items-center gap-2">
         <div className="min-w-0 flex-1 basis-48">
           <div className="flex flex-wrap items-center gap-2 font-medium">
-            {server.name} {server.enabled ? <State state={server.status.state} /> : <Badge>{t("common.disabled")}</Badge>}
+            {server.name}{" "}
+            {server.enabled ? <State state={server.status.state} /> : <Badge>{t("common.disabled")}</Badge>}
             {server.status.tools.length > 0 && <Badge>{t("tools.count", { count: server.status.tools.length })}</Badge>}
           </div>
-          <div className="truncate text-sm text-quiet">{server.url || [server.command, ...server.arguments].join(" ")}</div>
+          <div className="truncate text-sm text-quiet">
+            {server.url || [server.command, ...server.arguments].join(" ")}
+          </div>
         </div>
         {edit && (
           <>
-            <Button small busy={testing.isPending} aria-label={t("models.testName", { name: server.name })} onClick={() => testing.mutate()}>{t("models.test")}</Button>
-            <IconButton label={t("models.edit", { name: server.name })} aria-expanded={editing} onClick={() => setEditing(!editing)}><Pencil className="size-4" /></IconButton>
+            <Button
+              small
+              busy={testing.isPending}
+              aria-label={t("models.testName", { name: server.name })}
+              onClick={() => testing.mutate()}
+            >
+              {t("models.test")}
+            </Button>
+            <IconButton
+              label={t("models.edit", { name: server.name })}
+              aria-expanded={editing}
+              onClick={() => setEditing(!editing)}
+            >
+              <Pencil className="size-4" />
+            </IconButton>
             <DeleteButton
               icon
               label={t("models.delete", { name: server.name })}
@@ -47,7 +63,11 @@ export function ServerRow({ server, edit }: { server: McpServer; edit: boolean }
       {told && <ErrorNote error={new Error(told)} mild />}
       <ErrorNote error={testing.error} />
       {testing.data && <TestResult status={testing.data} />}
-      {editing && <div className="rounded-card bg-raised/50 p-4"><ServerForm server={server} onDone={() => setEditing(false)} /></div>}
+      {editing && (
+        <div className="rounded-card bg-raised/50 p-4">
+          <ServerForm server={server} onDone={() => setEditing(false)} />
+        </div>
+      )}
     </li>
   );
 }

@@ -11,9 +11,18 @@ export function TestResult({ status }: { status: McpStatus }) {
   const names = status.tools.map((tool) => tool.name).join(", ");
   return (
     <div role="status" className="space-y-1 rounded-control bg-good-wash px-3.5 py-2.5 text-sm text-good">
-      <p>{t("tools.works", { name: [status.server.name, status.server.version].filter(Boolean).join(" "), count: status.tools.length })}</p>
+      <p>
+        {t("tools.works", {
+          name: [status.server.name, status.server.version].filter(Boolean).join(" "),
+          count: status.tools.length,
+        })}
+      </p>
       {names && <p className="break-words opacity-90">{names}</p>}
-      {status.left_out.map((sentence) => <p key={sentence} className="text-warn">{sentence}</p>)}
+      {status.left_out.map((sentence) => (
+        <p key={sentence} className="text-warn">
+          {sentence}
+        </p>
+      ))}
     </div>
   );
 }

@@ -21,13 +21,32 @@ export default function ToolsPage() {
   const servers = useQuery(queries.mcpServers);
   const [adding, setAdding] = useState(false);
   return (
-    <PageBody title={t("nav.tools")} text={t("tools.text")} actions={edit && !adding && <Button weight="primary" onClick={() => setAdding(true)}>{t("tools.addServer")}</Button>}>
+    <PageBody
+      title={t("nav.tools")}
+      text={t("tools.text")}
+      actions={
+        edit &&
+        !adding && (
+          <Button weight="primary" onClick={() => setAdding(true)}>
+            {t("tools.addServer")}
+          </Button>
+        )
+      }
+    >
       <div className="space-y-6">
-        {adding && <Card title={t("tools.addServer")}><AddServer onDone={() => setAdding(false)} /></Card>}
+        {adding && (
+          <Card title={t("tools.addServer")}>
+            <AddServer onDone={() => setAdding(false)} />
+          </Card>
+        )}
         <Card title={t("tools.servers")}>
           <ErrorNote error={servers.error} />
           {servers.data?.length === 0 && <p className="text-sm text-quiet">{t("tools.noServers")}</p>}
-          <ul className="-my-3 divide-y divide-line empty:hidden">{servers.data?.map((server) => <ServerRow key={server.server_id} server={server} edit={edit} />)}</ul>
+          <ul className="-my-3 divide-y divide-line empty:hidden">
+            {servers.data?.map((server) => (
+              <ServerRow key={server.server_id} server={server} edit={edit} />
+            ))}
+          </ul>
         </Card>
         <ErrorNote error={tools.error} />
         {tools.isPending && <Loading />}

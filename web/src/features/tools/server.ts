@@ -16,13 +16,35 @@ export type ServerDraft = {
 /** The words that the Host takes as a confirmation; the page asks for them in its own language. */
 const CONFIRMATION = "run without a sandbox";
 
-export const FRESH: ServerDraft = { name: "", transport: "http", url: "", headers: {}, command: "", environment: {}, enabled: true, confirmation: "" };
+export const FRESH: ServerDraft = {
+  name: "",
+  transport: "http",
+  url: "",
+  headers: {},
+  command: "",
+  environment: {},
+  enabled: true,
+  confirmation: "",
+};
 
-const lines = (text: string): string[] => text.split("\n").map((line) => line.trim()).filter(Boolean);
+const lines = (text: string): string[] =>
+  text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter(Boolean);
 
 export function draftOf(server: McpServer): ServerDraft {
   const { name, transport, url, headers, environment, enabled } = server;
-  return { name, transport, url, headers, environment, enabled, confirmation: "", command: [server.command, ...server.arguments].join("\n") };
+  return {
+    name,
+    transport,
+    url,
+    headers,
+    environment,
+    enabled,
+    confirmation: "",
+    command: [server.command, ...server.arguments].join("\n"),
+  };
 }
 
 /** What belongs to the other kind of connection is left out: the Host refuses it. */
@@ -43,6 +65,7 @@ export function needsConfirmation(draft: ServerDraft, server: McpServer | undefi
 }
 
 /** What is sent for what was typed: the Host's words where it is the page's. */
-export const confirmed = (typed: string, words: string): string => (typed.trim().toLowerCase() === words.toLowerCase() ? CONFIRMATION : typed);
+export const confirmed = (typed: string, words: string): string =>
+  typed.trim().toLowerCase() === words.toLowerCase() ? CONFIRMATION : typed;
 
 export const works = (status: McpStatus): boolean => status.state !== "failed" && !status.last_error;
