@@ -8,10 +8,10 @@ import { createRoot } from "react-dom/client";
 import "./app/theme.css";
 import { Problem } from "./api/problem";
 import * as queries from "./api/queries";
-import { SessionOver } from "./app/SessionOver";
+import { SessionOver } from "./app/SessionExpiredDialog";
 import { buildRouter } from "./app/router";
-import { markSessionOver } from "./app/sessionOver";
-import { keep, kept } from "./lib/keeping";
+import { markSessionOver } from "./app/sessionExpired";
+import { keep, kept } from "./lib/localStorage";
 import { startLanguage } from "./lib/language";
 
 const RENEW_EVERY = 30_000;

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { ChatFrame } from "../src/api/frames";
-import { type ChatLog, EMPTY, filesOf, lines, withFrame, withHistory, withOwn } from "../src/features/chat/log";
+import { type ChatLog, EMPTY, filesOf, lines, withFrame, withHistory, withOwn } from "../src/features/chat/chatState";
 import { chatSearch } from "../src/features/chat/search";
 
 type Unnumbered<Frame> = Frame extends ChatFrame ? Omit<Frame, "seq"> : never;

@@ -7,8 +7,8 @@ import { describe, expect, it } from "vitest";
 import type { Versioned } from "../src/api/client";
 import { Problem } from "../src/api/problem";
 import { ConflictNote } from "../src/components/ConflictNote";
-import { changedBy, differences } from "../src/lib/differences";
-import { useGuardedSave } from "../src/lib/useGuardedSave";
+import { changedBy, differences } from "../src/lib/diff";
+import { useGuardedSave } from "../src/lib/useSaveWithConflict";
 
 describe("differences", () => {
   it("are told part by part, lists as a whole", () => {

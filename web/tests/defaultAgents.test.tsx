@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { api } from "../src/api/client";
 import type { Conversation, DefaultAgent } from "../src/api/types";
 import { AgentHere } from "../src/features/bots/DefaultAgents";
-import { asked, at, bodyOf, concerning, type Place, placeOf } from "../src/features/bots/places";
+import { asked, at, bodyOf, concerning, type Place, placeOf } from "../src/features/bots/defaultScopes";
 
 const FULL: Place = {
   scope: "thread",

@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 
 import { type ChatFrame, isReplayFrame } from "../src/api/frames";
 import { staleKeys } from "../src/api/live";
-import { type ChatLog, EMPTY, lines, withFrame, withOwn } from "../src/features/chat/log";
-import { beats, shownBy } from "../src/features/runs/replaying";
+import { type ChatLog, EMPTY, lines, withFrame, withOwn } from "../src/features/chat/chatState";
+import { beats, shownBy } from "../src/features/runs/replayModel";
 import { answers, approval, completedReplay, failedReplay, live, otherTab } from "./recorded/frames";
 
 const FAILURE = "The model service refused access: its key or account needs the operator's attention.";

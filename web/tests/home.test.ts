@@ -1,12 +1,12 @@
 // The figures of the first page, and what waits for a decision.
 import { describe, expect, it } from "vitest";
 
-import { details, actionKey, party } from "../src/features/approvals/asked";
-import { amount, MEASURES, roundUp, series } from "../src/features/home/figures";
-import { change, costOf, took } from "../src/features/runs/comparing";
-import { beats, duration, shownBy } from "../src/features/runs/replaying";
-import { type ChatLog, lines } from "../src/features/chat/log";
-import { cost, fromNow } from "../src/lib/text";
+import { details, actionKey, party } from "../src/features/approvals/approvalDetails";
+import { amount, MEASURES, roundUp, series } from "../src/features/home/metricsModel";
+import { change, costOf, took } from "../src/features/runs/comparisonModel";
+import { beats, duration, shownBy } from "../src/features/runs/replayModel";
+import { type ChatLog, lines } from "../src/features/chat/chatState";
+import { cost, fromNow } from "../src/lib/format";
 
 const HOUR = 3_600_000;
 const shown = (log: ChatLog) => lines(log.items, log.later, log.thoughts);

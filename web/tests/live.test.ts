@@ -3,7 +3,7 @@ import type { QueryClient } from "@tanstack/react-query";
 import { describe, expect, it, vi } from "vitest";
 
 import { follow, staleKeys } from "../src/api/live";
-import { series } from "../src/features/home/figures";
+import { series } from "../src/features/home/metricsModel";
 
 const change = <Type extends string>(type: Type) => ({ type, id: "id", state: "changed", seq: 1 });
 

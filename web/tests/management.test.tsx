@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 
 import type { Bot, Budget, FormItem, McpServer, Model, Settings, UsageItem } from "../src/api/types";
 import { Problem, readable, withoutInternals } from "../src/api/problem";
-import { ErrorNote } from "../src/components/Notes";
+import { ErrorNote } from "../src/components/Feedback";
 import { Pairs, SEALED } from "../src/components/form/pairs";
 import {
   bodyOf as budgetBody,
@@ -15,7 +15,7 @@ import {
 } from "../src/features/models/budget";
 import { KeyList } from "../src/features/models/KeyList";
 import { pricesOf, textsOf } from "../src/features/models/prices";
-import { lastDays, summed } from "../src/features/models/usage";
+import { lastDays, summed } from "../src/features/models/usageModel";
 import { askedIn, grantsOf } from "../src/features/plugins/grants";
 import { manageable } from "../src/features/settings/roles";
 import { changesOf, valuesOf } from "../src/features/settings/tunable";

@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 
 import type { Runner } from "../src/api/types";
 import { freshRule, patternsFor, policyOf, rulesOf } from "../src/features/agents/approvalRules";
-import { actionsAsked, kindsAsked } from "../src/features/agents/asked";
-import { chosen, senderRulesOf } from "../src/features/agents/senderRules";
+import { actionsAsked, kindsAsked } from "../src/features/agents/permissions";
+import { chosen, senderRulesOf } from "../src/features/agents/senderRulesModel";
 
 const runner = (permissions: Record<string, string[]>, capabilities: Record<string, boolean> = {}) =>
   ({ permissions, capabilities }) as unknown as Runner;

@@ -7,7 +7,7 @@ import { type ReactNode } from "react";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { api } from "../src/api/client";
-import { Missing } from "../src/app/Failures";
+import { Missing } from "../src/app/ErrorPages";
 import { CancelRun } from "../src/features/runs/CancelRun";
 import { RunFilters } from "../src/features/runs/RunFilters";
 import type { RunSearch } from "../src/features/runs/search";

@@ -6,8 +6,8 @@ import { describe, expect, it } from "vitest";
 import type { RunEvent } from "../src/api/types";
 import { me } from "../src/api/queries";
 import { Timeline } from "../src/features/runs/Timeline";
-import { took } from "../src/features/runs/comparing";
-import { type Step, stretch, timeline, zero } from "../src/features/runs/timeline";
+import { took } from "../src/features/runs/comparisonModel";
+import { type Step, stretch, timeline, zero } from "../src/features/runs/timelineModel";
 
 let sequence = 0;
 const event = (type: string, data: RunEvent["data"]): RunEvent => ({

@@ -14,8 +14,8 @@ import * as queries from "../api/queries";
 import { chatSearch } from "../features/chat/search";
 import { runSearch } from "../features/runs/search";
 import { BASE } from "../lib/base";
-import { setCurrency } from "../lib/text";
-import { Failed, Missing } from "./Failures";
+import { setCurrency } from "../lib/format";
+import { Failed, Missing } from "./ErrorPages";
 import { Shell } from "./Shell";
 
 type Context = { client: QueryClient };

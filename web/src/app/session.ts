@@ -5,7 +5,7 @@ import { answer, api, setToken } from "../api/client";
 import type { Me } from "../api/types";
 import * as queries from "../api/queries";
 import { within } from "../lib/base";
-import { setCurrency } from "../lib/text";
+import { setCurrency } from "../lib/format";
 
 export function useMe(): Me | undefined {
   const { data } = useQuery(queries.me);

@@ -1,7 +1,7 @@
 // Light, dark, or as the system has it. Every place that shows it agrees.
 import { useSyncExternalStore } from "react";
 
-import { keep, kept } from "../lib/keeping";
+import { keep, kept } from "../lib/localStorage";
 
 export type Theme = "light" | "dark" | "system";
 

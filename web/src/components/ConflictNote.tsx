@@ -2,9 +2,9 @@
 import { useTranslation } from "react-i18next";
 
 import type { FormItem } from "../api/types";
-import { type Difference, partAt, same } from "../lib/differences";
-import { worded } from "../lib/text";
-import type { Conflict } from "../lib/useGuardedSave";
+import { type Difference, partAt, same } from "../lib/diff";
+import { worded } from "../lib/format";
+import type { Conflict } from "../lib/useSaveWithConflict";
 import { Button } from "./Button";
 
 const LONGEST = 160;

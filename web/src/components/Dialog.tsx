@@ -3,7 +3,7 @@ import { createContext, type ReactNode, type SyntheticEvent, useEffect, useId, u
 import { useTranslation } from "react-i18next";
 
 import { Button } from "./Button";
-import { ErrorNote } from "./Notes";
+import { ErrorNote } from "./Feedback";
 
 /** Set by the `LeaveGuard` of a form in the dialog; null outside any dialog. */
 export const UnsavedInDialog = createContext<{ current: boolean } | null>(null);

@@ -3,7 +3,7 @@ import i18next from "i18next";
 import { initReactI18next } from "react-i18next";
 
 import en from "../locales/en.json";
-import { kept, keep } from "./keeping";
+import { kept, keep } from "./localStorage";
 
 export const LANGUAGES = { en: "English", "zh-Hans": "简体中文" } as const;
 export type Language = keyof typeof LANGUAGES;

@@ -2,7 +2,7 @@
 import { useTranslation } from "react-i18next";
 
 import type { Fields, FormItem } from "../../api/types";
-import { worded } from "../../lib/text";
+import { worded } from "../../lib/format";
 import { Field } from "../Field";
 import { type Choices, CONTROLS } from "./controls";
 import { changed, hasChoices, isShown } from "./values";

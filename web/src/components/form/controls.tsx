@@ -3,7 +3,7 @@ import type { ComponentType } from "react";
 import { useTranslation } from "react-i18next";
 
 import type { FormItem, FormType, Model } from "../../api/types";
-import { worded } from "../../lib/text";
+import { worded } from "../../lib/format";
 import { Button } from "../Button";
 import { type ControlProps, Input, Select, TextArea } from "../Field";
 import { NumberInput } from "../NumberInput";

@@ -5,7 +5,7 @@ import { useTranslation } from "react-i18next";
 
 import { upload } from "../../api/client";
 import { IconButton } from "../Button";
-import { ErrorNote } from "../Notes";
+import { ErrorNote } from "../Feedback";
 import type { ItemProps } from "./controls";
 
 type File_ = { file_key: string; name?: string };

@@ -8,10 +8,10 @@ import * as queries from "../../api/queries";
 import { useRights } from "../../app/session";
 import { buttonClasses } from "../../components/Button";
 import { Row, Rows } from "../../components/List";
-import { Monogram } from "../../components/Monogram";
-import { Empty, ErrorNote, Loading } from "../../components/Notes";
-import { Badge, PageBody } from "../../components/Surfaces";
-import { worded } from "../../lib/text";
+import { Monogram } from "../../components/Avatar";
+import { Empty, ErrorNote, Loading } from "../../components/Feedback";
+import { Badge, PageBody } from "../../components/Layout";
+import { worded } from "../../lib/format";
 
 export default function AgentsPage() {
   const { t, i18n } = useTranslation();

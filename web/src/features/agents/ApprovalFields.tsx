@@ -9,10 +9,10 @@ import { Button, IconButton } from "../../components/Button";
 import { Field, Input, Select } from "../../components/Field";
 import { StringList } from "../../components/form/lists";
 import { NumberInput } from "../../components/NumberInput";
-import { Toggles } from "../../components/Toggles";
+import { Toggles } from "../../components/ToggleGroup";
 import { type ApprovalRule, freshRule, patternsFor, type Place, policyOf, rulesOf } from "./approvalRules";
-import { actionsAsked } from "./asked";
-import type { Part } from "./part";
+import { actionsAsked } from "./permissions";
+import type { Part } from "./fieldProps";
 
 const DECISIONS = ["allow", "ask", "deny"] as const;
 const ROLES = ["owner", "admin", "member"];

@@ -6,9 +6,9 @@ import { Field, Select } from "../../components/Field";
 import { CheckList } from "../../components/form/lists";
 import { NumberInput } from "../../components/NumberInput";
 import { Switch } from "../../components/Switch";
-import { Toggles } from "../../components/Toggles";
-import { useEventWords } from "../../lib/useEventWords";
-import type { Part } from "./part";
+import { Toggles } from "../../components/ToggleGroup";
+import { useEventWords } from "../../lib/useEventLabel";
+import type { Part } from "./fieldProps";
 
 const SCOPES = ["conversation", "actor", "subject", "runner", "binding"];
 const EVENTS = [

@@ -8,9 +8,9 @@ import { Field } from "../../components/Field";
 import type { Choices } from "../../components/form/controls";
 import type { Choice } from "../../components/form/lists";
 import { Switch } from "../../components/Switch";
-import { Toggles } from "../../components/Toggles";
-import { asksHistory, type Kind, kindsAsked, storageAsked } from "./asked";
-import type { Part } from "./part";
+import { Toggles } from "../../components/ToggleGroup";
+import { asksHistory, type Kind, kindsAsked, storageAsked } from "./permissions";
+import type { Part } from "./fieldProps";
 import { SelectionField } from "./SelectionField";
 import { SenderRules } from "./SenderRules";
 

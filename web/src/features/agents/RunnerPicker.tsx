@@ -2,9 +2,9 @@
 import { useTranslation } from "react-i18next";
 
 import type { Runner } from "../../api/types";
-import { State } from "../../components/Surfaces";
+import { State } from "../../components/Layout";
 import { classes } from "../../lib/classes";
-import { worded } from "../../lib/text";
+import { worded } from "../../lib/format";
 
 export function RunnerPicker({
   runners,

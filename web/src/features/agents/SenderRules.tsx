@@ -4,14 +4,14 @@ import { useTranslation } from "react-i18next";
 
 import { Button, IconButton } from "../../components/Button";
 import { Field, Select } from "../../components/Field";
-import { Fold } from "../../components/Fold";
+import { Fold } from "../../components/Collapsible";
 import { StringList } from "../../components/form/lists";
-import { Toggles } from "../../components/Toggles";
-import type { Kind } from "./asked";
-import type { Part } from "./part";
+import { Toggles } from "../../components/ToggleGroup";
+import type { Kind } from "./permissions";
+import type { Part } from "./fieldProps";
 import type { Offered } from "./ResourceFields";
 import { SelectionField } from "./SelectionField";
-import { chosen, freshSenderRule, type Sender, type SenderRule, senderRulesOf } from "./senderRules";
+import { chosen, freshSenderRule, type Sender, type SenderRule, senderRulesOf } from "./senderRulesModel";
 
 const ROLES = ["owner", "admin", "member"];
 

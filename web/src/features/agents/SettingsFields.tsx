@@ -4,14 +4,14 @@ import { useTranslation } from "react-i18next";
 import type { Runner } from "../../api/types";
 import { fieldMessage } from "../../api/problem";
 import { Field, Input } from "../../components/Field";
-import { Fold } from "../../components/Fold";
+import { Fold } from "../../components/Collapsible";
 import type { Choices } from "../../components/form/controls";
 import { SchemaForm } from "../../components/form/SchemaForm";
 import { newForm } from "../../components/form/values";
-import { ErrorNote } from "../../components/Notes";
+import { ErrorNote } from "../../components/Feedback";
 import { Switch } from "../../components/Switch";
-import { worded } from "../../lib/text";
-import type { Part } from "./part";
+import { worded } from "../../lib/format";
+import type { Part } from "./fieldProps";
 import { RunnerPicker } from "./RunnerPicker";
 
 export function SettingsFields({

@@ -2,7 +2,7 @@
 import { useTranslation } from "react-i18next";
 
 import { Button } from "../../components/Button";
-import { Talk } from "../chat/Talk";
+import { Talk } from "../chat/Conversation";
 import { useChat } from "../chat/useChat";
 
 const SESSION = "test";

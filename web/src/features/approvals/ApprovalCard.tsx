@@ -10,11 +10,11 @@ import * as queries from "../../api/queries";
 import { useRights } from "../../app/session";
 import { Button } from "../../components/Button";
 import { Input } from "../../components/Field";
-import { ErrorNote } from "../../components/Notes";
-import { State } from "../../components/Surfaces";
-import { fromNow, moment } from "../../lib/text";
+import { ErrorNote } from "../../components/Feedback";
+import { State } from "../../components/Layout";
+import { fromNow, moment } from "../../lib/format";
 import { useSave } from "../../lib/useSave";
-import { actionKey, isPending } from "./asked";
+import { actionKey, isPending } from "./approvalDetails";
 import { Details } from "./Details";
 import { useParty } from "./useParty";
 

@@ -7,10 +7,10 @@ import { useTranslation } from "react-i18next";
 import type { Approval } from "../../api/types";
 import * as queries from "../../api/queries";
 import { Button } from "../../components/Button";
-import { Empty, ErrorNote, Loading } from "../../components/Notes";
-import { PageBody } from "../../components/Surfaces";
+import { Empty, ErrorNote, Loading } from "../../components/Feedback";
+import { PageBody } from "../../components/Layout";
 import { ApprovalCard } from "./ApprovalCard";
-import { isPending } from "./asked";
+import { isPending } from "./approvalDetails";
 
 export default function ApprovalsPage() {
   const { t } = useTranslation();

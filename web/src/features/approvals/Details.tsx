@@ -3,7 +3,7 @@ import { TriangleAlert } from "lucide-react";
 import { useTranslation } from "react-i18next";
 
 import type { Approval } from "../../api/types";
-import { details } from "./asked";
+import { details } from "./approvalDetails";
 
 export function Details({ approval }: { approval: Pick<Approval, "call"> }) {
   const { t, i18n } = useTranslation();

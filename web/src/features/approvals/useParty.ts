@@ -2,7 +2,7 @@
 import { useTranslation } from "react-i18next";
 
 import { useMe } from "../../app/session";
-import { party } from "./asked";
+import { party } from "./approvalDetails";
 
 /** `name` is the one that the platform gave, where it is known; the id stays beside it, since names are chosen freely. */
 export function useParty(identity: string, name = ""): string {

@@ -4,11 +4,11 @@ import { useTranslation } from "react-i18next";
 
 import type { EventRecord } from "../../api/types";
 import * as queries from "../../api/queries";
-import { Fold } from "../../components/Fold";
-import { Empty, ErrorNote, Loading } from "../../components/Notes";
-import { Badge } from "../../components/Surfaces";
-import { moment } from "../../lib/text";
-import { useEventWords } from "../../lib/useEventWords";
+import { Fold } from "../../components/Collapsible";
+import { Empty, ErrorNote, Loading } from "../../components/Feedback";
+import { Badge } from "../../components/Layout";
+import { moment } from "../../lib/format";
+import { useEventWords } from "../../lib/useEventLabel";
 import { Why } from "../runs/RunPage";
 import { AgentHere } from "./DefaultAgents";
 

@@ -16,9 +16,9 @@ import { NO_CHOICES } from "../../components/form/controls";
 import { SchemaForm } from "../../components/form/SchemaForm";
 import { ofForm } from "../../components/form/values";
 import { LeaveGuard } from "../../components/LeaveGuard";
-import { ErrorNote } from "../../components/Notes";
-import { Card } from "../../components/Surfaces";
-import { useBasis, useGuardedSave } from "../../lib/useGuardedSave";
+import { ErrorNote } from "../../components/Feedback";
+import { Card } from "../../components/Layout";
+import { useBasis, useGuardedSave } from "../../lib/useSaveWithConflict";
 
 type Draft = Pick<Bot, "name" | "adapter_config">;
 

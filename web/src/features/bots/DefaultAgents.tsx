@@ -13,10 +13,10 @@ import { DeleteButton } from "../../components/DeleteButton";
 import { type ControlProps, Field, Input, Select } from "../../components/Field";
 import { LeaveGuard } from "../../components/LeaveGuard";
 import { Row, Rows } from "../../components/List";
-import { Empty, ErrorNote, Loading } from "../../components/Notes";
-import { Badge, Card } from "../../components/Surfaces";
+import { Empty, ErrorNote, Loading } from "../../components/Feedback";
+import { Badge, Card } from "../../components/Layout";
 import { useSave } from "../../lib/useSave";
-import { asked, at, bodyOf, concerning, nameOf, type Place, placeOf, type Scope, SCOPES } from "./places";
+import { asked, at, bodyOf, concerning, nameOf, type Place, placeOf, type Scope, SCOPES } from "./defaultScopes";
 
 const STALE = ["defaultAgents"];
 const removal = (default_id: string) =>

@@ -1,6 +1,6 @@
 // Kinds of events, in words where the page has some.
 import { type ControlProps, Select } from "../../components/Field";
-import { useEventWords } from "../../lib/useEventWords";
+import { useEventWords } from "../../lib/useEventLabel";
 
 const PATTERNS = ["message.*", "group.*", "friend.*", "bot.*", "*"];
 

@@ -6,7 +6,7 @@ import { useTranslation } from "react-i18next";
 import * as queries from "../../api/queries";
 import { Field, Select } from "../../components/Field";
 import { CheckList } from "../../components/form/lists";
-import { worded } from "../../lib/text";
+import { worded } from "../../lib/format";
 import { type HandlerProps, problemOf, type RouteDraft } from "./route";
 import { WebhookFields } from "./WebhookFields";
 

@@ -13,11 +13,11 @@ import { Field, Input } from "../../components/Field";
 import { NO_CHOICES } from "../../components/form/controls";
 import { SchemaForm } from "../../components/form/SchemaForm";
 import { prefilled } from "../../components/form/values";
-import { Monogram } from "../../components/Monogram";
+import { Monogram } from "../../components/Avatar";
 import { LeaveGuard } from "../../components/LeaveGuard";
-import { ErrorNote, Loading } from "../../components/Notes";
-import { Card, PageBody } from "../../components/Surfaces";
-import { worded } from "../../lib/text";
+import { ErrorNote, Loading } from "../../components/Feedback";
+import { Card, PageBody } from "../../components/Layout";
+import { worded } from "../../lib/format";
 import { useSave } from "../../lib/useSave";
 
 export default function NewBotPage() {

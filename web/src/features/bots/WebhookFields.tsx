@@ -2,7 +2,7 @@
 import { useTranslation } from "react-i18next";
 
 import { Field, Input, Select } from "../../components/Field";
-import { Fold } from "../../components/Fold";
+import { Fold } from "../../components/Collapsible";
 import { CheckList } from "../../components/form/lists";
 import { Pairs } from "../../components/form/pairs";
 import { NumberInput, type Range } from "../../components/NumberInput";

@@ -8,7 +8,7 @@ import { Button, IconButton } from "../../components/Button";
 import { type ControlProps, Input, Select } from "../../components/Field";
 import { StringList } from "../../components/form/lists";
 import { NumberInput } from "../../components/NumberInput";
-import { Toggles } from "../../components/Toggles";
+import { Toggles } from "../../components/ToggleGroup";
 import { type Condition, listed, textOf, type TimeWindow, valueOf } from "./conditions";
 
 export type ConditionProps = {

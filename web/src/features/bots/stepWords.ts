@@ -2,7 +2,7 @@
 import type { i18n as Words } from "i18next";
 
 import type { DryRunStep } from "../../api/types";
-import { eventWords } from "../../lib/useEventWords";
+import { eventWords } from "../../lib/useEventLabel";
 
 export function stepWords(
   { kind, name, code, values, text }: DryRunStep,

@@ -9,13 +9,13 @@ import type { Agent } from "../../api/types";
 import * as queries from "../../api/queries";
 import { Button, buttonClasses, IconButton } from "../../components/Button";
 import { Select } from "../../components/Field";
-import { Empty, ErrorNote, Loading } from "../../components/Notes";
+import { Empty, ErrorNote, Loading } from "../../components/Feedback";
 import { useRights } from "../../app/session";
 import { classes } from "../../lib/classes";
 import { usePageTitle } from "../../lib/usePageTitle";
 import { newSession } from "./search";
 import { Sessions } from "./Sessions";
-import { Talk } from "./Talk";
+import { Talk } from "./Conversation";
 import { SESSION, useChat } from "./useChat";
 
 export default function ChatPage() {

@@ -3,10 +3,10 @@ import { FileText, LoaderCircle, RotateCw, X } from "lucide-react";
 import { useTranslation } from "react-i18next";
 
 import { IconButton } from "../../components/Button";
-import { useSentence } from "../../components/Notes";
+import { useSentence } from "../../components/Feedback";
 import { within } from "../../lib/base";
 import { classes } from "../../lib/classes";
-import type { FileRef } from "./log";
+import type { FileRef } from "./chatState";
 import type { Upload, useUploads } from "./useUploads";
 
 const SHOWN = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);

@@ -11,7 +11,7 @@ import * as queries from "../../api/queries";
 import { buttonClasses, IconButton } from "../../components/Button";
 import { Confirm } from "../../components/Dialog";
 import { classes } from "../../lib/classes";
-import { moment } from "../../lib/text";
+import { moment } from "../../lib/format";
 import { useSave } from "../../lib/useSave";
 import { newSession } from "./search";
 

@@ -4,8 +4,8 @@ import { useCallback, useEffect, useReducer, useRef, useState } from "react";
 import { answer, api } from "../../api/client";
 import type { ChatFrame } from "../../api/frames";
 import type { ContentElement } from "../../api/types";
-import { markSessionOver, useSessionOver } from "../../app/sessionOver";
-import { type ChatLog, EMPTY, type FileRef, withFrame, withHistory, withOwn } from "./log";
+import { markSessionOver, useSessionOver } from "../../app/sessionExpired";
+import { type ChatLog, EMPTY, type FileRef, withFrame, withHistory, withOwn } from "./chatState";
 import { history } from "./history";
 import { ChatSocket } from "./socket";
 

@@ -3,7 +3,7 @@ import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 
 import { upload } from "../../api/client";
-import type { FileRef } from "./log";
+import type { FileRef } from "./chatState";
 
 export type Upload = { id: string; file: File; preview: string | null; sent: FileRef | null; error: unknown };
 

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { classes } from "../../lib/classes";
-import { type Point, roundUp } from "./figures";
+import { type Point, roundUp } from "./metricsModel";
 
 const LINES = [1, 0.5, 0];
 

@@ -4,8 +4,8 @@ import { Link } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 
 import * as queries from "../../api/queries";
-import { Card, State } from "../../components/Surfaces";
-import { worded } from "../../lib/text";
+import { Card, State } from "../../components/Layout";
+import { worded } from "../../lib/format";
 
 type Thing = { key: string; name: string; state: string; to: string; params?: Record<string, string> };
 

@@ -7,12 +7,12 @@ import { useTranslation } from "react-i18next";
 import * as queries from "../../api/queries";
 import { buttonClasses } from "../../components/Button";
 import { Select } from "../../components/Field";
-import { ErrorNote, Loading } from "../../components/Notes";
-import { PageBody } from "../../components/Surfaces";
-import { Attention } from "./Attention";
+import { ErrorNote, Loading } from "../../components/Feedback";
+import { PageBody } from "../../components/Layout";
+import { Attention } from "./Alerts";
 import { Health } from "./Health";
 import { LatestRuns } from "./LatestRuns";
-import { Measures } from "./Measures";
+import { Measures } from "./Metrics";
 
 const SPANS = [24, 24 * 7, 24 * 31];
 

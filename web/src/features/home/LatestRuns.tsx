@@ -4,8 +4,8 @@ import { Link } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 
 import * as queries from "../../api/queries";
-import { Card, State } from "../../components/Surfaces";
-import { moment } from "../../lib/text";
+import { Card, State } from "../../components/Layout";
+import { moment } from "../../lib/format";
 
 const SHOWN = 6;
 

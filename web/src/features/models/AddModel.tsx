@@ -8,7 +8,7 @@ import { fieldMessage } from "../../api/problem";
 import { Button } from "../../components/Button";
 import { Field, Input, Select } from "../../components/Field";
 import { LeaveGuard } from "../../components/LeaveGuard";
-import { ErrorNote } from "../../components/Notes";
+import { ErrorNote } from "../../components/Feedback";
 import { useSave } from "../../lib/useSave";
 
 const TYPES = ["llm", "embedding", "rerank"] as const;

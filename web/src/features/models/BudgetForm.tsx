@@ -11,11 +11,11 @@ import { Button } from "../../components/Button";
 import { ConflictNote } from "../../components/ConflictNote";
 import { Field, Input, Select } from "../../components/Field";
 import { LeaveGuard } from "../../components/LeaveGuard";
-import { ErrorNote } from "../../components/Notes";
+import { ErrorNote } from "../../components/Feedback";
 import { NumberInput } from "../../components/NumberInput";
-import { Opened } from "../../components/Opened";
+import { Opened } from "../../components/FormSnapshot";
 import { Switch } from "../../components/Switch";
-import { useGuardedSave } from "../../lib/useGuardedSave";
+import { useGuardedSave } from "../../lib/useSaveWithConflict";
 import { bodyOf, type BudgetDraft, draftOf, FRESH } from "./budget";
 
 const SCOPES = ["sender", "conversation", "agent", "workspace"];

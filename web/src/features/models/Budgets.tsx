@@ -10,10 +10,10 @@ import * as queries from "../../api/queries";
 import { useRights } from "../../app/session";
 import { Button, IconButton } from "../../components/Button";
 import { DeleteButton } from "../../components/DeleteButton";
-import { Empty, ErrorNote, Loading } from "../../components/Notes";
-import { Badge, Card } from "../../components/Surfaces";
+import { Empty, ErrorNote, Loading } from "../../components/Feedback";
+import { Badge, Card } from "../../components/Layout";
 import { classes } from "../../lib/classes";
-import { cost, figure } from "../../lib/text";
+import { cost, figure } from "../../lib/format";
 import { share, subjectName } from "./budget";
 import { BudgetForm } from "./BudgetForm";
 

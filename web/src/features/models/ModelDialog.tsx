@@ -13,11 +13,11 @@ import { Field, Input } from "../../components/Field";
 import { NO_CHOICES } from "../../components/form/controls";
 import { JsonControl } from "../../components/form/json";
 import { LeaveGuard } from "../../components/LeaveGuard";
-import { ErrorNote } from "../../components/Notes";
+import { ErrorNote } from "../../components/Feedback";
 import { NumberInput } from "../../components/NumberInput";
-import { Opened } from "../../components/Opened";
-import { Toggles } from "../../components/Toggles";
-import { useGuardedSave } from "../../lib/useGuardedSave";
+import { Opened } from "../../components/FormSnapshot";
+import { Toggles } from "../../components/ToggleGroup";
+import { useGuardedSave } from "../../lib/useSaveWithConflict";
 import { PRICES, pricesOf, type PriceTexts, textsOf } from "./prices";
 
 const ABILITIES = ["vision", "audio", "tools", "reasoning", "json"];

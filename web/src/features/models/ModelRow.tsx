@@ -9,9 +9,9 @@ import type { Model } from "../../api/types";
 import { useRights } from "../../app/session";
 import { Button, IconButton } from "../../components/Button";
 import { DeleteButton } from "../../components/DeleteButton";
-import { ErrorNote } from "../../components/Notes";
-import { Badge } from "../../components/Surfaces";
-import { figure, price, span } from "../../lib/text";
+import { ErrorNote } from "../../components/Feedback";
+import { Badge } from "../../components/Layout";
+import { figure, price, span } from "../../lib/format";
 import { ModelDialog } from "./ModelDialog";
 
 export function ModelRow({ model, fixed, currency }: { model: Model; fixed: boolean; currency: string }) {

@@ -9,7 +9,7 @@ import type { Provider } from "../../api/types";
 import * as queries from "../../api/queries";
 import { IconButton } from "../../components/Button";
 import { DeleteButton } from "../../components/DeleteButton";
-import { Badge, Card } from "../../components/Surfaces";
+import { Badge, Card } from "../../components/Layout";
 import { AddModel } from "./AddModel";
 import { ModelRow } from "./ModelRow";
 import { ProviderForm } from "./ProviderForm";

@@ -11,9 +11,9 @@ import { Button } from "../../components/Button";
 import { ConflictNote } from "../../components/ConflictNote";
 import { Field, Input, Select } from "../../components/Field";
 import { LeaveGuard } from "../../components/LeaveGuard";
-import { ErrorNote } from "../../components/Notes";
-import { Opened } from "../../components/Opened";
-import { useGuardedSave } from "../../lib/useGuardedSave";
+import { ErrorNote } from "../../components/Feedback";
+import { Opened } from "../../components/FormSnapshot";
+import { useGuardedSave } from "../../lib/useSaveWithConflict";
 import { KeyList } from "./KeyList";
 
 type Draft = { name: string; base_url: string; api_keys: string[]; model: string | null };

@@ -5,9 +5,9 @@ import { useTranslation } from "react-i18next";
 
 import * as queries from "../../api/queries";
 import { Select } from "../../components/Field";
-import { Empty, ErrorNote, Loading } from "../../components/Notes";
-import { cost, figure } from "../../lib/text";
-import { type By, lastDays, summed, type UsageRow } from "./usage";
+import { Empty, ErrorNote, Loading } from "../../components/Feedback";
+import { cost, figure } from "../../lib/format";
+import { type By, lastDays, summed, type UsageRow } from "./usageModel";
 
 const DAYS = 31;
 

@@ -10,10 +10,10 @@ import { Dialog } from "../../components/Dialog";
 import { Field, Input } from "../../components/Field";
 import { CheckList } from "../../components/form/lists";
 import { LeaveGuard } from "../../components/LeaveGuard";
-import { ErrorNote } from "../../components/Notes";
+import { ErrorNote } from "../../components/Feedback";
 import { useSave } from "../../lib/useSave";
 import { askedIn, choicesOf, namesOf } from "./grants";
-import { STALE } from "./stale";
+import { STALE } from "./queryKeys";
 import { useGrantWords } from "./useGrantWords";
 
 type Given = { source: string; file: File | null; granted: string[] | null };

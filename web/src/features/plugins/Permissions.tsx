@@ -8,10 +8,10 @@ import type { PermissionWords, Plugin } from "../../api/types";
 import { useRights } from "../../app/session";
 import { Button } from "../../components/Button";
 import { CheckList } from "../../components/form/lists";
-import { ErrorNote } from "../../components/Notes";
+import { ErrorNote } from "../../components/Feedback";
 import { useSave } from "../../lib/useSave";
 import { choicesOf, namesOf } from "./grants";
-import { STALE } from "./stale";
+import { STALE } from "./queryKeys";
 import { useGrantWords } from "./useGrantWords";
 
 export function Permissions({ plugin }: { plugin: Plugin }) {

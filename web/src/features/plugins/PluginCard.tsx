@@ -8,16 +8,16 @@ import type { Plugin } from "../../api/types";
 import * as queries from "../../api/queries";
 import { useRights } from "../../app/session";
 import { Button } from "../../components/Button";
-import { Fold } from "../../components/Fold";
-import { ErrorNote, Loading } from "../../components/Notes";
-import { Badge, Card, Code, State } from "../../components/Surfaces";
+import { Fold } from "../../components/Collapsible";
+import { ErrorNote, Loading } from "../../components/Feedback";
+import { Badge, Card, Code, State } from "../../components/Layout";
 import { Switch } from "../../components/Switch";
-import { worded } from "../../lib/text";
+import { worded } from "../../lib/format";
 import { useSave } from "../../lib/useSave";
 import { InstallDialog } from "./InstallDialog";
 import { Permissions } from "./Permissions";
 import { RemovePlugin } from "./RemovePlugin";
-import { STALE } from "./stale";
+import { STALE } from "./queryKeys";
 
 export function PluginCard({ plugin }: { plugin: Plugin }) {
   const { t, i18n } = useTranslation();

@@ -6,9 +6,9 @@ import { answer, api } from "../../api/client";
 import type { Plugin } from "../../api/types";
 import { Button } from "../../components/Button";
 import { Dialog } from "../../components/Dialog";
-import { ErrorNote } from "../../components/Notes";
+import { ErrorNote } from "../../components/Feedback";
 import { useSave } from "../../lib/useSave";
-import { STALE } from "./stale";
+import { STALE } from "./queryKeys";
 
 export function RemovePlugin({ plugin }: { plugin: Plugin }) {
   const { t } = useTranslation();

@@ -4,7 +4,7 @@ import { TriangleAlert } from "lucide-react";
 import { useTranslation } from "react-i18next";
 
 import * as queries from "../../api/queries";
-import { Code } from "../../components/Surfaces";
+import { Code } from "../../components/Layout";
 
 export function SandboxMissing() {
   const { t } = useTranslation();

@@ -6,11 +6,11 @@ import { useTranslation } from "react-i18next";
 import type { RunSide } from "../../api/types";
 import * as queries from "../../api/queries";
 import { Markdown } from "../../components/Markdown";
-import { ErrorNote } from "../../components/Notes";
-import { State } from "../../components/Surfaces";
+import { ErrorNote } from "../../components/Feedback";
+import { State } from "../../components/Layout";
 import { classes } from "../../lib/classes";
-import { figure, span } from "../../lib/text";
-import { change, costOf, took, tokens } from "./comparing";
+import { figure, span } from "../../lib/format";
+import { change, costOf, took, tokens } from "./comparisonModel";
 
 export function Comparison({ original, rerun }: { original: RunSide; rerun: RunSide }) {
   const { t } = useTranslation();

@@ -2,8 +2,8 @@
 import { useTranslation } from "react-i18next";
 
 import type { Grants } from "../../api/types";
-import { Fold } from "../../components/Fold";
-import { Card, Code } from "../../components/Surfaces";
+import { Fold } from "../../components/Collapsible";
+import { Card, Code } from "../../components/Layout";
 import { useGrantWords } from "../plugins/useGrantWords";
 
 export function Granted({ grants, names }: { grants: Grants; names: Map<string, string> }) {

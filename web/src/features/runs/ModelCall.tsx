@@ -5,9 +5,9 @@ import { useTranslation } from "react-i18next";
 
 import type { Fields, PromptMessage } from "../../api/types";
 import * as queries from "../../api/queries";
-import { Fold } from "../../components/Fold";
-import { ErrorNote, Loading } from "../../components/Notes";
-import { Badge, Code } from "../../components/Surfaces";
+import { Fold } from "../../components/Collapsible";
+import { ErrorNote, Loading } from "../../components/Feedback";
+import { Badge, Code } from "../../components/Layout";
 
 export function ModelCall({ runId, callId }: { runId: string; callId: string }) {
   const { t } = useTranslation();

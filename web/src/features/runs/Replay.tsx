@@ -9,12 +9,12 @@ import * as queries from "../../api/queries";
 import { Button, IconButton } from "../../components/Button";
 import { Select } from "../../components/Field";
 import { Markdown } from "../../components/Markdown";
-import { ErrorNote, Loading } from "../../components/Notes";
-import { span } from "../../lib/text";
-import { Notice, Tools } from "../chat/Asides";
-import { Lines, Said } from "../chat/Lines";
-import { type ChatLog, lines } from "../chat/log";
-import { type Beat, beats, duration, shownBy } from "./replaying";
+import { ErrorNote, Loading } from "../../components/Feedback";
+import { span } from "../../lib/format";
+import { Notice, Tools } from "../chat/ToolCalls";
+import { Lines, Said } from "../chat/MessageList";
+import { type ChatLog, lines } from "../chat/chatState";
+import { type Beat, beats, duration, shownBy } from "./replayModel";
 
 const SPEEDS = [0.5, 1, 2, 4];
 const NO_RUNS = new Map<string, Run>();

@@ -10,7 +10,7 @@ import * as queries from "../../api/queries";
 import { Button } from "../../components/Button";
 import { Dialog } from "../../components/Dialog";
 import { Field, Select } from "../../components/Field";
-import { ErrorNote } from "../../components/Notes";
+import { ErrorNote } from "../../components/Feedback";
 import { Switch } from "../../components/Switch";
 import { useSave } from "../../lib/useSave";
 

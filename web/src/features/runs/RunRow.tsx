@@ -4,10 +4,10 @@ import type { TFunction } from "i18next";
 import { memo } from "react";
 
 import type { Run } from "../../api/types";
-import { State } from "../../components/Surfaces";
+import { State } from "../../components/Layout";
 import { within } from "../../lib/base";
 import { classes } from "../../lib/classes";
-import { cost, figure, moment, span } from "../../lib/text";
+import { cost, figure, moment, span } from "../../lib/format";
 
 export const ROW = 60;
 export const COLUMNS =

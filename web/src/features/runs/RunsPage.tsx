@@ -7,8 +7,8 @@ import { useTranslation } from "react-i18next";
 
 import * as queries from "../../api/queries";
 import { Button, buttonClasses } from "../../components/Button";
-import { Empty, ErrorNote, Loading } from "../../components/Notes";
-import { figure } from "../../lib/text";
+import { Empty, ErrorNote, Loading } from "../../components/Feedback";
+import { figure } from "../../lib/format";
 import { usePageTitle } from "../../lib/usePageTitle";
 import { RunFilters } from "./RunFilters";
 import { RunList } from "./RunList";

@@ -19,15 +19,15 @@ import {
 import { useTranslation } from "react-i18next";
 
 import type { Run } from "../../api/types";
-import { Fold } from "../../components/Fold";
+import { Fold } from "../../components/Collapsible";
 import { Markdown } from "../../components/Markdown";
-import { Code, State } from "../../components/Surfaces";
+import { Code, State } from "../../components/Layout";
 import { within } from "../../lib/base";
 import { classes } from "../../lib/classes";
-import { cost, figure, moment, span } from "../../lib/text";
+import { cost, figure, moment, span } from "../../lib/format";
 import { useParty } from "../approvals/useParty";
 import { ModelCall } from "./ModelCall";
-import { type Step, type StepKind, stretch, zero } from "./timeline";
+import { type Step, type StepKind, stretch, zero } from "./timelineModel";
 
 const ICONS: Record<StepKind, LucideIcon> = {
   event: Inbox,

@@ -3,8 +3,8 @@ import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 
 import * as queries from "../../api/queries";
-import { ErrorNote, Loading } from "../../components/Notes";
-import { moment, worded } from "../../lib/text";
+import { ErrorNote, Loading } from "../../components/Feedback";
+import { moment, worded } from "../../lib/format";
 import { type Names, whyWords } from "./whyWords";
 
 /** `name` is an event, a run, or a message on its platform. */

@@ -1,8 +1,8 @@
 // The names of steps on a timeline in the language of the page, in place of the Host's own.
 import type { i18n as Words } from "i18next";
 
-import { eventWords } from "../../lib/useEventWords";
-import type { Step } from "./timeline";
+import { eventWords } from "../../lib/useEventLabel";
+import type { Step } from "./timelineModel";
 
 /** How a run ends when nothing is special about it. */
 const ORDINARY_ENDS = ["stop", "completed"];

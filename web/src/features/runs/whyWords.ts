@@ -2,7 +2,7 @@
 import type { i18n as Words } from "i18next";
 
 import type { Fields, WhyStep } from "../../api/types";
-import { eventWords } from "../../lib/useEventWords";
+import { eventWords } from "../../lib/useEventLabel";
 
 type Said = Pick<Words, "t" | "exists">;
 /** Names of runners and platforms, by their ids. */

@@ -7,8 +7,8 @@ import { useMe } from "../../app/session";
 import { Button } from "../../components/Button";
 import { Field, Input } from "../../components/Field";
 import { LeaveGuard } from "../../components/LeaveGuard";
-import { ErrorNote } from "../../components/Notes";
-import { Card } from "../../components/Surfaces";
+import { ErrorNote } from "../../components/Feedback";
+import { Card } from "../../components/Layout";
 import { useSave } from "../../lib/useSave";
 
 export function Account() {

@@ -9,8 +9,8 @@ import { useMe } from "../../app/session";
 import { Button } from "../../components/Button";
 import { Field, Input, Select } from "../../components/Field";
 import { LeaveGuard } from "../../components/LeaveGuard";
-import { ErrorNote } from "../../components/Notes";
-import { Card } from "../../components/Surfaces";
+import { ErrorNote } from "../../components/Feedback";
+import { Card } from "../../components/Layout";
 import { useSave } from "../../lib/useSave";
 import { manageable } from "./roles";
 

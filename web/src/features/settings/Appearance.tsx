@@ -6,7 +6,7 @@ import { useTranslation } from "react-i18next";
 import * as queries from "../../api/queries";
 import { type Theme, useTheme } from "../../app/theme";
 import { Field, Select } from "../../components/Field";
-import { Card } from "../../components/Surfaces";
+import { Card } from "../../components/Layout";
 import { classes } from "../../lib/classes";
 import { changeLanguage, type Language, LANGUAGES } from "../../lib/language";
 

@@ -7,9 +7,9 @@ import type { ApiKey } from "../../api/types";
 import * as queries from "../../api/queries";
 import { DeleteButton } from "../../components/DeleteButton";
 import { Row, Rows } from "../../components/List";
-import { Empty, ErrorNote, Loading } from "../../components/Notes";
-import { Badge } from "../../components/Surfaces";
-import { moment } from "../../lib/text";
+import { Empty, ErrorNote, Loading } from "../../components/Feedback";
+import { Badge } from "../../components/Layout";
+import { moment } from "../../lib/format";
 import { MakeKey } from "./MakeKey";
 
 export function Keys() {

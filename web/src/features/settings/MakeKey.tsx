@@ -8,8 +8,8 @@ import { fieldMessage } from "../../api/problem";
 import { Button } from "../../components/Button";
 import { Field, Input, Select } from "../../components/Field";
 import { LeaveGuard } from "../../components/LeaveGuard";
-import { ErrorNote } from "../../components/Notes";
-import { Card, Code } from "../../components/Surfaces";
+import { ErrorNote } from "../../components/Feedback";
+import { Card, Code } from "../../components/Layout";
 import { useSave } from "../../lib/useSave";
 
 const SCOPES = ["chat", "viewer", "operator", "admin", "platform"] as const;

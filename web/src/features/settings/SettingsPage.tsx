@@ -2,7 +2,7 @@
 import { useTranslation } from "react-i18next";
 
 import { useRights } from "../../app/session";
-import { PageBody } from "../../components/Surfaces";
+import { PageBody } from "../../components/Layout";
 import { Tabs } from "../../components/Tabs";
 import { Account } from "./Account";
 import { Appearance } from "./Appearance";

@@ -12,12 +12,12 @@ import { ConflictNote } from "../../components/ConflictNote";
 import { type ControlProps, Field, Input, Select } from "../../components/Field";
 import { StringList } from "../../components/form/lists";
 import { LeaveGuard } from "../../components/LeaveGuard";
-import { ErrorNote, Loading } from "../../components/Notes";
+import { ErrorNote, Loading } from "../../components/Feedback";
 import { NumberInput } from "../../components/NumberInput";
-import { Card } from "../../components/Surfaces";
+import { Card } from "../../components/Layout";
 import { LANGUAGES } from "../../lib/language";
-import { useBasis, useGuardedSave } from "../../lib/useGuardedSave";
-import { useOnePart } from "../../lib/useOnePart";
+import { useBasis, useGuardedSave } from "../../lib/useSaveWithConflict";
+import { useOnePart } from "../../lib/usePatchField";
 import { changesOf, nameOf, type Section, type Tunable, TUNABLES, type Values, valuesOf } from "./tunable";
 
 const SECTIONS: Section[] = ["retention", "runs", "workspace", "logs"];

@@ -7,7 +7,7 @@ import { answer, api, setToken } from "../../api/client";
 import * as queries from "../../api/queries";
 import { Button } from "../../components/Button";
 import { Field, Input } from "../../components/Field";
-import { ErrorNote } from "../../components/Notes";
+import { ErrorNote } from "../../components/Feedback";
 
 export function LoginForm({ onEntered }: { onEntered: () => void }) {
   const { t } = useTranslation();

@@ -3,7 +3,7 @@ import { getRouteApi, useRouter } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 
 import { within } from "../../lib/base";
-import { Door } from "./Door";
+import { Door } from "./AuthLayout";
 import { LoginForm } from "./LoginForm";
 
 const route = getRouteApi("/login");

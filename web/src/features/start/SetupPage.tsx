@@ -9,8 +9,8 @@ import { fieldMessage } from "../../api/problem";
 import * as queries from "../../api/queries";
 import { Button } from "../../components/Button";
 import { Field, Input } from "../../components/Field";
-import { ErrorNote } from "../../components/Notes";
-import { Door } from "./Door";
+import { ErrorNote } from "../../components/Feedback";
+import { Door } from "./AuthLayout";
 
 export default function SetupPage() {
   const { t } = useTranslation();

@@ -8,8 +8,8 @@ import { answer, api } from "../../api/client";
 import type { McpServer } from "../../api/types";
 import { Button, IconButton } from "../../components/Button";
 import { DeleteButton } from "../../components/DeleteButton";
-import { ErrorNote } from "../../components/Notes";
-import { Badge, State } from "../../components/Surfaces";
+import { ErrorNote } from "../../components/Feedback";
+import { Badge, State } from "../../components/Layout";
 import { ServerForm } from "./ServerForm";
 import { TestResult } from "./TestResult";
 

@@ -2,7 +2,7 @@
 import { useTranslation } from "react-i18next";
 
 import type { McpStatus } from "../../api/types";
-import { ErrorNote } from "../../components/Notes";
+import { ErrorNote } from "../../components/Feedback";
 import { works } from "./server";
 
 export function TestResult({ status }: { status: McpStatus }) {

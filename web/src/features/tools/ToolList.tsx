@@ -2,8 +2,8 @@
 import { useTranslation } from "react-i18next";
 
 import type { Tool } from "../../api/types";
-import { Fold } from "../../components/Fold";
-import { Badge, Code } from "../../components/Surfaces";
+import { Fold } from "../../components/Collapsible";
+import { Badge, Code } from "../../components/Layout";
 
 const SOURCES = ["native", "plugin", "mcp"];
 

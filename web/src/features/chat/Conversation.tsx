@@ -9,11 +9,11 @@ import * as queries from "../../api/queries";
 import { Button } from "../../components/Button";
 import { Markdown } from "../../components/Markdown";
 import { classes } from "../../lib/classes";
-import { Asked, Notice, Tools } from "./Asides";
+import { Asked, Notice, Tools } from "./ToolCalls";
 import { Composer } from "./Composer";
-import { Lines, Thoughts } from "./Lines";
-import { type Ask, type ChatLog, lines } from "./log";
-import { useEndInView } from "./useEndInView";
+import { Lines, Thoughts } from "./MessageList";
+import { type Ask, type ChatLog, lines } from "./chatState";
+import { useEndInView } from "./useStickToBottom";
 import type { Chat } from "./useChat";
 import { useUploads } from "./useUploads";
 

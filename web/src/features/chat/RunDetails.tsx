@@ -5,12 +5,12 @@ import { useTranslation } from "react-i18next";
 
 import type { Run } from "../../api/types";
 import * as queries from "../../api/queries";
-import { Fold } from "../../components/Fold";
-import { ErrorNote, Loading } from "../../components/Notes";
-import { figure, span } from "../../lib/text";
-import { timeline } from "../runs/timeline";
-import { Tools } from "./Asides";
-import { Thoughts } from "./Lines";
+import { Fold } from "../../components/Collapsible";
+import { ErrorNote, Loading } from "../../components/Feedback";
+import { figure, span } from "../../lib/format";
+import { timeline } from "../runs/timelineModel";
+import { Tools } from "./ToolCalls";
+import { Thoughts } from "./MessageList";
 
 export function Behind({ run }: { run: Run }) {
   const { t, i18n } = useTranslation();

@@ -1,6 +1,6 @@
 // The figures of two runs beside each other. Knows no screen.
 import type { RunSide, Usage } from "../../api/types";
-import { cost } from "../../lib/text";
+import { cost } from "../../lib/format";
 
 export function tokens(side: Pick<RunSide, "usage">): number {
   return (side.usage.prompt_tokens ?? 0) + (side.usage.completion_tokens ?? 0);

@@ -11,7 +11,7 @@ import type { Model, Run, UsageItem } from "../src/api/types";
 import { ModelRow } from "../src/features/models/ModelRow";
 import { Usage } from "../src/features/models/Usage";
 import { RunRow } from "../src/features/runs/RunRow";
-import { setCurrency } from "../src/lib/text";
+import { setCurrency } from "../src/lib/format";
 
 const ID = "01a1ed74-3a62-7049-80ce-ba243fd98430";
 const ITEM: UsageItem = {

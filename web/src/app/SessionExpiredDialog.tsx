@@ -4,7 +4,7 @@ import { useTranslation } from "react-i18next";
 
 import { Dialog } from "../components/Dialog";
 import { LoginForm } from "../features/start/LoginForm";
-import { markSessionBack, useSessionOver } from "./sessionOver";
+import { markSessionBack, useSessionOver } from "./sessionExpired";
 
 export function SessionOver() {
   const { t } = useTranslation();

@@ -1,7 +1,7 @@
 // Stays at the end of a talk while somebody reads there, and leaves alone whoever scrolled up.
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
 
-import type { ChatLog } from "./log";
+import type { ChatLog } from "./chatState";
 
 const NEAR = 80;
 

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 
 import type { Versioned } from "../src/api/client";
 import { Problem } from "../src/api/problem";
-import { useOnePart } from "../src/lib/useOnePart";
+import { useOnePart } from "../src/lib/usePatchField";
 import "../src/lib/language";
 
 type Thing = { name: string; enabled: boolean };

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 
 import { leaves } from "../src/components/LeaveGuard";
 import { changeLanguage } from "../src/lib/language";
-import { cost, moment, price, setCurrency } from "../src/lib/text";
+import { cost, moment, price, setCurrency } from "../src/lib/format";
 
 afterEach(async () => {
   setCurrency("");

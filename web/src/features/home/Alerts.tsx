@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { ChevronRight, CircleCheck, TriangleAlert } from "lucide-react";
 import { useTranslation } from "react-i18next";
 
-import { type Concern, useConcerns } from "./concerns";
+import { type Concern, useConcerns } from "./useAlerts";
 
 export function Attention() {
   const { t } = useTranslation();

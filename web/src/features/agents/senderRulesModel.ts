@@ -1,6 +1,6 @@
 // Rules that give or take resources for some senders, in the order in which they are applied.
 import type { Selection } from "../../api/types";
-import type { Kind } from "./asked";
+import type { Kind } from "./permissions";
 
 export type Sender = { users: string[]; groups: string[]; roles: string[]; chat_type: "" | "private" | "group" };
 export type SenderRule = {

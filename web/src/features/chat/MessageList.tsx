@@ -3,13 +3,13 @@ import { memo } from "react";
 import { useTranslation } from "react-i18next";
 
 import type { Run } from "../../api/types";
-import { Fold } from "../../components/Fold";
+import { Fold } from "../../components/Collapsible";
 import { Markdown } from "../../components/Markdown";
 import { classes } from "../../lib/classes";
-import { Notice, Tools } from "./Asides";
-import { Behind } from "./Behind";
+import { Notice, Tools } from "./ToolCalls";
+import { Behind } from "./RunDetails";
 import { Files } from "./Files";
-import type { Line, ToolCall } from "./log";
+import type { Line, ToolCall } from "./chatState";
 
 /** `runs` are those that are over, by their ids: under the last answer or notice of each stands what it took. */
 export function Lines({

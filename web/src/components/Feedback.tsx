@@ -6,7 +6,7 @@ import { useTranslation } from "react-i18next";
 import type { FormItem } from "../api/types";
 import { Problem, readable, withoutInternals } from "../api/problem";
 import { classes } from "../lib/classes";
-import { worded } from "../lib/text";
+import { worded } from "../lib/format";
 
 /** `items` are those of the form that the error is about. */
 export function useSentence(): (error: unknown, items?: FormItem[]) => string {

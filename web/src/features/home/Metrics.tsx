@@ -3,11 +3,11 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import type { Stats } from "../../api/types";
-import { Card } from "../../components/Surfaces";
+import { Card } from "../../components/Layout";
 import { classes } from "../../lib/classes";
-import { cost, figure, span } from "../../lib/text";
+import { cost, figure, span } from "../../lib/format";
 import { Chart } from "./Chart";
-import { type Measure, MEASURES, series } from "./figures";
+import { type Measure, MEASURES, series } from "./metricsModel";
 
 export function Measures({ stats, hours }: { stats: Stats; hours: number }) {
   const { t } = useTranslation();

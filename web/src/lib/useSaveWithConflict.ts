@@ -5,7 +5,7 @@ import { useRef, useState } from "react";
 import type { Versioned } from "../api/client";
 import { Problem } from "../api/problem";
 import type { VersionedQuery } from "../api/queries";
-import { changedBy, type Difference, differences } from "./differences";
+import { changedBy, type Difference, differences } from "./diff";
 import { useSave } from "./useSave";
 
 /** What somebody else made of it, and what was to be made of it here. */

@@ -5,12 +5,12 @@ import { useTranslation } from "react-i18next";
 
 import type { Approval } from "../../api/types";
 import { Button } from "../../components/Button";
-import { Fold } from "../../components/Fold";
-import { State } from "../../components/Surfaces";
+import { Fold } from "../../components/Collapsible";
+import { State } from "../../components/Layout";
 import { classes } from "../../lib/classes";
-import { actionKey } from "../approvals/asked";
+import { actionKey } from "../approvals/approvalDetails";
 import { Details } from "../approvals/Details";
-import type { Ask, Notice as NoticeFact, ToolCall } from "./log";
+import type { Ask, Notice as NoticeFact, ToolCall } from "./chatState";
 
 export function Tools({ calls }: { calls: ToolCall[] | undefined }) {
   const { t } = useTranslation();

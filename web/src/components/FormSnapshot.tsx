@@ -4,7 +4,7 @@ import { Fragment, type ReactNode, useState } from "react";
 
 import type { Versioned } from "../api/client";
 import type { VersionedQuery } from "../api/queries";
-import { ErrorNote, Loading } from "./Notes";
+import { ErrorNote, Loading } from "./Feedback";
 
 type Open<Thing> = (thing: Versioned<Thing>) => void;
 

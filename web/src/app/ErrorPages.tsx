@@ -3,7 +3,7 @@ import { Link, useRouter } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 
 import { Button, buttonClasses } from "../components/Button";
-import { Empty, ErrorNote } from "../components/Notes";
+import { Empty, ErrorNote } from "../components/Feedback";
 import { usePageTitle } from "../lib/usePageTitle";
 
 export function Missing() {

@@ -6,7 +6,7 @@ import { useTranslation } from "react-i18next";
 import type { Versioned } from "../api/client";
 import type { Problem } from "../api/problem";
 import type { VersionedQuery } from "../api/queries";
-import { changedMeanwhile } from "./useGuardedSave";
+import { changedMeanwhile } from "./useSaveWithConflict";
 import { useSave } from "./useSave";
 
 type OnePart<Thing, Given, Answered> = {

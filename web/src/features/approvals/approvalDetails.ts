@@ -1,6 +1,6 @@
 // What an approval is about, as a person reads it: names and values instead of the frozen call. Knows no screen.
 import type { Approval } from "../../api/types";
-import { short } from "../../lib/text";
+import { short } from "../../lib/format";
 
 type Call = { api?: string; arguments?: Record<string, unknown> };
 type Part = { type?: string; text?: string; name?: string; target?: string };

@@ -3,10 +3,10 @@ import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 
 import * as queries from "../../api/queries";
-import { useSentence } from "../../components/Notes";
-import { worded } from "../../lib/text";
+import { useSentence } from "../../components/Feedback";
+import { worded } from "../../lib/format";
 import type { RunSearch } from "../runs/search";
-import { MEASURES } from "./figures";
+import { MEASURES } from "./metricsModel";
 
 export type Concern = { key: string; text: string; to: string; params?: Record<string, string>; search?: RunSearch };
 
