@@ -12,6 +12,8 @@ export default defineConfig(globalIgnores(["src/api/schema.d.ts", "public"]), ty
     // a name that begins with _ is left out on purpose, such as a field that is not sent
     "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_", varsIgnorePattern: "^_" }],
     "@typescript-eslint/consistent-type-imports": ["error", { fixStyle: "inline-type-imports" }],
+    "object-shorthand": "error",
+    "no-useless-rename": "error",
     eqeqeq: ["error", "always", { null: "ignore" }],
   },
 });

@@ -8,19 +8,19 @@ import { createRoot } from "react-dom/client";
 import "./app/theme.css";
 import { Problem } from "./api/problem";
 import * as queries from "./api/queries";
-import { SessionOver } from "./app/SessionExpiredDialog";
+import { SessionExpiredDialog } from "./app/SessionExpiredDialog";
 import { buildRouter } from "./app/router";
-import { markSessionOver } from "./app/sessionExpired";
-import { keep, kept } from "./lib/localStorage";
+import { markSessionExpired } from "./app/sessionExpired";
+import { write, read } from "./lib/localStorage";
 import { startLanguage } from "./lib/language";
 
 const RENEW_EVERY = 30_000;
 
 // The page was built anew while this one was open, and a part of the old one is gone: the new one has it.
 addEventListener("vite:preloadError", (event) => {
-  if (Date.now() - Number(kept("renewed") ?? 0) < RENEW_EVERY) return;
+  if (Date.now() - Number(read("renewed") ?? 0) < RENEW_EVERY) return;
   event.preventDefault();
-  keep("renewed", String(Date.now()));
+  write("renewed", String(Date.now()));
   location.reload();
 });
 
@@ -29,7 +29,7 @@ const retriable = (error: unknown) => error instanceof Problem && (error.status 
 /** Somebody was logged in and no longer is; whoever only mistyped a password never was. */
 function look(error: unknown): void {
   const entered = client.getQueryData(queries.me.queryKey) !== undefined;
-  if (error instanceof Problem && error.status === 401 && entered) markSessionOver();
+  if (error instanceof Problem && error.status === 401 && entered) markSessionExpired();
 }
 
 const client: QueryClient = new QueryClient({
@@ -46,7 +46,7 @@ createRoot(document.getElementById("root")!).render(
   <StrictMode>
     <QueryClientProvider client={client}>
       <RouterProvider router={router} />
-      <SessionOver />
+      <SessionExpiredDialog />
     </QueryClientProvider>
   </StrictMode>,
 );

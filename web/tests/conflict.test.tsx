@@ -7,13 +7,13 @@ import { describe, expect, it } from "vitest";
 import type { Versioned } from "../src/api/client";
 import { Problem } from "../src/api/problem";
 import { ConflictNote } from "../src/components/ConflictNote";
-import { changedBy, differences } from "../src/lib/diff";
-import { useGuardedSave } from "../src/lib/useSaveWithConflict";
+import { applyDiff, diff } from "../src/lib/diff";
+import { useSaveWithConflict } from "../src/lib/useSaveWithConflict";
 
 describe("differences", () => {
   it("are told part by part, lists as a whole", () => {
     expect(
-      differences(
+      diff(
         { name: "a", config: { prompt: "x", n: 1 }, list: [1] },
         { name: "a", config: { prompt: "y", n: 1 }, list: [1, 2] },
       ),
@@ -24,19 +24,19 @@ describe("differences", () => {
   });
 
   it("of two that are equal are none, in whatever order their parts are", () => {
-    expect(differences({ a: 1, b: { c: [] } }, { b: { c: [] }, a: 1 })).toEqual([]);
+    expect(diff({ a: 1, b: { c: [] } }, { b: { c: [] }, a: 1 })).toEqual([]);
   });
 
   it("are done to a third: what is new comes, what is gone goes, the rest stays", () => {
     const base = { name: "a", config: { gone: 1, kept: 1 } };
     const mine = { name: "a", config: { kept: 1, fresh: { deep: 2 } } };
     const theirs = { name: "b", config: { gone: 1, kept: 3 } };
-    expect(changedBy(theirs, differences(base, mine))).toEqual({ name: "b", config: { kept: 3, fresh: { deep: 2 } } });
+    expect(applyDiff(theirs, diff(base, mine))).toEqual({ name: "b", config: { kept: 3, fresh: { deep: 2 } } });
   });
 
   it("leave the one they are done to as it was", () => {
     const whole = { config: { a: 1 } };
-    changedBy(whole, [{ path: ["config", "a"], before: 1, after: 2 }]);
+    applyDiff(whole, [{ path: ["config", "a"], before: 1, after: 2 }]);
     expect(whole).toEqual({ config: { a: 1 } });
   });
 });
@@ -60,7 +60,7 @@ let taken: Thing | null;
 
 function Form({ shelf, mine }: { shelf: Shelf; mine: Partial<Thing> }) {
   const query = queryOptions({ queryKey: ["thing"], queryFn: () => Promise.resolve(shelf.kept) });
-  const saving = useGuardedSave({ basis: BASE, query, bodyOf, put: shelf.put, stale: [], after: () => undefined });
+  const saving = useSaveWithConflict({ base: BASE, query, bodyOf, put: shelf.put, stale: [], after: () => undefined });
   return (
     <>
       <button onClick={() => saving.save({ ...bodyOf(BASE.value), ...mine })}>Save</button>
@@ -69,7 +69,7 @@ function Form({ shelf, mine }: { shelf: Shelf; mine: Partial<Thing> }) {
         conflict={saving.conflict}
         busy={saving.isPending}
         onTheirs={({ value }) => (taken = value)}
-        onMine={saving.keepMine}
+        onMine={saving.overwrite}
       />
       {saving.isSuccess && <p>Saved.</p>}
       {saving.error && <p>{saving.error.message}</p>}

@@ -7,7 +7,14 @@ import { afterEach, describe, expect, it } from "vitest";
 import { api } from "../src/api/client";
 import type { Conversation, DefaultAgent } from "../src/api/types";
 import { AgentHere } from "../src/features/bots/DefaultAgents";
-import { asked, at, bodyOf, concerning, type Place, placeOf } from "../src/features/bots/defaultScopes";
+import {
+  requiredFields,
+  findDefault,
+  bodyOf,
+  relevantTo,
+  type Place,
+  placeOf,
+} from "../src/features/bots/defaultScopes";
 
 const FULL: Place = {
   scope: "thread",
@@ -51,7 +58,7 @@ describe("a place", () => {
     expect(bodyOf(FULL)).toEqual({ scope: "thread", bot_id: "b", chat: "group:5", thread_id: "t" });
     expect(bodyOf({ ...FULL, scope: "actor" })).toEqual({ scope: "actor", platform: "onebot11", actor_id: "7" });
     expect(bodyOf({ ...FULL, scope: "workspace" })).toEqual({ scope: "workspace" });
-    expect(asked("channel")).toEqual(["chat"]);
+    expect(requiredFields("channel")).toEqual(["chat"]);
   });
 
   it("concerns a bot if it is there, on its platform, or everywhere", () => {
@@ -62,14 +69,14 @@ describe("a place", () => {
       known({ scope: "actor", bot_id: null, platform: "onebot11", actor_id: "7" }),
       known({ scope: "workspace", bot_id: null }),
     ];
-    expect(concerning(all, "b", "onebot11")).toEqual([all[0], all[3], all[4]]);
+    expect(relevantTo(all, "b", "onebot11")).toEqual([all[0], all[3], all[4]]);
   });
 
   it("of a conversation is its thread where it has one, and none in the web chat", () => {
     expect(placeOf({ ...CHAT, thread_id: "t" })).toMatchObject({ scope: "thread", thread_id: "t" });
     expect(placeOf({ ...CHAT, source: "webui", bot_id: null })).toBeNull();
-    expect(at([known({ scope: "thread", thread_id: "t" })], placeOf(CHAT)!)).toBeUndefined();
-    expect(at([known({})], placeOf(CHAT)!)).toMatchObject({ agent_id: "a1" });
+    expect(findDefault([known({ scope: "thread", thread_id: "t" })], placeOf(CHAT)!)).toBeUndefined();
+    expect(findDefault([known({})], placeOf(CHAT)!)).toMatchObject({ agent_id: "a1" });
   });
 });
 

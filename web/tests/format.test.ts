@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 
 import { leaves } from "../src/components/LeaveGuard";
 import { changeLanguage } from "../src/lib/language";
-import { cost, moment, price, setCurrency } from "../src/lib/format";
+import { formatCost, formatTime, formatPrice, setCurrency } from "../src/lib/format";
 
 afterEach(async () => {
   setCurrency("");
@@ -13,25 +13,35 @@ afterEach(async () => {
 describe("what something cost", () => {
   it("is shown with the currency of the Host", () => {
     setCurrency("USD");
-    expect([cost(0), cost(50), cost(1234), cost(1_500_000)]).toEqual(["$0", "<$0.0001", "$0.0012", "$1.50"]);
+    expect([formatCost(0), formatCost(50), formatCost(1234), formatCost(1_500_000)]).toEqual([
+      "$0",
+      "<$0.0001",
+      "$0.0012",
+      "$1.50",
+    ]);
     setCurrency("CNY");
-    expect(cost(1_500_000)).toBe("CN¥1.50");
+    expect(formatCost(1_500_000)).toBe("CN¥1.50");
   });
 
   it("has none where the providers differ", () => {
-    expect([cost(0), cost(50), cost(1234), cost(1_500_000)]).toEqual(["0", "<0.0001", "0.0012", "1.50"]);
+    expect([formatCost(0), formatCost(50), formatCost(1234), formatCost(1_500_000)]).toEqual([
+      "0",
+      "<0.0001",
+      "0.0012",
+      "1.50",
+    ]);
   });
 
   it("is written as the language has it", async () => {
     await changeLanguage("zh-Hans");
     setCurrency("CNY");
-    expect(cost(1_500_000)).toBe("¥1.50");
+    expect(formatCost(1_500_000)).toBe("¥1.50");
   });
 
   it("is priced in the provider's currency where the Host has none", () => {
-    expect([price(2, "CNY"), price(0.125, "CNY")]).toEqual(["CN¥2", "CN¥0.125"]);
+    expect([formatPrice(2, "CNY"), formatPrice(0.125, "CNY")]).toEqual(["CN¥2", "CN¥0.125"]);
     setCurrency("EUR");
-    expect(price(10, "CNY")).toBe("€10");
+    expect(formatPrice(10, "CNY")).toBe("€10");
   });
 });
 
@@ -40,9 +50,9 @@ describe("a moment", () => {
     const now = new Date();
     const today = new Date(now.getFullYear(), now.getMonth(), now.getDate(), 9, 5, 7).getTime();
     const month = new Intl.DateTimeFormat("en", { month: "short" }).format(today);
-    expect(moment(today, "en")).toBe(`${month} ${now.getDate()}, 09:05:07`);
-    expect(moment(new Date(2019, 2, 4, 9, 5, 7).getTime(), "en")).toBe("Mar 4, 2019, 09:05:07");
-    expect(moment(null, "en")).toBe("–");
+    expect(formatTime(today, "en")).toBe(`${month} ${now.getDate()}, 09:05:07`);
+    expect(formatTime(new Date(2019, 2, 4, 9, 5, 7).getTime(), "en")).toBe("Mar 4, 2019, 09:05:07");
+    expect(formatTime(null, "en")).toBe("–");
   });
 });
 

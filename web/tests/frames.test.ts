@@ -3,21 +3,22 @@ import { describe, expect, it } from "vitest";
 
 import { type ChatFrame, isReplayFrame } from "../src/api/frames";
 import { staleKeys } from "../src/api/live";
-import { type ChatLog, EMPTY, lines, withFrame, withOwn } from "../src/features/chat/chatState";
-import { beats, shownBy } from "../src/features/runs/replayModel";
+import { type ChatState, EMPTY_CHAT, lines, applyFrame, applyUserMessage } from "../src/features/chat/chatState";
+import { timedFrames, stateAt } from "../src/features/runs/replayModel";
 import { answers, approval, completedReplay, failedReplay, live, otherTab } from "./recorded/frames";
 
 const FAILURE = "The model service refused access: its key or account needs the operator's attention.";
-const after = (frames: ChatFrame[], log: ChatLog = EMPTY): ChatLog => frames.reduce(withFrame, log);
-const shown = (log: ChatLog) => lines(log.items, log.later, log.thoughts).map((line) => `${line.role}: ${line.text}`);
+const after = (frames: ChatFrame[], log: ChatState = EMPTY_CHAT): ChatState => frames.reduce(applyFrame, log);
+const shown = (log: ChatState) =>
+  lines(log.items, log.pending, log.thoughts).map((line) => `${line.role}: ${line.text}`);
 const until = (frames: ChatFrame[], type: ChatFrame["type"]) =>
   frames.slice(0, frames.findIndex((frame) => frame.type === type) + 1);
 
 describe("recorded frames of a chat", () => {
   it("show a message, its answer, and why another one has none", () => {
-    const log = after(answers, withOwn(EMPTY, { id: "m1", text: "Hi", files: [] }));
+    const log = after(answers, applyUserMessage(EMPTY_CHAT, { id: "m1", text: "Hi", files: [] }));
     expect(shown(log)).toEqual(["you: Hi", "agent: Hello", "you: Again", "you: Fail", `notice: ${FAILURE}`]);
-    expect(log).toMatchObject({ conversationId: "id-2", running: null, writing: "", pondering: "" });
+    expect(log).toMatchObject({ conversationId: "id-2", running: null, draft: "", reasoning: "" });
     expect(log.notices.map((notice) => notice.key ?? notice.text)).toEqual([
       "chat.stopped",
       "no run is active in this session",
@@ -27,13 +28,13 @@ describe("recorded frames of a chat", () => {
 
   it("show tool calls, reasoning and the text of a run in progress", () => {
     const log = after(until(answers, "delta"));
-    expect(log).toMatchObject({ running: "id-3", writing: "Hello", pondering: "A greeting." });
+    expect(log).toMatchObject({ running: "id-3", draft: "Hello", reasoning: "A greeting." });
     expect(log.tools).toEqual({ "id-3": [{ id: "call-1", name: "time.now", status: "completed" }] });
   });
 
   it("keep the reasoning with its answer", () => {
     const log = after(answers);
-    expect(lines(log.items, log.later, log.thoughts).map((line) => line.thinking)).toContain("A greeting.");
+    expect(lines(log.items, log.pending, log.thoughts).map((line) => line.thinking)).toContain("A greeting.");
   });
 
   it("show the same in another tab of the session", () => {
@@ -57,8 +58,8 @@ describe("recorded frames of a replay", () => {
   });
 
   it("end with what the chat showed", () => {
-    expect(shown(shownBy(beats(completedReplay), Infinity))).toEqual(["agent: Hello"]);
-    expect(shown(shownBy(beats(failedReplay), Infinity))).toEqual([`notice: ${FAILURE}`]);
+    expect(shown(stateAt(timedFrames(completedReplay), Infinity))).toEqual(["agent: Hello"]);
+    expect(shown(stateAt(timedFrames(failedReplay), Infinity))).toEqual([`notice: ${FAILURE}`]);
   });
 });
 

@@ -2,15 +2,15 @@
 import { describe, expect, it } from "vitest";
 
 import { details, actionKey, party } from "../src/features/approvals/approvalDetails";
-import { amount, MEASURES, roundUp, series } from "../src/features/home/metricsModel";
-import { change, costOf, took } from "../src/features/runs/comparisonModel";
-import { beats, duration, shownBy } from "../src/features/runs/replayModel";
-import { type ChatLog, lines } from "../src/features/chat/chatState";
-import { cost, fromNow } from "../src/lib/format";
+import { amount, METRICS, roundUp, series } from "../src/features/home/metricsModel";
+import { percentChange, costOf, durationOf } from "../src/features/runs/comparisonModel";
+import { timedFrames, duration, stateAt } from "../src/features/runs/replayModel";
+import { type ChatState, lines } from "../src/features/chat/chatState";
+import { formatCost, fromNow } from "../src/lib/format";
 
 const HOUR = 3_600_000;
-const shown = (log: ChatLog) => lines(log.items, log.later, log.thoughts);
-const measure = (name: string) => MEASURES.find((each) => each.name === name)!;
+const shown = (log: ChatState) => lines(log.items, log.pending, log.thoughts);
+const measure = (name: string) => METRICS.find((each) => each.name === name)!;
 
 describe("a measure", () => {
   const sums = {
@@ -82,11 +82,11 @@ describe("an approval", () => {
 
 describe("two runs beside each other", () => {
   it("differ by so many per cent", () => {
-    expect(change(150, 100)).toBe(50);
-    expect(change(50, 100)).toBe(-50);
-    expect(change(5, 0)).toBeNull();
-    expect(change(null, 5)).toBeNull();
-    expect(took({ started_at: 10, finished_at: null })).toBeNull();
+    expect(percentChange(150, 100)).toBe(50);
+    expect(percentChange(50, 100)).toBe(-50);
+    expect(percentChange(5, 0)).toBeNull();
+    expect(percentChange(null, 5)).toBeNull();
+    expect(durationOf({ started_at: 10, finished_at: null })).toBeNull();
   });
 });
 
@@ -99,7 +99,7 @@ describe("the cost of a run", () => {
 });
 
 describe("a replay", () => {
-  const film = beats([
+  const film = timedFrames([
     { type: "run", status: "running", run_id: "r", at: 1000 },
     { type: "delta", run_id: "r", content: "Hel", at: 1500 },
     { type: "delta", run_id: "r", content: "lo", at: 61_500 },
@@ -114,16 +114,16 @@ describe("a replay", () => {
   });
 
   it("shows at each moment what was seen then", () => {
-    expect(shownBy(film, 600).writing).toBe("Hel");
-    expect(shownBy(film, 2500).writing).toBe("Hello");
-    const end = shownBy(film, 2600);
-    expect([end.writing, end.running, shown(end).map((line) => line.text)]).toEqual(["", null, ["Hello"]]);
+    expect(stateAt(film, 600).draft).toBe("Hel");
+    expect(stateAt(film, 2500).draft).toBe("Hello");
+    const end = stateAt(film, 2600);
+    expect([end.draft, end.running, shown(end).map((line) => line.text)]).toEqual(["", null, ["Hello"]]);
   });
 });
 
 describe("figures in words", () => {
   it("never say that something cost nothing when it cost little", () => {
-    expect([0, 36, 1200, 2_500_000].map(cost)).toEqual(["0", "<0.0001", "0.0012", "2.50"]);
+    expect([0, 36, 1200, 2_500_000].map(formatCost)).toEqual(["0", "<0.0001", "0.0012", "2.50"]);
   });
 
   it("say how long until then", () => {

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 
 import type { Bot, Budget, FormItem, McpServer, Model, Settings, UsageItem } from "../src/api/types";
 import { Problem, readable, withoutInternals } from "../src/api/problem";
-import { ErrorNote } from "../src/components/Feedback";
+import { ErrorMessage } from "../src/components/Feedback";
 import { Pairs, SEALED } from "../src/components/form/pairs";
 import {
   bodyOf as budgetBody,
@@ -81,7 +81,7 @@ describe("a refusal", () => {
     } as Partial<FormItem> as FormItem;
     const field = "adapter_config.url";
     render(
-      <ErrorNote
+      <ErrorMessage
         error={
           new Problem(422, "invalid_argument", `${field}: must be one`, { fields: [{ field, message: "must be one" }] })
         }
@@ -93,7 +93,7 @@ describe("a refusal", () => {
 
   it("is shown without requests and ids", () => {
     render(
-      <ErrorNote
+      <ErrorMessage
         error={
           new Problem(
             404,

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import type { Runner } from "../src/api/types";
 import { freshRule, patternsFor, policyOf, rulesOf } from "../src/features/agents/approvalRules";
-import { actionsAsked, kindsAsked } from "../src/features/agents/permissions";
+import { requestedActions, requestedKinds } from "../src/features/agents/permissions";
 import { chosen, senderRulesOf } from "../src/features/agents/senderRulesModel";
 
 const runner = (permissions: Record<string, string[]>, capabilities: Record<string, boolean> = {}) =>
@@ -12,13 +12,13 @@ const runner = (permissions: Record<string, string[]>, capabilities: Record<stri
 describe("what is offered", () => {
   it("is what the runner asks for and is able to use", () => {
     const asks = { models: ["invoke"], tools: ["call"], skills: ["list"], knowledge_bases: [] };
-    expect(kindsAsked(runner(asks, { tool_calling: true, skills: false }))).toEqual(["models", "tools"]);
-    expect(kindsAsked(undefined)).toEqual([]);
+    expect(requestedKinds(runner(asks, { tool_calling: true, skills: false }))).toEqual(["models", "tools"]);
+    expect(requestedKinds(undefined)).toEqual([]);
   });
 
   it("has no actions for a runner that takes none", () => {
-    expect(actionsAsked(runner({ platform_actions: ["message.*"] }))).toEqual([]);
-    expect(actionsAsked(runner({ platform_actions: ["message.*"] }, { platform_actions: true }))).toEqual([
+    expect(requestedActions(runner({ platform_actions: ["message.*"] }))).toEqual([]);
+    expect(requestedActions(runner({ platform_actions: ["message.*"] }, { platform_actions: true }))).toEqual([
       "message.*",
     ]);
   });

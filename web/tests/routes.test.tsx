@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 
 import type { Route } from "../src/api/types";
 import { Problem } from "../src/api/problem";
-import { beginning, CONDITIONS, meant, textOf, told, valueOf } from "../src/features/bots/conditions";
+import { initialValue, CONDITIONS, withoutEmpty, textOf, summaries, valueOf } from "../src/features/bots/conditions";
 import { CONDITION_CONTROLS } from "../src/features/bots/conditionControls";
 import { drafted, fresh, handedTo, numbered, problemOf, problemsAt } from "../src/features/bots/route";
 import { eventOf, SAMPLE } from "../src/features/bots/sample";
@@ -93,14 +93,14 @@ describe("the conditions of a route", () => {
   it.each(CONDITIONS)("%s begins with something that its control can show", (name) => {
     const Control = CONDITION_CONTROLS[name];
     render(
-      <Control control={{ id: "x" }} value={beginning(name, "UTC")} disabled={false} onChange={() => undefined} />,
+      <Control control={{ id: "x" }} value={initialValue(name, "UTC")} disabled={false} onChange={() => undefined} />,
     );
     expect(document.querySelector("#x, #x-days")).toBeTruthy();
   });
 
   it("that say nothing are not sent", () => {
     expect(
-      meant({
+      withoutEmpty({
         users: [],
         text_regex: "",
         probability: Number.NaN,
@@ -115,7 +115,9 @@ describe("the conditions of a route", () => {
   });
 
   it("are told in a few words, long lists cut", () => {
-    expect(told({ mentions_bot: false, users: ["1", "2", "3", "4"], probability: 0.25, chat_type: "group" })).toEqual([
+    expect(
+      summaries({ mentions_bot: false, users: ["1", "2", "3", "4"], probability: 0.25, chat_type: "group" }),
+    ).toEqual([
       { key: "group", values: {} },
       { key: "unmentioned", values: {} },
       { key: "users", values: { names: "1, 2, 3 …" } },

@@ -7,7 +7,7 @@ import { type ReactNode } from "react";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { api } from "../src/api/client";
-import { Missing } from "../src/app/ErrorPages";
+import { NotFoundPage } from "../src/app/ErrorPages";
 import { CancelRun } from "../src/features/runs/CancelRun";
 import { RunFilters } from "../src/features/runs/RunFilters";
 import type { RunSearch } from "../src/features/runs/search";
@@ -86,7 +86,10 @@ describe("to cancel a run", () => {
 });
 
 it("says on a page that is not there, as its heading, that it is not", async () => {
-  const router = createRouter({ routeTree: createRootRoute({ component: Missing }), history: createMemoryHistory() });
+  const router = createRouter({
+    routeTree: createRootRoute({ component: NotFoundPage }),
+    history: createMemoryHistory(),
+  });
   render(<RouterProvider router={router as never} />);
   expect((await screen.findByRole("heading", { level: 1 })).textContent).toBe(en.errors.missing);
 });

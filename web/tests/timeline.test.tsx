@@ -6,8 +6,8 @@ import { describe, expect, it } from "vitest";
 import type { RunEvent } from "../src/api/types";
 import { me } from "../src/api/queries";
 import { Timeline } from "../src/features/runs/Timeline";
-import { took } from "../src/features/runs/comparisonModel";
-import { type Step, stretch, timeline, zero } from "../src/features/runs/timelineModel";
+import { durationOf } from "../src/features/runs/comparisonModel";
+import { type Step, barOf, timeline, startOf } from "../src/features/runs/timelineModel";
 
 let sequence = 0;
 const event = (type: string, data: RunEvent["data"]): RunEvent => ({
@@ -113,9 +113,9 @@ describe("a timeline", () => {
 
   it("places a step within the whole", () => {
     const step = { at: 800, milliseconds: 400 } as Step;
-    expect(stretch(step, 0, 1600)).toEqual({ left: 0.5, width: 0.25 });
-    expect(stretch({ at: 800 } as Step, 0, 1000)).toBeNull();
-    expect(stretch(step, 500, 500)).toBeNull();
+    expect(barOf(step, 0, 1600)).toEqual({ left: 0.5, width: 0.25 });
+    expect(barOf({ at: 800 } as Step, 0, 1000)).toBeNull();
+    expect(barOf(step, 500, 500)).toBeNull();
   });
 
   it("is in the order in which things began, though calls are written down late and all at once", () => {
@@ -135,7 +135,7 @@ describe("a timeline", () => {
 
     const steps = timeline([written, ...calls, end], run);
 
-    expect(steps.map((step) => [step.kind, step.at - zero(steps, run)])).toEqual([
+    expect(steps.map((step) => [step.kind, step.at - startOf(steps, run)])).toEqual([
       ["model", 10],
       ["tool", 310],
       ["model", 400],
@@ -143,7 +143,7 @@ describe("a timeline", () => {
       ["delivery", 905],
       ["end", 961],
     ]);
-    expect(steps.at(-1)!.at - zero(steps, run)).toBe(took(run));
+    expect(steps.at(-1)!.at - startOf(steps, run)).toBe(durationOf(run));
   });
 
   it("counts every offset from the start of the run, also where the event had waited", () => {

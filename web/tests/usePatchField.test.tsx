@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 
 import type { Versioned } from "../src/api/client";
 import { Problem } from "../src/api/problem";
-import { useOnePart } from "../src/lib/usePatchField";
+import { usePatchField } from "../src/lib/usePatchField";
 import "../src/lib/language";
 
 type Thing = { name: string; enabled: boolean };
@@ -27,7 +27,7 @@ class Shelf {
 
 function Turn({ shelf }: { shelf: Shelf }) {
   const query = queryOptions({ queryKey: ["thing"], queryFn: () => Promise.resolve(shelf.kept) });
-  const turning = useOnePart({ current: SEEN, query, part: () => "enabled", put: shelf.put, stale: [] });
+  const turning = usePatchField({ current: SEEN, query, field: () => "enabled", put: shelf.put, stale: [] });
   return (
     <>
       <button onClick={() => turning.mutate(true)}>Turn</button>

@@ -54,7 +54,7 @@ export async function versioned<Data>(request: Promise<Reply<Data>>): Promise<Ve
 }
 
 /** Headers of a change: the Host refuses it if the value has another version by now. */
-export const changing = ({ tag }: Versioned<unknown>) => ({ "If-Match": tag });
+export const ifMatch = ({ tag }: Versioned<unknown>) => ({ "If-Match": tag });
 
 type Uploads = { "/api/v1/files": UploadedFile; "/api/v1/plugins/install": Plugin };
 

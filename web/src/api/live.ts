@@ -55,7 +55,7 @@ export function staleKeys(frame: LiveFrame): Key[] | "everything" {
 }
 
 /** Gathers what is stale for a moment, so that a busy Host is not asked the same many times over. */
-class Staleness {
+class StaleQueries {
   private readonly keys = new Map<string, Key>();
   private timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -84,12 +84,12 @@ class LiveChannel {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private wait = SHORTEST;
   /** The last that was told; after a cut it goes on from there. */
-  private seen: number | undefined;
+  private lastSeq: number | undefined;
 
   constructor(
-    private readonly stale: Staleness,
-    private readonly tell: (connected: boolean) => void,
-    private readonly loggedOut: () => void,
+    private readonly stale: StaleQueries,
+    private readonly onStatus: (connected: boolean) => void,
+    private readonly onLoggedOut: () => void,
   ) {
     this.open();
   }
@@ -102,39 +102,39 @@ class LiveChannel {
   }
 
   private open(): void {
-    const after: Record<string, string> = this.seen === undefined ? {} : { after: String(this.seen) };
+    const after: Record<string, string> = this.lastSeq === undefined ? {} : { after: String(this.lastSeq) };
     this.socket = new WebSocket(socketAddress("/api/v1/live", after));
-    this.socket.onmessage = (message) => this.took(JSON.parse(message.data));
-    this.socket.onclose = (event) => this.lost(event.code);
+    this.socket.onmessage = (message) => this.onMessage(JSON.parse(message.data));
+    this.socket.onclose = (event) => this.onClose(event.code);
   }
 
-  private took(frame: LiveFrame): void {
+  private onMessage(frame: LiveFrame): void {
     if (frame.type === "connected") {
       this.wait = SHORTEST;
-      this.tell(true);
+      this.onStatus(true);
       // what was read before the channel was there may be stale by now, and nobody told
-      if (this.seen === undefined) this.stale.add({ type: "missed", seq: frame.seq });
+      if (this.lastSeq === undefined) this.stale.add({ type: "missed", seq: frame.seq });
       // what was missed comes after this, and is not seen yet
-      this.seen ??= frame.seq;
+      this.lastSeq ??= frame.seq;
       return;
     }
     // how things are at this moment the page has just read
-    const news = this.seen === undefined || frame.seq > this.seen || frame.type === "missed";
+    const news = this.lastSeq === undefined || frame.seq > this.lastSeq || frame.type === "missed";
     if (news) this.stale.add(frame);
-    this.seen = Math.max(this.seen ?? 0, frame.seq);
+    this.lastSeq = Math.max(this.lastSeq ?? 0, frame.seq);
   }
 
-  private lost(code: number): void {
-    this.tell(false);
-    if (code === LOGGED_OUT) this.loggedOut();
+  private onClose(code: number): void {
+    this.onStatus(false);
+    if (code === LOGGED_OUT) this.onLoggedOut();
     this.timer = setTimeout(() => this.open(), this.wait);
     this.wait = Math.min(this.wait * 2, LONGEST);
   }
 }
 
 /** Follows until it is told to stop; `tell` hears whether the Host is reached. */
-export function follow(client: QueryClient, tell: (connected: boolean) => void): () => void {
-  const loggedOut = () => void client.invalidateQueries({ queryKey: ["me"] });
-  const channel = new LiveChannel(new Staleness(client), tell, loggedOut);
+export function follow(client: QueryClient, onStatus: (connected: boolean) => void): () => void {
+  const onLoggedOut = () => void client.invalidateQueries({ queryKey: ["me"] });
+  const channel = new LiveChannel(new StaleQueries(client), onStatus, onLoggedOut);
   return () => channel.close();
 }

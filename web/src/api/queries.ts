@@ -7,7 +7,7 @@ import { isReplayFrame } from "./frames";
 import type { Counters, Fields, Me, Page, RunDetail, RunEvent, RunStatus, Stats } from "./types";
 
 /** Reads all pages of a list that people keep by hand, and that is short for that reason. */
-async function everything<Item>(read: (cursor: string | null) => Promise<Reply<Page<Item>>>): Promise<Item[]> {
+async function fetchAllPages<Item>(read: (cursor: string | null) => Promise<Reply<Page<Item>>>): Promise<Item[]> {
   const items: Item[] = [];
   let cursor: string | null = null;
   do {
@@ -20,11 +20,11 @@ async function everything<Item>(read: (cursor: string | null) => Promise<Reply<P
 
 export type VersionedQuery<T> = ReturnType<typeof queryOptions<Versioned<T>, Error, Versioned<T>, string[]>>;
 /** One thing that can be changed, with its version. */
-const one = <T>(key: string[], read: () => Promise<Reply<T>>): VersionedQuery<T> =>
+const detailQuery = <T>(key: string[], read: () => Promise<Reply<T>>): VersionedQuery<T> =>
   queryOptions<Versioned<T>, Error, Versioned<T>, string[]>({ queryKey: key, queryFn: () => versioned(read()) });
-const at = (cursor: string | null) => ({ params: { query: { limit: 100, cursor } } });
-const list = <Item>(key: string, read: (cursor: string | null) => Promise<Reply<Page<Item>>>) =>
-  queryOptions({ queryKey: [key], queryFn: () => everything(read) });
+const pageAfter = (cursor: string | null) => ({ params: { query: { limit: 100, cursor } } });
+const listQuery = <Item>(key: string, read: (cursor: string | null) => Promise<Reply<Page<Item>>>) =>
+  queryOptions({ queryKey: [key], queryFn: () => fetchAllPages(read) });
 
 export const setup = queryOptions({
   queryKey: ["setup"],
@@ -45,25 +45,27 @@ export const info = queryOptions({
   queryFn: () => answer(api.GET("/api/v1/info")),
   staleTime: Infinity,
 });
-export const runners = list("runners", () => api.GET("/api/v1/runners"));
-export const agents = list("agents", (cursor) => api.GET("/api/v1/agents", at(cursor)));
-export const adapters = { ...list("adapters", () => api.GET("/api/v1/adapters")), staleTime: Infinity };
-export const bots = list("bots", (cursor) => api.GET("/api/v1/bots", at(cursor)));
-export const defaultAgents = list("defaultAgents", (cursor) => api.GET("/api/v1/default-agents", at(cursor)));
-export const kinds = { ...list("kinds", () => api.GET("/api/v1/model-kinds")), staleTime: Infinity };
-export const providers = list("providers", (cursor) => api.GET("/api/v1/model-providers", at(cursor)));
-export const models = list("models", (cursor) => api.GET("/api/v1/models", at(cursor)));
-export const budgets = list("budgets", (cursor) => api.GET("/api/v1/budgets", at(cursor)));
-export const plugins = list("plugins", () => api.GET("/api/v1/plugins"));
-export const tools = list("tools", (cursor) => api.GET("/api/v1/tools", at(cursor)));
-export const mcpServers = list("mcp", (cursor) => api.GET("/api/v1/mcp-servers", at(cursor)));
+export const runners = listQuery("runners", () => api.GET("/api/v1/runners"));
+export const agents = listQuery("agents", (cursor) => api.GET("/api/v1/agents", pageAfter(cursor)));
+export const adapters = { ...listQuery("adapters", () => api.GET("/api/v1/adapters")), staleTime: Infinity };
+export const bots = listQuery("bots", (cursor) => api.GET("/api/v1/bots", pageAfter(cursor)));
+export const defaultAgents = listQuery("defaultAgents", (cursor) =>
+  api.GET("/api/v1/default-agents", pageAfter(cursor)),
+);
+export const kinds = { ...listQuery("kinds", () => api.GET("/api/v1/model-kinds")), staleTime: Infinity };
+export const providers = listQuery("providers", (cursor) => api.GET("/api/v1/model-providers", pageAfter(cursor)));
+export const models = listQuery("models", (cursor) => api.GET("/api/v1/models", pageAfter(cursor)));
+export const budgets = listQuery("budgets", (cursor) => api.GET("/api/v1/budgets", pageAfter(cursor)));
+export const plugins = listQuery("plugins", () => api.GET("/api/v1/plugins"));
+export const tools = listQuery("tools", (cursor) => api.GET("/api/v1/tools", pageAfter(cursor)));
+export const mcpServers = listQuery("mcp", (cursor) => api.GET("/api/v1/mcp-servers", pageAfter(cursor)));
 /** Those that wait for somebody. */
 export const approvals = queryOptions({
   queryKey: ["approvals", "waiting"],
   queryFn: () => answer(api.GET("/api/v1/approvals", { params: { query: { status: "pending", limit: 100 } } })),
   select: (page) => page.items,
 });
-export const settings = one(["settings"], () => api.GET("/api/v1/settings"));
+export const settings = detailQuery(["settings"], () => api.GET("/api/v1/settings"));
 export const approvalPages = (status?: "pending") =>
   infiniteQueryOptions({
     queryKey: ["approvals", "pages", status ?? "all"],
@@ -72,25 +74,29 @@ export const approvalPages = (status?: "pending") =>
       answer(api.GET("/api/v1/approvals", { params: { query: { status, limit: 50, cursor: pageParam } } })),
     getNextPageParam: (last) => last.next_cursor,
   });
-export const users = list("users", () => api.GET("/api/v1/users"));
-export const keys = list("keys", () => api.GET("/api/v1/api-keys"));
+export const users = listQuery("users", () => api.GET("/api/v1/users"));
+export const keys = listQuery("keys", () => api.GET("/api/v1/api-keys"));
 
 export const agent = (agent_id: string) =>
-  one(["agents", agent_id], () => api.GET("/api/v1/agents/{agent_id}", { params: { path: { agent_id } } }));
+  detailQuery(["agents", agent_id], () => api.GET("/api/v1/agents/{agent_id}", { params: { path: { agent_id } } }));
 export const bot = (bot_id: string) =>
-  one(["bots", bot_id], () => api.GET("/api/v1/bots/{bot_id}", { params: { path: { bot_id } } }));
+  detailQuery(["bots", bot_id], () => api.GET("/api/v1/bots/{bot_id}", { params: { path: { bot_id } } }));
 export const routes = (bot_id: string) =>
-  one(["routes", bot_id], () => api.GET("/api/v1/bots/{bot_id}/routes", { params: { path: { bot_id } } }));
+  detailQuery(["routes", bot_id], () => api.GET("/api/v1/bots/{bot_id}/routes", { params: { path: { bot_id } } }));
 export const provider = (provider_id: string) =>
-  one(["providers", provider_id], () =>
+  detailQuery(["providers", provider_id], () =>
     api.GET("/api/v1/model-providers/{provider_id}", { params: { path: { provider_id } } }),
   );
 export const model = (model_id: string) =>
-  one(["models", model_id], () => api.GET("/api/v1/models/{model_id}", { params: { path: { model_id } } }));
+  detailQuery(["models", model_id], () => api.GET("/api/v1/models/{model_id}", { params: { path: { model_id } } }));
 export const budget = (budget_id: string) =>
-  one(["budgets", budget_id], () => api.GET("/api/v1/budgets/{budget_id}", { params: { path: { budget_id } } }));
+  detailQuery(["budgets", budget_id], () =>
+    api.GET("/api/v1/budgets/{budget_id}", { params: { path: { budget_id } } }),
+  );
 export const mcpServer = (server_id: string) =>
-  one(["mcp", server_id], () => api.GET("/api/v1/mcp-servers/{server_id}", { params: { path: { server_id } } }));
+  detailQuery(["mcp", server_id], () =>
+    api.GET("/api/v1/mcp-servers/{server_id}", { params: { path: { server_id } } }),
+  );
 export const conversation = (conversation_id: string) =>
   queryOptions({
     queryKey: ["conversations", conversation_id],
@@ -121,18 +127,18 @@ export type RunFilter = {
 };
 
 /** The first few are there at once; whoever scrolls gets them by the hundred. */
-const somePage = (filter: RunFilter, cursor: string | null) =>
+const fetchRuns = (filter: RunFilter, cursor: string | null) =>
   answer(api.GET("/api/v1/runs", { params: { query: { ...filter, limit: cursor === null ? 100 : 500, cursor } } }));
 /** The newest, read again whenever something happens. */
 export const newestRuns = (filter: RunFilter) =>
-  queryOptions({ queryKey: ["runs", "head", filter], queryFn: () => somePage(filter, null) });
+  queryOptions({ queryKey: ["runs", "head", filter], queryFn: () => fetchRuns(filter, null) });
 /** Everything before them, as far as somebody looked. */
 export const runs = (filter: RunFilter) =>
   infiniteQueryOptions({
     queryKey: ["runs", "pages", filter],
     initialPageParam: null as string | null,
     queryFn: ({ pageParam, client }) =>
-      pageParam === null ? client.fetchQuery(newestRuns(filter)) : somePage(filter, pageParam),
+      pageParam === null ? client.fetchQuery(newestRuns(filter)) : fetchRuns(filter, pageParam),
     getNextPageParam: (last) => last.next_cursor,
     staleTime: 60_000,
   });
@@ -145,7 +151,7 @@ export const runEvents = (run_id: string) =>
   queryOptions({
     queryKey: ["runs", "one", run_id, "events"],
     queryFn: async (): Promise<RunEvent[]> => {
-      const events = await everything((cursor) =>
+      const events = await fetchAllPages((cursor) =>
         api.GET("/api/v1/runs/{run_id}/events", { params: { path: { run_id }, query: { limit: 100, cursor } } }),
       );
       return events.map((event) => ({ ...event, data: fieldsOf(event.data) }));

@@ -3,10 +3,10 @@ import { Link, useRouter } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 
 import { Button, buttonClasses } from "../components/Button";
-import { Empty, ErrorNote } from "../components/Feedback";
+import { Empty, ErrorMessage } from "../components/Feedback";
 import { usePageTitle } from "../lib/usePageTitle";
 
-export function Missing() {
+export function NotFoundPage() {
   const { t } = useTranslation();
   usePageTitle(t("errors.missing"));
   return (
@@ -20,12 +20,12 @@ export function Missing() {
   );
 }
 
-export function Failed({ error }: { error: unknown }) {
+export function ErrorPage({ error }: { error: unknown }) {
   const { t } = useTranslation();
   const router = useRouter();
   return (
     <div className="mx-auto max-w-xl space-y-4 p-8">
-      <ErrorNote error={error} />
+      <ErrorMessage error={error} />
       <Button weight="primary" onClick={() => void router.invalidate()}>
         {t("common.again")}
       </Button>

@@ -4,20 +4,20 @@ import { useTranslation } from "react-i18next";
 
 import { Dialog } from "../components/Dialog";
 import { LoginForm } from "../features/start/LoginForm";
-import { markSessionBack, useSessionOver } from "./sessionExpired";
+import { markSessionRenewed, useSessionExpired } from "./sessionExpired";
 
-export function SessionOver() {
+export function SessionExpiredDialog() {
   const { t } = useTranslation();
   const client = useQueryClient();
-  const over = useSessionOver();
-  const entered = () => {
-    markSessionBack();
+  const over = useSessionExpired();
+  const onLoggedIn = () => {
+    markSessionRenewed();
     void client.invalidateQueries();
   };
   return (
-    <Dialog open={over} title={t("login.over")} onClose={markSessionBack}>
+    <Dialog open={over} title={t("login.over")} onClose={markSessionRenewed}>
       <p className="mb-4 text-sm text-quiet">{t("login.overText")}</p>
-      <LoginForm onEntered={entered} />
+      <LoginForm onLoggedIn={onLoggedIn} />
     </Dialog>
   );
 }

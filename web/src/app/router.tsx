@@ -15,14 +15,14 @@ import { chatSearch } from "../features/chat/search";
 import { runSearch } from "../features/runs/search";
 import { BASE } from "../lib/base";
 import { setCurrency } from "../lib/format";
-import { Failed, Missing } from "./ErrorPages";
+import { ErrorPage, NotFoundPage } from "./ErrorPages";
 import { Shell } from "./Shell";
 
 type Context = { client: QueryClient };
 
-const root = createRootRouteWithContext<Context>()({ notFoundComponent: Missing, errorComponent: Failed });
+const root = createRootRouteWithContext<Context>()({ notFoundComponent: NotFoundPage, errorComponent: ErrorPage });
 
-async function entered(client: QueryClient, next: string): Promise<void> {
+async function requireLogin(client: QueryClient, next: string): Promise<void> {
   try {
     setToken((await client.ensureQueryData(queries.me)).csrf_token);
     setCurrency((await client.ensureQueryData(queries.info)).currency);
@@ -33,10 +33,10 @@ async function entered(client: QueryClient, next: string): Promise<void> {
   }
 }
 
-const inside = createRoute({
-  id: "inside",
+const authenticated = createRoute({
+  id: "authenticated",
   getParentRoute: () => root,
-  beforeLoad: ({ context, location }) => entered(context.client, location.href),
+  beforeLoad: ({ context, location }) => requireLogin(context.client, location.href),
   component: Shell,
 });
 const login = createRoute({
@@ -54,27 +54,32 @@ const setup = createRoute({
 const tabSearch = (search: Record<string, unknown>): { tab?: string } =>
   typeof search.tab === "string" ? { tab: search.tab } : {};
 const page = <Path extends string>(path: Path, load: () => Promise<{ default: () => React.ReactNode }>) =>
-  createRoute({ path, getParentRoute: () => inside, validateSearch: tabSearch, component: lazyRouteComponent(load) });
+  createRoute({
+    path,
+    getParentRoute: () => authenticated,
+    validateSearch: tabSearch,
+    component: lazyRouteComponent(load),
+  });
 
 const chat = createRoute({
   path: "/chat/$agentId",
-  getParentRoute: () => inside,
+  getParentRoute: () => authenticated,
   validateSearch: chatSearch,
   component: lazyRouteComponent(() => import("../features/chat/ChatPage")),
 });
 const runs = createRoute({
   path: "/runs",
-  getParentRoute: () => inside,
+  getParentRoute: () => authenticated,
   validateSearch: runSearch,
   component: lazyRouteComponent(() => import("../features/runs/RunsPage")),
 });
 /** An address that leads nowhere keeps the menu around it. */
-const missing = createRoute({ path: "/$", getParentRoute: () => inside, component: Missing });
+const missing = createRoute({ path: "/$", getParentRoute: () => authenticated, component: NotFoundPage });
 
 const tree = root.addChildren([
   login,
   setup,
-  inside.addChildren([
+  authenticated.addChildren([
     page("/", () => import("../features/home/HomePage")),
     page("/welcome", () => import("../features/start/WelcomePage")),
     page("/chat", () => import("../features/chat/ChatPage")),

@@ -1,23 +1,23 @@
 // Remembers that the session ended while the page was open.
 import { useSyncExternalStore } from "react";
 
-let over = false;
+let expired = false;
 const watchers = new Set<() => void>();
 
 function set(value: boolean): void {
-  over = value;
+  expired = value;
   for (const watcher of watchers) watcher();
 }
 
-export const markSessionOver = () => set(true);
-export const markSessionBack = () => set(false);
+export const markSessionExpired = () => set(true);
+export const markSessionRenewed = () => set(false);
 
-export function useSessionOver(): boolean {
+export function useSessionExpired(): boolean {
   return useSyncExternalStore(
     (watcher) => {
       watchers.add(watcher);
       return () => watchers.delete(watcher);
     },
-    () => over,
+    () => expired,
   );
 }

@@ -9,7 +9,7 @@ function washOf(name: string): string {
   return WASHES[sum % WASHES.length]!;
 }
 
-export function Monogram({ name }: { name: string }) {
+export function Avatar({ name }: { name: string }) {
   return (
     <span
       aria-hidden

@@ -1,16 +1,16 @@
 // Something that is there when one asks for it, on radix's collapsible.
 import { ChevronRight } from "lucide-react";
-import { Collapsible } from "radix-ui";
+import { Collapsible as Primitive } from "radix-ui";
 import type { ReactNode } from "react";
 
-export function Fold({ title, children, open }: { title: ReactNode; children: ReactNode; open?: boolean }) {
+export function Collapsible({ title, children, open }: { title: ReactNode; children: ReactNode; open?: boolean }) {
   return (
-    <Collapsible.Root defaultOpen={open}>
-      <Collapsible.Trigger className="group flex w-full items-center gap-1.5 rounded-control py-1 text-left text-sm text-quiet hover:text-ink">
+    <Primitive.Root defaultOpen={open}>
+      <Primitive.Trigger className="group flex w-full items-center gap-1.5 rounded-control py-1 text-left text-sm text-quiet hover:text-ink">
         <ChevronRight aria-hidden className="size-4 shrink-0 transition-transform group-data-[state=open]:rotate-90" />
         {title}
-      </Collapsible.Trigger>
-      <Collapsible.Content className="pt-2">{children}</Collapsible.Content>
-    </Collapsible.Root>
+      </Primitive.Trigger>
+      <Primitive.Content className="pt-2">{children}</Primitive.Content>
+    </Primitive.Root>
   );
 }

@@ -2,8 +2,8 @@
 import { useTranslation } from "react-i18next";
 
 import type { FormItem } from "../api/types";
-import { type Difference, partAt, same } from "../lib/diff";
-import { worded } from "../lib/format";
+import { type Difference, valueAt, same } from "../lib/diff";
+import { localized } from "../lib/format";
 import type { Conflict } from "../lib/useSaveWithConflict";
 import { Button } from "./Button";
 
@@ -45,7 +45,7 @@ export function ConflictNote<Thing, Body>({
           <Change
             key={change.path.join(".")}
             change={change}
-            mine={partAt(conflict.mine, change.path)}
+            mine={valueAt(conflict.mine, change.path)}
             items={items}
             words={words ?? plainWords}
           />
@@ -94,7 +94,7 @@ function useLabel(items: FormItem[]): (path: string[]) => string {
   const { t, i18n } = useTranslation();
   return ([first = "", second, ...rest]) => {
     const item = items.find((each) => each.name === second);
-    if (item) return [worded(item.label, i18n.language), ...rest].join(": ");
+    if (item) return [localized(item.label, i18n.language), ...rest].join(": ");
     const whole = i18n.exists(`field.${first}`)
       ? t(`field.${first}`)
       : t(`tuning.${first.slice(first.indexOf(".") + 1)}`);

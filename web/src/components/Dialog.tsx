@@ -3,7 +3,7 @@ import { createContext, type ReactNode, type SyntheticEvent, useEffect, useId, u
 import { useTranslation } from "react-i18next";
 
 import { Button } from "./Button";
-import { ErrorNote } from "./Feedback";
+import { ErrorMessage } from "./Feedback";
 
 /** Set by the `LeaveGuard` of a form in the dialog; null outside any dialog. */
 export const UnsavedInDialog = createContext<{ current: boolean } | null>(null);
@@ -100,7 +100,7 @@ export function Confirm({
   return (
     <Dialog open={open} title={title} onClose={onClose}>
       <p className="mb-5 text-quiet">{text}</p>
-      <ErrorNote error={error} />
+      <ErrorMessage error={error} />
       <div className="mt-5 flex justify-end gap-2">
         <Button onClick={onClose}>{cancel ?? t("common.cancel")}</Button>
         <Button weight="danger" busy={busy} onClick={onConfirm}>

@@ -6,13 +6,13 @@ import { useTranslation } from "react-i18next";
 import type { FormItem } from "../api/types";
 import { Problem, readable, withoutInternals } from "../api/problem";
 import { classes } from "../lib/classes";
-import { worded } from "../lib/format";
+import { localized } from "../lib/format";
 
 /** `items` are those of the form that the error is about. */
-export function useSentence(): (error: unknown, items?: FormItem[]) => string {
+export function useErrorText(): (error: unknown, items?: FormItem[]) => string {
   const { t, i18n } = useTranslation();
   return (error, items = []) => {
-    const called = (name: string) => worded(items.find((item) => item.name === name)?.label, i18n.language);
+    const called = (name: string) => localized(items.find((item) => item.name === name)?.label, i18n.language);
     if (error instanceof Problem && error.code === "unreachable") return t("errors.unreachable");
     const whole =
       error instanceof Problem ? readable(error, called) : error instanceof Error ? error.message : String(error);
@@ -21,8 +21,8 @@ export function useSentence(): (error: unknown, items?: FormItem[]) => string {
   };
 }
 
-export function ErrorNote({ error, mild, items }: { error: unknown; mild?: boolean; items?: FormItem[] }) {
-  const sentence = useSentence();
+export function ErrorMessage({ error, mild, items }: { error: unknown; mild?: boolean; items?: FormItem[] }) {
+  const sentence = useErrorText();
   if (!error) return null;
   return (
     <div

@@ -4,11 +4,11 @@ import { Fragment, type ReactNode, useState } from "react";
 
 import type { Versioned } from "../api/client";
 import type { VersionedQuery } from "../api/queries";
-import { ErrorNote, Loading } from "./Feedback";
+import { ErrorMessage, Loading } from "./Feedback";
 
 type Open<Thing> = (thing: Versioned<Thing>) => void;
 
-export function Opened<Thing>({
+export function FormSnapshot<Thing>({
   query,
   children,
 }: {
@@ -18,7 +18,7 @@ export function Opened<Thing>({
   const [kept, open] = useState<Versioned<Thing> | null>(null);
   const read = useQuery({ ...query, staleTime: 0, gcTime: 0, enabled: !kept });
   if (!kept && read.isFetchedAfterMount && read.data) open(read.data);
-  if (read.error && !kept) return <ErrorNote error={read.error} />;
+  if (read.error && !kept) return <ErrorMessage error={read.error} />;
   if (!kept) return <Loading />;
   // whoever chooses the version of others begins anew with it
   return <Fragment key={kept.tag}>{children(kept, open)}</Fragment>;

@@ -3,7 +3,7 @@ import { classes } from "../lib/classes";
 import type { ControlProps } from "./Field";
 import type { Choice } from "./form/lists";
 
-export function Toggles({
+export function ToggleGroup({
   control,
   label,
   options,

@@ -7,24 +7,24 @@ const hasParts = (value: unknown): value is Parts =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 export const same = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 
-export function differences(before: unknown, after: unknown, path: string[] = []): Difference[] {
+export function diff(before: unknown, after: unknown, path: string[] = []): Difference[] {
   if (!hasParts(before) || !hasParts(after)) return same(before, after) ? [] : [{ path, before, after }];
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
-  return [...names].flatMap((name) => differences(before[name], after[name], [...path, name]));
+  return [...names].flatMap((name) => diff(before[name], after[name], [...path, name]));
 }
 
-export function partAt(whole: unknown, path: string[]): unknown {
+export function valueAt(whole: unknown, path: string[]): unknown {
   return path.reduce((part: unknown, name) => (hasParts(part) ? part[name] : undefined), whole);
 }
 
 /** The whole with these changes done to it; a part that is no longer there is left out. */
-export function changedBy<Whole>(whole: Whole, changes: Difference[]): Whole {
-  return changes.reduce((made: unknown, { path, after }) => withPart(made, path, after), whole) as Whole;
+export function applyDiff<Whole>(whole: Whole, changes: Difference[]): Whole {
+  return changes.reduce((made: unknown, { path, after }) => withValue(made, path, after), whole) as Whole;
 }
 
-function withPart(whole: unknown, [name, ...rest]: string[], value: unknown): unknown {
+function withValue(whole: unknown, [name, ...rest]: string[], value: unknown): unknown {
   if (name === undefined) return value;
   const { [name]: part, ...others } = hasParts(whole) ? whole : {};
-  const next = withPart(part, rest, value);
+  const next = withValue(part, rest, value);
   return next === undefined ? others : { ...(hasParts(whole) ? whole : {}), [name]: next };
 }

@@ -6,7 +6,7 @@ import type { Text } from "../api/types";
 const NAMES: Record<string, string> = { en: "en_US", "zh-Hans": "zh_Hans" };
 
 /** What plugins and adapters say in several languages, in the one at hand. */
-export function worded(text: Text | string | null | undefined, language: string): string {
+export function localized(text: Text | string | null | undefined, language: string): string {
   if (!text) return "";
   if (typeof text === "string") return text;
   return text[NAMES[language] ?? language] ?? text.en_US ?? Object.values(text)[0] ?? "";
@@ -17,17 +17,17 @@ const DAY = { month: "short", day: "numeric" } as const;
 const formats = new Map<string, Intl.DateTimeFormat | Intl.NumberFormat>();
 
 /** Making a format costs more than a hundred uses of it, and a list uses the same for every row. */
-function format<Format extends Intl.DateTimeFormat | Intl.NumberFormat>(name: string, make: () => Format): Format {
+function cached<Format extends Intl.DateTimeFormat | Intl.NumberFormat>(name: string, make: () => Format): Format {
   if (!formats.has(name)) formats.set(name, make());
   return formats.get(name) as Format;
 }
 
 /** Date and time; the year only where it is another one. */
-export function moment(at: number | null | undefined, language: string): string {
+export function formatTime(at: number | null | undefined, language: string): string {
   if (!at) return "–";
   const thisYear = new Date(at).getFullYear() === new Date().getFullYear();
   const dated = thisYear ? { ...DAY, ...TIME } : ({ year: "numeric", ...DAY, ...TIME } as const);
-  return format(`moment ${thisYear} ${language}`, () => new Intl.DateTimeFormat(language, dated)).format(at);
+  return cached(`moment ${thisYear} ${language}`, () => new Intl.DateTimeFormat(language, dated)).format(at);
 }
 
 /** How long until then, or since. */
@@ -42,15 +42,15 @@ export function fromNow(at: number, now: number, language: string): string {
   return new Intl.RelativeTimeFormat(language, { numeric: "always" }).format(Math.round(amount), unit);
 }
 
-export function span(milliseconds: number): string {
+export function formatDuration(milliseconds: number): string {
   if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
   if (milliseconds < 60_000) return `${(milliseconds / 1000).toFixed(1)} s`;
   return `${Math.floor(milliseconds / 60_000)} min ${Math.round((milliseconds % 60_000) / 1000)} s`;
 }
 
-export function figure(amount: number, language: string): string {
+export function formatNumber(amount: number, language: string): string {
   const options = amount >= 100_000 ? ({ notation: "compact", maximumSignificantDigits: 3 } as const) : {};
-  return format(`figure ${amount >= 100_000} ${language}`, () => new Intl.NumberFormat(language, options)).format(
+  return cached(`figure ${amount >= 100_000} ${language}`, () => new Intl.NumberFormat(language, options)).format(
     amount,
   );
 }
@@ -63,27 +63,27 @@ export function setCurrency(code: string): void {
 }
 
 /** An amount of money with its currency, which is the Host's unless another is given. */
-export function money(amount: number, digits = 2, code = currency): string {
+export function formatMoney(amount: number, digits = 2, code = currency): string {
   const style = code ? ({ style: "currency", currency: code } as const) : {};
   const fixed = { minimumFractionDigits: amount === 0 ? 0 : digits, maximumFractionDigits: digits };
-  return format(
+  return cached(
     `money ${code} ${amount === 0 ? 0 : digits} ${i18next.language}`,
     () => new Intl.NumberFormat(i18next.language, { ...style, ...fixed }),
   ).format(amount);
 }
 
 /** What something cost, from millionths. */
-export function cost(micros: number): string {
-  if (micros > 0 && micros < 100) return `<${money(0.0001, 4)}`;
-  return money(micros / 1_000_000, micros > 0 && micros < 10_000 ? 4 : 2);
+export function formatCost(micros: number): string {
+  if (micros > 0 && micros < 100) return `<${formatMoney(0.0001, 4)}`;
+  return formatMoney(micros / 1_000_000, micros > 0 && micros < 10_000 ? 4 : 2);
 }
 
 /** The price of a million tokens, as exact as it was written. */
-export function price(amount: number, code: string): string {
+export function formatPrice(amount: number, code: string): string {
   const digits = Math.min(6, String(amount).split(".")[1]?.length ?? 0);
-  return money(amount, Math.max(digits, Number.isInteger(amount) ? 0 : 2), currency || code);
+  return formatMoney(amount, Math.max(digits, Number.isInteger(amount) ? 0 : 2), currency || code);
 }
 
-export function short(id: string): string {
+export function shortId(id: string): string {
   return id.slice(-8);
 }

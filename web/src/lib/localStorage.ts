@@ -1,7 +1,7 @@
 // What the browser remembers for this page: small wishes, and what was typed and not yet sent.
 const PREFIX = "parlour.";
 
-export function kept(name: string): string | null {
+export function read(name: string): string | null {
   try {
     return localStorage.getItem(PREFIX + name);
   } catch {
@@ -9,7 +9,7 @@ export function kept(name: string): string | null {
   }
 }
 
-export function keep(name: string, value: string): void {
+export function write(name: string, value: string): void {
   try {
     if (value) localStorage.setItem(PREFIX + name, value);
     else localStorage.removeItem(PREFIX + name);

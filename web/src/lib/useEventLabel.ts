@@ -2,13 +2,13 @@
 import type { i18n as Words } from "i18next";
 import { useTranslation } from "react-i18next";
 
-export function eventWords(type: string, { t, exists }: Pick<Words, "t" | "exists">): string {
+export function eventLabel(type: string, { t, exists }: Pick<Words, "t" | "exists">): string {
   // a bare word, such as `group`, is a section of the words and no type
   const key = `eventType.${type}`;
   return (type === "*" || type.includes(".")) && exists(key) ? t(key) : type;
 }
 
-export function useEventWords(): (type: string) => string {
+export function useEventLabel(): (type: string) => string {
   const { i18n } = useTranslation();
-  return (type) => eventWords(type, i18n);
+  return (type) => eventLabel(type, i18n);
 }

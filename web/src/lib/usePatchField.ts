@@ -6,37 +6,37 @@ import { useTranslation } from "react-i18next";
 import type { Versioned } from "../api/client";
 import type { Problem } from "../api/problem";
 import type { VersionedQuery } from "../api/queries";
-import { changedMeanwhile } from "./useSaveWithConflict";
+import { isVersionConflict } from "./useSaveWithConflict";
 import { useSave } from "./useSave";
 
-type OnePart<Thing, Given, Answered> = {
+type PatchField<Thing, Given, Answered> = {
   current: Versioned<Thing>;
   /** How it is read again. */
   query: VersionedQuery<Thing>;
   /** As the Host calls it. */
-  part: (given: Given) => string;
+  field: (given: Given) => string;
   put: (given: Given, over: Versioned<Thing>) => Promise<Answered>;
   stale: string[];
   after?: () => void;
 };
 
-export function useOnePart<Thing, Given, Answered>({
+export function usePatchField<Thing, Given, Answered>({
   current,
   query,
-  part,
+  field,
   put,
   stale,
   after,
-}: OnePart<Thing, Given, Answered>) {
+}: PatchField<Thing, Given, Answered>) {
   const { t } = useTranslation();
   const client = useQueryClient();
   const change = async (given: Given) => {
     try {
       return await put(given, current);
     } catch (error) {
-      if (!changedMeanwhile(error)) throw error;
+      if (!isVersionConflict(error)) throw error;
       const theirs = await client.fetchQuery({ ...query, staleTime: 0 });
-      if (touched(error, part(given))) throw new Error(t("changed.part"));
+      if (isChanged(error, field(given))) throw new Error(t("changed.part"));
       return await put(given, theirs);
     }
   };
@@ -44,7 +44,7 @@ export function useOnePart<Thing, Given, Answered>({
 }
 
 /** Where the Host can't say what was changed, it may be this one. */
-function touched({ details }: Problem, part: string): boolean {
+function isChanged({ details }: Problem, field: string): boolean {
   const changed = (details as { changed?: string[] } | null)?.changed ?? [];
-  return changed.length === 0 || changed.includes(part);
+  return changed.length === 0 || changed.includes(field);
 }

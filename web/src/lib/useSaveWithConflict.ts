@@ -5,7 +5,7 @@ import { useRef, useState } from "react";
 import type { Versioned } from "../api/client";
 import { Problem } from "../api/problem";
 import type { VersionedQuery } from "../api/queries";
-import { changedBy, type Difference, differences } from "./diff";
+import { applyDiff, type Difference, diff } from "./diff";
 import { useSave } from "./useSave";
 
 /** What somebody else made of it, and what was to be made of it here. */
@@ -16,9 +16,9 @@ export type Conflict<Thing, Body> = {
   changes: Difference[];
 };
 
-type Guard<Thing, Body, Basis, Answered> = {
+type SaveOptions<Thing, Body, Basis, Answered> = {
   /** What the change was made from; null when it is made anew, which nobody else can have changed. */
-  basis: Basis;
+  base: Basis;
   /** How it is read again. */
   query: VersionedQuery<Thing> | null;
   /** How the thing is written. */
@@ -28,12 +28,12 @@ type Guard<Thing, Body, Basis, Answered> = {
   after: (answered: Answered) => void;
 };
 
-export const changedMeanwhile = (error: unknown): error is Problem => error instanceof Problem && error.status === 412;
+export const isVersionConflict = (error: unknown): error is Problem => error instanceof Problem && error.status === 412;
 
-export function useGuardedSave<Thing, Body extends object, Basis extends Versioned<Thing> | null, Answered>(
-  guard: Guard<Thing, Body, Basis, Answered>,
+export function useSaveWithConflict<Thing, Body extends object, Basis extends Versioned<Thing> | null, Answered>(
+  options: SaveOptions<Thing, Body, Basis, Answered>,
 ) {
-  const { basis, query, bodyOf, put, stale, after } = guard;
+  const { base, query, bodyOf, put, stale, after } = options;
   const client = useQueryClient();
   const [conflict, setConflict] = useState<Conflict<Thing, Body> | null>(null);
   const saving = useSave(
@@ -48,20 +48,20 @@ export function useGuardedSave<Thing, Body extends object, Basis extends Version
     try {
       await saving.mutateAsync({ body, over });
     } catch (error) {
-      if (!changedMeanwhile(error) || !over || !query) return setConflict(null); // `error` below has it
+      if (!isVersionConflict(error) || !over || !query) return setConflict(null); // `error` below has it
       const theirs = await client.fetchQuery({ ...query, staleTime: 0 });
-      setConflict({ over, theirs, mine: body, changes: differences(bodyOf(over.value), bodyOf(theirs.value)) });
+      setConflict({ over, theirs, mine: body, changes: diff(bodyOf(over.value), bodyOf(theirs.value)) });
     }
   };
   return {
-    save: (body: Body) => void save(body, basis),
+    save: (body: Body) => void save(body, base),
     /** What was changed here, done to what they made of it; what only they changed stays theirs. */
-    keepMine: () => {
+    overwrite: () => {
       if (!conflict) return;
       const { over, theirs, mine } = conflict;
-      void save(changedBy(bodyOf(theirs.value), differences(bodyOf(over.value), mine)), theirs as Basis);
+      void save(applyDiff(bodyOf(theirs.value), diff(bodyOf(over.value), mine)), theirs as Basis);
     },
-    forget: () => {
+    reset: () => {
       setConflict(null);
       saving.reset();
     },
@@ -73,8 +73,8 @@ export function useGuardedSave<Thing, Body extends object, Basis extends Version
 }
 
 /** What an edit began with, however often it is read again while it goes on. */
-export function useBasis<Thing>(current: Thing, editing: boolean): Thing {
-  const basis = useRef(current);
-  if (!editing) basis.current = current;
-  return basis.current;
+export function useBase<Thing>(current: Thing, editing: boolean): Thing {
+  const base = useRef(current);
+  if (!editing) base.current = current;
+  return base.current;
 }

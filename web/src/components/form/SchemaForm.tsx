@@ -2,7 +2,7 @@
 import { useTranslation } from "react-i18next";
 
 import type { Fields, FormItem } from "../../api/types";
-import { worded } from "../../lib/format";
+import { localized } from "../../lib/format";
 import { Field } from "../Field";
 import { type Choices, CONTROLS } from "./controls";
 import { changed, hasChoices, isShown } from "./values";
@@ -34,8 +34,8 @@ export function SchemaForm({
           return (
             <Field
               key={item.name}
-              label={worded(item.label, i18n.language) || item.name}
-              hint={worded(item.description, i18n.language)}
+              label={localized(item.label, i18n.language) || item.name}
+              hint={localized(item.description, i18n.language)}
               error={messages[item.name]}
               required={item.required}
               beside={item.type === "boolean"}

@@ -3,7 +3,7 @@ import type { ComponentType } from "react";
 import { useTranslation } from "react-i18next";
 
 import type { FormItem, FormType, Model } from "../../api/types";
-import { worded } from "../../lib/format";
+import { localized } from "../../lib/format";
 import { Button } from "../Button";
 import { type ControlProps, Input, Select, TextArea } from "../Field";
 import { NumberInput } from "../NumberInput";
@@ -118,7 +118,7 @@ function SelectControl({ control, item, value, onChange, disabled }: ItemProps) 
       {(!item.required || value === undefined) && <option value="">–</option>}
       {item.options?.map((option) => (
         <option key={option.value} value={option.value}>
-          {worded(option.label, i18n.language) || option.value}
+          {localized(option.label, i18n.language) || option.value}
         </option>
       ))}
     </Select>
@@ -129,7 +129,7 @@ function MultiSelectControl({ control, item, value, onChange, disabled }: ItemPr
   const { i18n } = useTranslation();
   const options = (item.options ?? []).map((option) => ({
     value: option.value,
-    label: worded(option.label, i18n.language) || option.value,
+    label: localized(option.label, i18n.language) || option.value,
   }));
   return <CheckList control={control} options={options} value={texts(value)} onChange={onChange} disabled={disabled} />;
 }

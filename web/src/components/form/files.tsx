@@ -5,7 +5,7 @@ import { useTranslation } from "react-i18next";
 
 import { upload } from "../../api/client";
 import { IconButton } from "../Button";
-import { ErrorNote } from "../Feedback";
+import { ErrorMessage } from "../Feedback";
 import type { ItemProps } from "./controls";
 
 type File_ = { file_key: string; name?: string };
@@ -60,7 +60,7 @@ function Files({
           event.target.value = "";
         }}
       />
-      <ErrorNote error={sending.error} />
+      <ErrorMessage error={sending.error} />
     </div>
   );
 }

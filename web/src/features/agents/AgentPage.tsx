@@ -5,11 +5,11 @@ import { MessageCircle } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import { answer, api, changing, type Versioned } from "../../api/client";
+import { answer, api, ifMatch, type Versioned } from "../../api/client";
 import type { Agent, AgentBody, Runner } from "../../api/types";
 import { isGone } from "../../api/problem";
 import * as queries from "../../api/queries";
-import { Missing } from "../../app/ErrorPages";
+import { NotFoundPage } from "../../app/ErrorPages";
 import { useRights } from "../../app/session";
 import { Button, buttonClasses } from "../../components/Button";
 import { ConflictNote } from "../../components/ConflictNote";
@@ -17,27 +17,27 @@ import { DeleteButton } from "../../components/DeleteButton";
 import { useChoices } from "../../components/form/useChoices";
 import { ofForm, prefilled } from "../../components/form/values";
 import { LeaveGuard } from "../../components/LeaveGuard";
-import { ErrorNote, Loading } from "../../components/Feedback";
+import { ErrorMessage, Loading } from "../../components/Feedback";
 import { PageBody } from "../../components/Layout";
 import { type Tab, Tabs } from "../../components/Tabs";
-import { useBasis, useGuardedSave } from "../../lib/useSaveWithConflict";
+import { useBase, useSaveWithConflict } from "../../lib/useSaveWithConflict";
 import { ApprovalFields } from "./ApprovalFields";
-import { actionsAsked } from "./permissions";
+import { requestedActions } from "./permissions";
 import { BehaviourFields } from "./BehaviourFields";
 import { ResourceFields } from "./ResourceFields";
 import { SettingsFields } from "./SettingsFields";
 import { TestChat } from "./TestChat";
 
 export default function AgentPage() {
-  const { agentId } = useParams({ from: "/inside/agents/$agentId" });
+  const { agentId } = useParams({ from: "/authenticated/agents/$agentId" });
   const agent = useQuery(queries.agent(agentId));
   const runners = useQuery(queries.runners);
   const problem = agent.error ?? runners.error;
-  if (isGone(problem)) return <Missing />;
+  if (isGone(problem)) return <NotFoundPage />;
   if (problem)
     return (
       <div className="p-8">
-        <ErrorNote error={problem} />
+        <ErrorMessage error={problem} />
       </div>
     );
   if (!agent.data || !runners.data)
@@ -50,13 +50,13 @@ export default function AgentPage() {
 }
 
 /** What the form shows where nothing was set, so that a default that is emptied stays empty. */
-function begun(agent: Agent, runners: Runner[]): Agent {
+function prefilledAgent(agent: Agent, runners: Runner[]): Agent {
   const items = runners.find((runner) => runner.id === agent.runner_id)?.config_schema ?? [];
   return { ...agent, runner_config: prefilled(items, agent.runner_config) };
 }
 
 function bodyOf(agent: Agent, runners: Runner[]): Omit<Agent, "agent_id"> {
-  const { agent_id: _, ...body } = begun(agent, runners);
+  const { agent_id: _, ...body } = prefilledAgent(agent, runners);
   const runner = runners.find((each) => each.id === agent.runner_id);
   return { ...body, runner_config: runner ? ofForm(runner.config_schema, body.runner_config) : body.runner_config };
 }
@@ -68,20 +68,20 @@ function Editor({ current, runners }: { current: Versioned<Agent>; runners: Runn
   const choices = useChoices();
   const [draft, setDraft] = useState<Agent | null>(null);
   const [times, setTimes] = useState(0);
-  const basis = useBasis(current, draft !== null);
-  const agent = basis.value;
-  const shown = draft ?? begun(agent, runners);
+  const base = useBase(current, draft !== null);
+  const agent = base.value;
+  const shown = draft ?? prefilledAgent(agent, runners);
   const runner = runners.find((each) => each.id === shown.runner_id);
-  const dirty = draft !== null && JSON.stringify(draft) !== JSON.stringify(begun(agent, runners));
-  const saving = useGuardedSave({
-    basis,
+  const dirty = draft !== null && JSON.stringify(draft) !== JSON.stringify(prefilledAgent(agent, runners));
+  const saving = useSaveWithConflict({
+    base,
     query: queries.agent(agent.agent_id),
     bodyOf: (each: Agent) => bodyOf(each, runners),
     // the document types the policies of a response more loosely than those of a request
     put: (body, over) =>
       answer(
         api.PUT("/api/v1/agents/{agent_id}", {
-          params: { path: { agent_id: agent.agent_id }, header: changing(over) },
+          params: { path: { agent_id: agent.agent_id }, header: ifMatch(over) },
           body: body as AgentBody,
         }),
       ),
@@ -90,7 +90,7 @@ function Editor({ current, runners }: { current: Versioned<Agent>; runners: Runn
   });
   const discard = () => {
     setDraft(null);
-    saving.forget();
+    saving.reset();
     setTimes(times + 1); // controls that keep their own text begin anew
   };
   const part = {
@@ -109,7 +109,7 @@ function Editor({ current, runners }: { current: Versioned<Agent>; runners: Runn
       label: t("agents.tabResources"),
       content: <ResourceFields {...part} runner={runner} choices={choices} />,
     },
-    ...(actionsAsked(runner).length > 0
+    ...(requestedActions(runner).length > 0
       ? [{ id: "actions", label: t("agents.tabActions"), content: <ApprovalFields {...part} runner={runner} /> }]
       : []),
     { id: "behaviour", label: t("agents.tabBehaviour"), content: <BehaviourFields {...part} /> },
@@ -139,14 +139,14 @@ function Editor({ current, runners }: { current: Versioned<Agent>; runners: Runn
             <Tabs tabs={tabs} />
           </div>
           <div className="sticky bottom-0 space-y-3 rounded-b-card border-t border-line bg-surface px-5 py-3">
-            <ErrorNote error={saving.error} />
+            <ErrorMessage error={saving.error} />
             <ConflictNote
               name={agent.name}
               conflict={saving.conflict}
               busy={saving.isPending}
               items={runner?.config_schema}
               onTheirs={discard}
-              onMine={saving.keepMine}
+              onMine={saving.overwrite}
             />
             {edit ? (
               <div className="flex flex-wrap items-center gap-2">

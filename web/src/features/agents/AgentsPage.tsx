@@ -8,17 +8,17 @@ import * as queries from "../../api/queries";
 import { useRights } from "../../app/session";
 import { buttonClasses } from "../../components/Button";
 import { Row, Rows } from "../../components/List";
-import { Monogram } from "../../components/Avatar";
-import { Empty, ErrorNote, Loading } from "../../components/Feedback";
+import { Avatar } from "../../components/Avatar";
+import { Empty, ErrorMessage, Loading } from "../../components/Feedback";
 import { Badge, PageBody } from "../../components/Layout";
-import { worded } from "../../lib/format";
+import { localized } from "../../lib/format";
 
 export default function AgentsPage() {
   const { t, i18n } = useTranslation();
   const { edit } = useRights();
   const agents = useQuery(queries.agents);
   const runners = useQuery(queries.runners).data ?? [];
-  const label = (id: string) => worded(runners.find((runner) => runner.id === id)?.label, i18n.language) || id;
+  const label = (id: string) => localized(runners.find((runner) => runner.id === id)?.label, i18n.language) || id;
   const create = edit && (
     <Link to="/agents/new" className={buttonClasses("primary")}>
       {t("agents.create")}
@@ -26,7 +26,7 @@ export default function AgentsPage() {
   );
   return (
     <PageBody title={t("nav.agents")} text={t("agents.text")} actions={create}>
-      <ErrorNote error={agents.error} />
+      <ErrorMessage error={agents.error} />
       {agents.isPending && <Loading />}
       {agents.data?.length === 0 && (
         <Empty icon={<Sparkles />} title={t("agents.empty")} text={t("agents.emptyText")}>
@@ -38,7 +38,7 @@ export default function AgentsPage() {
           {agents.data.map((agent) => (
             <Row
               key={agent.agent_id}
-              sign={<Monogram name={agent.name} />}
+              sign={<Avatar name={agent.name} />}
               title={
                 <Link to="/agents/$agentId" params={{ agentId: agent.agent_id }} className="hover:underline">
                   {agent.name}

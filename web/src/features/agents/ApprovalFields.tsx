@@ -9,18 +9,18 @@ import { Button, IconButton } from "../../components/Button";
 import { Field, Input, Select } from "../../components/Field";
 import { StringList } from "../../components/form/lists";
 import { NumberInput } from "../../components/NumberInput";
-import { Toggles } from "../../components/ToggleGroup";
+import { ToggleGroup } from "../../components/ToggleGroup";
 import { type ApprovalRule, freshRule, patternsFor, type Place, policyOf, rulesOf } from "./approvalRules";
-import { actionsAsked } from "./permissions";
-import type { Part } from "./fieldProps";
+import { requestedActions } from "./permissions";
+import type { FieldProps } from "./fieldProps";
 
 const DECISIONS = ["allow", "ask", "deny"] as const;
 const ROLES = ["owner", "admin", "member"];
 
-export function ApprovalFields({ draft, put, runner, disabled }: Part & { runner: Runner | undefined }) {
+export function ApprovalFields({ draft, put, runner, disabled }: FieldProps & { runner: Runner | undefined }) {
   const { t } = useTranslation();
   const rules = rulesOf(draft.approval_policy);
-  const patterns = patternsFor(actionsAsked(runner));
+  const patterns = patternsFor(requestedActions(runner));
   const left = patterns.filter((pattern) => !rules.some((rule) => rule.pattern === pattern));
   const save = (next: ApprovalRule[]) => put({ approval_policy: policyOf(next) });
   return (
@@ -122,7 +122,7 @@ function AskFields({ rule, disabled, onChange }: Omit<RuleProps, "onRemove">) {
     <div className="mt-4 grid gap-4 border-t border-line pt-4 sm:grid-cols-2">
       <Field label={t("agents.deciders")} hint={t("agents.decidersHint")}>
         {(control) => (
-          <Toggles
+          <ToggleGroup
             control={control}
             options={options}
             value={chosen}

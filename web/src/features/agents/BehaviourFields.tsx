@@ -6,9 +6,9 @@ import { Field, Select } from "../../components/Field";
 import { CheckList } from "../../components/form/lists";
 import { NumberInput } from "../../components/NumberInput";
 import { Switch } from "../../components/Switch";
-import { Toggles } from "../../components/ToggleGroup";
-import { useEventWords } from "../../lib/useEventLabel";
-import type { Part } from "./fieldProps";
+import { ToggleGroup } from "../../components/ToggleGroup";
+import { useEventLabel } from "../../lib/useEventLabel";
+import type { FieldProps } from "./fieldProps";
 
 const SCOPES = ["conversation", "actor", "subject", "runner", "binding"];
 const EVENTS = [
@@ -39,7 +39,7 @@ const MOST_SECONDS: Record<Figure, number> = {
   stale_after: 315_360_000,
 };
 
-export function BehaviourFields(part: Part) {
+export function BehaviourFields(part: FieldProps) {
   const { t } = useTranslation();
   const { draft, put, disabled } = part;
   return (
@@ -61,7 +61,7 @@ export function BehaviourFields(part: Part) {
         {draft.state_policy.enabled && (
           <Field label={t("agents.scopes")} hint={t("agents.scopesHint")}>
             {(control) => (
-              <Toggles
+              <ToggleGroup
                 control={control}
                 options={SCOPES.map((scope) => ({ value: scope, label: t(`stateScope.${scope}`) }))}
                 value={draft.state_policy.scopes}
@@ -89,7 +89,14 @@ function Group({ title, children }: { title: string; children: React.ReactNode }
   );
 }
 
-function Seconds({ draft, put, disabled, name, label, hint }: Part & { name: Figure; label: string; hint: string }) {
+function Seconds({
+  draft,
+  put,
+  disabled,
+  name,
+  label,
+  hint,
+}: FieldProps & { name: Figure; label: string; hint: string }) {
   return (
     <Field label={label} hint={hint}>
       {(control) => (
@@ -108,9 +115,9 @@ function Seconds({ draft, put, disabled, name, label, hint }: Part & { name: Fig
   );
 }
 
-function Answering({ draft, put, disabled }: Part) {
+function Answering({ draft, put, disabled }: FieldProps) {
   const { t } = useTranslation();
-  const words = useEventWords();
+  const words = useEventLabel();
   const events = [...new Set([...EVENTS, ...draft.event_types])].map((type) => ({ value: type, label: words(type) }));
   const delivery = (change: object) => put({ delivery_policy: { ...draft.delivery_policy, ...change } });
   return (
@@ -168,7 +175,7 @@ function Answering({ draft, put, disabled }: Part) {
   );
 }
 
-function Running(part: Part) {
+function Running(part: FieldProps) {
   const { t } = useTranslation();
   const { draft, put, disabled } = part;
   return (

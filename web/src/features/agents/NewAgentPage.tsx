@@ -10,7 +10,7 @@ import * as queries from "../../api/queries";
 import { Button, buttonClasses } from "../../components/Button";
 import { Field, Input } from "../../components/Field";
 import { LeaveGuard } from "../../components/LeaveGuard";
-import { Empty, ErrorNote, Loading } from "../../components/Feedback";
+import { Empty, ErrorMessage, Loading } from "../../components/Feedback";
 import { Card, PageBody } from "../../components/Layout";
 import { useSave } from "../../lib/useSave";
 import { newForm } from "../../components/form/values";
@@ -68,7 +68,7 @@ export default function NewAgentPage() {
             )}
           </Field>
           {runner && <RunnerPicker runners={runners.data ?? []} chosen={runner.id} onChoose={setChosen} />}
-          <ErrorNote error={creating.error} />
+          <ErrorMessage error={creating.error} />
           <Button type="submit" weight="primary" busy={creating.isPending}>
             {t("common.create")}
           </Button>

@@ -8,9 +8,9 @@ import { Field } from "../../components/Field";
 import type { Choices } from "../../components/form/controls";
 import type { Choice } from "../../components/form/lists";
 import { Switch } from "../../components/Switch";
-import { Toggles } from "../../components/ToggleGroup";
-import { asksHistory, type Kind, kindsAsked, storageAsked } from "./permissions";
-import type { Part } from "./fieldProps";
+import { ToggleGroup } from "../../components/ToggleGroup";
+import { requestsHistory, type Kind, requestedKinds, requestedStorage } from "./permissions";
+import type { FieldProps } from "./fieldProps";
 import { SelectionField } from "./SelectionField";
 import { SenderRules } from "./SenderRules";
 
@@ -32,18 +32,18 @@ export function ResourceFields({
   runner,
   choices,
   disabled,
-}: Part & { runner: Runner | undefined; choices: Choices }) {
+}: FieldProps & { runner: Runner | undefined; choices: Choices }) {
   const { t } = useTranslation();
   const servers = useQuery(queries.mcpServers).data ?? [];
   const policy = draft.resource_policy;
   const change = (changed: Partial<ResourcePolicy>) => put({ resource_policy: { ...policy, ...changed } });
   const offers = offered(choices);
   // a kind that nothing exists of is left out, unless some of it was chosen by name
-  const kinds = kindsAsked(runner).filter(
+  const kinds = requestedKinds(runner).filter(
     (kind) => !!offers[kind]?.length || (Array.isArray(policy[kind]) && policy[kind].length > 0),
   );
-  const storage = storageAsked(runner);
-  const nothing = kinds.length === 0 && storage.length === 0 && !asksHistory(runner);
+  const storage = requestedStorage(runner);
+  const nothing = kinds.length === 0 && storage.length === 0 && !requestsHistory(runner);
   return (
     <div className="space-y-6">
       <p className="text-sm text-quiet">{t(nothing ? "agents.resourcesNone" : "agents.resourcesText")}</p>
@@ -71,7 +71,7 @@ export function ResourceFields({
       {storage.length > 0 && (
         <Field label={t("agents.storage")} hint={t("agents.storageHint")}>
           {(control) => (
-            <Toggles
+            <ToggleGroup
               control={control}
               options={storage.map((area) => ({ value: area, label: t(`storage.${area}`) }))}
               value={policy.storage ?? []}
@@ -81,7 +81,7 @@ export function ResourceFields({
           )}
         </Field>
       )}
-      {asksHistory(runner) && (
+      {requestsHistory(runner) && (
         <Field label={t("agents.otherHistory")} hint={t("agents.otherHistoryHint")} beside>
           {(control) => (
             <Switch

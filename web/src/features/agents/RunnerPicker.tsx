@@ -4,7 +4,7 @@ import { useTranslation } from "react-i18next";
 import type { Runner } from "../../api/types";
 import { State } from "../../components/Layout";
 import { classes } from "../../lib/classes";
-import { worded } from "../../lib/format";
+import { localized } from "../../lib/format";
 
 export function RunnerPicker({
   runners,
@@ -36,10 +36,10 @@ export function RunnerPicker({
               onChange={() => onChoose(runner.id)}
             />
             <span className="flex flex-wrap items-center justify-between gap-x-2 gap-y-1 font-medium">
-              <span className="min-w-0 wrap-anywhere">{worded(runner.label, i18n.language)}</span>
+              <span className="min-w-0 wrap-anywhere">{localized(runner.label, i18n.language)}</span>
               <State state={runner.plugin.status} />
             </span>
-            <span className="mt-1 block text-sm text-quiet">{worded(runner.description, i18n.language)}</span>
+            <span className="mt-1 block text-sm text-quiet">{localized(runner.description, i18n.language)}</span>
           </label>
         ))}
       </div>

@@ -4,18 +4,18 @@ import { useTranslation } from "react-i18next";
 
 import { Button, IconButton } from "../../components/Button";
 import { Field, Select } from "../../components/Field";
-import { Fold } from "../../components/Collapsible";
+import { Collapsible } from "../../components/Collapsible";
 import { StringList } from "../../components/form/lists";
-import { Toggles } from "../../components/ToggleGroup";
+import { ToggleGroup } from "../../components/ToggleGroup";
 import type { Kind } from "./permissions";
-import type { Part } from "./fieldProps";
+import type { FieldProps } from "./fieldProps";
 import type { Offered } from "./ResourceFields";
 import { SelectionField } from "./SelectionField";
 import { chosen, freshSenderRule, type Sender, type SenderRule, senderRulesOf } from "./senderRulesModel";
 
 const ROLES = ["owner", "admin", "member"];
 
-export function SenderRules({ draft, put, kinds, offers, disabled }: Part & { kinds: Kind[]; offers: Offered }) {
+export function SenderRules({ draft, put, kinds, offers, disabled }: FieldProps & { kinds: Kind[]; offers: Offered }) {
   const { t } = useTranslation();
   const rules = senderRulesOf(draft.resource_policy);
   const save = (next: SenderRule[]) => put({ resource_policy: { ...draft.resource_policy, rules: next } });
@@ -91,12 +91,12 @@ function Rule({
       </div>
       <SenderFields sender={rule.when} disabled={disabled} onChange={(when) => onChange({ ...rule, when })} />
       <div className="mt-4 space-y-2">
-        <Fold title={t("agents.alsoGets", { count: count("allow") })} open={count("allow") > 0}>
+        <Collapsible title={t("agents.alsoGets", { count: count("allow") })} open={count("allow") > 0}>
           {part("allow")}
-        </Fold>
-        <Fold title={t("agents.doesNotGet", { count: count("deny") })} open={count("deny") > 0}>
+        </Collapsible>
+        <Collapsible title={t("agents.doesNotGet", { count: count("deny") })} open={count("deny") > 0}>
           {part("deny")}
-        </Fold>
+        </Collapsible>
       </div>
     </fieldset>
   );
@@ -131,7 +131,7 @@ function SenderFields({
       </Field>
       <Field label={t("filter.roles")}>
         {(control) => (
-          <Toggles
+          <ToggleGroup
             control={control}
             options={ROLES.map((role) => ({ value: role, label: t(`memberRole.${role}`) }))}
             value={sender.roles}

@@ -4,14 +4,14 @@ import { useTranslation } from "react-i18next";
 import type { Runner } from "../../api/types";
 import { fieldMessage } from "../../api/problem";
 import { Field, Input } from "../../components/Field";
-import { Fold } from "../../components/Collapsible";
+import { Collapsible } from "../../components/Collapsible";
 import type { Choices } from "../../components/form/controls";
 import { SchemaForm } from "../../components/form/SchemaForm";
 import { newForm } from "../../components/form/values";
-import { ErrorNote } from "../../components/Feedback";
+import { ErrorMessage } from "../../components/Feedback";
 import { Switch } from "../../components/Switch";
-import { worded } from "../../lib/format";
-import type { Part } from "./fieldProps";
+import { localized } from "../../lib/format";
+import type { FieldProps } from "./fieldProps";
 import { RunnerPicker } from "./RunnerPicker";
 
 export function SettingsFields({
@@ -22,7 +22,7 @@ export function SettingsFields({
   runner,
   runners,
   choices,
-}: Part & {
+}: FieldProps & {
   error: unknown;
   runner: Runner | undefined;
   runners: Runner[];
@@ -44,13 +44,13 @@ export function SettingsFields({
       {runner ? (
         !disabled &&
         runners.length > 1 && (
-          <Fold title={t("agents.answersWith", { runner: worded(runner.label, i18n.language) })}>
+          <Collapsible title={t("agents.answersWith", { runner: localized(runner.label, i18n.language) })}>
             <RunnerPicker runners={runners} chosen={runner.id} onChoose={choose} />
-          </Fold>
+          </Collapsible>
         )
       ) : (
         <div className="space-y-3">
-          <ErrorNote error={new Error(t("agents.runnerGone", { runner: pluginOf(draft.runner_id) }))} />
+          <ErrorMessage error={new Error(t("agents.runnerGone", { runner: pluginOf(draft.runner_id) }))} />
           {!disabled && <RunnerPicker runners={runners} chosen="" onChoose={choose} />}
         </div>
       )}
@@ -77,7 +77,7 @@ const pluginOf = (runnerId: string) =>
     .slice(0, 2)
     .join("/");
 
-function Identity({ draft, put, disabled, error }: Part & { error: unknown }) {
+function Identity({ draft, put, disabled, error }: FieldProps & { error: unknown }) {
   const { t } = useTranslation();
   return (
     <>

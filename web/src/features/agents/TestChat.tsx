@@ -2,7 +2,7 @@
 import { useTranslation } from "react-i18next";
 
 import { Button } from "../../components/Button";
-import { Talk } from "../chat/Conversation";
+import { Conversation } from "../chat/Conversation";
 import { useChat } from "../chat/useChat";
 
 const SESSION = "test";
@@ -17,7 +17,7 @@ export function TestChat({ agentId, unsaved }: { agentId: string; unsaved: boole
     >
       <div className="flex items-center justify-between gap-2 border-b border-line px-4 py-2.5">
         <h2 className="font-semibold">{t("agents.test")}</h2>
-        <Button small weight="quiet" onClick={() => void chat.anew()}>
+        <Button small weight="quiet" onClick={() => void chat.reset()}>
           {t("chat.anew")}
         </Button>
       </div>
@@ -27,7 +27,7 @@ export function TestChat({ agentId, unsaved }: { agentId: string; unsaved: boole
         </p>
       )}
       <div className="min-h-0 flex-1">
-        <Talk agentId={agentId} chat={chat} narrow />
+        <Conversation agentId={agentId} chat={chat} narrow />
       </div>
     </section>
   );

@@ -10,15 +10,15 @@ const ABILITIES: Partial<Record<Kind, keyof Runner["capabilities"]>> = {
   skills: "skills",
 };
 
-const asks = (runner: Runner | undefined, permission: keyof Runner["permissions"]): boolean =>
+const requests = (runner: Runner | undefined, permission: keyof Runner["permissions"]): boolean =>
   (runner?.permissions[permission]?.length ?? 0) > 0;
 
-export function kindsAsked(runner: Runner | undefined): Kind[] {
+export function requestedKinds(runner: Runner | undefined): Kind[] {
   const able = (kind: Kind) => !ABILITIES[kind] || runner?.capabilities[ABILITIES[kind]] === true;
-  return KINDS.filter((kind) => asks(runner, kind) && able(kind));
+  return KINDS.filter((kind) => requests(runner, kind) && able(kind));
 }
 
-export const storageAsked = (runner: Runner | undefined): string[] => runner?.permissions.storage ?? [];
-export const asksHistory = (runner: Runner | undefined): boolean => asks(runner, "history");
-export const actionsAsked = (runner: Runner | undefined): string[] =>
+export const requestedStorage = (runner: Runner | undefined): string[] => runner?.permissions.storage ?? [];
+export const requestsHistory = (runner: Runner | undefined): boolean => requests(runner, "history");
+export const requestedActions = (runner: Runner | undefined): string[] =>
   runner?.capabilities.platform_actions ? (runner.permissions.platform_actions ?? []) : [];

@@ -10,9 +10,9 @@ import * as queries from "../../api/queries";
 import { useRights } from "../../app/session";
 import { Button } from "../../components/Button";
 import { Input } from "../../components/Field";
-import { ErrorNote } from "../../components/Feedback";
+import { ErrorMessage } from "../../components/Feedback";
 import { State } from "../../components/Layout";
-import { fromNow, moment } from "../../lib/format";
+import { fromNow, formatTime } from "../../lib/format";
 import { useSave } from "../../lib/useSave";
 import { actionKey, isPending } from "./approvalDetails";
 import { Details } from "./Details";
@@ -61,7 +61,7 @@ function Origin({ approval }: { approval: Approval }) {
     bot?.name ?? t("runs.direct"),
     occasion?.group_name,
     t("approvals.requester", { who }),
-    moment(approval.created_at, i18n.language),
+    formatTime(approval.created_at, i18n.language),
   ];
   return (
     <>
@@ -80,7 +80,7 @@ function Outcome({ approval }: { approval: Approval }) {
   const outcome = approval.outcome as { state?: string; reason?: string } | null;
   return (
     <div className="mt-3 space-y-1 text-sm">
-      <p className="text-quiet">{t("approvals.by", { who, when: moment(approval.decided_at, i18n.language) })}</p>
+      <p className="text-quiet">{t("approvals.by", { who, when: formatTime(approval.decided_at, i18n.language) })}</p>
       {approval.reason && <blockquote className="border-l-2 border-line pl-3">{approval.reason}</blockquote>}
       {outcome?.state && (
         <p className="flex flex-wrap items-center gap-2">
@@ -123,7 +123,7 @@ function Decision({ approval }: { approval: Approval }) {
           {t("approvals.deny")}
         </Button>
       </div>
-      <ErrorNote error={deciding.error} />
+      <ErrorMessage error={deciding.error} />
     </div>
   );
 }

@@ -7,7 +7,7 @@ import { useTranslation } from "react-i18next";
 import type { Approval } from "../../api/types";
 import * as queries from "../../api/queries";
 import { Button } from "../../components/Button";
-import { Empty, ErrorNote, Loading } from "../../components/Feedback";
+import { Empty, ErrorMessage, Loading } from "../../components/Feedback";
 import { PageBody } from "../../components/Layout";
 import { ApprovalCard } from "./ApprovalCard";
 import { isPending } from "./approvalDetails";
@@ -21,7 +21,7 @@ export default function ApprovalsPage() {
   const ready = waiting.data && all.data;
   return (
     <PageBody title={t("nav.approvals")} text={t("approvals.text")}>
-      <ErrorNote error={waiting.error ?? all.error} />
+      <ErrorMessage error={waiting.error ?? all.error} />
       {!ready && !waiting.error && !all.error && <Loading />}
       {ready && asked.length + decided.length === 0 && (
         <Empty icon={<ShieldCheck />} title={t("approvals.empty")} text={t("approvals.emptyText")} />

@@ -1,6 +1,6 @@
 // What an approval is about, as a person reads it: names and values instead of the frozen call. Knows no screen.
 import type { Approval } from "../../api/types";
-import { short } from "../../lib/format";
+import { shortId } from "../../lib/format";
 
 type Call = { api?: string; arguments?: Record<string, unknown> };
 type Part = { type?: string; text?: string; name?: string; target?: string };
@@ -41,5 +41,5 @@ export function party(identity: string): { isKey: boolean; id: string; isShort: 
   const [kind = "", ...rest] = identity.split(":");
   const id = rest.join(":");
   const isShort = OWN_ID.test(id);
-  return { isKey: kind === "api_key", id: isShort ? short(id) : id, isShort };
+  return { isKey: kind === "api_key", id: isShort ? shortId(id) : id, isShort };
 }

@@ -3,19 +3,19 @@ import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 
-import { answer, api, changing, type Versioned } from "../../api/client";
+import { answer, api, ifMatch, type Versioned } from "../../api/client";
 import type { Adapter, Bot } from "../../api/types";
 import { isGone } from "../../api/problem";
 import * as queries from "../../api/queries";
-import { Missing } from "../../app/ErrorPages";
+import { NotFoundPage } from "../../app/ErrorPages";
 import { useRights } from "../../app/session";
 import { Button } from "../../components/Button";
-import { ErrorNote, Loading } from "../../components/Feedback";
+import { ErrorMessage, Loading } from "../../components/Feedback";
 import { Badge, PageBody, State } from "../../components/Layout";
 import { Switch } from "../../components/Switch";
 import { Tabs } from "../../components/Tabs";
-import { moment, worded } from "../../lib/format";
-import { useOnePart } from "../../lib/usePatchField";
+import { formatTime, localized } from "../../lib/format";
+import { usePatchField } from "../../lib/usePatchField";
 import { BotEvents } from "./BotEvents";
 import { BotSettings } from "./BotSettings";
 import { DefaultAgents } from "./DefaultAgents";
@@ -23,15 +23,15 @@ import { RoutesEditor } from "./RoutesEditor";
 
 export default function BotPage() {
   const { t, i18n } = useTranslation();
-  const { botId } = useParams({ from: "/inside/bots/$botId" });
+  const { botId } = useParams({ from: "/authenticated/bots/$botId" });
   const bot = useQuery(queries.bot(botId));
   const adapters = useQuery(queries.adapters);
   const problem = bot.error ?? adapters.error;
-  if (isGone(problem)) return <Missing />;
+  if (isGone(problem)) return <NotFoundPage />;
   if (problem)
     return (
       <div className="p-8">
-        <ErrorNote error={problem} />
+        <ErrorMessage error={problem} />
       </div>
     );
   if (!bot.data || !adapters.data)
@@ -45,14 +45,14 @@ export default function BotPage() {
   if (!adapter)
     return (
       <div className="p-8">
-        <ErrorNote error={new Error(t("bots.adapterGone", { name: shown.adapter }))} />
+        <ErrorMessage error={new Error(t("bots.adapterGone", { name: shown.adapter }))} />
       </div>
     );
   return (
     <PageBody
       name={shown.name}
       title={<Title bot={shown} />}
-      text={worded(adapter.label, i18n.language)}
+      text={localized(adapter.label, i18n.language)}
       actions={<OnOff current={bot.data} />}
     >
       <Trouble current={bot.data} adapter={adapter} />
@@ -78,7 +78,8 @@ export default function BotPage() {
 
 function Title({ bot }: { bot: Bot }) {
   const { t, i18n } = useTranslation();
-  const since = bot.status.since && bot.enabled ? t("bots.since", { at: moment(bot.status.since, i18n.language) }) : "";
+  const since =
+    bot.status.since && bot.enabled ? t("bots.since", { at: formatTime(bot.status.since, i18n.language) }) : "";
   return (
     <span className="flex flex-wrap items-center gap-3">
       {bot.name}
@@ -91,15 +92,15 @@ function Title({ bot }: { bot: Bot }) {
 
 /** A bot that failed is connected anew as soon as it is saved. */
 function useKeeping(current: Versioned<Bot>) {
-  return useOnePart({
+  return usePatchField({
     current,
     query: queries.bot(current.value.bot_id),
-    part: () => "enabled",
+    field: () => "enabled",
     put: (enabled: boolean, over) => {
       const { bot_id, name, adapter, adapter_config } = over.value;
       return answer(
         api.PUT("/api/v1/bots/{bot_id}", {
-          params: { path: { bot_id }, header: changing(over) },
+          params: { path: { bot_id }, header: ifMatch(over) },
           body: { name, adapter, adapter_config, enabled },
         }),
       );
@@ -118,7 +119,7 @@ function Trouble({ current, adapter }: { current: Versioned<Bot>; adapter: Adapt
   if (!bot.status.last_error) return null;
   return (
     <div className="mb-5 space-y-2">
-      <ErrorNote error={again.error ?? new Error(bot.status.last_error)} mild={!failed} items={adapter.config} />
+      <ErrorMessage error={again.error ?? new Error(bot.status.last_error)} mild={!failed} items={adapter.config} />
       {failed && edit && (
         <Button small busy={again.isPending} onClick={() => again.mutate(true)}>
           {t("common.again")}
@@ -143,7 +144,7 @@ function OnOff({ current }: { current: Versioned<Bot> }) {
         />
         {t("common.enabled")}
       </div>
-      <ErrorNote error={switching.error} />
+      <ErrorMessage error={switching.error} />
     </div>
   );
 }

@@ -3,7 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import { answer, api, changing, type Versioned } from "../../api/client";
+import { answer, api, ifMatch, type Versioned } from "../../api/client";
 import type { Adapter, Bot } from "../../api/types";
 import { fieldMessage } from "../../api/problem";
 import * as queries from "../../api/queries";
@@ -16,9 +16,9 @@ import { NO_CHOICES } from "../../components/form/controls";
 import { SchemaForm } from "../../components/form/SchemaForm";
 import { ofForm } from "../../components/form/values";
 import { LeaveGuard } from "../../components/LeaveGuard";
-import { ErrorNote } from "../../components/Feedback";
+import { ErrorMessage } from "../../components/Feedback";
 import { Card } from "../../components/Layout";
-import { useBasis, useGuardedSave } from "../../lib/useSaveWithConflict";
+import { useBase, useSaveWithConflict } from "../../lib/useSaveWithConflict";
 
 type Draft = Pick<Bot, "name" | "adapter_config">;
 
@@ -28,8 +28,8 @@ export function BotSettings({ current, adapter }: { current: Versioned<Bot>; ada
   const navigate = useNavigate();
   const [typed, setTyped] = useState<Draft | null>(null);
   const [times, setTimes] = useState(0);
-  const basis = useBasis(current, typed !== null);
-  const bot = basis.value;
+  const base = useBase(current, typed !== null);
+  const bot = base.value;
   const draft = typed ?? { name: bot.name, adapter_config: bot.adapter_config };
   const items = adapter.config ?? [];
   const path = { bot_id: bot.bot_id };
@@ -39,11 +39,11 @@ export function BotSettings({ current, adapter }: { current: Versioned<Bot>; ada
     enabled,
     adapter_config: ofForm(items, adapter_config),
   });
-  const saving = useGuardedSave({
-    basis,
+  const saving = useSaveWithConflict({
+    base,
     query: queries.bot(bot.bot_id),
     bodyOf,
-    put: (body, over) => answer(api.PUT("/api/v1/bots/{bot_id}", { params: { path, header: changing(over) }, body })),
+    put: (body, over) => answer(api.PUT("/api/v1/bots/{bot_id}", { params: { path, header: ifMatch(over) }, body })),
     stale: ["bots"],
     after: () => begin(),
   });
@@ -85,7 +85,7 @@ export function BotSettings({ current, adapter }: { current: Versioned<Bot>; ada
           secretsSet={bot.secrets_set}
           disabled={!edit}
         />
-        <ErrorNote error={saving.error} items={items} />
+        <ErrorMessage error={saving.error} items={items} />
         <ConflictNote
           name={bot.name}
           conflict={saving.conflict}
@@ -93,9 +93,9 @@ export function BotSettings({ current, adapter }: { current: Versioned<Bot>; ada
           items={items}
           onTheirs={() => {
             begin();
-            saving.forget();
+            saving.reset();
           }}
-          onMine={saving.keepMine}
+          onMine={saving.overwrite}
         />
         {edit ? (
           <div className="flex items-center gap-2">
@@ -107,7 +107,7 @@ export function BotSettings({ current, adapter }: { current: Versioned<Bot>; ada
                 weight="quiet"
                 onClick={() => {
                   begin();
-                  saving.forget();
+                  saving.reset();
                 }}
               >
                 {t("common.discard")}

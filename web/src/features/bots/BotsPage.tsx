@@ -8,17 +8,17 @@ import * as queries from "../../api/queries";
 import { useRights } from "../../app/session";
 import { buttonClasses } from "../../components/Button";
 import { Row, Rows } from "../../components/List";
-import { Monogram } from "../../components/Avatar";
-import { Empty, ErrorNote, Loading, useSentence } from "../../components/Feedback";
+import { Avatar } from "../../components/Avatar";
+import { Empty, ErrorMessage, Loading, useErrorText } from "../../components/Feedback";
 import { Badge, PageBody, State } from "../../components/Layout";
-import { worded } from "../../lib/format";
+import { localized } from "../../lib/format";
 
 export default function BotsPage() {
   const { t, i18n } = useTranslation();
   const { edit } = useRights();
   const bots = useQuery(queries.bots);
   const adapters = useQuery(queries.adapters).data ?? [];
-  const sentence = useSentence();
+  const sentence = useErrorText();
   const create = edit && (
     <Link to="/bots/new" className={buttonClasses("primary")}>
       {t("bots.create")}
@@ -26,7 +26,7 @@ export default function BotsPage() {
   );
   return (
     <PageBody title={t("nav.bots")} text={t("bots.text")} actions={create}>
-      <ErrorNote error={bots.error} />
+      <ErrorMessage error={bots.error} />
       {bots.isPending && <Loading />}
       {bots.data?.length === 0 && (
         <Empty icon={<BotIcon />} title={t("bots.empty")} text={t("bots.emptyText")}>
@@ -38,7 +38,7 @@ export default function BotsPage() {
           {bots.data.map((bot) => (
             <Row
               key={bot.bot_id}
-              sign={<Monogram name={bot.name} />}
+              sign={<Avatar name={bot.name} />}
               title={
                 <Link to="/bots/$botId" params={{ botId: bot.bot_id }} className="hover:underline">
                   {bot.name}
@@ -46,7 +46,7 @@ export default function BotsPage() {
               }
               text={
                 <>
-                  {worded(adapters.find((each) => each.name === bot.adapter)?.label, i18n.language) || bot.adapter}
+                  {localized(adapters.find((each) => each.name === bot.adapter)?.label, i18n.language) || bot.adapter}
                   {bot.enabled && bot.status.last_error && (
                     <span className="block text-warn">
                       {sentence(bot.status.last_error, adapters.find((each) => each.name === bot.adapter)?.config)}

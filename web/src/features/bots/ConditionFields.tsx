@@ -7,7 +7,7 @@ import type { Fields } from "../../api/types";
 import * as queries from "../../api/queries";
 import { IconButton } from "../../components/Button";
 import { type ControlProps, Field, Select } from "../../components/Field";
-import { beginning, type Condition, CONDITIONS } from "./conditions";
+import { initialValue, type Condition, CONDITIONS } from "./conditions";
 import { CONDITION_CONTROLS } from "./conditionControls";
 import { problemOf } from "./route";
 
@@ -59,7 +59,7 @@ export function ConditionFields({ filters, problems, disabled, onChange }: Props
           className="max-w-full text-sm"
           value=""
           onChange={(event) =>
-            onChange({ ...filters, [event.target.value]: beginning(event.target.value as Condition, zone) })
+            onChange({ ...filters, [event.target.value]: initialValue(event.target.value as Condition, zone) })
           }
         >
           <option value="">{t("routes.addCondition")}</option>

@@ -13,10 +13,20 @@ import { DeleteButton } from "../../components/DeleteButton";
 import { type ControlProps, Field, Input, Select } from "../../components/Field";
 import { LeaveGuard } from "../../components/LeaveGuard";
 import { Row, Rows } from "../../components/List";
-import { Empty, ErrorNote, Loading } from "../../components/Feedback";
+import { Empty, ErrorMessage, Loading } from "../../components/Feedback";
 import { Badge, Card } from "../../components/Layout";
 import { useSave } from "../../lib/useSave";
-import { asked, at, bodyOf, concerning, nameOf, type Place, placeOf, type Scope, SCOPES } from "./defaultScopes";
+import {
+  requiredFields,
+  findDefault,
+  bodyOf,
+  relevantTo,
+  nameOf,
+  type Place,
+  placeOf,
+  type Scope,
+  SCOPES,
+} from "./defaultScopes";
 
 const STALE = ["defaultAgents"];
 const removal = (default_id: string) =>
@@ -28,9 +38,9 @@ export function DefaultAgents({ bot }: { bot: Bot }) {
   const { t } = useTranslation();
   const { edit } = useRights();
   const all = useQuery(queries.defaultAgents);
-  if (all.error) return <ErrorNote error={all.error} />;
+  if (all.error) return <ErrorMessage error={all.error} />;
   if (!all.data) return <Loading />;
-  const shown = concerning(all.data, bot.bot_id, bot.adapter);
+  const shown = relevantTo(all.data, bot.bot_id, bot.adapter);
   return (
     <div className="space-y-5">
       <p className="text-sm text-quiet">{t("defaultAgents.text")}</p>
@@ -103,7 +113,7 @@ function Adding({ bot }: { bot: Bot }) {
           saving.mutate(undefined);
         }}
       >
-        <LeaveGuard dirty={asked(place.scope).some((name) => place[name] !== "")} />
+        <LeaveGuard dirty={requiredFields(place.scope).some((name) => place[name] !== "")} />
         <Field label={t("defaultAgents.scope")} hint={t(`placeHint.${place.scope}`)}>
           {(control) => (
             <Select
@@ -119,7 +129,7 @@ function Adding({ bot }: { bot: Bot }) {
             </Select>
           )}
         </Field>
-        {asked(place.scope).map((name) => (
+        {requiredFields(place.scope).map((name) => (
           <Field key={name} label={t(`defaultAgents.${name}`)} required error={fieldMessage(saving.error, name)}>
             {(control) => (
               <Input
@@ -138,7 +148,7 @@ function Adding({ bot }: { bot: Bot }) {
           )}
         </Field>
         <div className="space-y-3 sm:col-span-2">
-          <ErrorNote error={saving.error} />
+          <ErrorMessage error={saving.error} />
           <Button type="submit" weight="primary" busy={saving.isPending}>
             {t("common.add")}
           </Button>
@@ -155,7 +165,7 @@ export function AgentHere({ conversationId }: { conversationId: string }) {
   const conversation = useQuery(queries.conversation(conversationId));
   const all = useQuery(queries.defaultAgents);
   const place = conversation.data ? placeOf(conversation.data) : null;
-  const known = place && all.data ? at(all.data, place) : undefined;
+  const known = place && all.data ? findDefault(all.data, place) : undefined;
   const saving = useSave(async (agentId: string) => {
     if (agentId && place) await setting(place, agentId, known?.agent_id);
     else if (known) await removal(known.default_id);
@@ -174,7 +184,7 @@ export function AgentHere({ conversationId }: { conversationId: string }) {
           />
         )}
       </Field>
-      <ErrorNote error={saving.error} />
+      <ErrorMessage error={saving.error} />
     </div>
   );
 }

@@ -7,8 +7,8 @@ import { answer, api } from "../../api/client";
 import type { DryRun, Route } from "../../api/types";
 import { Button } from "../../components/Button";
 import { Field, Input, Select, TextArea } from "../../components/Field";
-import { Fold } from "../../components/Collapsible";
-import { ErrorNote } from "../../components/Feedback";
+import { Collapsible } from "../../components/Collapsible";
+import { ErrorMessage } from "../../components/Feedback";
 import { Badge, Card } from "../../components/Layout";
 import { Switch } from "../../components/Switch";
 import { EventTypeSelect } from "./EventTypeSelect";
@@ -42,7 +42,7 @@ export function DryRunCard({ botId, routes, events }: { botId: string; routes: R
           {t("dryRun.try")}
         </Button>
         {routes && <p className="text-sm text-quiet">{t("dryRun.unsaved")}</p>}
-        <ErrorNote error={trying.error} />
+        <ErrorMessage error={trying.error} />
       </form>
       {trying.data && <Outcome outcome={trying.data} />}
     </Card>
@@ -86,7 +86,7 @@ function SampleFields({
           />
         </div>
       )}
-      <Fold title={t("dryRun.more")}>
+      <Collapsible title={t("dryRun.more")}>
         <div className="space-y-4">
           <Field label={t("dryRun.sender")}>
             {(control) => (
@@ -118,7 +118,7 @@ function SampleFields({
             )}
           </Field>
         </div>
-      </Fold>
+      </Collapsible>
     </>
   );
 }

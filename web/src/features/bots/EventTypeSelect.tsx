@@ -1,6 +1,6 @@
 // Kinds of events, in words where the page has some.
 import { type ControlProps, Select } from "../../components/Field";
-import { useEventWords } from "../../lib/useEventLabel";
+import { useEventLabel } from "../../lib/useEventLabel";
 
 const PATTERNS = ["message.*", "group.*", "friend.*", "bot.*", "*"];
 
@@ -20,7 +20,7 @@ export function EventTypeSelect({
   disabled?: boolean;
   onChange: (type: string) => void;
 }) {
-  const words = useEventWords();
+  const words = useEventLabel();
   const single = events.filter((each) => patterns || !each.includes("*"));
   const families = patterns
     ? PATTERNS.filter((pattern) => pattern === "*" || events.some((each) => each.startsWith(pattern.slice(0, -1))))

@@ -6,7 +6,7 @@ import { useTranslation } from "react-i18next";
 import * as queries from "../../api/queries";
 import { Field, Select } from "../../components/Field";
 import { CheckList } from "../../components/form/lists";
-import { worded } from "../../lib/format";
+import { localized } from "../../lib/format";
 import { type HandlerProps, problemOf, type RouteDraft } from "./route";
 import { WebhookFields } from "./WebhookFields";
 
@@ -65,7 +65,7 @@ function PluginFields({ config, problems, disabled, onChange }: HandlerProps) {
   const plugins = useQuery(queries.plugins).data ?? [];
   const options = plugins.map((plugin) => ({
     value: plugin.id,
-    label: worded(plugin.label, i18n.language) || plugin.id,
+    label: localized(plugin.label, i18n.language) || plugin.id,
     hint: plugin.id,
   }));
   return (

@@ -13,11 +13,11 @@ import { Field, Input } from "../../components/Field";
 import { NO_CHOICES } from "../../components/form/controls";
 import { SchemaForm } from "../../components/form/SchemaForm";
 import { prefilled } from "../../components/form/values";
-import { Monogram } from "../../components/Avatar";
+import { Avatar } from "../../components/Avatar";
 import { LeaveGuard } from "../../components/LeaveGuard";
-import { ErrorNote, Loading } from "../../components/Feedback";
+import { ErrorMessage, Loading } from "../../components/Feedback";
 import { Card, PageBody } from "../../components/Layout";
-import { worded } from "../../lib/format";
+import { localized } from "../../lib/format";
 import { useSave } from "../../lib/useSave";
 
 export default function NewBotPage() {
@@ -26,7 +26,7 @@ export default function NewBotPage() {
   const [adapter, setAdapter] = useState<Adapter | null>(null);
   return (
     <PageBody title={t("bots.create")} text={t(adapter ? "bots.formText" : "bots.pickText")}>
-      <ErrorNote error={adapters.error} />
+      <ErrorMessage error={adapters.error} />
       {adapters.isPending && <Loading />}
       {!adapter && (
         <div className="grid gap-3 sm:grid-cols-2 lg:grid-cols-3">
@@ -37,10 +37,10 @@ export default function NewBotPage() {
               onClick={() => setAdapter(each)}
               className="flex items-start gap-4 rounded-card border border-line bg-surface p-5 text-left shadow-card hover:border-accent"
             >
-              <Monogram name={each.name} />
+              <Avatar name={each.name} />
               <span className="min-w-0">
-                <span className="block font-medium">{worded(each.label, i18n.language)}</span>
-                <span className="mt-1 block text-sm text-quiet">{worded(each.description, i18n.language)}</span>
+                <span className="block font-medium">{localized(each.label, i18n.language)}</span>
+                <span className="mt-1 block text-sm text-quiet">{localized(each.description, i18n.language)}</span>
               </span>
             </button>
           ))}
@@ -55,7 +55,7 @@ function Form({ adapter, onBack }: { adapter: Adapter; onBack: () => void }) {
   const { t, i18n } = useTranslation();
   const navigate = useNavigate();
   const items = adapter.config ?? [];
-  const [name, setName] = useState(worded(adapter.label, i18n.language));
+  const [name, setName] = useState(localized(adapter.label, i18n.language));
   const [config, setConfig] = useState<Fields>(() => prefilled(items, {}));
   const [begun] = useState({ name, config });
   const creating = useSave(
@@ -83,7 +83,7 @@ function Form({ adapter, onBack }: { adapter: Adapter; onBack: () => void }) {
           {(control) => <Input {...control} required value={name} onChange={(event) => setName(event.target.value)} />}
         </Field>
         <SchemaForm items={items} values={config} onChange={setConfig} choices={NO_CHOICES} messages={messages} />
-        <ErrorNote error={creating.error} items={items} />
+        <ErrorMessage error={creating.error} items={items} />
         <div className="flex gap-2">
           <Button type="submit" weight="primary" busy={creating.isPending}>
             {t("bots.connect")}

@@ -12,9 +12,9 @@ import { Field, Input, Select } from "../../components/Field";
 import { Badge } from "../../components/Layout";
 import { Switch } from "../../components/Switch";
 import { classes } from "../../lib/classes";
-import { useEventWords } from "../../lib/useEventLabel";
+import { useEventLabel } from "../../lib/useEventLabel";
 import { ConditionFields } from "./ConditionFields";
-import { told } from "./conditions";
+import { summaries } from "./conditions";
 import { EventTypeSelect } from "./EventTypeSelect";
 import { HandlerFields } from "./HandlerFields";
 import { handedTo, problemOf, type RouteDraft } from "./route";
@@ -85,13 +85,13 @@ export function RouteCard({ route, number, problems, open, held, disabled, handl
 
 function Line({ route, number }: { route: RouteDraft; number: number }) {
   const { t } = useTranslation();
-  const words = useEventWords();
+  const words = useEventLabel();
   const target = useTarget(route);
   return (
     <span className="flex min-w-0 flex-wrap items-center gap-x-2 gap-y-1">
       <span className="sr-only">{t("routes.edit", { number })}</span>
       <span className="font-medium">{words(route.event_type)}</span>
-      {told(route.filters).map(({ key, values }) => (
+      {summaries(route.filters).map(({ key, values }) => (
         <Badge key={key}>{t(`condition.${key}`, values)}</Badge>
       ))}
       <span className="flex min-w-0 items-center gap-2">

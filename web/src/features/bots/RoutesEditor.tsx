@@ -4,27 +4,27 @@ import { Plus } from "lucide-react";
 import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import { answer, api, changing, type Versioned } from "../../api/client";
+import { answer, api, ifMatch, type Versioned } from "../../api/client";
 import type { Adapter, Page, Route } from "../../api/types";
 import * as queries from "../../api/queries";
 import { useRights } from "../../app/session";
 import { Button } from "../../components/Button";
 import { ConflictNote } from "../../components/ConflictNote";
 import { LeaveGuard } from "../../components/LeaveGuard";
-import { Empty, ErrorNote, Loading } from "../../components/Feedback";
-import { useBasis, useGuardedSave } from "../../lib/useSaveWithConflict";
+import { Empty, ErrorMessage, Loading } from "../../components/Feedback";
+import { useBase, useSaveWithConflict } from "../../lib/useSaveWithConflict";
 import { moved, useSorting } from "../../lib/useSorting";
-import { meant } from "./conditions";
+import { withoutEmpty } from "./conditions";
 import { DryRunCard } from "./DryRunCard";
 import { drafted, fresh, numbered, problemsAt, type RouteDraft } from "./route";
 import { RouteCard } from "./RouteCard";
 
 const sent = (routes: RouteDraft[]): Route[] =>
-  numbered(routes.map((route) => ({ ...route, filters: meant(route.filters) })));
+  numbered(routes.map((route) => ({ ...route, filters: withoutEmpty(route.filters) })));
 
 export function RoutesEditor({ botId, adapter }: { botId: string; adapter: Adapter }) {
   const saved = useQuery(queries.routes(botId));
-  if (saved.error) return <ErrorNote error={saved.error} />;
+  if (saved.error) return <ErrorMessage error={saved.error} />;
   if (!saved.data) return <Loading />;
   return <Editor botId={botId} adapter={adapter} current={saved.data} />;
 }
@@ -36,16 +36,16 @@ function Editor({ botId, adapter, current }: { botId: string; adapter: Adapter; 
   const [draft, setDraft] = useState<RouteDraft[] | null>(null);
   const [open, setOpen] = useState<string | null>(null);
   const [said, setSaid] = useState("");
-  const basis = useBasis(current, draft !== null);
-  const routes = draft ?? drafted(basis.value.items);
-  const saving = useGuardedSave({
-    basis,
+  const base = useBase(current, draft !== null);
+  const routes = draft ?? drafted(base.value.items);
+  const saving = useSaveWithConflict({
+    base,
     query: queries.routes(botId),
     bodyOf: ({ items }: Page<Route>) => ({ items: sent(drafted(items)) }),
     put: ({ items }, over) =>
       answer(
         api.PUT("/api/v1/bots/{bot_id}/routes", {
-          params: { path: { bot_id: botId }, header: changing(over) },
+          params: { path: { bot_id: botId }, header: ifMatch(over) },
           body: items,
           // the Host takes the list as it answers it too, which its document does not say
           bodySerializer: (items) => JSON.stringify({ items }),
@@ -56,7 +56,7 @@ function Editor({ botId, adapter, current }: { botId: string; adapter: Adapter; 
   });
   const discard = () => {
     setDraft(null);
-    saving.forget();
+    saving.reset();
   };
   const words = (items: unknown) =>
     (items as Route[])
@@ -111,14 +111,14 @@ function Editor({ botId, adapter, current }: { botId: string; adapter: Adapter; 
         <p role="status" className="sr-only">
           {said}
         </p>
-        <ErrorNote error={draft && saving.error} />
+        <ErrorMessage error={draft && saving.error} />
         <ConflictNote
           name={t("bots.routes")}
           conflict={saving.conflict}
           busy={saving.isPending}
           words={words}
           onTheirs={discard}
-          onMine={saving.keepMine}
+          onMine={saving.overwrite}
         />
         {edit && (
           <div className="flex flex-wrap gap-2">

@@ -2,7 +2,7 @@
 import { useTranslation } from "react-i18next";
 
 import { Field, Input, Select } from "../../components/Field";
-import { Fold } from "../../components/Collapsible";
+import { Collapsible } from "../../components/Collapsible";
 import { CheckList } from "../../components/form/lists";
 import { Pairs } from "../../components/form/pairs";
 import { NumberInput, type Range } from "../../components/NumberInput";
@@ -80,7 +80,7 @@ export function WebhookFields({ config, problems, disabled, onChange }: HandlerP
           />
         )}
       </Field>
-      <Fold title={t("routes.more")}>
+      <Collapsible title={t("routes.more")}>
         <div className="space-y-4">
           <Field label={t("tools.headers")} error={wrong("headers")}>
             {(control) => (
@@ -124,7 +124,7 @@ export function WebhookFields({ config, problems, disabled, onChange }: HandlerP
             />
           </div>
         </div>
-      </Fold>
+      </Collapsible>
     </div>
   );
 }

@@ -8,7 +8,7 @@ import { Button, IconButton } from "../../components/Button";
 import { type ControlProps, Input, Select } from "../../components/Field";
 import { StringList } from "../../components/form/lists";
 import { NumberInput } from "../../components/NumberInput";
-import { Toggles } from "../../components/ToggleGroup";
+import { ToggleGroup } from "../../components/ToggleGroup";
 import { type Condition, listed, textOf, type TimeWindow, valueOf } from "./conditions";
 
 export type ConditionProps = {
@@ -87,7 +87,7 @@ function Chance({ control, value, disabled, onChange }: ConditionProps) {
 function Roles({ control, value, disabled, onChange }: ConditionProps) {
   const { t } = useTranslation();
   return (
-    <Toggles
+    <ToggleGroup
       control={control}
       options={ROLES.map((role) => ({ value: role, label: t(`memberRole.${role}`) }))}
       value={listed(value)}
@@ -131,7 +131,7 @@ function Time({ control, value, disabled, onChange }: ConditionProps) {
           onChange={(event) => put({ timezone: event.target.value })}
         />
       </div>
-      <Toggles
+      <ToggleGroup
         control={{ id: `${control.id}-days` }}
         label={t("filter.days")}
         options={DAYS.map((day) => ({ value: day, label: t(`day.${day}`) }))}

@@ -26,7 +26,7 @@ export const listed = (value: unknown): string[] =>
       : [String(value)];
 
 /** What a condition begins with when somebody asks for it; what has to be written is still missing. */
-export function beginning(condition: Condition, timezone: string): unknown {
+export function initialValue(condition: Condition, timezone: string): unknown {
   switch (condition) {
     case "chat_type":
       return "private";
@@ -46,7 +46,7 @@ export function beginning(condition: Condition, timezone: string): unknown {
 }
 
 /** Conditions that say nothing are none: the Host takes no empty ones. */
-export function meant(filters: Fields): Fields {
+export function withoutEmpty(filters: Fields): Fields {
   const empty = (value: unknown) =>
     value === "" ||
     value === null ||
@@ -62,8 +62,10 @@ const named = (fields: Fields): Fields =>
 
 type Said = { key: string; values: Record<string, string> };
 
-export function told(filters: Fields): Said[] {
-  return CONDITIONS.filter((name) => meant(filters)[name] !== undefined).map((name) => said(name, filters[name]));
+export function summaries(filters: Fields): Said[] {
+  return CONDITIONS.filter((name) => withoutEmpty(filters)[name] !== undefined).map((name) =>
+    said(name, filters[name]),
+  );
 }
 
 function said(name: Condition, value: unknown): Said {

@@ -20,7 +20,7 @@ export type Place = {
   actor_id: string;
 };
 /** Which of its fields a person fills in; the bot and its platform are known. */
-export const asked = (scope: Scope) => NAMED[scope].filter((name) => name !== "bot_id" && name !== "platform");
+export const requiredFields = (scope: Scope) => NAMED[scope].filter((name) => name !== "bot_id" && name !== "platform");
 /** A place with what its scope needs and nothing else. */
 export const bodyOf = (place: Place): Partial<Place> & { scope: Scope } => ({
   scope: place.scope,
@@ -28,7 +28,7 @@ export const bodyOf = (place: Place): Partial<Place> & { scope: Scope } => ({
 });
 
 /** What plays a part where this bot is: its own chats, its platform's channels and people, and the workspace. */
-export const concerning = (all: DefaultAgent[], botId: string, platform: string) =>
+export const relevantTo = (all: DefaultAgent[], botId: string, platform: string) =>
   all.filter(
     (each) => each.scope === "workspace" || (each.bot_id ? each.bot_id === botId : each.platform === platform),
   );
@@ -46,7 +46,7 @@ export function placeOf({ bot_id, chat, thread_id, source }: Conversation): Plac
   };
 }
 
-export const at = (all: DefaultAgent[], place: Place) =>
+export const findDefault = (all: DefaultAgent[], place: Place) =>
   all.find(
     (each) =>
       each.scope === place.scope &&

@@ -2,7 +2,7 @@
 import type { i18n as Words } from "i18next";
 
 import type { DryRunStep } from "../../api/types";
-import { eventWords } from "../../lib/useEventLabel";
+import { eventLabel } from "../../lib/useEventLabel";
 
 export function stepWords(
   { kind, name, code, values, text }: DryRunStep,
@@ -18,12 +18,12 @@ export function stepWords(
   const said = t(`dryRunReason.${code}`, {
     ...values,
     ...(values.filters !== undefined && { filters }),
-    ...(values.event_type !== undefined && { event_type: eventWords(String(values.event_type), words) }),
+    ...(values.event_type !== undefined && { event_type: eventLabel(String(values.event_type), words) }),
     ...(code === "chat_type" && {
       found: known(`filter.${String(values.found)}`, String(values.found)),
       wanted: known(`filter.${String(values.wanted)}`, String(values.wanted)),
     }),
     ...(code === "roles" && { role: known(`memberRole.${String(values.role)}`, String(values.role)) }),
   });
-  return t(`dryRunStep.${kind}`, { name: kind === "default" ? t(`place.${name}`) : eventWords(name, words), said });
+  return t(`dryRunStep.${kind}`, { name: kind === "default" ? t(`place.${name}`) : eventLabel(name, words), said });
 }

@@ -9,13 +9,13 @@ import type { Agent } from "../../api/types";
 import * as queries from "../../api/queries";
 import { Button, buttonClasses, IconButton } from "../../components/Button";
 import { Select } from "../../components/Field";
-import { Empty, ErrorNote, Loading } from "../../components/Feedback";
+import { Empty, ErrorMessage, Loading } from "../../components/Feedback";
 import { useRights } from "../../app/session";
 import { classes } from "../../lib/classes";
 import { usePageTitle } from "../../lib/usePageTitle";
 import { newSession } from "./search";
 import { Sessions } from "./Sessions";
-import { Talk } from "./Conversation";
+import { Conversation } from "./Conversation";
 import { SESSION, useChat } from "./useChat";
 
 export default function ChatPage() {
@@ -34,7 +34,7 @@ export default function ChatPage() {
   if (agents.error)
     return (
       <div className="p-8">
-        <ErrorNote error={agents.error} />
+        <ErrorMessage error={agents.error} />
       </div>
     );
   const usable = agents.data.filter((agent) => agent.enabled);
@@ -56,11 +56,11 @@ export default function ChatPage() {
       </div>
     );
   }
-  return <Chosen key={agent.agent_id} agent={agent} agents={usable} session={session} />;
+  return <ChosenAgent key={agent.agent_id} agent={agent} agents={usable} session={session} />;
 }
 
 /** Without a session in the address it is the one that was talked in last. */
-function Chosen({ agent, agents, session }: { agent: Agent; agents: Agent[]; session?: string }) {
+function ChosenAgent({ agent, agents, session }: { agent: Agent; agents: Agent[]; session?: string }) {
   const sessions = useQuery(queries.chatSessions(agent.agent_id));
   // once it is known it stays: a new conversation elsewhere must not move somebody who is typing in this one
   const [last, setLast] = useState<string>();
@@ -75,10 +75,10 @@ function Chosen({ agent, agents, session }: { agent: Agent; agents: Agent[]; ses
     return null;
   }
   const name = session ?? last ?? SESSION;
-  return <Room key={name} agent={agent} agents={agents} session={name} />;
+  return <ChatRoom key={name} agent={agent} agents={agents} session={name} />;
 }
 
-function Room({ agent, agents, session }: { agent: Agent; agents: Agent[]; session: string }) {
+function ChatRoom({ agent, agents, session }: { agent: Agent; agents: Agent[]; session: string }) {
   const { t } = useTranslation();
   const chat = useChat(agent.agent_id, session);
   const [open, setOpen] = useState(false);
@@ -111,7 +111,7 @@ function Room({ agent, agents, session }: { agent: Agent; agents: Agent[]; sessi
           <NewButton agentId={agent.agent_id} />
         </header>
         <div className="min-h-0 flex-1">
-          <Talk agentId={agent.agent_id} session={session} chat={chat} />
+          <Conversation agentId={agent.agent_id} session={session} chat={chat} />
         </div>
       </div>
     </div>

@@ -5,7 +5,7 @@ import { useTranslation } from "react-i18next";
 
 import { IconButton } from "../../components/Button";
 import { classes } from "../../lib/classes";
-import { keep, kept } from "../../lib/localStorage";
+import { write, read } from "../../lib/localStorage";
 import { Uploads } from "./Files";
 import type { Chat } from "./useChat";
 import type { useUploads } from "./useUploads";
@@ -23,11 +23,11 @@ export function Composer({
 }) {
   const { t } = useTranslation();
   const [text, setText] = useDraft(name);
-  const running = chat.log.running !== null;
+  const running = chat.state.running !== null;
   const ready = (text.trim() !== "" || held.uploads.length > 0) && held.isReady;
   const send = () => {
     if (!ready) return;
-    chat.say(text.trim(), held.take());
+    chat.send(text.trim(), held.take());
     setText("");
   };
   return (
@@ -119,13 +119,13 @@ function Chooser({ add }: { add: (files: Iterable<File>) => void }) {
 
 /** What was typed and not sent survives a reload. */
 function useDraft(name: string): [string, (text: string) => void] {
-  const [text, setText] = useState(() => kept(`draft.${name}`) ?? "");
-  useEffect(() => setText(kept(`draft.${name}`) ?? ""), [name]);
+  const [text, setText] = useState(() => read(`draft.${name}`) ?? "");
+  useEffect(() => setText(read(`draft.${name}`) ?? ""), [name]);
   return [
     text,
     (next) => {
       setText(next);
-      keep(`draft.${name}`, next);
+      write(`draft.${name}`, next);
     },
   ];
 }

@@ -9,15 +9,15 @@ import * as queries from "../../api/queries";
 import { Button } from "../../components/Button";
 import { Markdown } from "../../components/Markdown";
 import { classes } from "../../lib/classes";
-import { Asked, Notice, Tools } from "./ToolCalls";
+import { ApprovalPrompt, Notice, ToolCalls } from "./ToolCalls";
 import { Composer } from "./Composer";
-import { Lines, Thoughts } from "./MessageList";
-import { type Ask, type ChatLog, lines } from "./chatState";
-import { useEndInView } from "./useStickToBottom";
+import { MessageList, Reasoning } from "./MessageList";
+import { type Ask, type ChatState, lines } from "./chatState";
+import { useStickToBottom } from "./useStickToBottom";
 import type { Chat } from "./useChat";
 import { useUploads } from "./useUploads";
 
-export function Talk({
+export function Conversation({
   agentId,
   session,
   chat,
@@ -31,10 +31,13 @@ export function Talk({
   const { t } = useTranslation();
   const held = useUploads();
   const [over, setOver] = useState(false);
-  const { log } = chat;
-  const shown = useMemo(() => lines(log.items, log.later, log.thoughts), [log.items, log.later, log.thoughts]);
-  const end = useEndInView(log);
-  const asks = useAsks(log);
+  const { state } = chat;
+  const shown = useMemo(
+    () => lines(state.items, state.pending, state.thoughts),
+    [state.items, state.pending, state.thoughts],
+  );
+  const end = useStickToBottom(state);
+  const asks = useAsks(state);
   return (
     <div
       className="relative flex h-full min-h-0 flex-col"
@@ -57,29 +60,29 @@ export function Talk({
         role="log"
       >
         <div className={classes("mx-auto space-y-5 px-4 py-6", !narrow && "max-w-3xl sm:px-6")}>
-          {chat.older && (
+          {chat.loadOlder && (
             <div className="text-center">
-              <Button small weight="quiet" onClick={() => void chat.older?.()}>
+              <Button small weight="quiet" onClick={() => void chat.loadOlder?.()}>
                 {t("chat.older")}
               </Button>
             </div>
           )}
-          {shown.length === 0 && !log.running && <p className="py-12 text-center text-quiet">{t("chat.empty")}</p>}
-          <Lines lines={shown} runs={useRunsOver(log.conversationId)} tools={log.tools} />
-          {log.running && <Tools calls={log.tools[log.running]} />}
+          {shown.length === 0 && !state.running && <p className="py-12 text-center text-quiet">{t("chat.empty")}</p>}
+          <MessageList lines={shown} runs={useFinishedRuns(state.conversationId)} tools={state.tools} />
+          {state.running && <ToolCalls calls={state.tools[state.running]} />}
           {asks.map(({ ask, approval }) => (
-            <Asked
-              key={`${ask.approval_id} ${log.notices.length}`}
+            <ApprovalPrompt
+              key={`${ask.approval_id} ${state.notices.length}`}
               ask={ask}
               approval={approval}
               connected={chat.connected}
               decide={chat.decide}
             />
           ))}
-          {log.pondering && <Thoughts text={log.pondering} busy={!log.writing} />}
-          {log.writing && <Writing text={log.writing} />}
-          {log.running && !log.writing && <AtWork />}
-          {log.notices.map((notice) => (
+          {state.reasoning && <Reasoning text={state.reasoning} busy={!state.draft} />}
+          {state.draft && <DraftMessage text={state.draft} />}
+          {state.running && !state.draft && <TypingIndicator />}
+          {state.notices.map((notice) => (
             <Notice key={`${notice.seq} ${notice.key ?? notice.text}`} notice={notice} />
           ))}
         </div>
@@ -107,7 +110,7 @@ export function Talk({
   );
 }
 
-function useRunsOver(conversationId: string | null): Map<string, Run> {
+function useFinishedRuns(conversationId: string | null): Map<string, Run> {
   const runs = useQuery({
     ...queries.newestRuns({ conversation_id: conversationId ?? "" }),
     enabled: conversationId !== null,
@@ -119,20 +122,23 @@ function useRunsOver(conversationId: string | null): Map<string, Run> {
 }
 
 /** Those that came over the socket, and those that wait since before the page was opened. */
-function useAsks(log: ChatLog): { ask: Ask; approval?: Approval }[] {
+function useAsks(state: ChatState): { ask: Ask; approval?: Approval }[] {
   const waiting = (useQuery(queries.approvals).data ?? []).filter(
-    (each) => each.conversation_id === log.conversationId,
+    (each) => each.conversation_id === state.conversationId,
   );
-  const told = log.asks.map((ask) => ({ ask, approval: waiting.find((each) => each.approval_id === ask.approval_id) }));
-  const known = new Set(log.asks.map((ask) => ask.approval_id));
+  const received = state.asks.map((ask) => ({
+    ask,
+    approval: waiting.find((each) => each.approval_id === ask.approval_id),
+  }));
+  const known = new Set(state.asks.map((ask) => ask.approval_id));
   return [
     ...waiting.filter((each) => !known.has(each.approval_id)).map((approval) => ({ ask: approval, approval })),
-    ...told,
+    ...received,
   ];
 }
 
 /** What is being written is parsed again with every fragment: what is typed or scrolled meanwhile goes first. */
-function Writing({ text }: { text: string }) {
+function DraftMessage({ text }: { text: string }) {
   const { t } = useTranslation();
   const later = useDeferredValue(text);
   return (
@@ -142,7 +148,7 @@ function Writing({ text }: { text: string }) {
   );
 }
 
-function AtWork() {
+function TypingIndicator() {
   const { t } = useTranslation();
   return (
     <div role="status" aria-label={t("chat.thinking")} className="flex gap-1 py-2">

@@ -3,7 +3,7 @@ import { FileText, LoaderCircle, RotateCw, X } from "lucide-react";
 import { useTranslation } from "react-i18next";
 
 import { IconButton } from "../../components/Button";
-import { useSentence } from "../../components/Feedback";
+import { useErrorText } from "../../components/Feedback";
 import { within } from "../../lib/base";
 import { classes } from "../../lib/classes";
 import type { FileRef } from "./chatState";
@@ -64,7 +64,7 @@ export function Uploads({ held }: { held: ReturnType<typeof useUploads> }) {
 
 function UploadItem({ upload, again, remove }: { upload: Upload; again: () => void; remove: () => void }) {
   const { t } = useTranslation();
-  const sentence = useSentence();
+  const sentence = useErrorText();
   const { file, preview, sent, error } = upload;
   return (
     <li

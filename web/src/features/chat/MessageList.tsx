@@ -3,16 +3,16 @@ import { memo } from "react";
 import { useTranslation } from "react-i18next";
 
 import type { Run } from "../../api/types";
-import { Fold } from "../../components/Collapsible";
+import { Collapsible } from "../../components/Collapsible";
 import { Markdown } from "../../components/Markdown";
 import { classes } from "../../lib/classes";
-import { Notice, Tools } from "./ToolCalls";
-import { Behind } from "./RunDetails";
+import { Notice, ToolCalls } from "./ToolCalls";
+import { RunDetails } from "./RunDetails";
 import { Files } from "./Files";
 import type { Line, ToolCall } from "./chatState";
 
 /** `runs` are those that are over, by their ids: under the last answer or notice of each stands what it took. */
-export function Lines({
+export function MessageList({
   lines,
   runs,
   tools,
@@ -27,22 +27,22 @@ export function Lines({
     const run = last && line.runId ? runs.get(line.runId) : undefined;
     return (
       <div key={line.key} className="space-y-2">
-        {first && !run && line.runId && <Tools calls={tools[line.runId]} />}
-        <Said line={line} />
-        {run && <Behind run={run} />}
+        {first && !run && line.runId && <ToolCalls calls={tools[line.runId]} />}
+        <Message line={line} />
+        {run && <RunDetails run={run} />}
       </div>
     );
   });
 }
 
-export const Said = memo(
-  function Said({ line }: { line: Line }) {
+export const Message = memo(
+  function Message({ line }: { line: Line }) {
     const { t } = useTranslation();
     if (line.role === "notice") return <Notice notice={{ seq: 0, text: line.text, tone: "calm" }} />;
     if (line.role === "agent") {
       return (
         <article aria-label={t("chat.agent")} className="space-y-2">
-          {line.thinking && <Thoughts text={line.thinking} />}
+          {line.thinking && <Reasoning text={line.thinking} />}
           {line.text && <Markdown text={line.text} />}
           <Files files={line.files} />
         </article>
@@ -54,7 +54,7 @@ export const Said = memo(
           <p
             className={classes(
               "rounded-2xl rounded-br-md bg-accent-wash px-4 py-2.5 break-words whitespace-pre-wrap",
-              line.faint && "text-quiet",
+              line.isPending && "text-quiet",
             )}
           >
             {line.text}
@@ -67,11 +67,13 @@ export const Said = memo(
   (before, after) => JSON.stringify(before.line) === JSON.stringify(after.line),
 );
 
-export function Thoughts({ text, busy }: { text: string; busy?: boolean }) {
+export function Reasoning({ text, busy }: { text: string; busy?: boolean }) {
   const { t } = useTranslation();
   return (
-    <Fold title={<span className={classes(busy && "animate-pulse")}>{t(busy ? "chat.thinks" : "chat.thoughts")}</span>}>
+    <Collapsible
+      title={<span className={classes(busy && "animate-pulse")}>{t(busy ? "chat.thinks" : "chat.thoughts")}</span>}
+    >
       <p className="ml-2 border-l-2 border-line pl-4 text-sm break-words whitespace-pre-wrap text-quiet">{text}</p>
-    </Fold>
+    </Collapsible>
   );
 }

@@ -5,42 +5,42 @@ import { useTranslation } from "react-i18next";
 
 import type { Run } from "../../api/types";
 import * as queries from "../../api/queries";
-import { Fold } from "../../components/Collapsible";
-import { ErrorNote, Loading } from "../../components/Feedback";
-import { figure, span } from "../../lib/format";
+import { Collapsible } from "../../components/Collapsible";
+import { ErrorMessage, Loading } from "../../components/Feedback";
+import { formatNumber, formatDuration } from "../../lib/format";
 import { timeline } from "../runs/timelineModel";
-import { Tools } from "./ToolCalls";
-import { Thoughts } from "./MessageList";
+import { ToolCalls } from "./ToolCalls";
+import { Reasoning } from "./MessageList";
 
-export function Behind({ run }: { run: Run }) {
+export function RunDetails({ run }: { run: Run }) {
   const { t, i18n } = useTranslation();
   const { usage } = run;
   const tokens = (usage.prompt_tokens ?? 0) + (usage.completion_tokens ?? 0);
   const parts = [
     usage.tool_calls ? t("chat.tools", { count: usage.tool_calls }) : "",
-    tokens ? t("runs.tokenCount", { count: tokens, shown: figure(tokens, i18n.language) }) : "",
-    run.started_at && run.finished_at ? span(run.finished_at - run.started_at) : "",
+    tokens ? t("runs.tokenCount", { count: tokens, shown: formatNumber(tokens, i18n.language) }) : "",
+    run.started_at && run.finished_at ? formatDuration(run.finished_at - run.started_at) : "",
   ];
   return (
-    <Fold title={<span className="text-xs tabular-nums">{parts.filter(Boolean).join(" · ")}</span>}>
-      <Detail runId={run.run_id} error={run.error} />
-    </Fold>
+    <Collapsible title={<span className="text-xs tabular-nums">{parts.filter(Boolean).join(" · ")}</span>}>
+      <RunEvents runId={run.run_id} error={run.error} />
+    </Collapsible>
   );
 }
 
 /** `error` is the whole reason of a run that failed; the notice above says only its kind. */
-function Detail({ runId, error }: { runId: string; error: string | null }) {
+function RunEvents({ runId, error }: { runId: string; error: string | null }) {
   const { t } = useTranslation();
   const events = useQuery(queries.runEvents(runId));
-  if (events.error) return <ErrorNote error={events.error} />;
+  if (events.error) return <ErrorMessage error={events.error} />;
   if (!events.data) return <Loading />;
   const steps = timeline(events.data);
   const calls = steps.filter((step) => step.kind === "tool");
   return (
     <div className="ml-2 space-y-1 border-l border-line pl-4">
       {error && <p className="text-sm break-words whitespace-pre-wrap text-bad">{error}</p>}
-      {steps.map((step) => step.thinking && <Thoughts key={step.key} text={step.thinking} />)}
-      <Tools
+      {steps.map((step) => step.thinking && <Reasoning key={step.key} text={step.thinking} />)}
+      <ToolCalls
         calls={calls.map((call) => ({
           id: call.key,
           name: call.name,

@@ -11,7 +11,7 @@ import * as queries from "../../api/queries";
 import { buttonClasses, IconButton } from "../../components/Button";
 import { Confirm } from "../../components/Dialog";
 import { classes } from "../../lib/classes";
-import { moment } from "../../lib/format";
+import { formatTime } from "../../lib/format";
 import { useSave } from "../../lib/useSave";
 import { newSession } from "./search";
 
@@ -79,7 +79,9 @@ function SessionLink({
       <span className={classes("block truncate text-sm", active && "font-medium text-accent")}>
         {shown.title || t("chat.untitled")}
       </span>
-      <span className="block truncate text-xs text-quiet tabular-nums">{moment(shown.updated_at, i18n.language)}</span>
+      <span className="block truncate text-xs text-quiet tabular-nums">
+        {formatTime(shown.updated_at, i18n.language)}
+      </span>
     </Link>
   );
 }

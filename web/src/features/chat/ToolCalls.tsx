@@ -5,19 +5,19 @@ import { useTranslation } from "react-i18next";
 
 import type { Approval } from "../../api/types";
 import { Button } from "../../components/Button";
-import { Fold } from "../../components/Collapsible";
+import { Collapsible } from "../../components/Collapsible";
 import { State } from "../../components/Layout";
 import { classes } from "../../lib/classes";
 import { actionKey } from "../approvals/approvalDetails";
 import { Details } from "../approvals/Details";
 import type { Ask, Notice as NoticeFact, ToolCall } from "./chatState";
 
-export function Tools({ calls }: { calls: ToolCall[] | undefined }) {
+export function ToolCalls({ calls }: { calls: ToolCall[] | undefined }) {
   const { t } = useTranslation();
   if (!calls?.length) return null;
   const busy = calls.some((call) => call.status === "started" || call.status === "running");
   return (
-    <Fold
+    <Collapsible
       title={
         <span className="flex items-center gap-2">
           {busy ? (
@@ -38,14 +38,14 @@ export function Tools({ calls }: { calls: ToolCall[] | undefined }) {
           </li>
         ))}
       </ul>
-    </Fold>
+    </Collapsible>
   );
 }
 
 type Decision = "approve" | "deny";
 
 /** `approval` is the whole of it, as soon as it was read. */
-export function Asked({
+export function ApprovalPrompt({
   ask,
   approval,
   connected,

@@ -9,7 +9,7 @@ export type Ask = Pick<
   "approval_id" | "status" | "action" | "words" | "decided_by" | "reason"
 >;
 export type FileRef = { artifact_id: string; name: string; mime_type: string | null };
-export type Own = { kind: "own"; id: string; text: string; files: FileRef[]; eventId?: string };
+export type UserMessage = { kind: "userMessage"; id: string; text: string; files: FileRef[]; eventId?: string };
 export type Answer = {
   kind: "answer";
   run_id: string;
@@ -31,16 +31,16 @@ export type Line = {
   files: FileRef[];
   runId: string | null;
   /** Said here and not yet with the Host. */
-  faint: boolean;
+  isPending: boolean;
 };
 
-export type Later = Own | Answer | Failure;
+export type Pending = UserMessage | Answer | Failure;
 
-export type ChatLog = {
+export type ChatState = {
   conversationId: string | null;
   items: TranscriptItem[];
   /** What was said and answered since the history was read, in the order in which it came. */
-  later: Later[];
+  pending: Pending[];
   tools: Record<string, ToolCall[]>;
   /** What answers were thought out with: the history does not keep it. */
   thoughts: Record<string, string>;
@@ -48,139 +48,147 @@ export type ChatLog = {
   notices: Notice[];
   /** The run that is under way, and what it has written so far. */
   running: string | null;
-  writing: string;
+  draft: string;
   /** What it thinks meanwhile, from agents that show it. */
-  pondering: string;
+  reasoning: string;
 };
 
-export const EMPTY: ChatLog = {
+export const EMPTY_CHAT: ChatState = {
   conversationId: null,
   items: [],
-  later: [],
+  pending: [],
   tools: {},
   thoughts: {},
   asks: [],
   notices: [],
   running: null,
-  writing: "",
-  pondering: "",
+  draft: "",
+  reasoning: "",
 };
 
-export function withHistory(log: ChatLog, items: ChatLog["items"]): ChatLog {
+export function applyHistory(state: ChatState, items: ChatState["items"]): ChatState {
   const events = new Set(items.map((item) => item.event_id));
   const said = new Set(items.map((item) => `${item.run_id} ${item.content}`));
-  const known = (each: Later) =>
-    each.kind === "own" ? !!each.eventId && events.has(each.eventId) : said.has(`${each.run_id} ${each.content}`);
-  return { ...log, items, later: log.later.filter((each) => !known(each)) };
+  const known = (each: Pending) =>
+    each.kind === "userMessage"
+      ? !!each.eventId && events.has(each.eventId)
+      : said.has(`${each.run_id} ${each.content}`);
+  return { ...state, items, pending: state.pending.filter((each) => !known(each)) };
 }
 
 /** Whoever goes on talking has seen what was decided and what went wrong. */
-export function withOwn(log: ChatLog, own: Omit<Own, "kind">): ChatLog {
+export function applyUserMessage(state: ChatState, message: Omit<UserMessage, "kind">): ChatState {
   return {
-    ...log,
+    ...state,
     notices: [],
-    asks: log.asks.filter((ask) => ask.status === "pending"),
-    later: [...log.later, { kind: "own", ...own }],
+    asks: state.asks.filter((ask) => ask.status === "pending"),
+    pending: [...state.pending, { kind: "userMessage", ...message }],
   };
 }
 
-export function withFrame(log: ChatLog, frame: ChatFrame): ChatLog {
+export function applyFrame(state: ChatState, frame: ChatFrame): ChatState {
   switch (frame.type) {
     case "connected":
-      return begun(log, frame);
+      return applyConnected(state, frame);
     case "accepted":
       return {
-        ...log,
-        later: log.later.map((each) =>
-          each.kind === "own" && each.id === frame.id ? { ...each, eventId: frame.event_id } : each,
+        ...state,
+        pending: state.pending.map((each) =>
+          each.kind === "userMessage" && each.id === frame.id ? { ...each, eventId: frame.event_id } : each,
         ),
       };
     case "said":
-      return withSaid(log, frame);
+      return applySaid(state, frame);
     case "run":
-      return withRun(log, frame);
+      return applyRun(state, frame);
     case "delta":
-      return { ...log, running: frame.run_id, writing: frame.replace ? frame.content : log.writing + frame.content };
+      return { ...state, running: frame.run_id, draft: frame.replace ? frame.content : state.draft + frame.content };
     case "thinking":
-      return { ...log, running: frame.run_id, pondering: log.pondering + frame.content };
+      return { ...state, running: frame.run_id, reasoning: state.reasoning + frame.content };
     case "message":
-      return withAnswer(log, answerOf(frame));
+      return applyAnswer(state, answerOf(frame));
     case "tool":
-      return { ...log, tools: withTool(log.tools, frame) };
+      return { ...state, tools: applyTool(state.tools, frame) };
     case "approval":
-      return { ...log, asks: [...log.asks.filter((ask) => ask.approval_id !== frame.approval_id), frame] };
+      return { ...state, asks: [...state.asks.filter((ask) => ask.approval_id !== frame.approval_id), frame] };
     case "broadcast":
-      return withNotice(log, { seq: frame.seq, text: textOf(frame.message), tone: "calm" });
+      return applyNotice(state, { seq: frame.seq, text: textOf(frame.message), tone: "calm" });
     case "error":
       if (frame.in_history)
-        return withFailure(log, {
+        return applyFailure(state, {
           kind: "failure",
           run_id: frame.run_id ?? null,
           content: frame.message,
           seq: frame.seq,
         });
-      return withNotice(log, { seq: frame.seq, text: frame.message, tone: "bad" });
+      return applyNotice(state, { seq: frame.seq, text: frame.message, tone: "bad" });
     default:
-      return log;
+      return state;
   }
 }
 
 /** Also after a cut: what was going on then is told again, if it still does. */
-function begun(log: ChatLog, frame: ChatFrameOf<"connected">): ChatLog {
+function applyConnected(state: ChatState, frame: ChatFrameOf<"connected">): ChatState {
   const id = frame.conversation_id || null;
-  return log.conversationId && id !== log.conversationId
-    ? { ...EMPTY, conversationId: id, later: log.later.filter((each) => each.kind === "own") }
-    : { ...log, conversationId: id };
+  return state.conversationId && id !== state.conversationId
+    ? { ...EMPTY_CHAT, conversationId: id, pending: state.pending.filter((each) => each.kind === "userMessage") }
+    : { ...state, conversationId: id };
 }
 
 /** What was said in this chat, here or in another tab. */
-function withSaid(log: ChatLog, frame: ChatFrameOf<"said">): ChatLog {
+function applySaid(state: ChatState, frame: ChatFrameOf<"said">): ChatState {
   const eventId = frame.event_id;
   const known =
-    log.later.some((each) => each.kind === "own" && (each.id === frame.id || each.eventId === eventId)) ||
-    log.items.some((item) => item.event_id === eventId);
+    state.pending.some((each) => each.kind === "userMessage" && (each.id === frame.id || each.eventId === eventId)) ||
+    state.items.some((item) => item.event_id === eventId);
   if (known)
     return {
-      ...log,
-      later: log.later.map((each) => (each.kind === "own" && each.id === frame.id ? { ...each, eventId } : each)),
+      ...state,
+      pending: state.pending.map((each) =>
+        each.kind === "userMessage" && each.id === frame.id ? { ...each, eventId } : each,
+      ),
     };
   return {
-    ...log,
-    later: [
-      ...log.later,
-      { kind: "own", id: eventId, eventId, text: frame.text ?? "", files: filesOf(frame.contents) },
+    ...state,
+    pending: [
+      ...state.pending,
+      { kind: "userMessage", id: eventId, eventId, text: frame.text ?? "", files: filesOf(frame.contents) },
     ],
   };
 }
 
-function withAnswer(log: ChatLog, answer: Answer): ChatLog {
-  const known = log.items.some((item) => item.run_id === answer.run_id && item.content === answer.content);
+function applyAnswer(state: ChatState, answer: Answer): ChatState {
+  const known = state.items.some((item) => item.run_id === answer.run_id && item.content === answer.content);
   const thoughts = answer.thinking
-    ? { ...log.thoughts, [thoughtKey(answer.run_id, answer.content)]: answer.thinking }
-    : log.thoughts;
-  return { ...log, writing: "", pondering: "", thoughts, later: known ? log.later : [...log.later, answer] };
+    ? { ...state.thoughts, [thoughtKey(answer.run_id, answer.content)]: answer.thinking }
+    : state.thoughts;
+  return { ...state, draft: "", reasoning: "", thoughts, pending: known ? state.pending : [...state.pending, answer] };
 }
 
 /** Shown once, in its place among the messages, whether the history has it already or not. */
-function withFailure(log: ChatLog, failure: Failure): ChatLog {
+function applyFailure(state: ChatState, failure: Failure): ChatState {
   const known =
     failure.run_id !== null &&
-    log.items.some((item) => item.run_id === failure.run_id && item.content === failure.content);
-  const cut = failure.run_id !== null && failure.run_id === log.running ? { writing: "", pondering: "" } : {};
-  return { ...log, ...cut, later: known ? log.later : [...log.later, failure] };
+    state.items.some((item) => item.run_id === failure.run_id && item.content === failure.content);
+  const cut: Partial<ChatState> =
+    failure.run_id !== null && failure.run_id === state.running ? { draft: "", reasoning: "" } : {};
+  return { ...state, ...cut, pending: known ? state.pending : [...state.pending, failure] };
 }
 
-function withRun(log: ChatLog, frame: ChatFrameOf<"run">): ChatLog {
-  if (frame.status === "running") return { ...log, running: frame.run_id, writing: "", pondering: "" };
-  const over = log.running === frame.run_id ? { ...log, running: null, writing: "", pondering: "" } : log;
-  return frame.status === "cancelled" ? withNotice(over, { seq: frame.seq, key: "chat.stopped", tone: "calm" }) : over;
+function applyRun(state: ChatState, frame: ChatFrameOf<"run">): ChatState {
+  if (frame.status === "running") return { ...state, running: frame.run_id, draft: "", reasoning: "" };
+  const ended: ChatState =
+    state.running === frame.run_id ? { ...state, running: null, draft: "", reasoning: "" } : state;
+  return frame.status === "cancelled"
+    ? applyNotice(ended, { seq: frame.seq, key: "chat.stopped", tone: "calm" })
+    : ended;
 }
 
-function withNotice(log: ChatLog, notice: Notice): ChatLog {
-  return { ...log, notices: [...log.notices, notice] };
+function applyNotice(state: ChatState, notice: Notice): ChatState {
+  return { ...state, notices: [...state.notices, notice] };
 }
 
-function withTool(tools: ChatLog["tools"], frame: ChatFrameOf<"tool">): ChatLog["tools"] {
+function applyTool(tools: ChatState["tools"], frame: ChatFrameOf<"tool">): ChatState["tools"] {
   const run = frame.run_id;
   const call = { id: frame.tool_call_id, name: frame.tool_name, status: frame.status };
   const calls = tools[run] ?? [];
@@ -201,11 +209,15 @@ function answerOf({ run_id, message, seq }: ChatFrameOf<"message">): Answer {
 
 const thoughtKey = (run_id: string, content: string) => `${run_id} ${content}`;
 
-export function lines(items: ChatLog["items"], later: ChatLog["later"], thoughts: ChatLog["thoughts"]): Line[] {
-  return [...items.map((item) => lineOf(item, thoughts)), ...later.map(laterLine)];
+export function lines(
+  items: ChatState["items"],
+  pending: ChatState["pending"],
+  thoughts: ChatState["thoughts"],
+): Line[] {
+  return [...items.map((item) => lineOf(item, thoughts)), ...pending.map(pendingLine)];
 }
 
-function lineOf(item: TranscriptItem, thoughts: ChatLog["thoughts"]): Line {
+function lineOf(item: TranscriptItem, thoughts: ChatState["thoughts"]): Line {
   const role = item.item_type === "notice" ? "notice" : item.role === "user" ? "you" : "agent";
   const thinking = role === "agent" ? (thoughts[thoughtKey(item.run_id ?? "", item.content)] ?? "") : "";
   return {
@@ -215,11 +227,11 @@ function lineOf(item: TranscriptItem, thoughts: ChatLog["thoughts"]): Line {
     thinking,
     files: filesOf([...(item.content_json ?? []), ...(item.artifact_refs ?? [])]),
     runId: item.run_id,
-    faint: false,
+    isPending: false,
   };
 }
 
-function laterLine(each: Later): Line {
+function pendingLine(each: Pending): Line {
   if (each.kind === "failure")
     return {
       key: `${each.run_id} ${each.seq}`,
@@ -228,9 +240,9 @@ function laterLine(each: Later): Line {
       thinking: "",
       files: [],
       runId: each.run_id,
-      faint: false,
+      isPending: false,
     };
-  if (each.kind === "own")
+  if (each.kind === "userMessage")
     return {
       key: each.id,
       role: "you",
@@ -238,7 +250,7 @@ function laterLine(each: Later): Line {
       thinking: "",
       files: each.files,
       runId: null,
-      faint: !each.eventId,
+      isPending: !each.eventId,
     };
   return {
     key: `${each.run_id} ${each.seq}`,
@@ -247,7 +259,7 @@ function laterLine(each: Later): Line {
     thinking: each.thinking,
     files: each.files,
     runId: each.run_id,
-    faint: false,
+    isPending: false,
   };
 }
 

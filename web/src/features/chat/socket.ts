@@ -7,10 +7,10 @@ const LONGEST = 5_000;
 const LOGGED_OUT = 4401;
 
 export type Listener = {
-  hear: (frame: ChatFrame) => void;
-  tell: (connected: boolean) => void;
+  onFrame: (frame: ChatFrame) => void;
+  onStatus: (connected: boolean) => void;
   /** The session is over: until somebody has logged in again, nothing gets through, and nothing is lost. */
-  loggedOut: () => void;
+  onLoggedOut: () => void;
 };
 
 export class ChatSocket {
@@ -19,8 +19,8 @@ export class ChatSocket {
   private wait = SHORTEST;
   private seq: number | undefined;
   private closed = false;
-  private out = false;
-  private readonly waiting = new Map<string, MessageRequest>();
+  private loggedOut = false;
+  private readonly unaccepted = new Map<string, MessageRequest>();
 
   constructor(
     private readonly agentId: string,
@@ -30,21 +30,21 @@ export class ChatSocket {
     this.open();
   }
 
-  say(message: MessageRequest): void {
-    this.waiting.set(message.id, message);
-    this.send(message);
+  send(message: MessageRequest): void {
+    this.unaccepted.set(message.id, message);
+    this.write(message);
   }
 
   cancel(): void {
-    this.send({ type: "cancel" });
+    this.write({ type: "cancel" });
   }
 
   decide(approval_id: string, decision: "approve" | "deny"): void {
-    this.send({ type: "approve", approval_id, decision });
+    this.write({ type: "approve", approval_id, decision });
   }
 
   /** Somebody logged in again: no need to wait any longer. */
-  hurry(): void {
+  reconnectNow(): void {
     if (this.closed || this.socket?.readyState === WebSocket.OPEN) return;
     clearTimeout(this.timer);
     this.wait = SHORTEST;
@@ -57,7 +57,7 @@ export class ChatSocket {
     this.socket?.close();
   }
 
-  private send(frame: ChatRequest): void {
+  private write(frame: ChatRequest): void {
     if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(frame));
   }
 
@@ -69,40 +69,40 @@ export class ChatSocket {
     );
     this.socket = socket;
     socket.onmessage = (message) => {
-      if (socket === this.socket) this.took(JSON.parse(message.data));
+      if (socket === this.socket) this.onMessage(JSON.parse(message.data));
     };
     socket.onclose = (event) => {
-      if (socket === this.socket) this.lost(event.code);
+      if (socket === this.socket) this.onClose(event.code);
     };
   }
 
-  private lost(code: number): void {
+  private onClose(code: number): void {
     if (this.closed) return;
-    this.listener.tell(false);
-    if (code === LOGGED_OUT && !this.out) {
-      this.out = true;
-      this.listener.loggedOut();
+    this.listener.onStatus(false);
+    if (code === LOGGED_OUT && !this.loggedOut) {
+      this.loggedOut = true;
+      this.listener.onLoggedOut();
     }
     this.timer = setTimeout(() => this.open(), this.wait);
     this.wait = Math.min(this.wait * 2, LONGEST);
   }
 
-  private took(frame: ChatFrame): void {
+  private onMessage(frame: ChatFrame): void {
     if (frame.type === "error" && frame.code === "unauthenticated") {
       // this connection keeps the cookie it began with: only a new one can be let in
       this.socket?.close(1000);
       return;
     }
     if (frame.seq) this.seq = Math.max(this.seq ?? 0, frame.seq);
-    if (frame.type === "connected") this.connected();
-    if (frame.type === "accepted" && frame.id) this.waiting.delete(frame.id);
-    this.listener.hear(frame);
+    if (frame.type === "connected") this.onConnected();
+    if (frame.type === "accepted" && frame.id) this.unaccepted.delete(frame.id);
+    this.listener.onFrame(frame);
   }
 
-  private connected(): void {
+  private onConnected(): void {
     this.wait = SHORTEST;
-    this.out = false;
-    this.listener.tell(true);
-    for (const message of this.waiting.values()) this.send(message);
+    this.loggedOut = false;
+    this.listener.onStatus(true);
+    for (const message of this.unaccepted.values()) this.write(message);
   }
 }

@@ -1,11 +1,11 @@
 // Stays at the end of a talk while somebody reads there, and leaves alone whoever scrolled up.
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
 
-import type { ChatLog } from "./chatState";
+import type { ChatState } from "./chatState";
 
 const NEAR = 80;
 
-export function useEndInView(log: ChatLog) {
+export function useStickToBottom(state: ChatState) {
   const box = useRef<HTMLDivElement>(null);
   const atEnd = useRef(true);
   const height = useRef(0);
@@ -32,12 +32,12 @@ export function useEndInView(log: ChatLog) {
   useLayoutEffect(() => {
     const element = box.current;
     if (!element) return;
-    const earlier = first.current !== undefined && log.items[0]?.transcript_id !== first.current;
+    const earlier = first.current !== undefined && state.items[0]?.transcript_id !== first.current;
     if (atEnd.current) element.scrollTop = element.scrollHeight;
     else if (earlier) element.scrollTop += element.scrollHeight - height.current; // older lines came in above
     height.current = element.scrollHeight;
-    first.current = log.items[0]?.transcript_id;
-  }, [log]);
+    first.current = state.items[0]?.transcript_id;
+  }, [state]);
   const go = () => box.current?.scrollTo({ top: box.current.scrollHeight, behavior: "smooth" });
   return { box, away, go };
 }

@@ -3,11 +3,11 @@ import { Link } from "@tanstack/react-router";
 import { ChevronRight, CircleCheck, TriangleAlert } from "lucide-react";
 import { useTranslation } from "react-i18next";
 
-import { type Concern, useConcerns } from "./useAlerts";
+import { type Alert, useAlerts } from "./useAlerts";
 
-export function Attention() {
+export function Alerts() {
   const { t } = useTranslation();
-  const concerns = useConcerns();
+  const concerns = useAlerts();
   if (concerns.length === 0) {
     return (
       <p className="flex items-center gap-2 rounded-card border border-line bg-surface px-5 py-3.5 text-sm text-good shadow-card">
@@ -30,7 +30,7 @@ export function Attention() {
   );
 }
 
-function ConcernRow({ concern }: { concern: Concern }) {
+function ConcernRow({ concern }: { concern: Alert }) {
   return (
     <li>
       <Link

@@ -5,7 +5,7 @@ import { useTranslation } from "react-i18next";
 
 import * as queries from "../../api/queries";
 import { Card, State } from "../../components/Layout";
-import { worded } from "../../lib/format";
+import { localized } from "../../lib/format";
 
 type Thing = { key: string; name: string; state: string; to: string; params?: Record<string, string> };
 
@@ -29,7 +29,7 @@ export function Health() {
       t("nav.plugins"),
       plugins.map((plugin) => ({
         key: plugin.id,
-        name: worded(plugin.label, i18n.language) || plugin.id,
+        name: localized(plugin.label, i18n.language) || plugin.id,
         state: plugin.enabled ? plugin.status : "disabled",
         to: "/plugins",
       })),

@@ -7,12 +7,12 @@ import { useTranslation } from "react-i18next";
 import * as queries from "../../api/queries";
 import { buttonClasses } from "../../components/Button";
 import { Select } from "../../components/Field";
-import { ErrorNote, Loading } from "../../components/Feedback";
+import { ErrorMessage, Loading } from "../../components/Feedback";
 import { PageBody } from "../../components/Layout";
-import { Attention } from "./Alerts";
+import { Alerts } from "./Alerts";
 import { Health } from "./Health";
 import { LatestRuns } from "./LatestRuns";
-import { Measures } from "./Metrics";
+import { Metrics } from "./Metrics";
 
 const SPANS = [24, 24 * 7, 24 * 31];
 
@@ -46,10 +46,10 @@ export default function HomePage() {
       }
     >
       <div className="space-y-5">
-        <Attention />
-        <ErrorNote error={stats.error} />
+        <Alerts />
+        <ErrorMessage error={stats.error} />
         {stats.isPending && <Loading />}
-        {stats.data && <Measures stats={stats.data} hours={hours} />}
+        {stats.data && <Metrics stats={stats.data} hours={hours} />}
         <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-5 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
           <LatestRuns />
           <Health />

@@ -5,7 +5,7 @@ import { useTranslation } from "react-i18next";
 
 import * as queries from "../../api/queries";
 import { Card, State } from "../../components/Layout";
-import { moment } from "../../lib/format";
+import { formatTime } from "../../lib/format";
 
 const SHOWN = 6;
 
@@ -35,7 +35,7 @@ export function LatestRuns() {
                   {run.input_summary || run.agent_name || run.runner_id}
                 </span>
                 <span className="block truncate text-xs text-quiet tabular-nums">
-                  {[run.input_summary && run.agent_name, moment(run.created_at, i18n.language)]
+                  {[run.input_summary && run.agent_name, formatTime(run.created_at, i18n.language)]
                     .filter(Boolean)
                     .join(" · ")}
                 </span>

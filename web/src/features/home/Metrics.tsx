@@ -5,15 +5,15 @@ import { useTranslation } from "react-i18next";
 import type { Stats } from "../../api/types";
 import { Card } from "../../components/Layout";
 import { classes } from "../../lib/classes";
-import { cost, figure, span } from "../../lib/format";
+import { formatCost, formatNumber, formatDuration } from "../../lib/format";
 import { Chart } from "./Chart";
-import { type Measure, MEASURES, series } from "./metricsModel";
+import { type Metric, METRICS, series } from "./metricsModel";
 
-export function Measures({ stats, hours }: { stats: Stats; hours: number }) {
+export function Metrics({ stats, hours }: { stats: Stats; hours: number }) {
   const { t } = useTranslation();
-  const told = useTold();
-  const [name, setName] = useState<Measure["name"]>("messages");
-  const chosen = MEASURES.find((each) => each.name === name) ?? MEASURES[0]!;
+  const told = useFormat();
+  const [name, setName] = useState<Metric["name"]>("messages");
+  const chosen = METRICS.find((each) => each.name === name) ?? METRICS[0]!;
   const label = t(`home.${chosen.name}`);
   return (
     <Card className="p-0!">
@@ -22,7 +22,7 @@ export function Measures({ stats, hours }: { stats: Stats; hours: number }) {
         aria-label={t("home.measure")}
         className="grid grid-cols-2 border-b border-line @lg:grid-cols-3 @4xl:grid-cols-6"
       >
-        {MEASURES.map((each) => {
+        {METRICS.map((each) => {
           const value = each.of(stats.totals);
           return (
             <button
@@ -61,11 +61,11 @@ export function Measures({ stats, hours }: { stats: Stats; hours: number }) {
   );
 }
 
-function useTold(): (name: Measure["name"], value: number) => string {
+function useFormat(): (name: Metric["name"], value: number) => string {
   const { i18n } = useTranslation();
   return (name, value) => {
-    if (name === "latency") return span(value);
-    if (name === "cost") return cost(value);
-    return figure(Math.round(value * 10) / 10, i18n.language);
+    if (name === "latency") return formatDuration(value);
+    if (name === "cost") return formatCost(value);
+    return formatNumber(Math.round(value * 10) / 10, i18n.language);
   };
 }

@@ -4,7 +4,7 @@ const COLUMNS = 48;
 
 export type Hours = { hour: number } & Record<string, number>;
 export type Point = { at: number; value: number; bad: number };
-export type Measure = {
+export type Metric = {
   name: "messages" | "runs" | "failed" | "latency" | "tokens" | "cost";
   of: (sums: Record<string, number>) => number;
   /** The part of it that went wrong. */
@@ -19,7 +19,7 @@ export function amount(item: Record<string, number>, prefix: string): number {
 const failed = (sums: Record<string, number>) =>
   amount(sums, "runs.") - (sums["runs.completed"] ?? 0) - (sums["runs.cancelled"] ?? 0);
 
-export const MEASURES: Measure[] = [
+export const METRICS: Metric[] = [
   { name: "messages", of: (sums) => sums["events.message.received"] ?? 0 },
   { name: "runs", of: (sums) => amount(sums, "runs."), bad: failed },
   { name: "failed", of: failed, bad: failed },
@@ -33,8 +33,8 @@ export function series(
   items: Hours[],
   hours: number,
   now: number,
-  of: Measure["of"],
-  bad: Measure["of"] = () => 0,
+  of: Metric["of"],
+  bad: Metric["of"] = () => 0,
 ): Point[] {
   const width = Math.max(1, Math.ceil(hours / COLUMNS));
   const last = Math.floor(now / HOUR);

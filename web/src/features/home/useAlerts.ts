@@ -3,18 +3,18 @@ import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 
 import * as queries from "../../api/queries";
-import { useSentence } from "../../components/Feedback";
-import { worded } from "../../lib/format";
+import { useErrorText } from "../../components/Feedback";
+import { localized } from "../../lib/format";
 import type { RunSearch } from "../runs/search";
-import { MEASURES } from "./metricsModel";
+import { METRICS } from "./metricsModel";
 
-export type Concern = { key: string; text: string; to: string; params?: Record<string, string>; search?: RunSearch };
+export type Alert = { key: string; text: string; to: string; params?: Record<string, string>; search?: RunSearch };
 
 const HEALTHY = new Set(["connected", "connecting", "ready", "building", "starting", "disabled", "stopped"]);
 
-export function useConcerns(): Concern[] {
+export function useAlerts(): Alert[] {
   const { t, i18n } = useTranslation();
-  const sentence = useSentence();
+  const sentence = useErrorText();
   const word = (state: string) => (i18n.exists(`state.${state}`) ? t(`state.${state}`) : state);
   const approvals = useQuery(queries.approvals).data ?? [];
   const bots = useQuery(queries.bots).data ?? [];
@@ -23,7 +23,7 @@ export function useConcerns(): Concern[] {
   const models = useQuery(queries.models).data;
   const servers = useQuery(queries.mcpServers).data ?? [];
   const totals = useQuery(queries.stats(24)).data?.totals ?? {};
-  const failed = MEASURES.find((measure) => measure.name === "failed")?.of(totals) ?? 0;
+  const failed = METRICS.find((measure) => measure.name === "failed")?.of(totals) ?? 0;
   const waiting = approvals.length;
   const unsandboxed = plugins.find((plugin) => plugin.sandbox_missing);
   return [
@@ -46,7 +46,7 @@ export function useConcerns(): Concern[] {
       .map((plugin) => ({
         key: plugin.id,
         text: t("concern.plugin", {
-          name: worded(plugin.label, i18n.language) || plugin.id,
+          name: localized(plugin.label, i18n.language) || plugin.id,
           reason: plugin.reason ? sentence(plugin.reason) : word(plugin.status),
         }),
         to: "/plugins",

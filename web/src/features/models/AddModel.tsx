@@ -8,7 +8,7 @@ import { fieldMessage } from "../../api/problem";
 import { Button } from "../../components/Button";
 import { Field, Input, Select } from "../../components/Field";
 import { LeaveGuard } from "../../components/LeaveGuard";
-import { ErrorNote } from "../../components/Feedback";
+import { ErrorMessage } from "../../components/Feedback";
 import { useSave } from "../../lib/useSave";
 
 const TYPES = ["llm", "embedding", "rerank"] as const;
@@ -84,7 +84,7 @@ export function AddModel({
           {t("common.add")}
         </Button>
       </div>
-      <ErrorNote error={adding.error} />
+      <ErrorMessage error={adding.error} />
     </form>
   );
 }

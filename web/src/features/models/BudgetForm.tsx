@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import { answer, api, changing, type Versioned } from "../../api/client";
+import { answer, api, ifMatch, type Versioned } from "../../api/client";
 import type { Budget } from "../../api/types";
 import { fieldMessage } from "../../api/problem";
 import * as queries from "../../api/queries";
@@ -11,11 +11,11 @@ import { Button } from "../../components/Button";
 import { ConflictNote } from "../../components/ConflictNote";
 import { Field, Input, Select } from "../../components/Field";
 import { LeaveGuard } from "../../components/LeaveGuard";
-import { ErrorNote } from "../../components/Feedback";
+import { ErrorMessage } from "../../components/Feedback";
 import { NumberInput } from "../../components/NumberInput";
-import { Opened } from "../../components/FormSnapshot";
+import { FormSnapshot } from "../../components/FormSnapshot";
 import { Switch } from "../../components/Switch";
-import { useGuardedSave } from "../../lib/useSaveWithConflict";
+import { useSaveWithConflict } from "../../lib/useSaveWithConflict";
 import { bodyOf, type BudgetDraft, draftOf, FRESH } from "./budget";
 
 const SCOPES = ["sender", "conversation", "agent", "workspace"];
@@ -23,9 +23,9 @@ const SCOPES = ["sender", "conversation", "agent", "workspace"];
 export function BudgetForm({ budget, onDone }: { budget?: Budget; onDone: () => void }) {
   if (!budget) return <Form opened={null} onDone={onDone} />;
   return (
-    <Opened query={queries.budget(budget.budget_id)}>
+    <FormSnapshot query={queries.budget(budget.budget_id)}>
       {(opened, reopen) => <Form opened={opened} onTheirs={reopen} onDone={onDone} />}
-    </Opened>
+    </FormSnapshot>
   );
 }
 
@@ -43,15 +43,15 @@ function Form({
   const [draft, setDraft] = useState(budget ? draftOf(budget) : FRESH);
   const [begun] = useState(draft);
   const put = (change: Partial<BudgetDraft>) => setDraft({ ...draft, ...change });
-  const saving = useGuardedSave({
-    basis: opened,
+  const saving = useSaveWithConflict({
+    base: opened,
     query: budget ? queries.budget(budget.budget_id) : null,
     bodyOf: (each: Budget) => bodyOf(draftOf(each)),
     put: (body, over) => {
       if (!over) return answer(api.POST("/api/v1/budgets", { body }));
       return answer(
         api.PUT("/api/v1/budgets/{budget_id}", {
-          params: { path: { budget_id: over.value.budget_id }, header: changing(over) },
+          params: { path: { budget_id: over.value.budget_id }, header: ifMatch(over) },
           body,
         }),
       );
@@ -145,14 +145,14 @@ function Form({
         <Switch label={t("common.enabled")} checked={draft.enabled} onChange={(enabled) => put({ enabled })} />{" "}
         {t("common.enabled")}
       </div>
-      <ErrorNote error={saving.error} />
+      <ErrorMessage error={saving.error} />
       {onTheirs && (
         <ConflictNote
           name={draft.name}
           conflict={saving.conflict}
           busy={saving.isPending}
           onTheirs={onTheirs}
-          onMine={saving.keepMine}
+          onMine={saving.overwrite}
         />
       )}
       <div className="flex gap-2">

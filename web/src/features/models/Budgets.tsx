@@ -10,10 +10,10 @@ import * as queries from "../../api/queries";
 import { useRights } from "../../app/session";
 import { Button, IconButton } from "../../components/Button";
 import { DeleteButton } from "../../components/DeleteButton";
-import { Empty, ErrorNote, Loading } from "../../components/Feedback";
+import { Empty, ErrorMessage, Loading } from "../../components/Feedback";
 import { Badge, Card } from "../../components/Layout";
 import { classes } from "../../lib/classes";
-import { cost, figure } from "../../lib/format";
+import { formatCost, formatNumber } from "../../lib/format";
 import { share, subjectName } from "./budget";
 import { BudgetForm } from "./BudgetForm";
 
@@ -24,7 +24,7 @@ export function Budgets() {
   const { edit } = useRights();
   const budgets = useQuery(queries.budgets);
   const [adding, setAdding] = useState(false);
-  if (budgets.error) return <ErrorNote error={budgets.error} />;
+  if (budgets.error) return <ErrorMessage error={budgets.error} />;
   if (!budgets.data) return <Loading />;
   const add = edit && !adding && (
     <Button onClick={() => setAdding(true)}>
@@ -57,8 +57,8 @@ function BudgetCard({ budget }: { budget: Budget }) {
   const { edit } = useRights();
   const [editing, setEditing] = useState(false);
   const limits = [
-    budget.tokens === null ? "" : t("budgets.tokensOf", { tokens: figure(budget.tokens, i18n.language) }),
-    budget.cost_micros === null ? "" : t("budgets.moneyOf", { money: cost(budget.cost_micros) }),
+    budget.tokens === null ? "" : t("budgets.tokensOf", { tokens: formatNumber(budget.tokens, i18n.language) }),
+    budget.cost_micros === null ? "" : t("budgets.moneyOf", { money: formatCost(budget.cost_micros) }),
   ].filter(Boolean);
   return (
     <Card>
@@ -129,8 +129,8 @@ function UseRow({ use, name }: { use: BudgetUse; name: string }) {
   const { t, i18n } = useTranslation();
   const part = share(use);
   const words = t("budgets.used", {
-    tokens: figure(use.used.tokens, i18n.language),
-    money: cost(use.used.cost_micros),
+    tokens: formatNumber(use.used.tokens, i18n.language),
+    money: formatCost(use.used.cost_micros),
   });
   return (
     <li className="text-sm">

@@ -2,7 +2,7 @@
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import { answer, api, changing, type Versioned } from "../../api/client";
+import { answer, api, ifMatch, type Versioned } from "../../api/client";
 import type { FormItem, Model, ModelBody } from "../../api/types";
 import { fieldMessage } from "../../api/problem";
 import * as queries from "../../api/queries";
@@ -13,11 +13,11 @@ import { Field, Input } from "../../components/Field";
 import { NO_CHOICES } from "../../components/form/controls";
 import { JsonControl } from "../../components/form/json";
 import { LeaveGuard } from "../../components/LeaveGuard";
-import { ErrorNote } from "../../components/Feedback";
+import { ErrorMessage } from "../../components/Feedback";
 import { NumberInput } from "../../components/NumberInput";
-import { Opened } from "../../components/FormSnapshot";
-import { Toggles } from "../../components/ToggleGroup";
-import { useGuardedSave } from "../../lib/useSaveWithConflict";
+import { FormSnapshot } from "../../components/FormSnapshot";
+import { ToggleGroup } from "../../components/ToggleGroup";
+import { useSaveWithConflict } from "../../lib/useSaveWithConflict";
 import { PRICES, pricesOf, type PriceTexts, textsOf } from "./prices";
 
 const ABILITIES = ["vision", "audio", "tools", "reasoning", "json"];
@@ -26,9 +26,9 @@ export function ModelDialog({ model, open, onClose }: { model: Model; open: bool
   const { t } = useTranslation();
   return (
     <Dialog open={open} title={t("models.edit", { name: model.name })} onClose={onClose}>
-      <Opened query={queries.model(model.model_id)}>
+      <FormSnapshot query={queries.model(model.model_id)}>
         {(opened, reopen) => <ModelForm opened={opened} onTheirs={reopen} onDone={onClose} />}
-      </Opened>
+      </FormSnapshot>
     </Dialog>
   );
 }
@@ -49,14 +49,14 @@ function ModelForm({
   const [prices, setPrices] = useState(() => textsOf(opened.value.prices));
   const [begun] = useState([draft, prices]);
   const { model_id } = opened.value;
-  const saving = useGuardedSave({
-    basis: opened,
+  const saving = useSaveWithConflict({
+    base: opened,
     query: queries.model(model_id),
     bodyOf,
     put: (body, over) =>
       answer(
         api.PUT("/api/v1/models/{model_id}", {
-          params: { path: { model_id }, header: changing(over) },
+          params: { path: { model_id }, header: ifMatch(over) },
           body: body as ModelBody,
         }),
       ),
@@ -97,7 +97,7 @@ function ModelForm({
       {draft.type === "llm" && (
         <Field label={t("models.abilities")}>
           {(control) => (
-            <Toggles
+            <ToggleGroup
               control={control}
               options={ABILITIES.map((each) => ({ value: each, label: t(`ability.${each}`) }))}
               value={draft.abilities}
@@ -124,13 +124,13 @@ function ModelForm({
           />
         )}
       </Field>
-      <ErrorNote error={saving.error} />
+      <ErrorMessage error={saving.error} />
       <ConflictNote
         name={opened.value.name}
         conflict={saving.conflict}
         busy={saving.isPending}
         onTheirs={onTheirs}
-        onMine={saving.keepMine}
+        onMine={saving.overwrite}
       />
       <div className="flex justify-end gap-2">
         <Button onClick={onDone}>{t("common.cancel")}</Button>

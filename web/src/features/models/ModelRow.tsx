@@ -9,9 +9,9 @@ import type { Model } from "../../api/types";
 import { useRights } from "../../app/session";
 import { Button, IconButton } from "../../components/Button";
 import { DeleteButton } from "../../components/DeleteButton";
-import { ErrorNote } from "../../components/Feedback";
+import { ErrorMessage } from "../../components/Feedback";
 import { Badge } from "../../components/Layout";
-import { figure, price, span } from "../../lib/format";
+import { formatNumber, formatPrice, formatDuration } from "../../lib/format";
 import { ModelDialog } from "./ModelDialog";
 
 export function ModelRow({ model, fixed, currency }: { model: Model; fixed: boolean; currency: string }) {
@@ -21,13 +21,15 @@ export function ModelRow({ model, fixed, currency }: { model: Model; fixed: bool
   const path = { params: { path: { model_id: model.model_id } } };
   const testing = useMutation({ mutationFn: () => answer(api.POST("/api/v1/models/{model_id}/test", path)) });
   const facts = [
-    ...(model.context_window ? [t("models.window", { tokens: figure(model.context_window, i18n.language) })] : []),
+    ...(model.context_window
+      ? [t("models.window", { tokens: formatNumber(model.context_window, i18n.language) })]
+      : []),
     ...model.abilities.map((each) => t(`ability.${each}`)),
     ...(model.prices
       ? [
           t("models.priced", {
-            input: price(model.prices.input, currency),
-            output: price(model.prices.output, currency),
+            input: formatPrice(model.prices.input, currency),
+            output: formatPrice(model.prices.output, currency),
           }),
         ]
       : [t("models.unpriced")]),
@@ -68,13 +70,13 @@ export function ModelRow({ model, fixed, currency }: { model: Model; fixed: bool
         </div>
       </div>
       <div className="mt-2 space-y-2 empty:hidden">
-        <ErrorNote
+        <ErrorMessage
           error={testing.error ?? (testing.data && !testing.data.ok ? new Error(testing.data.message) : null)}
         />
         {testing.data?.ok && (
           <p role="status" className="rounded-control bg-good-wash px-3.5 py-2 text-sm text-good">
             {testing.data.message.charAt(0).toUpperCase() + testing.data.message.slice(1)}{" "}
-            <span className="opacity-80">({span(testing.data.milliseconds ?? 0)})</span>
+            <span className="opacity-80">({formatDuration(testing.data.milliseconds ?? 0)})</span>
           </p>
         )}
       </div>

@@ -7,7 +7,7 @@ import { useTranslation } from "react-i18next";
 import * as queries from "../../api/queries";
 import { useRights } from "../../app/session";
 import { Button } from "../../components/Button";
-import { Empty, ErrorNote, Loading } from "../../components/Feedback";
+import { Empty, ErrorMessage, Loading } from "../../components/Feedback";
 import { Card, PageBody } from "../../components/Layout";
 import { Tabs, useOpenTab } from "../../components/Tabs";
 import { Budgets } from "./Budgets";
@@ -50,7 +50,7 @@ function Providers({ add }: { add: React.ReactNode }) {
   const { t } = useTranslation();
   const { edit } = useRights();
   const providers = useQuery(queries.providers);
-  if (providers.error) return <ErrorNote error={providers.error} />;
+  if (providers.error) return <ErrorMessage error={providers.error} />;
   if (!providers.data) return <Loading />;
   const real = providers.data.some((provider) => provider.kind !== "demo");
   return (

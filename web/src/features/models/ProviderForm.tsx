@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useId, useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import { answer, api, changing, type Versioned, versioned } from "../../api/client";
+import { answer, api, ifMatch, type Versioned, versioned } from "../../api/client";
 import type { ModelKind, Provider } from "../../api/types";
 import { fieldMessage } from "../../api/problem";
 import * as queries from "../../api/queries";
@@ -11,9 +11,9 @@ import { Button } from "../../components/Button";
 import { ConflictNote } from "../../components/ConflictNote";
 import { Field, Input, Select } from "../../components/Field";
 import { LeaveGuard } from "../../components/LeaveGuard";
-import { ErrorNote } from "../../components/Feedback";
-import { Opened } from "../../components/FormSnapshot";
-import { useGuardedSave } from "../../lib/useSaveWithConflict";
+import { ErrorMessage } from "../../components/Feedback";
+import { FormSnapshot } from "../../components/FormSnapshot";
+import { useSaveWithConflict } from "../../lib/useSaveWithConflict";
 import { KeyList } from "./KeyList";
 
 type Draft = { name: string; base_url: string; api_keys: string[]; model: string | null };
@@ -32,9 +32,9 @@ const bodyOf = ({ name, kind, base_url, api_keys }: Pick<Provider, "name" | "kin
 export function ProviderForm({ provider, onDone }: { provider?: Provider; onDone: Done }) {
   if (!provider) return <Form opened={null} onDone={onDone} />;
   return (
-    <Opened query={queries.provider(provider.provider_id)}>
+    <FormSnapshot query={queries.provider(provider.provider_id)}>
       {(opened, reopen) => <Form opened={opened} onTheirs={reopen} onDone={onDone} />}
-    </Opened>
+    </FormSnapshot>
   );
 }
 
@@ -56,12 +56,12 @@ function Form({
   const [made, setMade] = useState(opened);
   const kind = kinds.find((each) => each.kind === chosen) ?? kinds[0];
   const model = kind && !provider ? (draft.model ?? firstOf(kind)) : "";
-  const saving = useGuardedSave({
-    basis: made,
+  const saving = useSaveWithConflict({
+    base: made,
     query: made && queries.provider(made.value.provider_id),
     bodyOf: (each: Provider) => bodyOf(each),
     put: async (body, over) => {
-      const path = over && { params: { path: { provider_id: over.value.provider_id }, header: changing(over) } };
+      const path = over && { params: { path: { provider_id: over.value.provider_id }, header: ifMatch(over) } };
       const kept = await versioned(
         path
           ? api.PUT("/api/v1/model-providers/{provider_id}", { ...path, body })
@@ -151,14 +151,14 @@ function Form({
         )}
       </Field>
       {!provider && <FirstModel kind={kind} value={model} onChange={(name) => put({ model: name })} />}
-      <ErrorNote error={saving.error} />
+      <ErrorMessage error={saving.error} />
       {onTheirs && (
         <ConflictNote
           name={draft.name}
           conflict={saving.conflict}
           busy={saving.isPending}
           onTheirs={onTheirs}
-          onMine={saving.keepMine}
+          onMine={saving.overwrite}
         />
       )}
       <div className="flex gap-2">

@@ -5,8 +5,8 @@ import { useTranslation } from "react-i18next";
 
 import * as queries from "../../api/queries";
 import { Select } from "../../components/Field";
-import { Empty, ErrorNote, Loading } from "../../components/Feedback";
-import { cost, figure } from "../../lib/format";
+import { Empty, ErrorMessage, Loading } from "../../components/Feedback";
+import { formatCost, formatNumber } from "../../lib/format";
 import { type By, lastDays, summed, type UsageRow } from "./usageModel";
 
 const DAYS = 31;
@@ -18,7 +18,7 @@ export function Usage() {
     new Intl.DateTimeFormat(i18n.language, { dateStyle: "medium", timeZone: "UTC" }).format(Date.parse(day));
   const usage = useQuery(queries.usage(DAYS));
   const [by, setBy] = useState<By>("model");
-  if (usage.error) return <ErrorNote error={usage.error} />;
+  if (usage.error) return <ErrorMessage error={usage.error} />;
   if (!usage.data) return <Loading />;
   if (usage.data.length === 0) return <Empty title={t("models.unused")} text={t("models.unusedText")} />;
   return (
@@ -37,7 +37,7 @@ export function Usage() {
 
 function Table({ rows, days, deleted }: { rows: UsageRow[]; days: string[]; deleted: string }) {
   const { t, i18n } = useTranslation();
-  const number = (amount: number) => figure(amount, i18n.language);
+  const number = (amount: number) => formatNumber(amount, i18n.language);
   const cell = "px-2 py-3 @lg:px-4 text-right tabular-nums";
   return (
     <div
@@ -75,7 +75,7 @@ function Table({ rows, days, deleted }: { rows: UsageRow[]; days: string[]; dele
               <td className={cell}>{number(row.input)}</td>
               <td className={cell}>{number(row.output)}</td>
               <td className={cell}>
-                {cost(row.cost)}
+                {formatCost(row.cost)}
                 {row.unpriced > 0 && (
                   <span className="block text-xs text-warn">{t("models.unpricedCalls", { count: row.unpriced })}</span>
                 )}

@@ -10,10 +10,10 @@ import { Dialog } from "../../components/Dialog";
 import { Field, Input } from "../../components/Field";
 import { CheckList } from "../../components/form/lists";
 import { LeaveGuard } from "../../components/LeaveGuard";
-import { ErrorNote } from "../../components/Feedback";
+import { ErrorMessage } from "../../components/Feedback";
 import { useSave } from "../../lib/useSave";
 import { askedIn, choicesOf, namesOf } from "./grants";
-import { STALE } from "./queryKeys";
+import { PLUGIN_KEYS } from "./queryKeys";
 import { useGrantWords } from "./useGrantWords";
 
 type Given = { source: string; file: File | null; granted: string[] | null };
@@ -44,7 +44,7 @@ function InstallForm({ upgrade, onDone }: { upgrade?: string; onDone: () => void
   const { t } = useTranslation();
   const words = useGrantWords();
   const [given, setGiven] = useState(NOTHING);
-  const installing = useSave((given: Given) => install(given, upgrade), STALE, onDone);
+  const installing = useSave((given: Given) => install(given, upgrade), PLUGIN_KEYS, onDone);
   const asked =
     installing.error instanceof Problem && installing.error.code === "grants_required"
       ? askedIn(installing.error.details)
@@ -100,7 +100,7 @@ function InstallForm({ upgrade, onDone }: { upgrade?: string; onDone: () => void
           )}
         </Field>
       ) : (
-        <ErrorNote error={installing.error} />
+        <ErrorMessage error={installing.error} />
       )}
       {installing.isPending && (
         <p role="status" className="text-sm text-quiet">

@@ -8,10 +8,10 @@ import type { PermissionWords, Plugin } from "../../api/types";
 import { useRights } from "../../app/session";
 import { Button } from "../../components/Button";
 import { CheckList } from "../../components/form/lists";
-import { ErrorNote } from "../../components/Feedback";
+import { ErrorMessage } from "../../components/Feedback";
 import { useSave } from "../../lib/useSave";
 import { choicesOf, namesOf } from "./grants";
-import { STALE } from "./queryKeys";
+import { PLUGIN_KEYS } from "./queryKeys";
 import { useGrantWords } from "./useGrantWords";
 
 export function Permissions({ plugin }: { plugin: Plugin }) {
@@ -68,7 +68,7 @@ function Change({ plugin, onDone }: { plugin: Plugin; onDone: () => void }) {
   const [author = "", name = ""] = plugin.id.split("/");
   const saving = useSave(
     () => answer(api.PUT("/api/v1/plugins/{author}/{name}", { params: { path: { author, name } }, body: { granted } })),
-    STALE,
+    PLUGIN_KEYS,
     onDone,
   );
   const options = choicesOf(plugin.permissions.asked, (grant) => words(grant.word, grant.values, grant.name));
@@ -82,7 +82,7 @@ function Change({ plugin, onDone }: { plugin: Plugin; onDone: () => void }) {
         onChange={setGranted}
       />
       <p className="text-sm text-quiet">{t("plugins.changeHint")}</p>
-      <ErrorNote error={saving.error} />
+      <ErrorMessage error={saving.error} />
       <div className="flex gap-2">
         <Button small weight="primary" busy={saving.isPending} onClick={() => saving.mutate(undefined)}>
           {t("common.save")}

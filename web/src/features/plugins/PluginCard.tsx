@@ -8,28 +8,28 @@ import type { Plugin } from "../../api/types";
 import * as queries from "../../api/queries";
 import { useRights } from "../../app/session";
 import { Button } from "../../components/Button";
-import { Fold } from "../../components/Collapsible";
-import { ErrorNote, Loading } from "../../components/Feedback";
+import { Collapsible } from "../../components/Collapsible";
+import { ErrorMessage, Loading } from "../../components/Feedback";
 import { Badge, Card, Code, State } from "../../components/Layout";
 import { Switch } from "../../components/Switch";
-import { worded } from "../../lib/format";
+import { localized } from "../../lib/format";
 import { useSave } from "../../lib/useSave";
 import { InstallDialog } from "./InstallDialog";
 import { Permissions } from "./Permissions";
 import { RemovePlugin } from "./RemovePlugin";
-import { STALE } from "./queryKeys";
+import { PLUGIN_KEYS } from "./queryKeys";
 
 export function PluginCard({ plugin }: { plugin: Plugin }) {
   const { t, i18n } = useTranslation();
   const { edit, operate } = useRights();
   const [author = "", name = ""] = plugin.id.split("/");
   const path = { params: { path: { author, name } } };
-  const restarting = useSave(() => answer(api.POST("/api/v1/plugins/{author}/{name}/restart", path)), STALE);
+  const restarting = useSave(() => answer(api.POST("/api/v1/plugins/{author}/{name}/restart", path)), PLUGIN_KEYS);
   const switching = useSave(
     (enabled: boolean) => answer(api.PUT("/api/v1/plugins/{author}/{name}", { ...path, body: { enabled } })),
-    STALE,
+    PLUGIN_KEYS,
   );
-  const label = worded(plugin.label, i18n.language) || plugin.id;
+  const label = localized(plugin.label, i18n.language) || plugin.id;
   const ungranted = plugin.permissions.words.ungranted.length;
   const refused = restarting.error ?? switching.error;
   return (
@@ -42,7 +42,7 @@ export function PluginCard({ plugin }: { plugin: Plugin }) {
           <p className="text-xs break-all text-quiet">
             {plugin.id} · {plugin.version} · {plugin.source}
           </p>
-          <p className="mt-2 text-sm text-quiet">{worded(plugin.description, i18n.language)}</p>
+          <p className="mt-2 text-sm text-quiet">{localized(plugin.description, i18n.language)}</p>
         </div>
         {edit && (
           <div className="flex flex-wrap items-center gap-2">
@@ -66,7 +66,7 @@ export function PluginCard({ plugin }: { plugin: Plugin }) {
         )}
       </div>
       <div className="mt-3 space-y-2">
-        <ErrorNote error={refused ?? plugin.reason} mild={!refused && plugin.status !== "failed"} />
+        <ErrorMessage error={refused ?? plugin.reason} mild={!refused && plugin.status !== "failed"} />
         {plugin.warnings.map((warning) => (
           <p key={warning} className="text-sm text-warn">
             {warning}
@@ -78,13 +78,13 @@ export function PluginCard({ plugin }: { plugin: Plugin }) {
           ))}
           <Sandbox plugin={plugin} />
         </div>
-        <Fold title={ungranted ? t("plugins.permissionsSome", { count: ungranted }) : t("plugins.permissions")}>
+        <Collapsible title={ungranted ? t("plugins.permissionsSome", { count: ungranted }) : t("plugins.permissions")}>
           <Permissions plugin={plugin} />
-        </Fold>
+        </Collapsible>
         {operate && (
-          <Fold title={t("plugins.logs")}>
+          <Collapsible title={t("plugins.logs")}>
             <Logs id={plugin.id} />
-          </Fold>
+          </Collapsible>
         )}
       </div>
     </Card>
@@ -121,7 +121,7 @@ function Sandbox({ plugin }: { plugin: Plugin }) {
 function Logs({ id }: { id: string }) {
   const { t } = useTranslation();
   const logs = useQuery(queries.pluginLogs(id));
-  if (logs.error) return <ErrorNote error={logs.error} />;
+  if (logs.error) return <ErrorMessage error={logs.error} />;
   if (!logs.data) return <Loading />;
   return (
     <div className="space-y-2">

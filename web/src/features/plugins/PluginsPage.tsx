@@ -7,7 +7,7 @@ import { useTranslation } from "react-i18next";
 import * as queries from "../../api/queries";
 import { useRights } from "../../app/session";
 import { Button } from "../../components/Button";
-import { Empty, ErrorNote, Loading } from "../../components/Feedback";
+import { Empty, ErrorMessage, Loading } from "../../components/Feedback";
 import { PageBody } from "../../components/Layout";
 import { InstallDialog } from "./InstallDialog";
 import { PluginCard } from "./PluginCard";
@@ -25,7 +25,7 @@ export default function PluginsPage() {
   );
   return (
     <PageBody title={t("nav.plugins")} text={t("plugins.text")} actions={install}>
-      <ErrorNote error={plugins.error} />
+      <ErrorMessage error={plugins.error} />
       <SandboxMissing />
       {plugins.isPending && <Loading />}
       {plugins.data?.length === 0 && (

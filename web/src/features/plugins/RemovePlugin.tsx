@@ -6,9 +6,9 @@ import { answer, api } from "../../api/client";
 import type { Plugin } from "../../api/types";
 import { Button } from "../../components/Button";
 import { Dialog } from "../../components/Dialog";
-import { ErrorNote } from "../../components/Feedback";
+import { ErrorMessage } from "../../components/Feedback";
 import { useSave } from "../../lib/useSave";
-import { STALE } from "./queryKeys";
+import { PLUGIN_KEYS } from "./queryKeys";
 
 export function RemovePlugin({ plugin }: { plugin: Plugin }) {
   const { t } = useTranslation();
@@ -37,7 +37,7 @@ function Question({ plugin, onDone }: { plugin: Plugin; onDone: () => void }) {
           params: { path: { author, name }, query: { data: withData ? "delete" : "keep" } },
         }),
       ),
-    STALE,
+    PLUGIN_KEYS,
     onDone,
   );
   return (
@@ -55,7 +55,7 @@ function Question({ plugin, onDone }: { plugin: Plugin; onDone: () => void }) {
           <span className="text-xs text-quiet">{t("plugins.removeDataHint")}</span>
         </span>
       </label>
-      <ErrorNote error={removing.error} />
+      <ErrorMessage error={removing.error} />
       <div className="flex justify-end gap-2">
         <Button onClick={onDone}>{t("common.cancel")}</Button>
         <Button weight="danger" busy={removing.isPending} onClick={() => removing.mutate(undefined)}>

@@ -6,11 +6,11 @@ import { useTranslation } from "react-i18next";
 import type { RunSide } from "../../api/types";
 import * as queries from "../../api/queries";
 import { Markdown } from "../../components/Markdown";
-import { ErrorNote } from "../../components/Feedback";
+import { ErrorMessage } from "../../components/Feedback";
 import { State } from "../../components/Layout";
 import { classes } from "../../lib/classes";
-import { figure, span } from "../../lib/format";
-import { change, costOf, took, tokens } from "./comparisonModel";
+import { formatNumber, formatDuration } from "../../lib/format";
+import { percentChange, costOf, durationOf, tokens } from "./comparisonModel";
 
 export function Comparison({ original, rerun }: { original: RunSide; rerun: RunSide }) {
   const { t } = useTranslation();
@@ -34,8 +34,13 @@ function Side({ title, side, beside }: { title: string; side: RunSide; beside?: 
   const { t, i18n } = useTranslation();
   const agent = useQuery(queries.agents).data?.find((each) => each.agent_id === side.agent_id);
   const figures: [string, string, number | null, number | null][] = [
-    [t("runs.took"), took(side) === null ? "–" : span(took(side)!), took(side), beside ? took(beside) : null],
-    [t("home.tokens"), figure(tokens(side), i18n.language), tokens(side), beside ? tokens(beside) : null],
+    [
+      t("runs.took"),
+      durationOf(side) === null ? "–" : formatDuration(durationOf(side)!),
+      durationOf(side),
+      beside ? durationOf(beside) : null,
+    ],
+    [t("home.tokens"), formatNumber(tokens(side), i18n.language), tokens(side), beside ? tokens(beside) : null],
     [
       t("runs.costs"),
       costOf(side.usage, t("runs.costUnknown")),
@@ -62,7 +67,7 @@ function Side({ title, side, beside }: { title: string; side: RunSide; beside?: 
             <div key={name}>
               <dt className="text-xs text-quiet">{name}</dt>
               <dd className="font-medium">
-                {value} <Change percent={change(own, other)} />
+                {value} <Change percent={percentChange(own, other)} />
               </dd>
             </div>
           ))}
@@ -77,7 +82,7 @@ function Side({ title, side, beside }: { title: string; side: RunSide; beside?: 
             {t(side.finished_at === null ? "runs.stillRunning" : "runs.saidNothing")}
           </p>
         )}
-        {side.error && <ErrorNote error={new Error(side.error)} />}
+        {side.error && <ErrorMessage error={new Error(side.error)} />}
       </div>
     </section>
   );

@@ -2,7 +2,7 @@
 import { useTranslation } from "react-i18next";
 
 import type { Grants } from "../../api/types";
-import { Fold } from "../../components/Collapsible";
+import { Collapsible } from "../../components/Collapsible";
 import { Card, Code } from "../../components/Layout";
 import { useGrantWords } from "../plugins/useGrantWords";
 
@@ -43,9 +43,9 @@ export function Granted({ grants, names }: { grants: Grants; names: Map<string, 
         ))}
       </dl>
       <div className="mt-4">
-        <Fold title={t("runs.record")}>
+        <Collapsible title={t("runs.record")}>
           <Code>{JSON.stringify(grants, null, 2)}</Code>
-        </Fold>
+        </Collapsible>
       </div>
     </Card>
   );

@@ -5,14 +5,14 @@ import { useTranslation } from "react-i18next";
 
 import type { Fields, PromptMessage } from "../../api/types";
 import * as queries from "../../api/queries";
-import { Fold } from "../../components/Collapsible";
-import { ErrorNote, Loading } from "../../components/Feedback";
+import { Collapsible } from "../../components/Collapsible";
+import { ErrorMessage, Loading } from "../../components/Feedback";
 import { Badge, Code } from "../../components/Layout";
 
 export function ModelCall({ runId, callId }: { runId: string; callId: string }) {
   const { t } = useTranslation();
   const call = useQuery(queries.modelCall(runId, callId));
-  if (call.error) return <ErrorNote error={call.error} mild />;
+  if (call.error) return <ErrorMessage error={call.error} mild />;
   if (!call.data) return <Loading />;
   const { request, answer, truncated } = call.data;
   const { messages, tools, parameters, ...asked } = request as Fields & {
@@ -36,9 +36,9 @@ export function ModelCall({ runId, callId }: { runId: string; callId: string }) 
         )}
       </Section>
       {isFilled(tools) && (
-        <Fold title={t("runs.toolsOffered", { count: tools?.length ?? 0 })}>
+        <Collapsible title={t("runs.toolsOffered", { count: tools?.length ?? 0 })}>
           <Code>{pretty(tools)}</Code>
-        </Fold>
+        </Collapsible>
       )}
       <Section title={t("runs.answer")}>
         <Answered answer={answer} />

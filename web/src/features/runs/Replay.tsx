@@ -9,31 +9,31 @@ import * as queries from "../../api/queries";
 import { Button, IconButton } from "../../components/Button";
 import { Select } from "../../components/Field";
 import { Markdown } from "../../components/Markdown";
-import { ErrorNote, Loading } from "../../components/Feedback";
-import { span } from "../../lib/format";
-import { Notice, Tools } from "../chat/ToolCalls";
-import { Lines, Said } from "../chat/MessageList";
-import { type ChatLog, lines } from "../chat/chatState";
-import { type Beat, beats, duration, shownBy } from "./replayModel";
+import { ErrorMessage, Loading } from "../../components/Feedback";
+import { formatDuration } from "../../lib/format";
+import { Notice, ToolCalls } from "../chat/ToolCalls";
+import { MessageList, Message } from "../chat/MessageList";
+import { type ChatState, lines } from "../chat/chatState";
+import { type TimedFrame, timedFrames, duration, stateAt } from "./replayModel";
 
 const SPEEDS = [0.5, 1, 2, 4];
 const NO_RUNS = new Map<string, Run>();
 
 export function Replay({ run }: { run: RunDetail }) {
   const replay = useQuery(queries.replay(run.run_id));
-  const film = useMemo(() => beats(replay.data?.frames ?? []), [replay.data]);
-  if (replay.error) return <ErrorNote error={replay.error} />;
+  const film = useMemo(() => timedFrames(replay.data?.frames ?? []), [replay.data]);
+  if (replay.error) return <ErrorMessage error={replay.error} />;
   if (!replay.data) return <Loading />;
   return (
     <Film film={film} asked={run.event?.input_summary ?? run.input_summary ?? ""} complete={replay.data.complete} />
   );
 }
 
-function Film({ film, asked, complete }: { film: Beat[]; asked: string; complete: boolean }) {
+function Film({ film, asked, complete }: { film: TimedFrame[]; asked: string; complete: boolean }) {
   const { t } = useTranslation();
   const whole = duration(film);
   const player = usePlayer(whole);
-  const log = useMemo(() => shownBy(film, player.elapsed), [film, player.elapsed]);
+  const state = useMemo(() => stateAt(film, player.elapsed), [film, player.elapsed]);
   return (
     <section
       aria-label={t("runs.replay")}
@@ -41,9 +41,11 @@ function Film({ film, asked, complete }: { film: Beat[]; asked: string; complete
     >
       <div className="min-h-56 space-y-5 p-5">
         {asked && (
-          <Said line={{ key: "asked", role: "you", text: asked, thinking: "", files: [], runId: null, faint: false }} />
+          <Message
+            line={{ key: "asked", role: "you", text: asked, thinking: "", files: [], runId: null, isPending: false }}
+          />
         )}
-        <Screen log={log} />
+        <Screen state={state} />
         {!complete && <p className="text-sm text-quiet">{t("runs.replayCut")}</p>}
       </div>
       <Controls player={player} whole={whole} />
@@ -51,13 +53,13 @@ function Film({ film, asked, complete }: { film: Beat[]; asked: string; complete
   );
 }
 
-function Screen({ log }: { log: ChatLog }) {
+function Screen({ state }: { state: ChatState }) {
   return (
     <>
-      <Lines lines={lines(log.items, log.later, log.thoughts)} runs={NO_RUNS} tools={log.tools} />
-      {log.running && <Tools calls={log.tools[log.running]} />}
-      {log.writing && <Markdown text={log.writing} />}
-      {log.notices.map((notice) => (
+      <MessageList lines={lines(state.items, state.pending, state.thoughts)} runs={NO_RUNS} tools={state.tools} />
+      {state.running && <ToolCalls calls={state.tools[state.running]} />}
+      {state.draft && <Markdown text={state.draft} />}
+      {state.notices.map((notice) => (
         <Notice key={notice.seq} notice={notice} />
       ))}
     </>
@@ -78,7 +80,7 @@ function Controls({ player, whole }: { player: ReturnType<typeof usePlayer>; who
       <input
         type="range"
         aria-label={t("runs.position")}
-        aria-valuetext={span(player.elapsed)}
+        aria-valuetext={formatDuration(player.elapsed)}
         min={0}
         max={whole || 1}
         value={player.elapsed}
@@ -86,7 +88,7 @@ function Controls({ player, whole }: { player: ReturnType<typeof usePlayer>; who
         className="h-1.5 min-w-32 flex-1 accent-(--accent)"
       />
       <span className="text-sm text-quiet tabular-nums">
-        {span(player.elapsed)} / {span(whole)}
+        {formatDuration(player.elapsed)} / {formatDuration(whole)}
       </span>
       <Select
         fits

@@ -10,7 +10,7 @@ import * as queries from "../../api/queries";
 import { Button } from "../../components/Button";
 import { Dialog } from "../../components/Dialog";
 import { Field, Select } from "../../components/Field";
-import { ErrorNote } from "../../components/Feedback";
+import { ErrorMessage } from "../../components/Feedback";
 import { Switch } from "../../components/Switch";
 import { useSave } from "../../lib/useSave";
 
@@ -52,7 +52,7 @@ export function Rerun({ run, open, onClose }: { run: Run; open: boolean; onClose
             <span className="block text-quiet">{t("runs.effectsHint")}</span>
           </span>
         </label>
-        <ErrorNote error={rerunning.error} />
+        <ErrorMessage error={rerunning.error} />
         <div className="flex justify-end gap-2">
           <Button onClick={onClose}>{t("common.cancel")}</Button>
           <Button weight="primary" busy={rerunning.isPending} onClick={() => rerunning.mutate(undefined)}>

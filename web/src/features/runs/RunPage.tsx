@@ -8,15 +8,15 @@ import { useTranslation } from "react-i18next";
 import type { RunDetail } from "../../api/types";
 import { isGone } from "../../api/problem";
 import * as queries from "../../api/queries";
-import { Missing } from "../../app/ErrorPages";
+import { NotFoundPage } from "../../app/ErrorPages";
 import { useRights } from "../../app/session";
 import { Button } from "../../components/Button";
-import { ErrorNote, Loading } from "../../components/Feedback";
+import { ErrorMessage, Loading } from "../../components/Feedback";
 import { Card, PageBody, State } from "../../components/Layout";
 import { Tabs } from "../../components/Tabs";
-import { figure, moment, span } from "../../lib/format";
+import { formatNumber, formatTime, formatDuration } from "../../lib/format";
 import { CancelRun } from "./CancelRun";
-import { costOf, took } from "./comparisonModel";
+import { costOf, durationOf } from "./comparisonModel";
 import { Comparison } from "./Comparison";
 import { Granted } from "./Granted";
 import { Replay } from "./Replay";
@@ -30,13 +30,13 @@ import { Why } from "./Why";
 export { Why };
 
 export default function RunPage() {
-  const { runId } = useParams({ from: "/inside/runs/$runId" });
+  const { runId } = useParams({ from: "/authenticated/runs/$runId" });
   const run = useQuery(queries.run(runId));
-  if (isGone(run.error)) return <Missing />;
+  if (isGone(run.error)) return <NotFoundPage />;
   if (run.error)
     return (
       <div className="mx-auto max-w-5xl p-8">
-        <ErrorNote error={run.error} />
+        <ErrorMessage error={run.error} />
       </div>
     );
   if (!run.data)
@@ -82,7 +82,7 @@ function Shown({ run }: { run: RunDetail }) {
     >
       <div className="space-y-5">
         <Figures run={run} />
-        {run.error && <ErrorNote error={new Error(run.error)} />}
+        {run.error && <ErrorMessage error={new Error(run.error)} />}
         <Relatives run={run} />
         <Views run={run} names={names} />
       </div>
@@ -104,7 +104,11 @@ function Views({ run, names }: { run: RunDetail; names: Map<string, string> }) {
   const content = steps ? <Timeline steps={steps} names={names} run={run} opensCalls={readModelCalls} /> : <Loading />;
   const compared = run.original && <Comparison original={run.original} rerun={{ ...run, texts: run.texts ?? [] }} />;
   const tabs = [
-    { id: "timeline", label: t("runs.timeline"), content: events.error ? <ErrorNote error={events.error} /> : content },
+    {
+      id: "timeline",
+      label: t("runs.timeline"),
+      content: events.error ? <ErrorMessage error={events.error} /> : content,
+    },
     ...(compared ? [{ id: "compare", label: t("runs.compare"), content: compared }] : []),
     { id: "replay", label: t("runs.replay"), content: <Replay run={run} /> },
     { id: "why", label: t("runs.why"), content: <Why name={run.run_id} /> },
@@ -156,7 +160,7 @@ function Origin({ run, names }: { run: RunDetail; names: Map<string, string> }) 
           {t("runs.conversation")}
         </Link>
       )}
-      <time>{moment(run.created_at, i18n.language)}</time>
+      <time>{formatTime(run.created_at, i18n.language)}</time>
     </span>
   );
 }
@@ -200,13 +204,13 @@ function Relatives({ run }: { run: RunDetail }) {
 function Figures({ run }: { run: RunDetail }) {
   const { t, i18n } = useTranslation();
   const { usage } = run;
-  const spent = took(run);
+  const spent = durationOf(run);
   const figures: [string, string][] = [
-    [t("runs.took"), spent === null ? "–" : span(spent)],
-    [t("runs.modelCalls"), figure(usage.model_calls ?? 0, i18n.language)],
-    [t("runs.toolCalls"), figure(usage.tool_calls ?? 0, i18n.language)],
-    [t("runs.tokensIn"), figure(usage.prompt_tokens ?? 0, i18n.language)],
-    [t("runs.tokensOut"), figure(usage.completion_tokens ?? 0, i18n.language)],
+    [t("runs.took"), spent === null ? "–" : formatDuration(spent)],
+    [t("runs.modelCalls"), formatNumber(usage.model_calls ?? 0, i18n.language)],
+    [t("runs.toolCalls"), formatNumber(usage.tool_calls ?? 0, i18n.language)],
+    [t("runs.tokensIn"), formatNumber(usage.prompt_tokens ?? 0, i18n.language)],
+    [t("runs.tokensOut"), formatNumber(usage.completion_tokens ?? 0, i18n.language)],
     [t("runs.costs"), costOf(usage, t("runs.costUnknown"))],
   ];
   return (

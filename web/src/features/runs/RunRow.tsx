@@ -7,7 +7,7 @@ import type { Run } from "../../api/types";
 import { State } from "../../components/Layout";
 import { within } from "../../lib/base";
 import { classes } from "../../lib/classes";
-import { cost, figure, moment, span } from "../../lib/format";
+import { formatCost, formatNumber, formatTime, formatDuration } from "../../lib/format";
 
 export const ROW = 60;
 export const COLUMNS =
@@ -19,8 +19,8 @@ export const RunRow = memo(function RunRow({ run, names, start, index, t, langua
   const agent = run.agent_name ?? names.get(run.agent_id ?? "") ?? t("runs.run");
   const place = run.bot_id ? (names.get(run.bot_id) ?? t("runs.botGone")) : t("runs.direct");
   const tokens = (run.usage.prompt_tokens ?? 0) + (run.usage.completion_tokens ?? 0);
-  const took = run.started_at && run.finished_at ? span(run.finished_at - run.started_at) : "";
-  const when = moment(run.created_at, language);
+  const took = run.started_at && run.finished_at ? formatDuration(run.finished_at - run.started_at) : "";
+  const when = formatTime(run.created_at, language);
   const figures = "text-right text-sm text-quiet tabular-nums @max-3xl:hidden";
   return (
     <li
@@ -47,8 +47,8 @@ export const RunRow = memo(function RunRow({ run, names, start, index, t, langua
           </span>
         </span>
         <span className="truncate text-sm text-quiet @max-3xl:hidden">{place}</span>
-        <span className={figures}>{tokens > 0 && figure(tokens, language)}</span>
-        <span className={figures}>{!!run.usage.cost_micros && cost(run.usage.cost_micros)}</span>
+        <span className={figures}>{tokens > 0 && formatNumber(tokens, language)}</span>
+        <span className={figures}>{!!run.usage.cost_micros && formatCost(run.usage.cost_micros)}</span>
         <span className={figures}>{took}</span>
         <time className={figures}>{when}</time>
       </a>

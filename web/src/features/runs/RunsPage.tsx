@@ -7,8 +7,8 @@ import { useTranslation } from "react-i18next";
 
 import * as queries from "../../api/queries";
 import { Button, buttonClasses } from "../../components/Button";
-import { Empty, ErrorNote, Loading } from "../../components/Feedback";
-import { figure } from "../../lib/format";
+import { Empty, ErrorMessage, Loading } from "../../components/Feedback";
+import { formatNumber } from "../../lib/format";
 import { usePageTitle } from "../../lib/usePageTitle";
 import { RunFilters } from "./RunFilters";
 import { RunList } from "./RunList";
@@ -17,7 +17,7 @@ import { useRuns } from "./useRuns";
 
 export default function RunsPage() {
   const { t, i18n } = useTranslation();
-  const search = useSearch({ from: "/inside/runs" });
+  const search = useSearch({ from: "/authenticated/runs" });
   const navigate = useNavigate({ from: "/runs" });
   const filter = useMemo(() => filterOf(search, Date.now()), [search]);
   const runs = useRuns(filter);
@@ -37,7 +37,7 @@ export default function RunsPage() {
           <p role="status" className="ml-auto text-sm text-quiet tabular-nums">
             {t(runs.isWhole ? "runs.amount" : "runs.amountSoFar", {
               count: amount,
-              shown: figure(amount, i18n.language),
+              shown: formatNumber(amount, i18n.language),
             })}
           </p>
         )}
@@ -48,7 +48,7 @@ export default function RunsPage() {
         put={put}
         clear={clear}
       />
-      <ErrorNote error={runs.error} />
+      <ErrorMessage error={runs.error} />
       {runs.isPending && <Loading />}
       {!runs.isPending && !runs.error && amount === 0 && <Nothing filtered={isFiltered(search)} clear={clear} />}
       {amount > 0 && <RunList key={JSON.stringify(filter)} rows={runs.rows} names={names} atEnd={runs.more} />}

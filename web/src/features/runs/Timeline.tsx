@@ -19,15 +19,15 @@ import {
 import { useTranslation } from "react-i18next";
 
 import type { Run } from "../../api/types";
-import { Fold } from "../../components/Collapsible";
+import { Collapsible } from "../../components/Collapsible";
 import { Markdown } from "../../components/Markdown";
 import { Code, State } from "../../components/Layout";
 import { within } from "../../lib/base";
 import { classes } from "../../lib/classes";
-import { cost, figure, moment, span } from "../../lib/format";
+import { formatCost, formatNumber, formatTime, formatDuration } from "../../lib/format";
 import { useParty } from "../approvals/useParty";
 import { ModelCall } from "./ModelCall";
-import { type Step, type StepKind, stretch, zero } from "./timelineModel";
+import { type Step, type StepKind, barOf, startOf } from "./timelineModel";
 
 const ICONS: Record<StepKind, LucideIcon> = {
   event: Inbox,
@@ -58,7 +58,7 @@ type Props = {
 
 /** `names` are those of models, which the ledger knows by their ids. `opensCalls`: the reader may see prompts and answers of models. */
 export function Timeline({ steps, names, run, opensCalls = false }: Props) {
-  const from = zero(steps, run ?? {});
+  const from = startOf(steps, run ?? {});
   const to = Math.max(...steps.map((step) => step.at + (step.milliseconds ?? 0)));
   return (
     <ol className="relative before:absolute before:top-4 before:bottom-6 before:left-4 before:w-px before:bg-line">
@@ -114,9 +114,9 @@ function StepItem({
         {step.by && <Decider identity={step.by} />}
         <Content step={step} />
         {runId && step.callId && (
-          <Fold title={t("runs.promptAndAnswer")}>
+          <Collapsible title={t("runs.promptAndAnswer")}>
             <ModelCall runId={runId} callId={step.callId} />
-          </Fold>
+          </Collapsible>
         )}
         <Folds step={step} />
       </div>
@@ -127,7 +127,7 @@ function StepItem({
 /** When it began, counted from the run's own beginning, and the stretch of the whole that it took. */
 function When({ step, from, to }: { step: Step; from: number; to: number }) {
   const { i18n } = useTranslation();
-  const place = stretch(step, from, to);
+  const place = barOf(step, from, to);
   return (
     <>
       {place && (
@@ -139,11 +139,11 @@ function When({ step, from, to }: { step: Step; from: number; to: number }) {
         </span>
       )}
       <time
-        title={moment(step.at, i18n.language)}
+        title={formatTime(step.at, i18n.language)}
         className="min-w-16 shrink-0 text-right text-xs whitespace-nowrap text-quiet tabular-nums"
       >
         {step.at < from ? "−" : "+"}
-        {span(Math.abs(step.at - from))}
+        {formatDuration(Math.abs(step.at - from))}
       </time>
     </>
   );
@@ -155,16 +155,16 @@ function Figures({ step }: { step: Step }) {
   if (step.milliseconds === undefined && !usage) return null;
   return (
     <p className="flex flex-wrap gap-x-3 text-sm text-quiet tabular-nums">
-      {step.milliseconds !== undefined && <span>{span(step.milliseconds)}</span>}
+      {step.milliseconds !== undefined && <span>{formatDuration(step.milliseconds)}</span>}
       {usage && (
         <span>
           {t("runs.tokens", {
-            in: figure(usage.prompt_tokens ?? 0, i18n.language),
-            out: figure(usage.completion_tokens ?? 0, i18n.language),
+            in: formatNumber(usage.prompt_tokens ?? 0, i18n.language),
+            out: formatNumber(usage.completion_tokens ?? 0, i18n.language),
           })}
         </span>
       )}
-      {!!usage?.cost_micros && <span>{t("runs.cost", { cost: cost(usage.cost_micros) })}</span>}
+      {!!usage?.cost_micros && <span>{t("runs.cost", { cost: formatCost(usage.cost_micros) })}</span>}
     </p>
   );
 }
@@ -180,11 +180,11 @@ function Content({ step }: { step: Step }) {
     return (
       <div className="mt-2 rounded-card border border-line bg-surface p-4">
         {step.thinking && (
-          <Fold title={t("chat.thoughts")}>
+          <Collapsible title={t("chat.thoughts")}>
             <p className="mb-3 border-l-2 border-line pl-3 text-sm break-words whitespace-pre-wrap text-quiet">
               {step.thinking}
             </p>
-          </Fold>
+          </Collapsible>
         )}
         <Markdown text={step.text} />
       </div>
@@ -225,19 +225,19 @@ function Folds({ step }: { step: Step }) {
   return (
     <>
       {isSomething(step.given) && (
-        <Fold title={t("runs.given")}>
+        <Collapsible title={t("runs.given")}>
           <Code>{shown(step.given)}</Code>
-        </Fold>
+        </Collapsible>
       )}
       {isSomething(step.gave) && (
-        <Fold title={t("runs.gave")}>
+        <Collapsible title={t("runs.gave")}>
           <Code>{shown(step.gave)}</Code>
-        </Fold>
+        </Collapsible>
       )}
       {step.given === undefined && step.gave === undefined && (
-        <Fold title={t("runs.record")}>
+        <Collapsible title={t("runs.record")}>
           <Code>{shown(step.detail)}</Code>
-        </Fold>
+        </Collapsible>
       )}
     </>
   );

@@ -3,8 +3,8 @@ import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 
 import * as queries from "../../api/queries";
-import { ErrorNote, Loading } from "../../components/Feedback";
-import { moment, worded } from "../../lib/format";
+import { ErrorMessage, Loading } from "../../components/Feedback";
+import { formatTime, localized } from "../../lib/format";
 import { type Names, whyWords } from "./whyWords";
 
 /** `name` is an event, a run, or a message on its platform. */
@@ -12,13 +12,13 @@ export function Why({ name }: { name: string }) {
   const { i18n } = useTranslation();
   const trail = useQuery(queries.why(name));
   const names = useNames();
-  if (trail.error) return <ErrorNote error={trail.error} />;
+  if (trail.error) return <ErrorMessage error={trail.error} />;
   if (!trail.data) return <Loading />;
   return (
     <ol className="space-y-2.5">
       {trail.data.steps.map((step, index) => (
         <li key={index} className="flex gap-4 text-sm max-sm:flex-col max-sm:gap-0">
-          <time className="w-36 shrink-0 text-quiet tabular-nums">{moment(step.at, i18n.language)}</time>
+          <time className="w-36 shrink-0 text-quiet tabular-nums">{formatTime(step.at, i18n.language)}</time>
           <span className="min-w-0 wrap-anywhere">{whyWords(step, i18n, names)}</span>
         </li>
       ))}
@@ -31,7 +31,7 @@ function useNames(): Names {
   const runners = useQuery(queries.runners).data ?? [];
   const adapters = useQuery(queries.adapters).data ?? [];
   return new Map([
-    ...runners.map((runner) => [runner.id, worded(runner.label, i18n.language)] as const),
-    ...adapters.map((adapter) => [adapter.name, worded(adapter.label, i18n.language)] as const),
+    ...runners.map((runner) => [runner.id, localized(runner.label, i18n.language)] as const),
+    ...adapters.map((adapter) => [adapter.name, localized(adapter.label, i18n.language)] as const),
   ]);
 }

@@ -1,23 +1,23 @@
 // The figures of two runs beside each other. Knows no screen.
 import type { RunSide, Usage } from "../../api/types";
-import { cost } from "../../lib/format";
+import { formatCost } from "../../lib/format";
 
 export function tokens(side: Pick<RunSide, "usage">): number {
   return (side.usage.prompt_tokens ?? 0) + (side.usage.completion_tokens ?? 0);
 }
 
-export function took(side: Pick<RunSide, "started_at" | "finished_at">): number | null {
+export function durationOf(side: Pick<RunSide, "started_at" | "finished_at">): number | null {
   return side.started_at && side.finished_at ? side.finished_at - side.started_at : null;
 }
 
 /** By how many per cent the one is more than the other; nothing where that says nothing. */
-export function change(own: number | null, other: number | null): number | null {
+export function percentChange(own: number | null, other: number | null): number | null {
   if (own === null || other === null || other === 0) return null;
   return Math.round(((own - other) / other) * 100);
 }
 
 /** A model without prices leaves the cost unknown: then it is at least what the others cost. */
 export function costOf(usage: Usage, unknown: string): string {
-  if (!usage.unpriced_calls) return cost(usage.cost_micros ?? 0);
-  return usage.cost_micros ? `≥ ${cost(usage.cost_micros)}` : unknown;
+  if (!usage.unpriced_calls) return formatCost(usage.cost_micros ?? 0);
+  return usage.cost_micros ? `≥ ${formatCost(usage.cost_micros)}` : unknown;
 }

@@ -1,13 +1,13 @@
 // A run's frames as a film: when each comes, and what the chat showed by then. Knows no screen.
 import type { ChatFrame, ReplayFrame } from "../../api/frames";
-import { type ChatLog, EMPTY, withFrame } from "../chat/chatState";
+import { type ChatState, EMPTY_CHAT, applyFrame } from "../chat/chatState";
 
 const LONGEST_PAUSE = 2000;
 
-export type Beat = { frame: ChatFrame; offset: number };
+export type TimedFrame = { frame: ChatFrame; offset: number };
 
 /** Nobody wants to wait once more for what took long then: pauses are cut short. */
-export function beats(frames: ReplayFrame[]): Beat[] {
+export function timedFrames(frames: ReplayFrame[]): TimedFrame[] {
   let offset = 0;
   return frames.map((frame, index) => {
     const before = frames[index - 1];
@@ -16,10 +16,12 @@ export function beats(frames: ReplayFrame[]): Beat[] {
   });
 }
 
-export function duration(film: Beat[]): number {
+export function duration(film: TimedFrame[]): number {
   return film.at(-1)?.offset ?? 0;
 }
 
-export function shownBy(film: Beat[], elapsed: number): ChatLog {
-  return film.filter((beat) => beat.offset <= elapsed).reduce((log, beat) => withFrame(log, beat.frame), EMPTY);
+export function stateAt(film: TimedFrame[], elapsed: number): ChatState {
+  return film
+    .filter((timed) => timed.offset <= elapsed)
+    .reduce((state, beat) => applyFrame(state, beat.frame), EMPTY_CHAT);
 }

@@ -1,7 +1,7 @@
 // The names of steps on a timeline in the language of the page, in place of the Host's own.
 import type { i18n as Words } from "i18next";
 
-import { eventWords } from "../../lib/useEventLabel";
+import { eventLabel } from "../../lib/useEventLabel";
 import type { Step } from "./timelineModel";
 
 /** How a run ends when nothing is special about it. */
@@ -21,7 +21,7 @@ function readableName(
   names: ReadonlyMap<string, string>,
 ): string {
   const known = (key: string) => (words.exists(key) ? words.t(key) : name);
-  if (kind === "event") return eventWords(name, words);
+  if (kind === "event") return eventLabel(name, words);
   if (kind === "delivery") return names.get(name) ?? known(`surface.${name}`);
   if (kind === "action" || kind === "approval") return known(`action.${name.replace(/^elsewhere\//, "")}`);
   if (kind === "end" && ORDINARY_ENDS.includes(name)) return "";

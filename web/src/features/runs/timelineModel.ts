@@ -249,7 +249,7 @@ function begin({ event }: Around): Step[] {
 }
 
 /** The zero of all offsets: when the run began to be worked on. An event that waited for its turn lies before it. */
-export function zero(steps: Step[], around: Around): number {
+export function startOf(steps: Step[], around: Around): number {
   const own = around.started_at ?? around.created_at;
   return own ?? Math.min(...steps.filter((step) => step.kind !== "event").map((step) => step.at));
 }
@@ -289,7 +289,7 @@ function isAfter(each: Step, end: number): boolean {
 }
 
 /** Where a step lies within the whole, from 0 to 1; nothing where it took no time of its own. */
-export function stretch(step: Step, from: number, to: number): { left: number; width: number } | null {
+export function barOf(step: Step, from: number, to: number): { left: number; width: number } | null {
   if (step.milliseconds === undefined || to <= from) return null;
   const left = Math.min(1, Math.max(0, (step.at - from) / (to - from)));
   return { left, width: Math.min(1 - left, Math.max(0.01, step.milliseconds / (to - from))) };

@@ -2,7 +2,7 @@
 import type { i18n as Words } from "i18next";
 
 import type { Fields, WhyStep } from "../../api/types";
-import { eventWords } from "../../lib/useEventLabel";
+import { eventLabel } from "../../lib/useEventLabel";
 
 type Said = Pick<Words, "t" | "exists">;
 /** Names of runners and platforms, by their ids. */
@@ -31,7 +31,7 @@ function readable(values: Fields, words: Said, names: Names): Fields {
   return {
     ...values,
     ...(values.kind !== undefined && { what: known(`whyKind.${String(values.kind)}`, values.what) }),
-    ...(values.event_type !== undefined && { event_type: eventWords(String(values.event_type), words) }),
+    ...(values.event_type !== undefined && { event_type: eventLabel(String(values.event_type), words) }),
     ...(values.source !== undefined && { source: place(values.source) }),
     ...(values.where !== undefined && { where: place(values.where) }),
     ...(values.runner !== undefined && { runner: names.get(String(values.runner)) ?? values.runner }),

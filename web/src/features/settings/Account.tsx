@@ -7,7 +7,7 @@ import { useMe } from "../../app/session";
 import { Button } from "../../components/Button";
 import { Field, Input } from "../../components/Field";
 import { LeaveGuard } from "../../components/LeaveGuard";
-import { ErrorNote } from "../../components/Feedback";
+import { ErrorMessage } from "../../components/Feedback";
 import { Card } from "../../components/Layout";
 import { useSave } from "../../lib/useSave";
 
@@ -67,7 +67,7 @@ export function Account() {
             )}
           </Field>
         )}
-        <ErrorNote error={saving.error} />
+        <ErrorMessage error={saving.error} />
         <div className="flex items-center gap-3">
           <Button type="submit" weight="primary" busy={saving.isPending}>
             {t("common.save")}

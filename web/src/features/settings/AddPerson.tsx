@@ -9,7 +9,7 @@ import { useMe } from "../../app/session";
 import { Button } from "../../components/Button";
 import { Field, Input, Select } from "../../components/Field";
 import { LeaveGuard } from "../../components/LeaveGuard";
-import { ErrorNote } from "../../components/Feedback";
+import { ErrorMessage } from "../../components/Feedback";
 import { Card } from "../../components/Layout";
 import { useSave } from "../../lib/useSave";
 import { manageable } from "./roles";
@@ -76,7 +76,7 @@ export function AddPerson() {
           )}
         </Field>
         <div className="space-y-3 sm:col-span-2">
-          <ErrorNote error={adding.error} />
+          <ErrorMessage error={adding.error} />
           <Button type="submit" weight="primary" busy={adding.isPending}>
             {t("common.add")}
           </Button>

@@ -7,9 +7,9 @@ import type { ApiKey } from "../../api/types";
 import * as queries from "../../api/queries";
 import { DeleteButton } from "../../components/DeleteButton";
 import { Row, Rows } from "../../components/List";
-import { Empty, ErrorNote, Loading } from "../../components/Feedback";
+import { Empty, ErrorMessage, Loading } from "../../components/Feedback";
 import { Badge } from "../../components/Layout";
-import { moment } from "../../lib/format";
+import { formatTime } from "../../lib/format";
 import { MakeKey } from "./MakeKey";
 
 export function Keys() {
@@ -18,7 +18,7 @@ export function Keys() {
   const good = keys.data?.filter((key) => !key.revoked_at);
   return (
     <div className="space-y-5">
-      <ErrorNote error={keys.error} />
+      <ErrorMessage error={keys.error} />
       {keys.isPending && <Loading />}
       {good?.length === 0 && <Empty title={t("settings.noKeys")} text={t("settings.noKeysText")} />}
       {!!good?.length && (
@@ -37,11 +37,11 @@ function KeyRow({ apiKey }: { apiKey: ApiKey }) {
   const { t, i18n } = useTranslation();
   const over = apiKey.expires_at !== null && apiKey.expires_at < Date.now();
   const told = [
-    t("settings.keyMade", { at: moment(apiKey.created_at, i18n.language) }),
+    t("settings.keyMade", { at: formatTime(apiKey.created_at, i18n.language) }),
     apiKey.last_used_at
-      ? t("settings.keyUsed", { at: moment(apiKey.last_used_at, i18n.language) })
+      ? t("settings.keyUsed", { at: formatTime(apiKey.last_used_at, i18n.language) })
       : t("settings.keyUnused"),
-    ...(apiKey.expires_at ? [t("settings.keyEnds", { at: moment(apiKey.expires_at, i18n.language) })] : []),
+    ...(apiKey.expires_at ? [t("settings.keyEnds", { at: formatTime(apiKey.expires_at, i18n.language) })] : []),
   ];
   return (
     <Row

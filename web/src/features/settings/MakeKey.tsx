@@ -8,7 +8,7 @@ import { fieldMessage } from "../../api/problem";
 import { Button } from "../../components/Button";
 import { Field, Input, Select } from "../../components/Field";
 import { LeaveGuard } from "../../components/LeaveGuard";
-import { ErrorNote } from "../../components/Feedback";
+import { ErrorMessage } from "../../components/Feedback";
 import { Card, Code } from "../../components/Layout";
 import { useSave } from "../../lib/useSave";
 
@@ -64,7 +64,7 @@ export function MakeKey() {
             )}
           </Field>
         </div>
-        <ErrorNote error={making.error} />
+        <ErrorMessage error={making.error} />
         <Button type="submit" weight="primary" busy={making.isPending}>
           {t("common.create")}
         </Button>

@@ -9,7 +9,7 @@ import { Button } from "../../components/Button";
 import { Dialog } from "../../components/Dialog";
 import { Field, Input } from "../../components/Field";
 import { LeaveGuard } from "../../components/LeaveGuard";
-import { ErrorNote } from "../../components/Feedback";
+import { ErrorMessage } from "../../components/Feedback";
 import { useSave } from "../../lib/useSave";
 
 export function NewPassword({
@@ -66,7 +66,7 @@ function PasswordForm({ user, onDone }: { user: User; onDone: () => void }) {
         )}
       </Field>
       <p className="text-sm text-quiet">{t("settings.passwordText")}</p>
-      <ErrorNote error={saving.error} />
+      <ErrorMessage error={saving.error} />
       <div className="flex justify-end gap-2">
         <Button onClick={onDone}>{t("common.cancel")}</Button>
         <Button type="submit" weight="primary" busy={saving.isPending}>

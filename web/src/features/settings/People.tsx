@@ -12,7 +12,7 @@ import { IconButton } from "../../components/Button";
 import { DeleteButton } from "../../components/DeleteButton";
 import { Select } from "../../components/Field";
 import { Row, Rows } from "../../components/List";
-import { ErrorNote, Loading } from "../../components/Feedback";
+import { ErrorMessage, Loading } from "../../components/Feedback";
 import { Badge } from "../../components/Layout";
 import { Switch } from "../../components/Switch";
 import { useSave } from "../../lib/useSave";
@@ -24,7 +24,7 @@ export function People() {
   const users = useQuery(queries.users);
   return (
     <div className="space-y-5">
-      <ErrorNote error={users.error} />
+      <ErrorMessage error={users.error} />
       {users.isPending && <Loading />}
       <Rows>
         {users.data?.map((user) => (
@@ -59,7 +59,7 @@ function Person({ user }: { user: User }) {
       text={
         <>
           {user.email}
-          <ErrorNote error={changing.error} />
+          <ErrorMessage error={changing.error} />
         </>
       }
       marks={

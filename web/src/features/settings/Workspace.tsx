@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import { answer, api, changing, type Versioned } from "../../api/client";
+import { answer, api, ifMatch, type Versioned } from "../../api/client";
 import type { Settings, SettingsBody } from "../../api/types";
 import { fieldMessage } from "../../api/problem";
 import * as queries from "../../api/queries";
@@ -12,12 +12,12 @@ import { ConflictNote } from "../../components/ConflictNote";
 import { type ControlProps, Field, Input, Select } from "../../components/Field";
 import { StringList } from "../../components/form/lists";
 import { LeaveGuard } from "../../components/LeaveGuard";
-import { ErrorNote, Loading } from "../../components/Feedback";
+import { ErrorMessage, Loading } from "../../components/Feedback";
 import { NumberInput } from "../../components/NumberInput";
 import { Card } from "../../components/Layout";
 import { LANGUAGES } from "../../lib/language";
-import { useBasis, useGuardedSave } from "../../lib/useSaveWithConflict";
-import { useOnePart } from "../../lib/usePatchField";
+import { useBase, useSaveWithConflict } from "../../lib/useSaveWithConflict";
+import { usePatchField } from "../../lib/usePatchField";
 import { changesOf, nameOf, type Section, type Tunable, TUNABLES, type Values, valuesOf } from "./tunable";
 
 const SECTIONS: Section[] = ["retention", "runs", "workspace", "logs"];
@@ -25,38 +25,38 @@ const LEVELS = ["debug", "info", "warning", "error"];
 
 export function Workspace() {
   const settings = useQuery(queries.settings);
-  if (settings.error) return <ErrorNote error={settings.error} />;
+  if (settings.error) return <ErrorMessage error={settings.error} />;
   if (!settings.data) return <Loading />;
   return <Form current={settings.data} />;
 }
 
 const change = (body: SettingsBody, over: Versioned<Settings>) =>
-  answer(api.PUT("/api/v1/settings", { params: { header: changing(over) }, body }));
+  answer(api.PUT("/api/v1/settings", { params: { header: ifMatch(over) }, body }));
 
 function Form({ current }: { current: Versioned<Settings> }) {
   const { t } = useTranslation();
   const [draft, setDraft] = useState<Values | null>(null);
-  const basis = useBasis(current, draft !== null);
-  const settings = basis.value;
+  const base = useBase(current, draft !== null);
+  const settings = base.value;
   const before = valuesOf(settings);
   const values = draft ?? before;
   const stale = ["settings", "info"];
   const discard = () => {
     setDraft(null);
-    saving.forget();
+    saving.reset();
   };
-  const saving = useGuardedSave({
-    basis,
+  const saving = useSaveWithConflict({
+    base,
     query: queries.settings,
     bodyOf: valuesOf,
     put: (wanted, over) => change(changesOf(valuesOf(over.value), wanted), over),
     stale,
     after: () => setDraft(null),
   });
-  const resetting = useOnePart({
-    current: basis,
+  const resetting = usePatchField({
+    current: base,
     query: queries.settings,
-    part: nameOf,
+    field: nameOf,
     put: ({ section, name }: Tunable, over) => change({ [section]: { [name]: null } }, over),
     stale,
     after: () => setDraft(null),
@@ -89,13 +89,13 @@ function Form({ current }: { current: Versioned<Settings> }) {
           </div>
         </Card>
       ))}
-      <ErrorNote error={saving.error ?? resetting.error} />
+      <ErrorMessage error={saving.error ?? resetting.error} />
       <ConflictNote
         name={t("nav.settings")}
         conflict={saving.conflict}
         busy={saving.isPending}
         onTheirs={discard}
-        onMine={saving.keepMine}
+        onMine={saving.overwrite}
       />
       <div className="flex items-center gap-3">
         <Button type="submit" weight="primary" busy={saving.isPending} disabled={!dirty}>

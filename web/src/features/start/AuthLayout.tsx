@@ -5,7 +5,7 @@ import { Preferences } from "../../app/Preferences";
 import { within } from "../../lib/base";
 import { usePageTitle } from "../../lib/usePageTitle";
 
-export function Door({ title, text, children }: { title: string; text: string; children: ReactNode }) {
+export function AuthLayout({ title, text, children }: { title: string; text: string; children: ReactNode }) {
   usePageTitle(title);
   return (
     <main className="grid min-h-dvh place-items-center p-4">

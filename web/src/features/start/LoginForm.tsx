@@ -7,9 +7,9 @@ import { answer, api, setToken } from "../../api/client";
 import * as queries from "../../api/queries";
 import { Button } from "../../components/Button";
 import { Field, Input } from "../../components/Field";
-import { ErrorNote } from "../../components/Feedback";
+import { ErrorMessage } from "../../components/Feedback";
 
-export function LoginForm({ onEntered }: { onEntered: () => void }) {
+export function LoginForm({ onLoggedIn }: { onLoggedIn: () => void }) {
   const { t } = useTranslation();
   const client = useQueryClient();
   const [email, setEmail] = useState("");
@@ -19,7 +19,7 @@ export function LoginForm({ onEntered }: { onEntered: () => void }) {
     onSuccess: (me) => {
       setToken(me.csrf_token);
       client.setQueryData(queries.me.queryKey, me);
-      onEntered();
+      onLoggedIn();
     },
   });
   return (
@@ -56,7 +56,7 @@ export function LoginForm({ onEntered }: { onEntered: () => void }) {
           />
         )}
       </Field>
-      <ErrorNote error={entering.error} />
+      <ErrorMessage error={entering.error} />
       <Button type="submit" weight="primary" busy={entering.isPending} className="w-full">
         {t("login.enter")}
       </Button>

@@ -3,7 +3,7 @@ import { getRouteApi, useRouter } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 
 import { within } from "../../lib/base";
-import { Door } from "./AuthLayout";
+import { AuthLayout } from "./AuthLayout";
 import { LoginForm } from "./LoginForm";
 
 const route = getRouteApi("/login");
@@ -15,8 +15,8 @@ export default function LoginPage() {
   // only a path of this page: an address from elsewhere would lead people away
   const target = next.startsWith("/") && !next.startsWith("//") ? next : "/";
   return (
-    <Door title={t("login.title")} text={t("login.text")}>
-      <LoginForm onEntered={() => router.history.push(within(target))} />
-    </Door>
+    <AuthLayout title={t("login.title")} text={t("login.text")}>
+      <LoginForm onLoggedIn={() => router.history.push(within(target))} />
+    </AuthLayout>
   );
 }

@@ -9,8 +9,8 @@ import { fieldMessage } from "../../api/problem";
 import * as queries from "../../api/queries";
 import { Button } from "../../components/Button";
 import { Field, Input } from "../../components/Field";
-import { ErrorNote } from "../../components/Feedback";
-import { Door } from "./AuthLayout";
+import { ErrorMessage } from "../../components/Feedback";
+import { AuthLayout } from "./AuthLayout";
 
 export default function SetupPage() {
   const { t } = useTranslation();
@@ -29,7 +29,7 @@ export default function SetupPage() {
     },
   });
   return (
-    <Door title={t("setup.title")} text={t("setup.text")}>
+    <AuthLayout title={t("setup.title")} text={t("setup.text")}>
       <form
         className="space-y-4"
         onSubmit={(event) => {
@@ -73,11 +73,11 @@ export default function SetupPage() {
             {(control) => <Input {...control} required value={owner.token} onChange={put("token")} />}
           </Field>
         )}
-        <ErrorNote error={making.error} />
+        <ErrorMessage error={making.error} />
         <Button type="submit" weight="primary" busy={making.isPending} className="w-full">
           {t("setup.create")}
         </Button>
       </form>
-    </Door>
+    </AuthLayout>
   );
 }

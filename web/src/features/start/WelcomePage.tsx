@@ -9,7 +9,7 @@ import type { Bot } from "../../api/types";
 import * as queries from "../../api/queries";
 import { useRights } from "../../app/session";
 import { Button, buttonClasses } from "../../components/Button";
-import { ErrorNote } from "../../components/Feedback";
+import { ErrorMessage } from "../../components/Feedback";
 import { PageBody, State } from "../../components/Layout";
 import { classes } from "../../lib/classes";
 import { ProviderForm } from "../models/ProviderForm";
@@ -171,7 +171,7 @@ function MessageStep({ next, bot, arrived }: { next: boolean; bot: Bot; arrived:
       </div>
       {!arrived && bot.status.last_error && (
         <div className="w-full">
-          <ErrorNote error={new Error(bot.status.last_error)} mild />
+          <ErrorMessage error={new Error(bot.status.last_error)} mild />
         </div>
       )}
     </>

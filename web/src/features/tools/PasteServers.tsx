@@ -7,7 +7,7 @@ import { fieldMessage } from "../../api/problem";
 import { Button } from "../../components/Button";
 import { Field, TextArea } from "../../components/Field";
 import { LeaveGuard } from "../../components/LeaveGuard";
-import { ErrorNote } from "../../components/Feedback";
+import { ErrorMessage } from "../../components/Feedback";
 import { Badge } from "../../components/Layout";
 import { useSave } from "../../lib/useSave";
 import { Confirmation, useCommandsAllowed } from "./Confirmation";
@@ -78,7 +78,7 @@ export function PasteServers({ onDone }: { onDone: () => void }) {
         </ul>
       )}
       {asks && <Confirmation commands={commands.map(lineOf)} value={typed} onChange={setTyped} error={refused} />}
-      {!refused && <ErrorNote error={adding.error} />}
+      {!refused && <ErrorMessage error={adding.error} />}
       <div className="flex flex-wrap gap-2">
         <Button type="submit" weight="primary" busy={adding.isPending} disabled={rest.length === 0}>
           {rest.length ? t("tools.pasteAdd", { count: rest.length }) : t("common.add")}

@@ -3,7 +3,7 @@ import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import { answer, api, changing, type Versioned } from "../../api/client";
+import { answer, api, ifMatch, type Versioned } from "../../api/client";
 import type { McpServer } from "../../api/types";
 import { fieldMessage } from "../../api/problem";
 import * as queries from "../../api/queries";
@@ -12,10 +12,10 @@ import { ConflictNote } from "../../components/ConflictNote";
 import { Field, Input, Select, TextArea } from "../../components/Field";
 import { Pairs } from "../../components/form/pairs";
 import { LeaveGuard } from "../../components/LeaveGuard";
-import { ErrorNote } from "../../components/Feedback";
-import { Opened } from "../../components/FormSnapshot";
+import { ErrorMessage } from "../../components/Feedback";
+import { FormSnapshot } from "../../components/FormSnapshot";
 import { Switch } from "../../components/Switch";
-import { useGuardedSave } from "../../lib/useSaveWithConflict";
+import { useSaveWithConflict } from "../../lib/useSaveWithConflict";
 import { Confirmation, useCommandsAllowed } from "./Confirmation";
 import { bodyOf, confirmed, draftOf, FRESH, needsConfirmation, type ServerDraft } from "./server";
 import { TestResult } from "./TestResult";
@@ -23,9 +23,9 @@ import { TestResult } from "./TestResult";
 export function ServerForm({ server, onDone }: { server?: McpServer; onDone: () => void }) {
   if (!server) return <Form opened={null} onDone={onDone} />;
   return (
-    <Opened query={queries.mcpServer(server.server_id)}>
+    <FormSnapshot query={queries.mcpServer(server.server_id)}>
       {(opened, reopen) => <Form opened={opened} onTheirs={reopen} onDone={onDone} />}
-    </Opened>
+    </FormSnapshot>
   );
 }
 
@@ -47,13 +47,13 @@ function Form({
   const wanted = () =>
     bodyOf({ ...draft, confirmation: asks ? confirmed(draft.confirmation, t("tools.confirmWords")) : "" });
   const path = { server_id: server?.server_id ?? "" };
-  const saving = useGuardedSave({
-    basis: opened,
+  const saving = useSaveWithConflict({
+    base: opened,
     query: server ? queries.mcpServer(server.server_id) : null,
     bodyOf: (each: McpServer) => bodyOf(draftOf(each)),
     put: (body, over) => {
       if (!over) return answer(api.POST("/api/v1/mcp-servers", { body }));
-      return answer(api.PUT("/api/v1/mcp-servers/{server_id}", { params: { path, header: changing(over) }, body }));
+      return answer(api.PUT("/api/v1/mcp-servers/{server_id}", { params: { path, header: ifMatch(over) }, body }));
     },
     stale: ["mcp", "tools"],
     after: onDone,
@@ -79,7 +79,7 @@ function Form({
       onSubmit={(event) => {
         event.preventDefault();
         const button = (event.nativeEvent as SubmitEvent).submitter as HTMLButtonElement | null;
-        saving.forget();
+        saving.reset();
         if (button?.value === "test") testing.mutate();
         else saving.save(wanted());
       }}
@@ -94,14 +94,14 @@ function Form({
           error={fieldMessage(problem, "confirmation")}
         />
       )}
-      <ErrorNote error={problem} />
+      <ErrorMessage error={problem} />
       {onTheirs && (
         <ConflictNote
           name={draft.name}
           conflict={saving.conflict}
           busy={saving.isPending}
           onTheirs={onTheirs}
-          onMine={saving.keepMine}
+          onMine={saving.overwrite}
         />
       )}
       {testing.data && <TestResult status={testing.data} />}

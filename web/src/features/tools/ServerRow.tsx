@@ -8,7 +8,7 @@ import { answer, api } from "../../api/client";
 import type { McpServer } from "../../api/types";
 import { Button, IconButton } from "../../components/Button";
 import { DeleteButton } from "../../components/DeleteButton";
-import { ErrorNote } from "../../components/Feedback";
+import { ErrorMessage } from "../../components/Feedback";
 import { Badge, State } from "../../components/Layout";
 import { ServerForm } from "./ServerForm";
 import { TestResult } from "./TestResult";
@@ -60,8 +60,8 @@ export function ServerRow({ server, edit }: { server: McpServer; edit: boolean }
           </>
         )}
       </div>
-      {told && <ErrorNote error={new Error(told)} mild />}
-      <ErrorNote error={testing.error} />
+      {told && <ErrorMessage error={new Error(told)} mild />}
+      <ErrorMessage error={testing.error} />
       {testing.data && <TestResult status={testing.data} />}
       {editing && (
         <div className="rounded-card bg-raised/50 p-4">

@@ -2,12 +2,12 @@
 import { useTranslation } from "react-i18next";
 
 import type { McpStatus } from "../../api/types";
-import { ErrorNote } from "../../components/Feedback";
+import { ErrorMessage } from "../../components/Feedback";
 import { works } from "./server";
 
 export function TestResult({ status }: { status: McpStatus }) {
   const { t } = useTranslation();
-  if (!works(status)) return <ErrorNote error={new Error(status.last_error ?? t("tools.silent"))} />;
+  if (!works(status)) return <ErrorMessage error={new Error(status.last_error ?? t("tools.silent"))} />;
   const names = status.tools.map((tool) => tool.name).join(", ");
   return (
     <div role="status" className="space-y-1 rounded-control bg-good-wash px-3.5 py-2.5 text-sm text-good">

@@ -2,7 +2,7 @@
 import { useTranslation } from "react-i18next";
 
 import type { Tool } from "../../api/types";
-import { Fold } from "../../components/Collapsible";
+import { Collapsible } from "../../components/Collapsible";
 import { Badge, Code } from "../../components/Layout";
 
 const SOURCES = ["native", "plugin", "mcp"];
@@ -39,9 +39,9 @@ function ToolRow({ tool }: { tool: Tool }) {
         )}
       </div>
       <p className="mt-0.5 text-sm break-words text-quiet">{tool.description}</p>
-      <Fold title={t("tools.takes")}>
+      <Collapsible title={t("tools.takes")}>
         <Code>{JSON.stringify(tool.parameters_schema, null, 2)}</Code>
-      </Fold>
+      </Collapsible>
     </li>
   );
 }

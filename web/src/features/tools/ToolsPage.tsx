@@ -6,7 +6,7 @@ import { useTranslation } from "react-i18next";
 import * as queries from "../../api/queries";
 import { useRights } from "../../app/session";
 import { Button } from "../../components/Button";
-import { ErrorNote, Loading } from "../../components/Feedback";
+import { ErrorMessage, Loading } from "../../components/Feedback";
 import { Card, PageBody } from "../../components/Layout";
 import { Tabs } from "../../components/Tabs";
 import { PasteServers } from "./PasteServers";
@@ -40,7 +40,7 @@ export default function ToolsPage() {
           </Card>
         )}
         <Card title={t("tools.servers")}>
-          <ErrorNote error={servers.error} />
+          <ErrorMessage error={servers.error} />
           {servers.data?.length === 0 && <p className="text-sm text-quiet">{t("tools.noServers")}</p>}
           <ul className="-my-3 divide-y divide-line empty:hidden">
             {servers.data?.map((server) => (
@@ -48,7 +48,7 @@ export default function ToolsPage() {
             ))}
           </ul>
         </Card>
-        <ErrorNote error={tools.error} />
+        <ErrorMessage error={tools.error} />
         {tools.isPending && <Loading />}
         {tools.data && <ToolList tools={tools.data} />}
       </div>
