@@ -20,7 +20,7 @@ import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { useQuery } from "@tanstack/react-query";
 
-import * as queries from "../api/queries";
+import * as approvalQueries from "../features/approvals/queries";
 import { IconButton } from "../components/Button";
 import { within } from "../lib/base";
 import { classes } from "../lib/classes";
@@ -106,7 +106,7 @@ function Brand() {
 
 function Places() {
   const { t } = useTranslation();
-  const pending = useQuery(queries.approvals).data?.length ?? 0;
+  const pending = useQuery(approvalQueries.approvals).data?.length ?? 0;
   return (
     <nav aria-label={t("nav.label")} className="space-y-0.5 overflow-y-auto">
       {PLACES.map(([path, word, Icon]) => (

@@ -8,13 +8,13 @@ import { useTranslation } from "react-i18next";
 import { answer, api, ifMatch, type Versioned } from "../../api/client";
 import type { Agent, AgentBody, Runner } from "../../api/types";
 import { isGone } from "../../api/problem";
-import * as queries from "../../api/queries";
+import * as agentQueries from "./queries";
 import { NotFoundPage } from "../../app/ErrorPages";
 import { useRights } from "../../app/session";
 import { Button, buttonClasses } from "../../components/Button";
 import { ConflictNote } from "../../components/ConflictNote";
 import { DeleteButton } from "../../components/DeleteButton";
-import { useChoices } from "../../components/form/useChoices";
+import { useChoices } from "./useChoices";
 import { ofForm, prefilled } from "../../components/form/values";
 import { LeaveGuard } from "../../components/LeaveGuard";
 import { ErrorMessage, Loading } from "../../components/Feedback";
@@ -30,8 +30,8 @@ import { TestChat } from "./TestChat";
 
 export default function AgentPage() {
   const { agentId } = useParams({ from: "/authenticated/agents/$agentId" });
-  const agent = useQuery(queries.agent(agentId));
-  const runners = useQuery(queries.runners);
+  const agent = useQuery(agentQueries.agent(agentId));
+  const runners = useQuery(agentQueries.runners);
   const problem = agent.error ?? runners.error;
   if (isGone(problem)) return <NotFoundPage />;
   if (problem)
@@ -75,7 +75,7 @@ function Editor({ current, runners }: { current: Versioned<Agent>; runners: Runn
   const dirty = draft !== null && JSON.stringify(draft) !== JSON.stringify(prefilledAgent(agent, runners));
   const saving = useSaveWithConflict({
     base,
-    query: queries.agent(agent.agent_id),
+    query: agentQueries.agent(agent.agent_id),
     bodyOf: (each: Agent) => bodyOf(each, runners),
     // the document types the policies of a response more loosely than those of a request
     put: (body, over) =>

@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { MessageCircle, Sparkles } from "lucide-react";
 import { useTranslation } from "react-i18next";
 
-import * as queries from "../../api/queries";
+import * as agentQueries from "./queries";
 import { useRights } from "../../app/session";
 import { buttonClasses } from "../../components/Button";
 import { Row, Rows } from "../../components/List";
@@ -16,8 +16,8 @@ import { localized } from "../../lib/format";
 export default function AgentsPage() {
   const { t, i18n } = useTranslation();
   const { edit } = useRights();
-  const agents = useQuery(queries.agents);
-  const runners = useQuery(queries.runners).data ?? [];
+  const agents = useQuery(agentQueries.agents);
+  const runners = useQuery(agentQueries.runners).data ?? [];
   const label = (id: string) => localized(runners.find((runner) => runner.id === id)?.label, i18n.language) || id;
   const create = edit && (
     <Link to="/agents/new" className={buttonClasses("primary")}>

@@ -4,7 +4,7 @@ import { Plus, X } from "lucide-react";
 import { useTranslation } from "react-i18next";
 
 import type { Runner } from "../../api/types";
-import * as queries from "../../api/queries";
+import * as botQueries from "../bots/queries";
 import { Button, IconButton } from "../../components/Button";
 import { Field, Input, Select } from "../../components/Field";
 import { StringList } from "../../components/form/lists";
@@ -173,7 +173,7 @@ function PlaceFields({
   onChange: (place: Place | null) => void;
 }) {
   const { t } = useTranslation();
-  const bots = useQuery(queries.bots).data ?? [];
+  const bots = useQuery(botQueries.bots).data ?? [];
   const add = () => onChange({ bot_id: bots[0]?.bot_id ?? "", chat_type: "group", chat_id: "" });
   return (
     <div className="space-y-1.5">

@@ -6,7 +6,8 @@ import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
 import { fieldMessage } from "../../api/problem";
-import * as queries from "../../api/queries";
+import * as agentQueries from "./queries";
+import * as modelQueries from "../models/queries";
 import { Button, buttonClasses } from "../../components/Button";
 import { Field, Input } from "../../components/Field";
 import { LeaveGuard } from "../../components/LeaveGuard";
@@ -21,8 +22,8 @@ const USUAL = "parlour/local-agent";
 export default function NewAgentPage() {
   const { t } = useTranslation();
   const navigate = useNavigate();
-  const runners = useQuery(queries.runners);
-  const models = useQuery(queries.models).data ?? [];
+  const runners = useQuery(agentQueries.runners);
+  const models = useQuery(modelQueries.models).data ?? [];
   const [name, setName] = useState("");
   const [chosen, setChosen] = useState("");
   const runner =

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 
 import type { ResourcePolicy, Runner } from "../../api/types";
-import * as queries from "../../api/queries";
+import * as toolQueries from "../tools/queries";
 import { Field } from "../../components/Field";
 import type { Choices } from "../../components/form/controls";
 import type { Choice } from "../../components/form/lists";
@@ -34,7 +34,7 @@ export function ResourceFields({
   disabled,
 }: FieldProps & { runner: Runner | undefined; choices: Choices }) {
   const { t } = useTranslation();
-  const servers = useQuery(queries.mcpServers).data ?? [];
+  const servers = useQuery(toolQueries.mcpServers).data ?? [];
   const policy = draft.resource_policy;
   const change = (changed: Partial<ResourcePolicy>) => put({ resource_policy: { ...policy, ...changed } });
   const offers = offered(choices);

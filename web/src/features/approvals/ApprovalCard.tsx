@@ -6,7 +6,8 @@ import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
 import type { Approval } from "../../api/types";
-import * as queries from "../../api/queries";
+import * as agentQueries from "../agents/queries";
+import * as botQueries from "../bots/queries";
 import { useRights } from "../../app/session";
 import { Button } from "../../components/Button";
 import { Input } from "../../components/Field";
@@ -52,8 +53,8 @@ export function ApprovalCard({ approval }: { approval: Approval }) {
 
 function Origin({ approval }: { approval: Approval }) {
   const { t, i18n } = useTranslation();
-  const agent = useQuery(queries.agents).data?.find((each) => each.agent_id === approval.agent_id);
-  const bot = useQuery(queries.bots).data?.find((each) => each.bot_id === approval.call.bot_id);
+  const agent = useQuery(agentQueries.agents).data?.find((each) => each.agent_id === approval.agent_id);
+  const bot = useQuery(botQueries.bots).data?.find((each) => each.bot_id === approval.call.bot_id);
   const { occasion } = approval;
   const who = useParty(approval.requester, occasion?.actor_name);
   const parts = [

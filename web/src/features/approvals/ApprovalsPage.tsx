@@ -5,7 +5,7 @@ import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 
 import type { Approval } from "../../api/types";
-import * as queries from "../../api/queries";
+import * as approvalQueries from "./queries";
 import { Button } from "../../components/Button";
 import { Empty, ErrorMessage, Loading } from "../../components/Feedback";
 import { PageBody } from "../../components/Layout";
@@ -14,8 +14,8 @@ import { isPending } from "./approvalDetails";
 
 export default function ApprovalsPage() {
   const { t } = useTranslation();
-  const waiting = useInfiniteQuery(queries.approvalPages("pending"));
-  const all = useInfiniteQuery(queries.approvalPages());
+  const waiting = useInfiniteQuery(approvalQueries.approvalPages("pending"));
+  const all = useInfiniteQuery(approvalQueries.approvalPages());
   const asked = waiting.data?.pages.flatMap((page) => page.items) ?? [];
   const decided = (all.data?.pages.flatMap((page) => page.items) ?? []).filter((each) => !isPending(each));
   const ready = waiting.data && all.data;

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 
 import type { EventRecord } from "../../api/types";
-import * as queries from "../../api/queries";
+import * as botQueries from "./queries";
 import { Collapsible } from "../../components/Collapsible";
 import { Empty, ErrorMessage, Loading } from "../../components/Feedback";
 import { Badge } from "../../components/Layout";
@@ -14,7 +14,7 @@ import { AgentHere } from "./DefaultAgents";
 
 export function BotEvents({ botId }: { botId: string }) {
   const { t } = useTranslation();
-  const events = useQuery(queries.botEvents(botId));
+  const events = useQuery(botQueries.botEvents(botId));
   if (events.error) return <ErrorMessage error={events.error} />;
   if (!events.data) return <Loading />;
   if (events.data.length === 0) return <Empty title={t("bots.noEvents")} text={t("bots.noEventsText")} />;

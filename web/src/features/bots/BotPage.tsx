@@ -6,7 +6,7 @@ import { useTranslation } from "react-i18next";
 import { answer, api, ifMatch, type Versioned } from "../../api/client";
 import type { Adapter, Bot } from "../../api/types";
 import { isGone } from "../../api/problem";
-import * as queries from "../../api/queries";
+import * as botQueries from "./queries";
 import { NotFoundPage } from "../../app/ErrorPages";
 import { useRights } from "../../app/session";
 import { Button } from "../../components/Button";
@@ -24,8 +24,8 @@ import { RoutesEditor } from "./RoutesEditor";
 export default function BotPage() {
   const { t, i18n } = useTranslation();
   const { botId } = useParams({ from: "/authenticated/bots/$botId" });
-  const bot = useQuery(queries.bot(botId));
-  const adapters = useQuery(queries.adapters);
+  const bot = useQuery(botQueries.bot(botId));
+  const adapters = useQuery(botQueries.adapters);
   const problem = bot.error ?? adapters.error;
   if (isGone(problem)) return <NotFoundPage />;
   if (problem)
@@ -94,7 +94,7 @@ function Title({ bot }: { bot: Bot }) {
 function useKeeping(current: Versioned<Bot>) {
   return usePatchField({
     current,
-    query: queries.bot(current.value.bot_id),
+    query: botQueries.bot(current.value.bot_id),
     field: () => "enabled",
     put: (enabled: boolean, over) => {
       const { bot_id, name, adapter, adapter_config } = over.value;

@@ -6,7 +6,7 @@ import { useTranslation } from "react-i18next";
 import { answer, api, ifMatch, type Versioned } from "../../api/client";
 import type { Adapter, Bot } from "../../api/types";
 import { fieldMessage } from "../../api/problem";
-import * as queries from "../../api/queries";
+import * as botQueries from "./queries";
 import { useRights } from "../../app/session";
 import { Button } from "../../components/Button";
 import { ConflictNote } from "../../components/ConflictNote";
@@ -41,7 +41,7 @@ export function BotSettings({ current, adapter }: { current: Versioned<Bot>; ada
   });
   const saving = useSaveWithConflict({
     base,
-    query: queries.bot(bot.bot_id),
+    query: botQueries.bot(bot.bot_id),
     bodyOf,
     put: (body, over) => answer(api.PUT("/api/v1/bots/{bot_id}", { params: { path, header: ifMatch(over) }, body })),
     stale: ["bots"],

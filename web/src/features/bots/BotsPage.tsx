@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { Bot as BotIcon } from "lucide-react";
 import { useTranslation } from "react-i18next";
 
-import * as queries from "../../api/queries";
+import * as botQueries from "./queries";
 import { useRights } from "../../app/session";
 import { buttonClasses } from "../../components/Button";
 import { Row, Rows } from "../../components/List";
@@ -16,8 +16,8 @@ import { localized } from "../../lib/format";
 export default function BotsPage() {
   const { t, i18n } = useTranslation();
   const { edit } = useRights();
-  const bots = useQuery(queries.bots);
-  const adapters = useQuery(queries.adapters).data ?? [];
+  const bots = useQuery(botQueries.bots);
+  const adapters = useQuery(botQueries.adapters).data ?? [];
   const sentence = useErrorText();
   const create = edit && (
     <Link to="/bots/new" className={buttonClasses("primary")}>

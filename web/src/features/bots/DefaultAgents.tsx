@@ -6,7 +6,8 @@ import { useTranslation } from "react-i18next";
 import { answer, api } from "../../api/client";
 import type { Bot, DefaultAgent } from "../../api/types";
 import { fieldMessage } from "../../api/problem";
-import * as queries from "../../api/queries";
+import * as agentQueries from "../agents/queries";
+import * as botQueries from "./queries";
 import { useRights } from "../../app/session";
 import { Button } from "../../components/Button";
 import { DeleteButton } from "../../components/DeleteButton";
@@ -37,7 +38,7 @@ const setting = (place: Place, agent_id: string, replaces = "") =>
 export function DefaultAgents({ bot }: { bot: Bot }) {
   const { t } = useTranslation();
   const { edit } = useRights();
-  const all = useQuery(queries.defaultAgents);
+  const all = useQuery(botQueries.defaultAgents);
   if (all.error) return <ErrorMessage error={all.error} />;
   if (!all.data) return <Loading />;
   const shown = relevantTo(all.data, bot.bot_id, bot.adapter);
@@ -162,8 +163,8 @@ function Adding({ bot }: { bot: Bot }) {
 export function AgentHere({ conversationId }: { conversationId: string }) {
   const { t } = useTranslation();
   const { edit } = useRights();
-  const conversation = useQuery(queries.conversation(conversationId));
-  const all = useQuery(queries.defaultAgents);
+  const conversation = useQuery(botQueries.conversation(conversationId));
+  const all = useQuery(botQueries.defaultAgents);
   const place = conversation.data ? placeOf(conversation.data) : null;
   const known = place && all.data ? findDefault(all.data, place) : undefined;
   const saving = useSave(async (agentId: string) => {
@@ -204,7 +205,7 @@ function Choice({
   disabled?: boolean;
   onChange: (agentId: string) => void;
 }) {
-  const agents = useQuery(queries.agents).data ?? [];
+  const agents = useQuery(agentQueries.agents).data ?? [];
   return (
     <Select
       {...control}

@@ -3,7 +3,8 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 
-import * as queries from "../../api/queries";
+import * as agentQueries from "../agents/queries";
+import * as pluginQueries from "../plugins/queries";
 import { Field, Select } from "../../components/Field";
 import { CheckList } from "../../components/form/lists";
 import { localized } from "../../lib/format";
@@ -26,7 +27,7 @@ export function HandlerFields({ route, ...rest }: HandlerProps & { route: RouteD
 
 function AgentFields({ config, problems, disabled, onChange }: HandlerProps) {
   const { t } = useTranslation();
-  const agents = useQuery(queries.agents).data;
+  const agents = useQuery(agentQueries.agents).data;
   const chosen = String(config.agent_id ?? "");
   const agent = agents?.find((each) => each.agent_id === chosen);
   const hint =
@@ -62,7 +63,7 @@ function AgentFields({ config, problems, disabled, onChange }: HandlerProps) {
 
 function PluginFields({ config, problems, disabled, onChange }: HandlerProps) {
   const { t, i18n } = useTranslation();
-  const plugins = useQuery(queries.plugins).data ?? [];
+  const plugins = useQuery(pluginQueries.plugins).data ?? [];
   const options = plugins.map((plugin) => ({
     value: plugin.id,
     label: localized(plugin.label, i18n.language) || plugin.id,

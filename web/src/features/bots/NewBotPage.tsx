@@ -7,7 +7,7 @@ import { useTranslation } from "react-i18next";
 import { answer, api } from "../../api/client";
 import type { Adapter, Fields } from "../../api/types";
 import { fieldMessage } from "../../api/problem";
-import * as queries from "../../api/queries";
+import * as botQueries from "./queries";
 import { Button } from "../../components/Button";
 import { Field, Input } from "../../components/Field";
 import { NO_CHOICES } from "../../components/form/controls";
@@ -22,7 +22,7 @@ import { useSave } from "../../lib/useSave";
 
 export default function NewBotPage() {
   const { t, i18n } = useTranslation();
-  const adapters = useQuery(queries.adapters);
+  const adapters = useQuery(botQueries.adapters);
   const [adapter, setAdapter] = useState<Adapter | null>(null);
   return (
     <PageBody title={t("bots.create")} text={t(adapter ? "bots.formText" : "bots.pickText")}>

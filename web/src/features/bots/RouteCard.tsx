@@ -6,7 +6,7 @@ import { type ComponentProps, useId } from "react";
 import { useTranslation } from "react-i18next";
 
 import type { Adapter, HandlerType } from "../../api/types";
-import * as queries from "../../api/queries";
+import * as agentQueries from "../agents/queries";
 import { Button } from "../../components/Button";
 import { Field, Input, Select } from "../../components/Field";
 import { Badge } from "../../components/Layout";
@@ -107,7 +107,7 @@ function Line({ route, number }: { route: RouteDraft; number: number }) {
 
 function useTarget(route: RouteDraft): string {
   const { t } = useTranslation();
-  const agents = useQuery(queries.agents).data;
+  const agents = useQuery(agentQueries.agents).data;
   const config = route.handler_config;
   switch (route.handler_type) {
     case "agent":

@@ -6,7 +6,8 @@ import { useTranslation } from "react-i18next";
 
 import { answer, api, ifMatch, type Versioned } from "../../api/client";
 import type { Adapter, Page, Route } from "../../api/types";
-import * as queries from "../../api/queries";
+import * as agentQueries from "../agents/queries";
+import * as botQueries from "./queries";
 import { useRights } from "../../app/session";
 import { Button } from "../../components/Button";
 import { ConflictNote } from "../../components/ConflictNote";
@@ -23,7 +24,7 @@ const sent = (routes: RouteDraft[]): Route[] =>
   numbered(routes.map((route) => ({ ...route, filters: withoutEmpty(route.filters) })));
 
 export function RoutesEditor({ botId, adapter }: { botId: string; adapter: Adapter }) {
-  const saved = useQuery(queries.routes(botId));
+  const saved = useQuery(botQueries.routes(botId));
   if (saved.error) return <ErrorMessage error={saved.error} />;
   if (!saved.data) return <Loading />;
   return <Editor botId={botId} adapter={adapter} current={saved.data} />;
@@ -32,7 +33,7 @@ export function RoutesEditor({ botId, adapter }: { botId: string; adapter: Adapt
 function Editor({ botId, adapter, current }: { botId: string; adapter: Adapter; current: Versioned<Page<Route>> }) {
   const { t } = useTranslation();
   const { edit } = useRights();
-  const agents = useQuery(queries.agents).data;
+  const agents = useQuery(agentQueries.agents).data;
   const [draft, setDraft] = useState<RouteDraft[] | null>(null);
   const [open, setOpen] = useState<string | null>(null);
   const [said, setSaid] = useState("");
@@ -40,7 +41,7 @@ function Editor({ botId, adapter, current }: { botId: string; adapter: Adapter; 
   const routes = draft ?? drafted(base.value.items);
   const saving = useSaveWithConflict({
     base,
-    query: queries.routes(botId),
+    query: botQueries.routes(botId),
     bodyOf: ({ items }: Page<Route>) => ({ items: sent(drafted(items)) }),
     put: ({ items }, over) =>
       answer(

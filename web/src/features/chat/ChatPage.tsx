@@ -6,7 +6,8 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import type { Agent } from "../../api/types";
-import * as queries from "../../api/queries";
+import * as agentQueries from "../agents/queries";
+import * as chatQueries from "./queries";
 import { Button, buttonClasses, IconButton } from "../../components/Button";
 import { Select } from "../../components/Field";
 import { Empty, ErrorMessage, Loading } from "../../components/Feedback";
@@ -21,7 +22,7 @@ import { SESSION, useChat } from "./useChat";
 export default function ChatPage() {
   const { t } = useTranslation();
   const { operate } = useRights();
-  const agents = useQuery(queries.agents);
+  const agents = useQuery(agentQueries.agents);
   const { agentId } = useParams({ strict: false });
   const { session } = useSearch({ strict: false });
   usePageTitle(t("nav.chat"));
@@ -61,7 +62,7 @@ export default function ChatPage() {
 
 /** Without a session in the address it is the one that was talked in last. */
 function ChosenAgent({ agent, agents, session }: { agent: Agent; agents: Agent[]; session?: string }) {
-  const sessions = useQuery(queries.chatSessions(agent.agent_id));
+  const sessions = useQuery(chatQueries.chatSessions(agent.agent_id));
   // once it is known it stays: a new conversation elsewhere must not move somebody who is typing in this one
   const [last, setLast] = useState<string>();
   if (session === undefined && last === undefined) {

@@ -5,7 +5,8 @@ import { useDeferredValue, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import type { Approval, Run } from "../../api/types";
-import * as queries from "../../api/queries";
+import * as approvalQueries from "../approvals/queries";
+import * as runQueries from "../runs/queries";
 import { Button } from "../../components/Button";
 import { Markdown } from "../../components/Markdown";
 import { classes } from "../../lib/classes";
@@ -113,7 +114,7 @@ export function Conversation({
 
 function useFinishedRuns(conversationId: string | null): Map<string, Run> {
   const runs = useQuery({
-    ...queries.newestRuns({ conversation_id: conversationId ?? "" }),
+    ...runQueries.newestRuns({ conversation_id: conversationId ?? "" }),
     enabled: conversationId !== null,
   }).data;
   return useMemo(
@@ -124,7 +125,7 @@ function useFinishedRuns(conversationId: string | null): Map<string, Run> {
 
 /** Those that came over the socket, and those that wait since before the page was opened. */
 function useAsks(state: ChatState): { ask: Ask; approval?: Approval }[] {
-  const waiting = (useQuery(queries.approvals).data ?? []).filter(
+  const waiting = (useQuery(approvalQueries.approvals).data ?? []).filter(
     (each) => each.conversation_id === state.conversationId,
   );
   const received = state.asks.map((ask) => ({

@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 
 import type { Run } from "../../api/types";
-import * as queries from "../../api/queries";
+import * as runQueries from "../runs/queries";
 import { Collapsible } from "../../components/Collapsible";
 import { ErrorMessage, Loading } from "../../components/Feedback";
 import { formatNumber, formatDuration } from "../../lib/format";
@@ -31,7 +31,7 @@ export function RunDetails({ run }: { run: Run }) {
 /** `error` is the whole reason of a run that failed; the notice above says only its kind. */
 function RunEvents({ runId, error }: { runId: string; error: string | null }) {
   const { t } = useTranslation();
-  const events = useQuery(queries.runEvents(runId));
+  const events = useQuery(runQueries.runEvents(runId));
   if (events.error) return <ErrorMessage error={events.error} />;
   if (!events.data) return <Loading />;
   const steps = timeline(events.data);

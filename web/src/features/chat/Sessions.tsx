@@ -7,7 +7,7 @@ import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
 import type { ChatSession } from "../../api/types";
-import * as queries from "../../api/queries";
+import * as chatQueries from "./queries";
 import { buttonClasses, IconButton } from "../../components/Button";
 import { Confirm } from "../../components/Dialog";
 import { classes } from "../../lib/classes";
@@ -17,7 +17,7 @@ import { newSession } from "./search";
 
 export function Sessions({ agentId, session, onChosen }: { agentId: string; session: string; onChosen?: () => void }) {
   const { t } = useTranslation();
-  const sessions = useQuery(queries.chatSessions(agentId)).data ?? [];
+  const sessions = useQuery(chatQueries.chatSessions(agentId)).data ?? [];
   const [going, setGoing] = useState<ChatSession | null>(null);
   return (
     <nav aria-label={t("chat.sessions")} className="flex h-full min-h-0 flex-col gap-3 p-3">

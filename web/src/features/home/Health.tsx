@@ -3,7 +3,9 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 
-import * as queries from "../../api/queries";
+import * as botQueries from "../bots/queries";
+import * as pluginQueries from "../plugins/queries";
+import * as toolQueries from "../tools/queries";
 import { Card, State } from "../../components/Layout";
 import { localized } from "../../lib/format";
 
@@ -11,9 +13,9 @@ type Thing = { key: string; name: string; state: string; to: string; params?: Re
 
 export function Health() {
   const { t, i18n } = useTranslation();
-  const bots = useQuery(queries.bots).data ?? [];
-  const plugins = useQuery(queries.plugins).data ?? [];
-  const servers = useQuery(queries.mcpServers).data ?? [];
+  const bots = useQuery(botQueries.bots).data ?? [];
+  const plugins = useQuery(pluginQueries.plugins).data ?? [];
+  const servers = useQuery(toolQueries.mcpServers).data ?? [];
   const parts: [string, Thing[]][] = [
     [
       t("nav.bots"),

@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import * as queries from "../../api/queries";
+import * as homeQueries from "./queries";
 import { buttonClasses } from "../../components/Button";
 import { Select } from "../../components/Field";
 import { ErrorMessage, Loading } from "../../components/Feedback";
@@ -19,7 +19,7 @@ const SPANS = [24, 24 * 7, 24 * 31];
 export default function HomePage() {
   const { t } = useTranslation();
   const [hours, setHours] = useState(24);
-  const stats = useQuery(queries.stats(hours));
+  const stats = useQuery(homeQueries.stats(hours));
   return (
     <PageBody
       wide

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 
-import * as queries from "../../api/queries";
+import * as runQueries from "../runs/queries";
 import { Card, State } from "../../components/Layout";
 import { formatTime } from "../../lib/format";
 
@@ -11,7 +11,7 @@ const SHOWN = 6;
 
 export function LatestRuns() {
   const { t, i18n } = useTranslation();
-  const runs = useQuery(queries.newestRuns({})).data?.items.slice(0, SHOWN) ?? [];
+  const runs = useQuery(runQueries.newestRuns({})).data?.items.slice(0, SHOWN) ?? [];
   return (
     <Card
       title={t("home.latest")}

@@ -2,7 +2,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 
-import * as queries from "../../api/queries";
+import * as approvalQueries from "../approvals/queries";
+import * as botQueries from "../bots/queries";
+import * as homeQueries from "./queries";
+import * as modelQueries from "../models/queries";
+import * as pluginQueries from "../plugins/queries";
+import * as toolQueries from "../tools/queries";
 import { useErrorText } from "../../components/Feedback";
 import { localized } from "../../lib/format";
 import type { RunSearch } from "../runs/search";
@@ -16,13 +21,13 @@ export function useAlerts(): Alert[] {
   const { t, i18n } = useTranslation();
   const sentence = useErrorText();
   const word = (state: string) => (i18n.exists(`state.${state}`) ? t(`state.${state}`) : state);
-  const approvals = useQuery(queries.approvals).data ?? [];
-  const bots = useQuery(queries.bots).data ?? [];
-  const plugins = useQuery(queries.plugins).data ?? [];
-  const adapters = useQuery(queries.adapters).data ?? [];
-  const models = useQuery(queries.models).data;
-  const servers = useQuery(queries.mcpServers).data ?? [];
-  const totals = useQuery(queries.stats(24)).data?.totals ?? {};
+  const approvals = useQuery(approvalQueries.approvals).data ?? [];
+  const bots = useQuery(botQueries.bots).data ?? [];
+  const plugins = useQuery(pluginQueries.plugins).data ?? [];
+  const adapters = useQuery(botQueries.adapters).data ?? [];
+  const models = useQuery(modelQueries.models).data;
+  const servers = useQuery(toolQueries.mcpServers).data ?? [];
+  const totals = useQuery(homeQueries.stats(24)).data?.totals ?? {};
   const failed = METRICS.find((measure) => measure.name === "failed")?.of(totals) ?? 0;
   const waiting = approvals.length;
   const unsandboxed = plugins.find((plugin) => plugin.sandbox_missing);

@@ -6,7 +6,8 @@ import { useTranslation } from "react-i18next";
 import { answer, api, ifMatch, type Versioned } from "../../api/client";
 import type { Budget } from "../../api/types";
 import { fieldMessage } from "../../api/problem";
-import * as queries from "../../api/queries";
+import * as agentQueries from "../agents/queries";
+import * as modelQueries from "./queries";
 import { Button } from "../../components/Button";
 import { ConflictNote } from "../../components/ConflictNote";
 import { Field, Input, Select } from "../../components/Field";
@@ -23,7 +24,7 @@ const SCOPES = ["sender", "conversation", "agent", "workspace"];
 export function BudgetForm({ budget, onDone }: { budget?: Budget; onDone: () => void }) {
   if (!budget) return <Form opened={null} onDone={onDone} />;
   return (
-    <FormSnapshot query={queries.budget(budget.budget_id)}>
+    <FormSnapshot query={modelQueries.budget(budget.budget_id)}>
       {(opened, reopen) => <Form opened={opened} onTheirs={reopen} onDone={onDone} />}
     </FormSnapshot>
   );
@@ -45,7 +46,7 @@ function Form({
   const put = (change: Partial<BudgetDraft>) => setDraft({ ...draft, ...change });
   const saving = useSaveWithConflict({
     base: opened,
-    query: budget ? queries.budget(budget.budget_id) : null,
+    query: budget ? modelQueries.budget(budget.budget_id) : null,
     bodyOf: (each: Budget) => bodyOf(draftOf(each)),
     put: (body, over) => {
       if (!over) return answer(api.POST("/api/v1/budgets", { body }));
@@ -177,7 +178,7 @@ function Target({
   error?: string;
 }) {
   const { t } = useTranslation();
-  const agents = useQuery(queries.agents).data ?? [];
+  const agents = useQuery(agentQueries.agents).data ?? [];
   return (
     <Field label={t("budgets.target")} hint={t("budgets.targetHint")} error={error}>
       {(control) =>

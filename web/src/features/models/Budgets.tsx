@@ -6,7 +6,9 @@ import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
 import type { Budget, BudgetUse } from "../../api/types";
-import * as queries from "../../api/queries";
+import * as agentQueries from "../agents/queries";
+import * as botQueries from "../bots/queries";
+import * as modelQueries from "./queries";
 import { useRights } from "../../app/session";
 import { Button, IconButton } from "../../components/Button";
 import { DeleteButton } from "../../components/DeleteButton";
@@ -22,7 +24,7 @@ const SHOWN = 5;
 export function Budgets() {
   const { t } = useTranslation();
   const { edit } = useRights();
-  const budgets = useQuery(queries.budgets);
+  const budgets = useQuery(modelQueries.budgets);
   const [adding, setAdding] = useState(false);
   if (budgets.error) return <ErrorMessage error={budgets.error} />;
   if (!budgets.data) return <Loading />;
@@ -106,8 +108,8 @@ function BudgetCard({ budget }: { budget: Budget }) {
 
 function Uses({ uses }: { uses: BudgetUse[] }) {
   const { t } = useTranslation();
-  const bots = useQuery(queries.bots).data ?? [];
-  const agents = useQuery(queries.agents).data ?? [];
+  const bots = useQuery(botQueries.bots).data ?? [];
+  const agents = useQuery(agentQueries.agents).data ?? [];
   const names = Object.fromEntries([
     ...bots.map((bot) => [bot.bot_id, bot.name]),
     ...agents.map((agent) => [agent.agent_id, agent.name]),

@@ -5,7 +5,7 @@ import { useTranslation } from "react-i18next";
 import { answer, api, ifMatch, type Versioned } from "../../api/client";
 import type { FormItem, Model, ModelBody } from "../../api/types";
 import { fieldMessage } from "../../api/problem";
-import * as queries from "../../api/queries";
+import * as modelQueries from "./queries";
 import { Button } from "../../components/Button";
 import { ConflictNote } from "../../components/ConflictNote";
 import { Dialog } from "../../components/Dialog";
@@ -26,7 +26,7 @@ export function ModelDialog({ model, open, onClose }: { model: Model; open: bool
   const { t } = useTranslation();
   return (
     <Dialog open={open} title={t("models.edit", { name: model.name })} onClose={onClose}>
-      <FormSnapshot query={queries.model(model.model_id)}>
+      <FormSnapshot query={modelQueries.model(model.model_id)}>
         {(opened, reopen) => <ModelForm opened={opened} onTheirs={reopen} onDone={onClose} />}
       </FormSnapshot>
     </Dialog>
@@ -51,7 +51,7 @@ function ModelForm({
   const { model_id } = opened.value;
   const saving = useSaveWithConflict({
     base: opened,
-    query: queries.model(model_id),
+    query: modelQueries.model(model_id),
     bodyOf,
     put: (body, over) =>
       answer(

@@ -4,7 +4,7 @@ import { Cpu } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import * as queries from "../../api/queries";
+import * as modelQueries from "./queries";
 import { useRights } from "../../app/session";
 import { Button } from "../../components/Button";
 import { Empty, ErrorMessage, Loading } from "../../components/Feedback";
@@ -49,7 +49,7 @@ export default function ModelsPage() {
 function Providers({ add }: { add: React.ReactNode }) {
   const { t } = useTranslation();
   const { edit } = useRights();
-  const providers = useQuery(queries.providers);
+  const providers = useQuery(modelQueries.providers);
   if (providers.error) return <ErrorMessage error={providers.error} />;
   if (!providers.data) return <Loading />;
   const real = providers.data.some((provider) => provider.kind !== "demo");

@@ -6,7 +6,7 @@ import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
 import type { Provider } from "../../api/types";
-import * as queries from "../../api/queries";
+import * as modelQueries from "./queries";
 import { IconButton } from "../../components/Button";
 import { DeleteButton } from "../../components/DeleteButton";
 import { Badge, Card } from "../../components/Layout";
@@ -16,8 +16,9 @@ import { ProviderForm } from "./ProviderForm";
 
 export function ProviderCard({ provider, edit }: { provider: Provider; edit: boolean }) {
   const { t } = useTranslation();
-  const models = useQuery(queries.models).data?.filter((model) => model.provider_id === provider.provider_id) ?? [];
-  const kind = useQuery(queries.kinds).data?.find((each) => each.kind === provider.kind);
+  const models =
+    useQuery(modelQueries.models).data?.filter((model) => model.provider_id === provider.provider_id) ?? [];
+  const kind = useQuery(modelQueries.kinds).data?.find((each) => each.kind === provider.kind);
   const [editing, setEditing] = useState(false);
   const fixed = provider.kind === "demo";
   const told = fixed

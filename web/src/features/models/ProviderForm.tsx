@@ -6,7 +6,7 @@ import { useTranslation } from "react-i18next";
 import { answer, api, ifMatch, type Versioned, versioned } from "../../api/client";
 import type { ModelKind, Provider } from "../../api/types";
 import { fieldMessage } from "../../api/problem";
-import * as queries from "../../api/queries";
+import * as modelQueries from "./queries";
 import { Button } from "../../components/Button";
 import { ConflictNote } from "../../components/ConflictNote";
 import { Field, Input, Select } from "../../components/Field";
@@ -32,7 +32,7 @@ const bodyOf = ({ name, kind, base_url, api_keys }: Pick<Provider, "name" | "kin
 export function ProviderForm({ provider, onDone }: { provider?: Provider; onDone: Done }) {
   if (!provider) return <Form opened={null} onDone={onDone} />;
   return (
-    <FormSnapshot query={queries.provider(provider.provider_id)}>
+    <FormSnapshot query={modelQueries.provider(provider.provider_id)}>
       {(opened, reopen) => <Form opened={opened} onTheirs={reopen} onDone={onDone} />}
     </FormSnapshot>
   );
@@ -49,7 +49,7 @@ function Form({
 }) {
   const { t } = useTranslation();
   const provider = opened?.value;
-  const kinds = (useQuery(queries.kinds).data ?? []).filter((each) => each.kind !== "demo");
+  const kinds = (useQuery(modelQueries.kinds).data ?? []).filter((each) => each.kind !== "demo");
   const [chosen, setChosen] = useState(provider?.kind ?? "");
   const [draft, setDraft] = useState<Draft>({ name: "", base_url: "", api_keys: [], ...provider, model: null });
   const [begun] = useState(draft);
@@ -58,7 +58,7 @@ function Form({
   const model = kind && !provider ? (draft.model ?? firstOf(kind)) : "";
   const saving = useSaveWithConflict({
     base: made,
-    query: made && queries.provider(made.value.provider_id),
+    query: made && modelQueries.provider(made.value.provider_id),
     bodyOf: (each: Provider) => bodyOf(each),
     put: async (body, over) => {
       const path = over && { params: { path: { provider_id: over.value.provider_id }, header: ifMatch(over) } };

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import * as queries from "../../api/queries";
+import * as modelQueries from "./queries";
 import { Select } from "../../components/Field";
 import { Empty, ErrorMessage, Loading } from "../../components/Feedback";
 import { formatCost, formatNumber } from "../../lib/format";
@@ -16,7 +16,7 @@ export function Usage() {
   const days = lastDays(new Date().toISOString().slice(0, 10), DAYS);
   const date = (day: string) =>
     new Intl.DateTimeFormat(i18n.language, { dateStyle: "medium", timeZone: "UTC" }).format(Date.parse(day));
-  const usage = useQuery(queries.usage(DAYS));
+  const usage = useQuery(modelQueries.usage(DAYS));
   const [by, setBy] = useState<By>("model");
   if (usage.error) return <ErrorMessage error={usage.error} />;
   if (!usage.data) return <Loading />;

@@ -5,7 +5,7 @@ import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
 import type { Plugin } from "../../api/types";
-import * as queries from "../../api/queries";
+import * as pluginQueries from "./queries";
 import { useRights } from "../../app/session";
 import { Button } from "../../components/Button";
 import { Collapsible } from "../../components/Collapsible";
@@ -120,7 +120,7 @@ function Sandbox({ plugin }: { plugin: Plugin }) {
 
 function Logs({ id }: { id: string }) {
   const { t } = useTranslation();
-  const logs = useQuery(queries.pluginLogs(id));
+  const logs = useQuery(pluginQueries.pluginLogs(id));
   if (logs.error) return <ErrorMessage error={logs.error} />;
   if (!logs.data) return <Loading />;
   return (

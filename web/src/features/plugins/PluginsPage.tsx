@@ -4,7 +4,7 @@ import { Boxes } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import * as queries from "../../api/queries";
+import * as pluginQueries from "./queries";
 import { useRights } from "../../app/session";
 import { Button } from "../../components/Button";
 import { Empty, ErrorMessage, Loading } from "../../components/Feedback";
@@ -16,7 +16,7 @@ import { SandboxMissing } from "./SandboxMissing";
 export default function PluginsPage() {
   const { t } = useTranslation();
   const { edit } = useRights();
-  const plugins = useQuery(queries.plugins);
+  const plugins = useQuery(pluginQueries.plugins);
   const [installing, setInstalling] = useState(false);
   const install = edit && (
     <Button weight="primary" onClick={() => setInstalling(true)}>

@@ -3,12 +3,12 @@ import { useQuery } from "@tanstack/react-query";
 import { TriangleAlert } from "lucide-react";
 import { useTranslation } from "react-i18next";
 
-import * as queries from "../../api/queries";
+import * as pluginQueries from "./queries";
 import { Code } from "../../components/Layout";
 
 export function SandboxMissing() {
   const { t } = useTranslation();
-  const plugin = useQuery(queries.plugins).data?.find((each) => each.sandbox_missing);
+  const plugin = useQuery(pluginQueries.plugins).data?.find((each) => each.sandbox_missing);
   if (!plugin) return null;
   return (
     <section aria-label={t("plugins.noSandbox")} className="mb-4 rounded-card bg-warn-wash px-5 py-4 text-sm">

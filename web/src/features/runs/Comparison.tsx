@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 
 import type { RunSide } from "../../api/types";
-import * as queries from "../../api/queries";
+import * as agentQueries from "../agents/queries";
 import { Markdown } from "../../components/Markdown";
 import { ErrorMessage } from "../../components/Feedback";
 import { State } from "../../components/Layout";
@@ -32,7 +32,7 @@ export function Comparison({ original, rerun }: { original: RunSide; rerun: RunS
 
 function Side({ title, side, beside }: { title: string; side: RunSide; beside?: RunSide }) {
   const { t, i18n } = useTranslation();
-  const agent = useQuery(queries.agents).data?.find((each) => each.agent_id === side.agent_id);
+  const agent = useQuery(agentQueries.agents).data?.find((each) => each.agent_id === side.agent_id);
   const figures: [string, string, number | null, number | null][] = [
     [
       t("runs.took"),

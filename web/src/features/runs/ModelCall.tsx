@@ -4,14 +4,14 @@ import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 
 import type { Fields, PromptMessage } from "../../api/types";
-import * as queries from "../../api/queries";
+import * as runQueries from "./queries";
 import { Collapsible } from "../../components/Collapsible";
 import { ErrorMessage, Loading } from "../../components/Feedback";
 import { Badge, Code } from "../../components/Layout";
 
 export function ModelCall({ runId, callId }: { runId: string; callId: string }) {
   const { t } = useTranslation();
-  const call = useQuery(queries.modelCall(runId, callId));
+  const call = useQuery(runQueries.modelCall(runId, callId));
   if (call.error) return <ErrorMessage error={call.error} mild />;
   if (!call.data) return <Loading />;
   const { request, answer, truncated } = call.data;

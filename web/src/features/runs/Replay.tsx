@@ -5,7 +5,7 @@ import { useEffect, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import type { Run, RunDetail } from "../../api/types";
-import * as queries from "../../api/queries";
+import * as runQueries from "./queries";
 import { Button, IconButton } from "../../components/Button";
 import { Select } from "../../components/Field";
 import { Markdown } from "../../components/Markdown";
@@ -21,7 +21,7 @@ const SPEEDS = [0.5, 1, 2, 4];
 const NO_RUNS = new Map<string, Run>();
 
 export function Replay({ run }: { run: RunDetail }) {
-  const replay = useQuery(queries.replay(run.run_id));
+  const replay = useQuery(runQueries.replay(run.run_id));
   const film = useMemo(() => timedFrames(replay.data?.frames ?? []), [replay.data]);
   if (replay.error) return <ErrorMessage error={replay.error} />;
   if (!replay.data) return <Loading />;

@@ -6,7 +6,7 @@ import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
 import type { Run } from "../../api/types";
-import * as queries from "../../api/queries";
+import * as agentQueries from "../agents/queries";
 import { Button } from "../../components/Button";
 import { Dialog } from "../../components/Dialog";
 import { Field, Select } from "../../components/Field";
@@ -17,7 +17,7 @@ import { useSave } from "../../lib/useSave";
 export function Rerun({ run, open, onClose }: { run: Run; open: boolean; onClose: () => void }) {
   const { t } = useTranslation();
   const navigate = useNavigate();
-  const agents = useQuery(queries.agents).data ?? [];
+  const agents = useQuery(agentQueries.agents).data ?? [];
   const [agentId, setAgentId] = useState("");
   const [effects, setEffects] = useState(false);
   const body = { allow_effects: effects, ...(agentId && { agent_id: agentId }) };

@@ -4,7 +4,8 @@ import { Search, X } from "lucide-react";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import * as queries from "../../api/queries";
+import * as agentQueries from "../agents/queries";
+import * as botQueries from "../bots/queries";
 import { Button } from "../../components/Button";
 import { Input, Select } from "../../components/Field";
 import { classes } from "../../lib/classes";
@@ -25,8 +26,8 @@ export function RunFilters({
   clear: () => void;
 }) {
   const { t } = useTranslation();
-  const agents = useQuery(queries.agents).data ?? [];
-  const bots = useQuery(queries.bots).data ?? [];
+  const agents = useQuery(agentQueries.agents).data ?? [];
+  const bots = useQuery(botQueries.bots).data ?? [];
   return (
     <div role="search" aria-label={t("runs.filters")} className="mb-4 flex flex-wrap items-center gap-2">
       <Words value={search.q ?? ""} onChange={(q) => put({ q: q || undefined })} />

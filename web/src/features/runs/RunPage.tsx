@@ -7,7 +7,10 @@ import { useTranslation } from "react-i18next";
 
 import type { RunDetail } from "../../api/types";
 import { isGone } from "../../api/problem";
-import * as queries from "../../api/queries";
+import * as agentQueries from "../agents/queries";
+import * as botQueries from "../bots/queries";
+import * as modelQueries from "../models/queries";
+import * as runQueries from "./queries";
 import { NotFoundPage } from "../../app/ErrorPages";
 import { useRights } from "../../app/session";
 import { Button } from "../../components/Button";
@@ -31,7 +34,7 @@ export { Why };
 
 export default function RunPage() {
   const { runId } = useParams({ from: "/authenticated/runs/$runId" });
-  const run = useQuery(queries.run(runId));
+  const run = useQuery(runQueries.run(runId));
   if (isGone(run.error)) return <NotFoundPage />;
   if (run.error)
     return (
@@ -94,7 +97,7 @@ function Shown({ run }: { run: RunDetail }) {
 function Views({ run, names }: { run: RunDetail; names: Map<string, string> }) {
   const { t, i18n } = useTranslation();
   const { readModelCalls } = useRights();
-  const events = useQuery(queries.runEvents(run.run_id));
+  const events = useQuery(runQueries.runEvents(run.run_id));
   const steps = useMemo(
     () => events.data && withReadableNames(timeline(events.data, run), i18n, names),
     // i18n is the same object in every language
@@ -119,9 +122,9 @@ function Views({ run, names }: { run: RunDetail; names: Map<string, string> }) {
 
 /** Of models, bots and agents, which the ledger knows by their ids. */
 function useNames(): Map<string, string> {
-  const agents = useQuery(queries.agents).data;
-  const models = useQuery(queries.models).data;
-  const bots = useQuery(queries.bots).data;
+  const agents = useQuery(agentQueries.agents).data;
+  const models = useQuery(modelQueries.models).data;
+  const bots = useQuery(botQueries.bots).data;
   return useMemo(() => {
     const named = [
       ...(agents ?? []).map((each) => [each.agent_id, each.name] as const),

@@ -5,7 +5,8 @@ import { ListTree } from "lucide-react";
 import { useMemo } from "react";
 import { useTranslation } from "react-i18next";
 
-import * as queries from "../../api/queries";
+import * as agentQueries from "../agents/queries";
+import * as botQueries from "../bots/queries";
 import { Button, buttonClasses } from "../../components/Button";
 import { Empty, ErrorMessage, Loading } from "../../components/Feedback";
 import { formatNumber } from "../../lib/format";
@@ -57,8 +58,8 @@ export default function RunsPage() {
 }
 
 function useNames(): Map<string, string> {
-  const agents = useQuery(queries.agents).data;
-  const bots = useQuery(queries.bots).data;
+  const agents = useQuery(agentQueries.agents).data;
+  const bots = useQuery(botQueries.bots).data;
   return useMemo(
     () =>
       new Map([

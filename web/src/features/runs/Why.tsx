@@ -2,7 +2,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 
-import * as queries from "../../api/queries";
+import * as agentQueries from "../agents/queries";
+import * as botQueries from "../bots/queries";
+import * as runQueries from "./queries";
 import { ErrorMessage, Loading } from "../../components/Feedback";
 import { formatTime, localized } from "../../lib/format";
 import { type Names, whyWords } from "./whyWords";
@@ -10,7 +12,7 @@ import { type Names, whyWords } from "./whyWords";
 /** `name` is an event, a run, or a message on its platform. */
 export function Why({ name }: { name: string }) {
   const { i18n } = useTranslation();
-  const trail = useQuery(queries.why(name));
+  const trail = useQuery(runQueries.why(name));
   const names = useNames();
   if (trail.error) return <ErrorMessage error={trail.error} />;
   if (!trail.data) return <Loading />;
@@ -28,8 +30,8 @@ export function Why({ name }: { name: string }) {
 
 function useNames(): Names {
   const { i18n } = useTranslation();
-  const runners = useQuery(queries.runners).data ?? [];
-  const adapters = useQuery(queries.adapters).data ?? [];
+  const runners = useQuery(agentQueries.runners).data ?? [];
+  const adapters = useQuery(botQueries.adapters).data ?? [];
   return new Map([
     ...runners.map((runner) => [runner.id, localized(runner.label, i18n.language)] as const),
     ...adapters.map((adapter) => [adapter.name, localized(adapter.label, i18n.language)] as const),

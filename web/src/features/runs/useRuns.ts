@@ -3,7 +3,7 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useEffect, useMemo } from "react";
 
 import type { Page, Run } from "../../api/types";
-import * as queries from "../../api/queries";
+import * as runQueries from "./queries";
 
 /** Ids are in the order of time: what the newest part covers it knows better than what was read before. */
 export function joined(newest: Page<Run> | undefined, before: Run[]): { rows: Run[]; gap: boolean } {
@@ -17,9 +17,9 @@ export function joined(newest: Page<Run> | undefined, before: Run[]): { rows: Ru
   };
 }
 
-export function useRuns(filter: queries.RunFilter) {
-  const newest = useQuery(queries.newestRuns(filter));
-  const pages = useInfiniteQuery(queries.runs(filter));
+export function useRuns(filter: runQueries.RunFilter) {
+  const newest = useQuery(runQueries.newestRuns(filter));
+  const pages = useInfiniteQuery(runQueries.runs(filter));
   const before = useMemo(() => pages.data?.pages.flatMap((page) => page.items) ?? [], [pages.data]);
   const { rows, gap } = useMemo(() => joined(newest.data, before), [newest.data, before]);
   const { refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = pages;

@@ -4,7 +4,7 @@ import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
 import type { ApiKey } from "../../api/types";
-import * as queries from "../../api/queries";
+import * as settingsQueries from "./queries";
 import { DeleteButton } from "../../components/DeleteButton";
 import { Row, Rows } from "../../components/List";
 import { Empty, ErrorMessage, Loading } from "../../components/Feedback";
@@ -14,7 +14,7 @@ import { MakeKey } from "./MakeKey";
 
 export function Keys() {
   const { t } = useTranslation();
-  const keys = useQuery(queries.keys);
+  const keys = useQuery(settingsQueries.keys);
   const good = keys.data?.filter((key) => !key.revoked_at);
   return (
     <div className="space-y-5">

@@ -6,7 +6,7 @@ import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
 import type { Role, User } from "../../api/types";
-import * as queries from "../../api/queries";
+import * as settingsQueries from "./queries";
 import { useMe } from "../../app/session";
 import { IconButton } from "../../components/Button";
 import { DeleteButton } from "../../components/DeleteButton";
@@ -21,7 +21,7 @@ import { NewPassword } from "./NewPassword";
 import { manageable, ROLES } from "./roles";
 
 export function People() {
-  const users = useQuery(queries.users);
+  const users = useQuery(settingsQueries.users);
   return (
     <div className="space-y-5">
       <ErrorMessage error={users.error} />

@@ -6,7 +6,7 @@ import { useTranslation } from "react-i18next";
 import { answer, api, ifMatch, type Versioned } from "../../api/client";
 import type { Settings, SettingsBody } from "../../api/types";
 import { fieldMessage } from "../../api/problem";
-import * as queries from "../../api/queries";
+import * as settingsQueries from "./queries";
 import { Button } from "../../components/Button";
 import { ConflictNote } from "../../components/ConflictNote";
 import { type ControlProps, Field, Input, Select } from "../../components/Field";
@@ -24,7 +24,7 @@ const SECTIONS: Section[] = ["retention", "runs", "workspace", "logs"];
 const LEVELS = ["debug", "info", "warning", "error"];
 
 export function Workspace() {
-  const settings = useQuery(queries.settings);
+  const settings = useQuery(settingsQueries.settings);
   if (settings.error) return <ErrorMessage error={settings.error} />;
   if (!settings.data) return <Loading />;
   return <Form current={settings.data} />;
@@ -47,7 +47,7 @@ function Form({ current }: { current: Versioned<Settings> }) {
   };
   const saving = useSaveWithConflict({
     base,
-    query: queries.settings,
+    query: settingsQueries.settings,
     bodyOf: valuesOf,
     put: (wanted, over) => change(changesOf(valuesOf(over.value), wanted), over),
     stale,
@@ -55,7 +55,7 @@ function Form({ current }: { current: Versioned<Settings> }) {
   });
   const resetting = usePatchField({
     current: base,
-    query: queries.settings,
+    query: settingsQueries.settings,
     field: nameOf,
     put: ({ section, name }: Tunable, over) => change({ [section]: { [name]: null } }, over),
     stale,

@@ -6,7 +6,10 @@ import { type ReactNode, useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import type { Bot } from "../../api/types";
-import * as queries from "../../api/queries";
+import * as agentQueries from "../agents/queries";
+import * as botQueries from "../bots/queries";
+import * as homeQueries from "../home/queries";
+import * as modelQueries from "../models/queries";
 import { useRights } from "../../app/session";
 import { Button, buttonClasses } from "../../components/Button";
 import { ErrorMessage } from "../../components/Feedback";
@@ -20,10 +23,10 @@ const LOOKED_AT = 20;
 
 export default function WelcomePage() {
   const { t } = useTranslation();
-  const models = useQuery(queries.models).data ?? [];
-  const bots = useQuery(queries.bots).data ?? [];
+  const models = useQuery(modelQueries.models).data ?? [];
+  const bots = useQuery(botQueries.bots).data ?? [];
   const answered =
-    useQuery({ ...queries.stats(24 * 31), select: (stats) => stats.totals["runs.completed"] ?? 0 }).data ?? 0;
+    useQuery({ ...homeQueries.stats(24 * 31), select: (stats) => stats.totals["runs.completed"] ?? 0 }).data ?? 0;
   const heard = useHeard(bots);
   const bot = firstWorking(bots, heard);
   const done = doneOf({ models, answered, bots, heard });
@@ -59,7 +62,7 @@ export default function WelcomePage() {
 /** Finds the bots that have received events, among the first `LOOKED_AT`. */
 function useHeard(bots: Bot[]): Set<string> {
   const looked = bots.slice(0, LOOKED_AT);
-  const events = useQueries({ queries: looked.map((bot) => queries.botEvents(bot.bot_id)) });
+  const events = useQueries({ queries: looked.map((bot) => botQueries.botEvents(bot.bot_id)) });
   return new Set(looked.filter((_, index) => (events[index]?.data?.length ?? 0) > 0).map((bot) => bot.bot_id));
 }
 
@@ -127,7 +130,7 @@ function ModelStep({ next, done }: { next: boolean; done: boolean }) {
 
 function ChatStep({ next }: { next: boolean }) {
   const { t } = useTranslation();
-  const agent = useQuery(queries.agents).data?.find((each) => each.enabled);
+  const agent = useQuery(agentQueries.agents).data?.find((each) => each.enabled);
   return (
     <Link
       to={agent ? "/chat/$agentId" : "/chat"}

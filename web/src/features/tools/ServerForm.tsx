@@ -6,7 +6,7 @@ import { useTranslation } from "react-i18next";
 import { answer, api, ifMatch, type Versioned } from "../../api/client";
 import type { McpServer } from "../../api/types";
 import { fieldMessage } from "../../api/problem";
-import * as queries from "../../api/queries";
+import * as toolQueries from "./queries";
 import { Button } from "../../components/Button";
 import { ConflictNote } from "../../components/ConflictNote";
 import { Field, Input, Select, TextArea } from "../../components/Field";
@@ -23,7 +23,7 @@ import { TestResult } from "./TestResult";
 export function ServerForm({ server, onDone }: { server?: McpServer; onDone: () => void }) {
   if (!server) return <Form opened={null} onDone={onDone} />;
   return (
-    <FormSnapshot query={queries.mcpServer(server.server_id)}>
+    <FormSnapshot query={toolQueries.mcpServer(server.server_id)}>
       {(opened, reopen) => <Form opened={opened} onTheirs={reopen} onDone={onDone} />}
     </FormSnapshot>
   );
@@ -49,7 +49,7 @@ function Form({
   const path = { server_id: server?.server_id ?? "" };
   const saving = useSaveWithConflict({
     base: opened,
-    query: server ? queries.mcpServer(server.server_id) : null,
+    query: server ? toolQueries.mcpServer(server.server_id) : null,
     bodyOf: (each: McpServer) => bodyOf(draftOf(each)),
     put: (body, over) => {
       if (!over) return answer(api.POST("/api/v1/mcp-servers", { body }));

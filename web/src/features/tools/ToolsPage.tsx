@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import * as queries from "../../api/queries";
+import * as toolQueries from "./queries";
 import { useRights } from "../../app/session";
 import { Button } from "../../components/Button";
 import { ErrorMessage, Loading } from "../../components/Feedback";
@@ -17,8 +17,8 @@ import { ToolList } from "./ToolList";
 export default function ToolsPage() {
   const { t } = useTranslation();
   const { edit } = useRights();
-  const tools = useQuery(queries.tools);
-  const servers = useQuery(queries.mcpServers);
+  const tools = useQuery(toolQueries.tools);
+  const servers = useQuery(toolQueries.mcpServers);
   const [adding, setAdding] = useState(false);
   return (
     <PageBody

@@ -1,13 +1,14 @@
 // What the selectors of a form select from, as the Host has it now.
 import { useQuery } from "@tanstack/react-query";
 
-import * as queries from "../../api/queries";
+import * as modelQueries from "../models/queries";
+import * as toolQueries from "../tools/queries";
 import type { Tool } from "../../api/types";
-import type { Choices } from "./controls";
+import type { Choices } from "../../components/form/controls";
 
 export function useChoices(): Choices {
-  const models = useQuery(queries.models).data ?? [];
-  const tools = useQuery(queries.tools).data ?? [];
+  const models = useQuery(modelQueries.models).data ?? [];
+  const tools = useQuery(toolQueries.tools).data ?? [];
   const choice = (tool: Tool) => ({
     value: tool.tool_name,
     label: tool.tool_name,
