@@ -21,6 +21,7 @@ import { ErrorMessage, Loading } from "../../components/Feedback";
 import { PageBody } from "../../components/Layout";
 import { type Tab, Tabs } from "../../components/Tabs";
 import { useBase, useSaveWithConflict } from "../../lib/useSaveWithConflict";
+import { type AgentForm, AgentFormContext } from "./formContext";
 import { ApprovalFields } from "./ApprovalFields";
 import { requestedActions } from "./permissions";
 import { BehaviourFields } from "./BehaviourFields";
@@ -93,26 +94,28 @@ function Editor({ current, runners }: { current: Versioned<Agent>; runners: Runn
     saving.reset();
     setTimes(times + 1); // controls that keep their own text begin anew
   };
-  const part = {
+  const form: AgentForm = {
     draft: shown,
-    put: (change: Partial<Agent>) => setDraft((before) => ({ ...(before ?? shown), ...change })),
+    put: (change) => setDraft((before) => ({ ...(before ?? shown), ...change })),
     disabled: !edit,
+    runner,
+    choices,
   };
   const tabs: Tab[] = [
     {
       id: "form",
       label: t("agents.tabForm"),
-      content: <SettingsFields {...part} error={saving.error} runner={runner} runners={runners} choices={choices} />,
+      content: <SettingsFields error={saving.error} runners={runners} />,
     },
     {
       id: "resources",
       label: t("agents.tabResources"),
-      content: <ResourceFields {...part} runner={runner} choices={choices} />,
+      content: <ResourceFields />,
     },
     ...(requestedActions(runner).length > 0
-      ? [{ id: "actions", label: t("agents.tabActions"), content: <ApprovalFields {...part} runner={runner} /> }]
+      ? [{ id: "actions", label: t("agents.tabActions"), content: <ApprovalFields /> }]
       : []),
-    { id: "behaviour", label: t("agents.tabBehaviour"), content: <BehaviourFields {...part} /> },
+    { id: "behaviour", label: t("agents.tabBehaviour"), content: <BehaviourFields /> },
   ];
   return (
     <PageBody
@@ -136,7 +139,9 @@ function Editor({ current, runners }: { current: Versioned<Agent>; runners: Runn
         >
           <LeaveGuard dirty={dirty} spansTabs />
           <div className="px-5 pt-3 pb-5">
-            <Tabs tabs={tabs} />
+            <AgentFormContext value={form}>
+              <Tabs tabs={tabs} />
+            </AgentFormContext>
           </div>
           <div className="sticky bottom-0 space-y-3 rounded-b-card border-t border-line bg-surface px-5 py-3">
             <ErrorMessage error={saving.error} />

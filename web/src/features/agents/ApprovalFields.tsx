@@ -3,7 +3,6 @@ import { useQuery } from "@tanstack/react-query";
 import { Plus, X } from "lucide-react";
 import { useTranslation } from "react-i18next";
 
-import type { Runner } from "../../api/types";
 import * as botQueries from "../bots/queries";
 import { Button, IconButton } from "../../components/Button";
 import { Field, Input, Select } from "../../components/Field";
@@ -12,12 +11,13 @@ import { NumberInput } from "../../components/NumberInput";
 import { ToggleGroup } from "../../components/ToggleGroup";
 import { type ApprovalRule, freshRule, patternsFor, type Place, policyOf, rulesOf } from "./approvalRules";
 import { requestedActions } from "./permissions";
-import type { FieldProps } from "./fieldProps";
+import { useAgentForm } from "./formContext";
 
 const DECISIONS = ["allow", "ask", "deny"] as const;
 const ROLES = ["owner", "admin", "member"];
 
-export function ApprovalFields({ draft, put, runner, disabled }: FieldProps & { runner: Runner | undefined }) {
+export function ApprovalFields() {
+  const { draft, put, runner, disabled } = useAgentForm();
   const { t } = useTranslation();
   const rules = rulesOf(draft.approval_policy);
   const patterns = patternsFor(requestedActions(runner));

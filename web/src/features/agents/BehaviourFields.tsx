@@ -8,7 +8,7 @@ import { NumberInput } from "../../components/NumberInput";
 import { Switch } from "../../components/Switch";
 import { ToggleGroup } from "../../components/ToggleGroup";
 import { useEventLabel } from "../../lib/useEventLabel";
-import type { FieldProps } from "./fieldProps";
+import { useAgentForm } from "./formContext";
 
 const SCOPES = ["conversation", "actor", "subject", "runner", "binding"];
 const EVENTS = [
@@ -39,13 +39,13 @@ const MOST_SECONDS: Record<Figure, number> = {
   stale_after: 315_360_000,
 };
 
-export function BehaviourFields(part: FieldProps) {
+export function BehaviourFields() {
   const { t } = useTranslation();
-  const { draft, put, disabled } = part;
+  const { draft, put, disabled } = useAgentForm();
   return (
     <div className="space-y-8">
       <Group title={t("agents.answering")}>
-        <Answering {...part} />
+        <Answering />
       </Group>
       <Group title={t("agents.remembering")}>
         <Field label={t("agents.state")} hint={t("agents.stateHint")} beside>
@@ -71,10 +71,10 @@ export function BehaviourFields(part: FieldProps) {
             )}
           </Field>
         )}
-        <Seconds {...part} name="conversation_ttl" label={t("agents.ttl")} hint={t("agents.ttlHint")} />
+        <Seconds name="conversation_ttl" label={t("agents.ttl")} hint={t("agents.ttlHint")} />
       </Group>
       <Group title={t("agents.running")}>
-        <Running {...part} />
+        <Running />
       </Group>
     </div>
   );
@@ -89,14 +89,8 @@ function Group({ title, children }: { title: string; children: React.ReactNode }
   );
 }
 
-function Seconds({
-  draft,
-  put,
-  disabled,
-  name,
-  label,
-  hint,
-}: FieldProps & { name: Figure; label: string; hint: string }) {
+function Seconds({ name, label, hint }: { name: Figure; label: string; hint: string }) {
+  const { draft, put, disabled } = useAgentForm();
   return (
     <Field label={label} hint={hint}>
       {(control) => (
@@ -115,7 +109,8 @@ function Seconds({
   );
 }
 
-function Answering({ draft, put, disabled }: FieldProps) {
+function Answering() {
+  const { draft, put, disabled } = useAgentForm();
   const { t } = useTranslation();
   const words = useEventLabel();
   const events = [...new Set([...EVENTS, ...draft.event_types])].map((type) => ({ value: type, label: words(type) }));
@@ -175,14 +170,14 @@ function Answering({ draft, put, disabled }: FieldProps) {
   );
 }
 
-function Running(part: FieldProps) {
+function Running() {
   const { t } = useTranslation();
-  const { draft, put, disabled } = part;
+  const { draft, put, disabled } = useAgentForm();
   return (
     <>
       <div className="grid gap-5 sm:grid-cols-2">
-        <Seconds {...part} name="timeout_seconds" label={t("agents.timeout")} hint={t("agents.timeoutHint")} />
-        <Seconds {...part} name="stale_after" label={t("agents.stale")} hint={t("agents.staleHint")} />
+        <Seconds name="timeout_seconds" label={t("agents.timeout")} hint={t("agents.timeoutHint")} />
+        <Seconds name="stale_after" label={t("agents.stale")} hint={t("agents.staleHint")} />
       </div>
       <Field label={t("agents.restart")} hint={t("agents.restartHint")}>
         {(control) => (

@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 
-import type { ResourcePolicy, Runner } from "../../api/types";
+import type { ResourcePolicy } from "../../api/types";
 import * as toolQueries from "../tools/queries";
 import { Field } from "../../components/Field";
 import type { Choices } from "../../components/form/controls";
@@ -10,7 +10,7 @@ import type { Choice } from "../../components/form/lists";
 import { Switch } from "../../components/Switch";
 import { ToggleGroup } from "../../components/ToggleGroup";
 import { requestsHistory, type Kind, requestedKinds, requestedStorage } from "./permissions";
-import type { FieldProps } from "./fieldProps";
+import { useAgentForm } from "./formContext";
 import { SelectionField } from "./SelectionField";
 import { SenderRules } from "./SenderRules";
 
@@ -26,13 +26,8 @@ export function offered(choices: Choices): Offered {
   };
 }
 
-export function ResourceFields({
-  draft,
-  put,
-  runner,
-  choices,
-  disabled,
-}: FieldProps & { runner: Runner | undefined; choices: Choices }) {
+export function ResourceFields() {
+  const { draft, put, runner, choices, disabled } = useAgentForm();
   const { t } = useTranslation();
   const servers = useQuery(toolQueries.mcpServers).data ?? [];
   const policy = draft.resource_policy;
@@ -93,7 +88,7 @@ export function ResourceFields({
           )}
         </Field>
       )}
-      {kinds.length > 0 && <SenderRules draft={draft} put={put} kinds={kinds} offers={offers} disabled={disabled} />}
+      {kinds.length > 0 && <SenderRules kinds={kinds} offers={offers} />}
     </div>
   );
 }

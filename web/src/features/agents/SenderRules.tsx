@@ -8,14 +8,15 @@ import { Collapsible } from "../../components/Collapsible";
 import { StringList } from "../../components/form/lists";
 import { ToggleGroup } from "../../components/ToggleGroup";
 import type { Kind } from "./permissions";
-import type { FieldProps } from "./fieldProps";
+import { useAgentForm } from "./formContext";
 import type { Offered } from "./ResourceFields";
 import { SelectionField } from "./SelectionField";
 import { chosen, freshSenderRule, type Sender, type SenderRule, senderRulesOf } from "./senderRulesModel";
 
 const ROLES = ["owner", "admin", "member"];
 
-export function SenderRules({ draft, put, kinds, offers, disabled }: FieldProps & { kinds: Kind[]; offers: Offered }) {
+export function SenderRules({ kinds, offers }: { kinds: Kind[]; offers: Offered }) {
+  const { draft, put, disabled } = useAgentForm();
   const { t } = useTranslation();
   const rules = senderRulesOf(draft.resource_policy);
   const save = (next: SenderRule[]) => put({ resource_policy: { ...draft.resource_policy, rules: next } });

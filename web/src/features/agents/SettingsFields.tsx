@@ -5,29 +5,16 @@ import type { Runner } from "../../api/types";
 import { fieldMessage } from "../../api/problem";
 import { Field, Input } from "../../components/Field";
 import { Collapsible } from "../../components/Collapsible";
-import type { Choices } from "../../components/form/controls";
 import { SchemaForm } from "../../components/form/SchemaForm";
 import { newForm } from "../../components/form/values";
 import { ErrorMessage } from "../../components/Feedback";
 import { Switch } from "../../components/Switch";
 import { localized } from "../../lib/format";
-import type { FieldProps } from "./fieldProps";
+import { useAgentForm } from "./formContext";
 import { RunnerPicker } from "./RunnerPicker";
 
-export function SettingsFields({
-  draft,
-  put,
-  disabled,
-  error,
-  runner,
-  runners,
-  choices,
-}: FieldProps & {
-  error: unknown;
-  runner: Runner | undefined;
-  runners: Runner[];
-  choices: Choices;
-}) {
+export function SettingsFields({ error, runners }: { error: unknown; runners: Runner[] }) {
+  const { draft, put, disabled, runner, choices } = useAgentForm();
   const { t, i18n } = useTranslation();
   const items = runner?.config_schema ?? [];
   const messages = Object.fromEntries(
@@ -40,7 +27,7 @@ export function SettingsFields({
     });
   return (
     <div className="space-y-5">
-      <Identity draft={draft} put={put} disabled={disabled} error={error} />
+      <Identity error={error} />
       {runner ? (
         !disabled &&
         runners.length > 1 && (
@@ -77,7 +64,8 @@ const pluginOf = (runnerId: string) =>
     .slice(0, 2)
     .join("/");
 
-function Identity({ draft, put, disabled, error }: FieldProps & { error: unknown }) {
+function Identity({ error }: { error: unknown }) {
+  const { draft, put, disabled } = useAgentForm();
   const { t } = useTranslation();
   return (
     <>
