@@ -5,14 +5,14 @@ import i18next from "i18next";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 
-import "./app/theme.css";
 import { Problem } from "./api/problem";
 import * as queries from "./api/queries";
-import { SessionExpiredDialog } from "./app/SessionExpiredDialog";
 import { buildRouter } from "./app/router";
 import { markSessionExpired } from "./app/sessionExpired";
-import { write, read } from "./lib/localStorage";
+import { SessionExpiredDialog } from "./app/SessionExpiredDialog";
+import "./app/theme.css";
 import { startLanguage } from "./lib/language";
+import { read, write } from "./lib/localStorage";
 
 const RENEW_EVERY = 30_000;
 

@@ -3,13 +3,13 @@ import { describe, expect, it } from "vitest";
 
 import type { ChatFrame } from "../src/api/frames";
 import {
+  applyFrame,
+  applyHistory,
+  applyUserMessage,
   type ChatState,
   EMPTY_CHAT,
   filesOf,
   lines,
-  applyFrame,
-  applyHistory,
-  applyUserMessage,
 } from "../src/features/chat/chatState";
 import { chatSearch } from "../src/features/chat/search";
 

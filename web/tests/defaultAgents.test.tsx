@@ -8,12 +8,12 @@ import { api } from "../src/api/client";
 import type { Conversation, DefaultAgent } from "../src/api/types";
 import { AgentHere } from "../src/features/bots/DefaultAgents";
 import {
-  requiredFields,
-  findDefault,
   bodyOf,
-  relevantTo,
+  findDefault,
   type Place,
   placeOf,
+  relevantTo,
+  requiredFields,
 } from "../src/features/bots/defaultScopes";
 
 const FULL: Place = {

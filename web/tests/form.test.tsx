@@ -1,14 +1,14 @@
 // The form that a runner asks for: every kind of item is drawn, changes what it should, and hides when it is told to.
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { fireEvent, render, screen } from "@testing-library/react";
 import { useState } from "react";
-import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { describe, expect, it } from "vitest";
 
 import type { Fields, FormItem, FormType, Model } from "../src/api/types";
 import { type Choices, CONTROLS } from "../src/components/form/controls";
 import { SchemaForm } from "../src/components/form/SchemaForm";
-import { rangeProblem } from "../src/components/NumberInput";
 import { changed, hasChoices, isShown, newForm, ofForm, prefilled } from "../src/components/form/values";
+import { rangeProblem } from "../src/components/NumberInput";
 
 const model = (model_id: string, type: Model["type"]): Model => ({
   model_id,

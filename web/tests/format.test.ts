@@ -2,8 +2,8 @@
 import { afterEach, describe, expect, it } from "vitest";
 
 import { leaves } from "../src/components/LeaveGuard";
+import { formatCost, formatPrice, formatTime, setCurrency } from "../src/lib/format";
 import { changeLanguage } from "../src/lib/language";
-import { formatCost, formatTime, formatPrice, setCurrency } from "../src/lib/format";
 
 afterEach(async () => {
   setCurrency("");

@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 
 import { type ChatFrame, isReplayFrame } from "../src/api/frames";
 import { staleKeys } from "../src/api/live";
-import { type ChatState, EMPTY_CHAT, lines, applyFrame, applyUserMessage } from "../src/features/chat/chatState";
-import { timedFrames, stateAt } from "../src/features/runs/replayModel";
+import { applyFrame, applyUserMessage, type ChatState, EMPTY_CHAT, lines } from "../src/features/chat/chatState";
+import { stateAt, timedFrames } from "../src/features/runs/replayModel";
 import { answers, approval, completedReplay, failedReplay, live, otherTab } from "./recorded/frames";
 
 const FAILURE = "The model service refused access: its key or account needs the operator's attention.";

@@ -1,11 +1,11 @@
 // The figures of the first page, and what waits for a decision.
 import { describe, expect, it } from "vitest";
 
-import { details, actionKey, party } from "../src/features/approvals/approvalDetails";
-import { amount, METRICS, roundUp, series } from "../src/features/home/metricsModel";
-import { percentChange, costOf, durationOf } from "../src/features/runs/comparisonModel";
-import { timedFrames, duration, stateAt } from "../src/features/runs/replayModel";
+import { actionKey, details, party } from "../src/features/approvals/approvalDetails";
 import { type ChatState, lines } from "../src/features/chat/chatState";
+import { amount, METRICS, roundUp, series } from "../src/features/home/metricsModel";
+import { costOf, durationOf, percentChange } from "../src/features/runs/comparisonModel";
+import { duration, stateAt, timedFrames } from "../src/features/runs/replayModel";
 import { formatCost, fromNow } from "../src/lib/format";
 
 const HOUR = 3_600_000;

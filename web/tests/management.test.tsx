@@ -2,8 +2,8 @@
 import { fireEvent, render, screen } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 
-import type { Bot, Budget, FormItem, McpServer, Model, Settings, UsageItem } from "../src/api/types";
 import { Problem, readable, withoutInternals } from "../src/api/problem";
+import type { Bot, Budget, FormItem, McpServer, Model, Settings, UsageItem } from "../src/api/types";
 import { ErrorMessage } from "../src/components/Feedback";
 import { Pairs, SEALED } from "../src/components/form/pairs";
 import {
@@ -20,7 +20,7 @@ import { askedIn, grantsOf } from "../src/features/plugins/grants";
 import { manageable } from "../src/features/settings/roles";
 import { changesOf, valuesOf } from "../src/features/settings/tunable";
 import { doneOf, firstWorking, nextOf } from "../src/features/start/steps";
-import { bodyOf as serverBody, draftOf as serverDraft, FRESH as NO_SERVER } from "../src/features/tools/server";
+import { FRESH as NO_SERVER, bodyOf as serverBody, draftOf as serverDraft } from "../src/features/tools/server";
 
 describe("a budget", () => {
   const budget: Budget = {

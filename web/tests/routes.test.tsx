@@ -2,10 +2,10 @@
 import { fireEvent, render, screen } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 
-import type { Route } from "../src/api/types";
 import { Problem } from "../src/api/problem";
-import { initialValue, CONDITIONS, withoutEmpty, textOf, summaries, valueOf } from "../src/features/bots/conditions";
+import type { Route } from "../src/api/types";
 import { CONDITION_CONTROLS } from "../src/features/bots/conditionControls";
+import { CONDITIONS, initialValue, summaries, textOf, valueOf, withoutEmpty } from "../src/features/bots/conditions";
 import { drafted, fresh, handedTo, numbered, problemOf, problemsAt } from "../src/features/bots/route";
 import { eventOf, SAMPLE } from "../src/features/bots/sample";
 import { moved, placed, useSorting } from "../src/lib/useSorting";

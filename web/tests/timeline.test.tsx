@@ -3,11 +3,11 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { render, screen } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 
-import type { RunEvent } from "../src/api/types";
 import { me } from "../src/api/queries";
-import { Timeline } from "../src/features/runs/Timeline";
+import type { RunEvent } from "../src/api/types";
 import { durationOf } from "../src/features/runs/comparisonModel";
-import { type Step, barOf, timeline, startOf } from "../src/features/runs/timelineModel";
+import { Timeline } from "../src/features/runs/Timeline";
+import { barOf, startOf, type Step, timeline } from "../src/features/runs/timelineModel";
 
 let sequence = 0;
 const event = (type: string, data: RunEvent["data"]): RunEvent => ({

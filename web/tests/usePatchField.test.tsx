@@ -5,8 +5,8 @@ import { describe, expect, it } from "vitest";
 
 import type { Versioned } from "../src/api/client";
 import { Problem } from "../src/api/problem";
-import { usePatchField } from "../src/lib/usePatchField";
 import "../src/lib/language";
+import { usePatchField } from "../src/lib/usePatchField";
 
 type Thing = { name: string; enabled: boolean };
 const SEEN: Versioned<Thing> = { value: { name: "Desk", enabled: false }, tag: "1" };

@@ -1,4 +1,5 @@
 // The frame of every page: the sidebar, on a phone behind a button, and the word that the Host can't be reached.
+import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useRouterState } from "@tanstack/react-router";
 import {
   Bot,
@@ -18,10 +19,9 @@ import {
 } from "lucide-react";
 import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
-import { useQuery } from "@tanstack/react-query";
 
-import * as approvalQueries from "../features/approvals/queries";
 import { IconButton } from "../components/Button";
+import * as approvalQueries from "../features/approvals/queries";
 import { within } from "../lib/base";
 import { classes } from "../lib/classes";
 import { useLive } from "./live";

@@ -2,8 +2,8 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 
 import { answer, api, setToken } from "../api/client";
-import type { Me } from "../api/types";
 import * as queries from "../api/queries";
+import type { Me } from "../api/types";
 import { within } from "../lib/base";
 import { setCurrency } from "../lib/format";
 

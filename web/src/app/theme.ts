@@ -1,7 +1,7 @@
 // Light, dark, or as the system has it. Every place that shows it agrees.
 import { useSyncExternalStore } from "react";
 
-import { write, read } from "../lib/localStorage";
+import { read, write } from "../lib/localStorage";
 
 export type Theme = "light" | "dark" | "system";
 

@@ -2,7 +2,7 @@
 import { useTranslation } from "react-i18next";
 
 import type { FormItem } from "../api/types";
-import { type Difference, valueAt, same } from "../lib/diff";
+import { type Difference, same, valueAt } from "../lib/diff";
 import { localized } from "../lib/format";
 import type { Conflict } from "../lib/useSaveWithConflict";
 import { Button } from "./Button";

@@ -3,8 +3,8 @@ import { CircleAlert } from "lucide-react";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 
-import type { FormItem } from "../api/types";
 import { Problem, readable, withoutInternals } from "../api/problem";
+import type { FormItem } from "../api/types";
 import { classes } from "../lib/classes";
 import { localized } from "../lib/format";
 

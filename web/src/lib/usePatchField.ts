@@ -6,8 +6,8 @@ import { useTranslation } from "react-i18next";
 import type { Versioned } from "../api/client";
 import type { Problem } from "../api/problem";
 import type { VersionedQuery } from "../api/queries";
-import { isVersionConflict } from "./useSaveWithConflict";
 import { useSave } from "./useSave";
+import { isVersionConflict } from "./useSaveWithConflict";
 
 type PatchField<Thing, Given, Answered> = {
   current: Versioned<Thing>;

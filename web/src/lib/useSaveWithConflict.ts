@@ -5,7 +5,7 @@ import { useRef, useState } from "react";
 import type { Versioned } from "../api/client";
 import { Problem } from "../api/problem";
 import type { VersionedQuery } from "../api/queries";
-import { applyDiff, type Difference, diff } from "./diff";
+import { applyDiff, diff, type Difference } from "./diff";
 import { useSave } from "./useSave";
 
 /** What somebody else made of it, and what was to be made of it here. */

@@ -1,5 +1,5 @@
 // Frames of the chat socket, of replays and of the live socket, recorded from a Host; only ids are shortened.
-import type { ChatFrame, LiveFrame, ReplayFrame } from "../../src/api/frames";
+import type { ChatFrame,LiveFrame,ReplayFrame } from "../../src/api/frames";
 
 /** An answer with a tool call, a cancelled run, a failed run, a refused cancel, a pong and a broadcast. */
 export const answers = [

@@ -8,12 +8,12 @@ import { Button } from "../Button";
 import { type ControlProps, Input, Select, TextArea } from "../Field";
 import { NumberInput } from "../NumberInput";
 import { Switch } from "../Switch";
+import { FallbackControl } from "./fallback";
 import { FileControl, FilesControl } from "./files";
+import { JsonControl } from "./json";
 import { CheckList, type Choice, StringList } from "./lists";
 import { SEALED } from "./pairs";
 import { PromptControl } from "./prompt";
-import { JsonControl } from "./json";
-import { FallbackControl } from "./fallback";
 
 /** What the selectors select from. */
 export type Choices = { models: Model[]; tools: Choice[]; knowledgeBases: Choice[]; skills: Choice[] };

@@ -6,28 +6,28 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api, ifMatch, type Versioned } from "../../api/client";
-import type { Agent, AgentBody, Runner } from "../../api/types";
 import { isGone } from "../../api/problem";
-import * as agentQueries from "./queries";
+import type { Agent, AgentBody, Runner } from "../../api/types";
 import { NotFoundPage } from "../../app/ErrorPages";
 import { useRights } from "../../app/session";
 import { Button, buttonClasses } from "../../components/Button";
 import { ConflictNote } from "../../components/ConflictNote";
 import { DeleteButton } from "../../components/DeleteButton";
-import { useChoices } from "./useChoices";
-import { ofForm, prefilled } from "../../components/form/values";
-import { LeaveGuard } from "../../components/LeaveGuard";
 import { ErrorMessage, Loading } from "../../components/Feedback";
+import { ofForm, prefilled } from "../../components/form/values";
 import { PageBody } from "../../components/Layout";
+import { LeaveGuard } from "../../components/LeaveGuard";
 import { type Tab, Tabs } from "../../components/Tabs";
 import { useBase, useSaveWithConflict } from "../../lib/useSaveWithConflict";
-import { type AgentForm, AgentFormContext } from "./formContext";
 import { ApprovalFields } from "./ApprovalFields";
-import { requestedActions } from "./permissions";
 import { BehaviourFields } from "./BehaviourFields";
+import { type AgentForm, AgentFormContext } from "./formContext";
+import { requestedActions } from "./permissions";
+import * as agentQueries from "./queries";
 import { ResourceFields } from "./ResourceFields";
 import { SettingsFields } from "./SettingsFields";
 import { TestChat } from "./TestChat";
+import { useChoices } from "./useChoices";
 
 export default function AgentPage() {
   const { agentId } = useParams({ from: "/authenticated/agents/$agentId" });

@@ -4,14 +4,14 @@ import { Link } from "@tanstack/react-router";
 import { MessageCircle, Sparkles } from "lucide-react";
 import { useTranslation } from "react-i18next";
 
-import * as agentQueries from "./queries";
 import { useRights } from "../../app/session";
-import { buttonClasses } from "../../components/Button";
-import { Row, Rows } from "../../components/List";
 import { Avatar } from "../../components/Avatar";
+import { buttonClasses } from "../../components/Button";
 import { Empty, ErrorMessage, Loading } from "../../components/Feedback";
 import { Badge, PageBody } from "../../components/Layout";
+import { Row, Rows } from "../../components/List";
 import { localized } from "../../lib/format";
+import * as agentQueries from "./queries";
 
 export default function AgentsPage() {
   const { t, i18n } = useTranslation();

@@ -3,15 +3,15 @@ import { useQuery } from "@tanstack/react-query";
 import { Plus, X } from "lucide-react";
 import { useTranslation } from "react-i18next";
 
-import * as botQueries from "../bots/queries";
 import { Button, IconButton } from "../../components/Button";
 import { Field, Input, Select } from "../../components/Field";
 import { StringList } from "../../components/form/lists";
 import { NumberInput } from "../../components/NumberInput";
 import { ToggleGroup } from "../../components/ToggleGroup";
+import * as botQueries from "../bots/queries";
 import { type ApprovalRule, freshRule, patternsFor, type Place, policyOf, rulesOf } from "./approvalRules";
-import { requestedActions } from "./permissions";
 import { useAgentForm } from "./formContext";
+import { requestedActions } from "./permissions";
 
 const DECISIONS = ["allow", "ask", "deny"] as const;
 const ROLES = ["owner", "admin", "member"];

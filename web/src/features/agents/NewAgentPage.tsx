@@ -6,15 +6,15 @@ import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
 import { fieldMessage } from "../../api/problem";
-import * as agentQueries from "./queries";
-import * as modelQueries from "../models/queries";
 import { Button, buttonClasses } from "../../components/Button";
-import { Field, Input } from "../../components/Field";
-import { LeaveGuard } from "../../components/LeaveGuard";
 import { Empty, ErrorMessage, Loading } from "../../components/Feedback";
-import { Card, PageBody } from "../../components/Layout";
-import { useSave } from "../../lib/useSave";
+import { Field, Input } from "../../components/Field";
 import { newForm } from "../../components/form/values";
+import { Card, PageBody } from "../../components/Layout";
+import { LeaveGuard } from "../../components/LeaveGuard";
+import { useSave } from "../../lib/useSave";
+import * as modelQueries from "../models/queries";
+import * as agentQueries from "./queries";
 import { RunnerPicker } from "./RunnerPicker";
 
 const USUAL = "parlour/local-agent";

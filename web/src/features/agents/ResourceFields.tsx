@@ -3,14 +3,14 @@ import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 
 import type { ResourcePolicy } from "../../api/types";
-import * as toolQueries from "../tools/queries";
 import { Field } from "../../components/Field";
 import type { Choices } from "../../components/form/controls";
 import type { Choice } from "../../components/form/lists";
 import { Switch } from "../../components/Switch";
 import { ToggleGroup } from "../../components/ToggleGroup";
-import { requestsHistory, type Kind, requestedKinds, requestedStorage } from "./permissions";
+import * as toolQueries from "../tools/queries";
 import { useAgentForm } from "./formContext";
+import { type Kind, requestedKinds, requestedStorage, requestsHistory } from "./permissions";
 import { SelectionField } from "./SelectionField";
 import { SenderRules } from "./SenderRules";
 

@@ -3,12 +3,12 @@ import { Plus, X } from "lucide-react";
 import { useTranslation } from "react-i18next";
 
 import { Button, IconButton } from "../../components/Button";
-import { Field, Select } from "../../components/Field";
 import { Collapsible } from "../../components/Collapsible";
+import { Field, Select } from "../../components/Field";
 import { StringList } from "../../components/form/lists";
 import { ToggleGroup } from "../../components/ToggleGroup";
-import type { Kind } from "./permissions";
 import { useAgentForm } from "./formContext";
+import type { Kind } from "./permissions";
 import type { Offered } from "./ResourceFields";
 import { SelectionField } from "./SelectionField";
 import { chosen, freshSenderRule, type Sender, type SenderRule, senderRulesOf } from "./senderRulesModel";

@@ -1,13 +1,13 @@
 // Who an agent is, what answers for it, and what that asks for.
 import { useTranslation } from "react-i18next";
 
-import type { Runner } from "../../api/types";
 import { fieldMessage } from "../../api/problem";
-import { Field, Input } from "../../components/Field";
+import type { Runner } from "../../api/types";
 import { Collapsible } from "../../components/Collapsible";
+import { ErrorMessage } from "../../components/Feedback";
+import { Field, Input } from "../../components/Field";
 import { SchemaForm } from "../../components/form/SchemaForm";
 import { newForm } from "../../components/form/values";
-import { ErrorMessage } from "../../components/Feedback";
 import { Switch } from "../../components/Switch";
 import { localized } from "../../lib/format";
 import { useAgentForm } from "./formContext";

@@ -1,10 +1,10 @@
 // What the selectors of a form select from, as the Host has it now.
 import { useQuery } from "@tanstack/react-query";
 
-import * as modelQueries from "../models/queries";
-import * as toolQueries from "../tools/queries";
 import type { Tool } from "../../api/types";
 import type { Choices } from "../../components/form/controls";
+import * as modelQueries from "../models/queries";
+import * as toolQueries from "../tools/queries";
 
 export function useChoices(): Choices {
   const models = useQuery(modelQueries.models).data ?? [];

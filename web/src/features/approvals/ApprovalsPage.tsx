@@ -5,12 +5,12 @@ import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 
 import type { Approval } from "../../api/types";
-import * as approvalQueries from "./queries";
 import { Button } from "../../components/Button";
 import { Empty, ErrorMessage, Loading } from "../../components/Feedback";
 import { PageBody } from "../../components/Layout";
 import { ApprovalCard } from "./ApprovalCard";
 import { isPending } from "./approvalDetails";
+import * as approvalQueries from "./queries";
 
 export default function ApprovalsPage() {
   const { t } = useTranslation();

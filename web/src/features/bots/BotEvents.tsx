@@ -3,7 +3,6 @@ import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 
 import type { EventRecord } from "../../api/types";
-import * as botQueries from "./queries";
 import { Collapsible } from "../../components/Collapsible";
 import { Empty, ErrorMessage, Loading } from "../../components/Feedback";
 import { Badge } from "../../components/Layout";
@@ -11,6 +10,7 @@ import { formatTime } from "../../lib/format";
 import { useEventLabel } from "../../lib/useEventLabel";
 import { Why } from "../runs/RunPage";
 import { AgentHere } from "./DefaultAgents";
+import * as botQueries from "./queries";
 
 export function BotEvents({ botId }: { botId: string }) {
   const { t } = useTranslation();

@@ -4,9 +4,8 @@ import { useParams } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 
 import { answer, api, ifMatch, type Versioned } from "../../api/client";
-import type { Adapter, Bot } from "../../api/types";
 import { isGone } from "../../api/problem";
-import * as botQueries from "./queries";
+import type { Adapter, Bot } from "../../api/types";
 import { NotFoundPage } from "../../app/ErrorPages";
 import { useRights } from "../../app/session";
 import { Button } from "../../components/Button";
@@ -19,6 +18,7 @@ import { usePatchField } from "../../lib/usePatchField";
 import { BotEvents } from "./BotEvents";
 import { BotSettings } from "./BotSettings";
 import { DefaultAgents } from "./DefaultAgents";
+import * as botQueries from "./queries";
 import { RoutesEditor } from "./RoutesEditor";
 
 export default function BotPage() {

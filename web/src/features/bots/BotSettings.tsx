@@ -4,21 +4,21 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api, ifMatch, type Versioned } from "../../api/client";
-import type { Adapter, Bot } from "../../api/types";
 import { fieldMessage } from "../../api/problem";
-import * as botQueries from "./queries";
+import type { Adapter, Bot } from "../../api/types";
 import { useRights } from "../../app/session";
 import { Button } from "../../components/Button";
 import { ConflictNote } from "../../components/ConflictNote";
 import { DeleteButton } from "../../components/DeleteButton";
+import { ErrorMessage } from "../../components/Feedback";
 import { Field, Input } from "../../components/Field";
 import { NO_CHOICES } from "../../components/form/controls";
 import { SchemaForm } from "../../components/form/SchemaForm";
 import { ofForm } from "../../components/form/values";
-import { LeaveGuard } from "../../components/LeaveGuard";
-import { ErrorMessage } from "../../components/Feedback";
 import { Card } from "../../components/Layout";
+import { LeaveGuard } from "../../components/LeaveGuard";
 import { useBase, useSaveWithConflict } from "../../lib/useSaveWithConflict";
+import * as botQueries from "./queries";
 
 type Draft = Pick<Bot, "name" | "adapter_config">;
 

@@ -4,14 +4,14 @@ import { Link } from "@tanstack/react-router";
 import { Bot as BotIcon } from "lucide-react";
 import { useTranslation } from "react-i18next";
 
-import * as botQueries from "./queries";
 import { useRights } from "../../app/session";
-import { buttonClasses } from "../../components/Button";
-import { Row, Rows } from "../../components/List";
 import { Avatar } from "../../components/Avatar";
+import { buttonClasses } from "../../components/Button";
 import { Empty, ErrorMessage, Loading, useErrorText } from "../../components/Feedback";
 import { Badge, PageBody, State } from "../../components/Layout";
+import { Row, Rows } from "../../components/List";
 import { localized } from "../../lib/format";
+import * as botQueries from "./queries";
 
 export default function BotsPage() {
   const { t, i18n } = useTranslation();

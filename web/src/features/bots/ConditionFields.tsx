@@ -3,12 +3,12 @@ import { useQuery } from "@tanstack/react-query";
 import { X } from "lucide-react";
 import { useTranslation } from "react-i18next";
 
-import type { Fields } from "../../api/types";
 import * as queries from "../../api/queries";
+import type { Fields } from "../../api/types";
 import { IconButton } from "../../components/Button";
 import { type ControlProps, Field, Select } from "../../components/Field";
-import { initialValue, type Condition, CONDITIONS } from "./conditions";
 import { CONDITION_CONTROLS } from "./conditionControls";
+import { type Condition, CONDITIONS, initialValue } from "./conditions";
 import { problemOf } from "./route";
 
 type Props = {

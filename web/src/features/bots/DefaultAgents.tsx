@@ -4,30 +4,30 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
-import type { Bot, DefaultAgent } from "../../api/types";
 import { fieldMessage } from "../../api/problem";
-import * as agentQueries from "../agents/queries";
-import * as botQueries from "./queries";
+import type { Bot, DefaultAgent } from "../../api/types";
 import { useRights } from "../../app/session";
 import { Button } from "../../components/Button";
 import { DeleteButton } from "../../components/DeleteButton";
+import { Empty, ErrorMessage, Loading } from "../../components/Feedback";
 import { type ControlProps, Field, Input, Select } from "../../components/Field";
+import { Badge, Card } from "../../components/Layout";
 import { LeaveGuard } from "../../components/LeaveGuard";
 import { Row, Rows } from "../../components/List";
-import { Empty, ErrorMessage, Loading } from "../../components/Feedback";
-import { Badge, Card } from "../../components/Layout";
 import { useSave } from "../../lib/useSave";
+import * as agentQueries from "../agents/queries";
 import {
-  requiredFields,
-  findDefault,
   bodyOf,
-  relevantTo,
+  findDefault,
   nameOf,
   type Place,
   placeOf,
+  relevantTo,
+  requiredFields,
   type Scope,
   SCOPES,
 } from "./defaultScopes";
+import * as botQueries from "./queries";
 
 const STALE = ["defaultAgents"];
 const removal = (default_id: string) =>

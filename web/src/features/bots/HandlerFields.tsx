@@ -3,11 +3,11 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 
-import * as agentQueries from "../agents/queries";
-import * as pluginQueries from "../plugins/queries";
 import { Field, Select } from "../../components/Field";
 import { CheckList } from "../../components/form/lists";
 import { localized } from "../../lib/format";
+import * as agentQueries from "../agents/queries";
+import * as pluginQueries from "../plugins/queries";
 import { type HandlerProps, problemOf, type RouteDraft } from "./route";
 import { WebhookFields } from "./WebhookFields";
 

@@ -5,20 +5,20 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
-import type { Adapter, Fields } from "../../api/types";
 import { fieldMessage } from "../../api/problem";
-import * as botQueries from "./queries";
+import type { Adapter, Fields } from "../../api/types";
+import { Avatar } from "../../components/Avatar";
 import { Button } from "../../components/Button";
+import { ErrorMessage, Loading } from "../../components/Feedback";
 import { Field, Input } from "../../components/Field";
 import { NO_CHOICES } from "../../components/form/controls";
 import { SchemaForm } from "../../components/form/SchemaForm";
 import { prefilled } from "../../components/form/values";
-import { Avatar } from "../../components/Avatar";
-import { LeaveGuard } from "../../components/LeaveGuard";
-import { ErrorMessage, Loading } from "../../components/Feedback";
 import { Card, PageBody } from "../../components/Layout";
+import { LeaveGuard } from "../../components/LeaveGuard";
 import { localized } from "../../lib/format";
 import { useSave } from "../../lib/useSave";
+import * as botQueries from "./queries";
 
 export default function NewBotPage() {
   const { t, i18n } = useTranslation();

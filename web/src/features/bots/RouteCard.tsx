@@ -6,13 +6,13 @@ import { type ComponentProps, useId } from "react";
 import { useTranslation } from "react-i18next";
 
 import type { Adapter, HandlerType } from "../../api/types";
-import * as agentQueries from "../agents/queries";
 import { Button } from "../../components/Button";
 import { Field, Input, Select } from "../../components/Field";
 import { Badge } from "../../components/Layout";
 import { Switch } from "../../components/Switch";
 import { classes } from "../../lib/classes";
 import { useEventLabel } from "../../lib/useEventLabel";
+import * as agentQueries from "../agents/queries";
 import { ConditionFields } from "./ConditionFields";
 import { summaries } from "./conditions";
 import { EventTypeSelect } from "./EventTypeSelect";

@@ -6,17 +6,17 @@ import { useTranslation } from "react-i18next";
 
 import { answer, api, ifMatch, type Versioned } from "../../api/client";
 import type { Adapter, Page, Route } from "../../api/types";
-import * as agentQueries from "../agents/queries";
-import * as botQueries from "./queries";
 import { useRights } from "../../app/session";
 import { Button } from "../../components/Button";
 import { ConflictNote } from "../../components/ConflictNote";
-import { LeaveGuard } from "../../components/LeaveGuard";
 import { Empty, ErrorMessage, Loading } from "../../components/Feedback";
+import { LeaveGuard } from "../../components/LeaveGuard";
 import { useBase, useSaveWithConflict } from "../../lib/useSaveWithConflict";
 import { moved, useSorting } from "../../lib/useSorting";
+import * as agentQueries from "../agents/queries";
 import { withoutEmpty } from "./conditions";
 import { DryRunCard } from "./DryRunCard";
+import * as botQueries from "./queries";
 import { drafted, fresh, numbered, problemsAt, type RouteDraft } from "./route";
 import { RouteCard } from "./RouteCard";
 

@@ -1,8 +1,8 @@
 // An address that events are sent to, signed, and what its answer may do.
 import { useTranslation } from "react-i18next";
 
-import { Field, Input, Select } from "../../components/Field";
 import { Collapsible } from "../../components/Collapsible";
+import { Field, Input, Select } from "../../components/Field";
 import { CheckList } from "../../components/form/lists";
 import { Pairs } from "../../components/form/pairs";
 import { NumberInput, type Range } from "../../components/NumberInput";

@@ -1,6 +1,6 @@
 // Routes while they are edited: in the order of the page, each under a key of its own until it is saved.
-import type { Fields, HandlerType, Route } from "../../api/types";
 import { Problem } from "../../api/problem";
+import type { Fields, HandlerType, Route } from "../../api/types";
 
 export type RouteDraft = Route & { key: string };
 

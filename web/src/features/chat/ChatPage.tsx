@@ -6,17 +6,17 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import type { Agent } from "../../api/types";
-import * as agentQueries from "../agents/queries";
-import * as chatQueries from "./queries";
-import { Button, buttonClasses, IconButton } from "../../components/Button";
-import { Select } from "../../components/Field";
-import { Empty, ErrorMessage, Loading } from "../../components/Feedback";
 import { useRights } from "../../app/session";
+import { Button, buttonClasses, IconButton } from "../../components/Button";
+import { Empty, ErrorMessage, Loading } from "../../components/Feedback";
+import { Select } from "../../components/Field";
 import { classes } from "../../lib/classes";
 import { usePageTitle } from "../../lib/usePageTitle";
+import * as agentQueries from "../agents/queries";
+import { Conversation } from "./Conversation";
+import * as chatQueries from "./queries";
 import { newSession } from "./search";
 import { Sessions } from "./Sessions";
-import { Conversation } from "./Conversation";
 import { SESSION, useChat } from "./useChat";
 
 export default function ChatPage() {

@@ -5,7 +5,7 @@ import { useTranslation } from "react-i18next";
 
 import { IconButton } from "../../components/Button";
 import { classes } from "../../lib/classes";
-import { write, read } from "../../lib/localStorage";
+import { read, write } from "../../lib/localStorage";
 import { Uploads } from "./Files";
 import type { Chat } from "./useChat";
 import type { useUploads } from "./useUploads";

@@ -5,18 +5,18 @@ import { useDeferredValue, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import type { Approval, Run } from "../../api/types";
-import * as approvalQueries from "../approvals/queries";
-import * as runQueries from "../runs/queries";
 import { Button } from "../../components/Button";
 import { Markdown } from "../../components/Markdown";
 import { classes } from "../../lib/classes";
-import { ApprovalPrompt, Notice } from "./Notices";
-import { ToolCalls } from "./ToolCalls";
+import * as approvalQueries from "../approvals/queries";
+import * as runQueries from "../runs/queries";
+import { type Ask, type ChatState, lines } from "./chatState";
 import { Composer } from "./Composer";
 import { MessageList, Reasoning } from "./MessageList";
-import { type Ask, type ChatState, lines } from "./chatState";
-import { useStickToBottom } from "./useStickToBottom";
+import { ApprovalPrompt, Notice } from "./Notices";
+import { ToolCalls } from "./ToolCalls";
 import type { Chat } from "./useChat";
+import { useStickToBottom } from "./useStickToBottom";
 import { useUploads } from "./useUploads";
 
 export function Conversation({

@@ -6,11 +6,11 @@ import type { Run } from "../../api/types";
 import { Collapsible } from "../../components/Collapsible";
 import { Markdown } from "../../components/Markdown";
 import { classes } from "../../lib/classes";
-import { Notice } from "./Notices";
-import { ToolCalls } from "./ToolCalls";
-import { RunDetails } from "./RunDetails";
-import { Files } from "./Files";
 import type { Line, ToolCall } from "./chatState";
+import { Files } from "./Files";
+import { Notice } from "./Notices";
+import { RunDetails } from "./RunDetails";
+import { ToolCalls } from "./ToolCalls";
 
 /** `runs` are those that are over, by their ids: under the last answer or notice of each stands what it took. */
 export function MessageList({

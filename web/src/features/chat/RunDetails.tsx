@@ -4,13 +4,13 @@ import { Link } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 
 import type { Run } from "../../api/types";
-import * as runQueries from "../runs/queries";
 import { Collapsible } from "../../components/Collapsible";
 import { ErrorMessage, Loading } from "../../components/Feedback";
-import { formatNumber, formatDuration } from "../../lib/format";
+import { formatDuration, formatNumber } from "../../lib/format";
+import * as runQueries from "../runs/queries";
 import { timeline } from "../runs/timelineModel";
-import { ToolCalls } from "./ToolCalls";
 import { Reasoning } from "./MessageList";
+import { ToolCalls } from "./ToolCalls";
 
 export function RunDetails({ run }: { run: Run }) {
   const { t, i18n } = useTranslation();

@@ -7,12 +7,12 @@ import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
 import type { ChatSession } from "../../api/types";
-import * as chatQueries from "./queries";
 import { buttonClasses, IconButton } from "../../components/Button";
 import { Confirm } from "../../components/Dialog";
 import { classes } from "../../lib/classes";
 import { formatTime } from "../../lib/format";
 import { useSave } from "../../lib/useSave";
+import * as chatQueries from "./queries";
 import { newSession } from "./search";
 
 export function Sessions({ agentId, session, onChosen }: { agentId: string; session: string; onChosen?: () => void }) {

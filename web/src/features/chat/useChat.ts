@@ -5,7 +5,7 @@ import { answer, api } from "../../api/client";
 import type { ChatFrame } from "../../api/frames";
 import type { ContentElement } from "../../api/types";
 import { markSessionExpired, useSessionExpired } from "../../app/sessionExpired";
-import { type ChatState, EMPTY_CHAT, type FileRef, applyFrame, applyHistory, applyUserMessage } from "./chatState";
+import { applyFrame, applyHistory, applyUserMessage, type ChatState, EMPTY_CHAT, type FileRef } from "./chatState";
 import { history } from "./history";
 import { ChatSocket } from "./socket";
 

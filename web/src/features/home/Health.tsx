@@ -3,11 +3,11 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 
+import { Card, State } from "../../components/Layout";
+import { localized } from "../../lib/format";
 import * as botQueries from "../bots/queries";
 import * as pluginQueries from "../plugins/queries";
 import * as toolQueries from "../tools/queries";
-import { Card, State } from "../../components/Layout";
-import { localized } from "../../lib/format";
 
 type Thing = { key: string; name: string; state: string; to: string; params?: Record<string, string> };
 

@@ -4,15 +4,15 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import * as homeQueries from "./queries";
 import { buttonClasses } from "../../components/Button";
-import { Select } from "../../components/Field";
 import { ErrorMessage, Loading } from "../../components/Feedback";
+import { Select } from "../../components/Field";
 import { PageBody } from "../../components/Layout";
 import { Alerts } from "./Alerts";
 import { Health } from "./Health";
 import { LatestRuns } from "./LatestRuns";
 import { Metrics } from "./Metrics";
+import * as homeQueries from "./queries";
 
 const SPANS = [24, 24 * 7, 24 * 31];
 

@@ -3,9 +3,9 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 
-import * as runQueries from "../runs/queries";
 import { Card, State } from "../../components/Layout";
 import { formatTime } from "../../lib/format";
+import * as runQueries from "../runs/queries";
 
 const SHOWN = 6;
 

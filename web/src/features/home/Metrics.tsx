@@ -5,7 +5,7 @@ import { useTranslation } from "react-i18next";
 import type { Stats } from "../../api/types";
 import { Card } from "../../components/Layout";
 import { classes } from "../../lib/classes";
-import { formatCost, formatNumber, formatDuration } from "../../lib/format";
+import { formatCost, formatDuration, formatNumber } from "../../lib/format";
 import { Chart } from "./Chart";
 import { type Metric, METRICS, series } from "./metricsModel";
 

@@ -2,16 +2,16 @@
 import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 
-import * as approvalQueries from "../approvals/queries";
-import * as botQueries from "../bots/queries";
-import * as homeQueries from "./queries";
-import * as modelQueries from "../models/queries";
-import * as pluginQueries from "../plugins/queries";
-import * as toolQueries from "../tools/queries";
 import { useErrorText } from "../../components/Feedback";
 import { localized } from "../../lib/format";
+import * as approvalQueries from "../approvals/queries";
+import * as botQueries from "../bots/queries";
+import * as modelQueries from "../models/queries";
+import * as pluginQueries from "../plugins/queries";
 import type { RunSearch } from "../runs/search";
+import * as toolQueries from "../tools/queries";
 import { METRICS } from "./metricsModel";
+import * as homeQueries from "./queries";
 
 export type Alert = { key: string; text: string; to: string; params?: Record<string, string>; search?: RunSearch };
 

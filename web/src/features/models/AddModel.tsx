@@ -3,12 +3,12 @@ import { useId, useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
-import type { Model, ModelKind, Provider } from "../../api/types";
 import { fieldMessage } from "../../api/problem";
+import type { Model, ModelKind, Provider } from "../../api/types";
 import { Button } from "../../components/Button";
+import { ErrorMessage } from "../../components/Feedback";
 import { Field, Input, Select } from "../../components/Field";
 import { LeaveGuard } from "../../components/LeaveGuard";
-import { ErrorMessage } from "../../components/Feedback";
 import { useSave } from "../../lib/useSave";
 
 const TYPES = ["llm", "embedding", "rerank"] as const;

@@ -4,20 +4,20 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api, ifMatch, type Versioned } from "../../api/client";
-import type { Budget } from "../../api/types";
 import { fieldMessage } from "../../api/problem";
-import * as agentQueries from "../agents/queries";
-import * as modelQueries from "./queries";
+import type { Budget } from "../../api/types";
 import { Button } from "../../components/Button";
 import { ConflictNote } from "../../components/ConflictNote";
-import { Field, Input, Select } from "../../components/Field";
-import { LeaveGuard } from "../../components/LeaveGuard";
 import { ErrorMessage } from "../../components/Feedback";
-import { NumberInput } from "../../components/NumberInput";
+import { Field, Input, Select } from "../../components/Field";
 import { FormSnapshot } from "../../components/FormSnapshot";
+import { LeaveGuard } from "../../components/LeaveGuard";
+import { NumberInput } from "../../components/NumberInput";
 import { Switch } from "../../components/Switch";
 import { useSaveWithConflict } from "../../lib/useSaveWithConflict";
+import * as agentQueries from "../agents/queries";
 import { bodyOf, type BudgetDraft, draftOf, FRESH } from "./budget";
+import * as modelQueries from "./queries";
 
 const SCOPES = ["sender", "conversation", "agent", "workspace"];
 

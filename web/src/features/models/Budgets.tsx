@@ -6,9 +6,6 @@ import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
 import type { Budget, BudgetUse } from "../../api/types";
-import * as agentQueries from "../agents/queries";
-import * as botQueries from "../bots/queries";
-import * as modelQueries from "./queries";
 import { useRights } from "../../app/session";
 import { Button, IconButton } from "../../components/Button";
 import { DeleteButton } from "../../components/DeleteButton";
@@ -16,8 +13,11 @@ import { Empty, ErrorMessage, Loading } from "../../components/Feedback";
 import { Badge, Card } from "../../components/Layout";
 import { classes } from "../../lib/classes";
 import { formatCost, formatNumber } from "../../lib/format";
+import * as agentQueries from "../agents/queries";
+import * as botQueries from "../bots/queries";
 import { share, subjectName } from "./budget";
 import { BudgetForm } from "./BudgetForm";
+import * as modelQueries from "./queries";
 
 const SHOWN = 5;
 

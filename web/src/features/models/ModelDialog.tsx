@@ -3,22 +3,22 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api, ifMatch, type Versioned } from "../../api/client";
-import type { FormItem, Model, ModelBody } from "../../api/types";
 import { fieldMessage } from "../../api/problem";
-import * as modelQueries from "./queries";
+import type { FormItem, Model, ModelBody } from "../../api/types";
 import { Button } from "../../components/Button";
 import { ConflictNote } from "../../components/ConflictNote";
 import { Dialog } from "../../components/Dialog";
+import { ErrorMessage } from "../../components/Feedback";
 import { Field, Input } from "../../components/Field";
 import { NO_CHOICES } from "../../components/form/controls";
 import { JsonControl } from "../../components/form/json";
-import { LeaveGuard } from "../../components/LeaveGuard";
-import { ErrorMessage } from "../../components/Feedback";
-import { NumberInput } from "../../components/NumberInput";
 import { FormSnapshot } from "../../components/FormSnapshot";
+import { LeaveGuard } from "../../components/LeaveGuard";
+import { NumberInput } from "../../components/NumberInput";
 import { ToggleGroup } from "../../components/ToggleGroup";
 import { useSaveWithConflict } from "../../lib/useSaveWithConflict";
 import { PRICES, pricesOf, type PriceTexts, textsOf } from "./prices";
+import * as modelQueries from "./queries";
 
 const ABILITIES = ["vision", "audio", "tools", "reasoning", "json"];
 

@@ -11,7 +11,7 @@ import { Button, IconButton } from "../../components/Button";
 import { DeleteButton } from "../../components/DeleteButton";
 import { ErrorMessage } from "../../components/Feedback";
 import { Badge } from "../../components/Layout";
-import { formatNumber, formatPrice, formatDuration } from "../../lib/format";
+import { formatDuration, formatNumber, formatPrice } from "../../lib/format";
 import { ModelDialog } from "./ModelDialog";
 
 export function ModelRow({ model, fixed, currency }: { model: Model; fixed: boolean; currency: string }) {

@@ -4,7 +4,6 @@ import { Cpu } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import * as modelQueries from "./queries";
 import { useRights } from "../../app/session";
 import { Button } from "../../components/Button";
 import { Empty, ErrorMessage, Loading } from "../../components/Feedback";
@@ -13,6 +12,7 @@ import { Tabs, useOpenTab } from "../../components/Tabs";
 import { Budgets } from "./Budgets";
 import { ProviderCard } from "./ProviderCard";
 import { ProviderForm } from "./ProviderForm";
+import * as modelQueries from "./queries";
 import { Usage } from "./Usage";
 
 const TABS = ["providers", "budgets", "usage"];

@@ -6,13 +6,13 @@ import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
 import type { Provider } from "../../api/types";
-import * as modelQueries from "./queries";
 import { IconButton } from "../../components/Button";
 import { DeleteButton } from "../../components/DeleteButton";
 import { Badge, Card } from "../../components/Layout";
 import { AddModel } from "./AddModel";
 import { ModelRow } from "./ModelRow";
 import { ProviderForm } from "./ProviderForm";
+import * as modelQueries from "./queries";
 
 export function ProviderCard({ provider, edit }: { provider: Provider; edit: boolean }) {
   const { t } = useTranslation();

@@ -4,17 +4,17 @@ import { useId, useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api, ifMatch, type Versioned, versioned } from "../../api/client";
-import type { ModelKind, Provider } from "../../api/types";
 import { fieldMessage } from "../../api/problem";
-import * as modelQueries from "./queries";
+import type { ModelKind, Provider } from "../../api/types";
 import { Button } from "../../components/Button";
 import { ConflictNote } from "../../components/ConflictNote";
-import { Field, Input, Select } from "../../components/Field";
-import { LeaveGuard } from "../../components/LeaveGuard";
 import { ErrorMessage } from "../../components/Feedback";
+import { Field, Input, Select } from "../../components/Field";
 import { FormSnapshot } from "../../components/FormSnapshot";
+import { LeaveGuard } from "../../components/LeaveGuard";
 import { useSaveWithConflict } from "../../lib/useSaveWithConflict";
 import { KeyList } from "./KeyList";
+import * as modelQueries from "./queries";
 
 type Draft = { name: string; base_url: string; api_keys: string[]; model: string | null };
 

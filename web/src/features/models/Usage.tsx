@@ -3,10 +3,10 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import * as modelQueries from "./queries";
-import { Select } from "../../components/Field";
 import { Empty, ErrorMessage, Loading } from "../../components/Feedback";
+import { Select } from "../../components/Field";
 import { formatCost, formatNumber } from "../../lib/format";
+import * as modelQueries from "./queries";
 import { type By, lastDays, summed, type UsageRow } from "./usageModel";
 
 const DAYS = 31;

@@ -3,14 +3,14 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api, upload } from "../../api/client";
-import type { Plugin } from "../../api/types";
 import { Problem } from "../../api/problem";
+import type { Plugin } from "../../api/types";
 import { Button } from "../../components/Button";
 import { Dialog } from "../../components/Dialog";
+import { ErrorMessage } from "../../components/Feedback";
 import { Field, Input } from "../../components/Field";
 import { CheckList } from "../../components/form/lists";
 import { LeaveGuard } from "../../components/LeaveGuard";
-import { ErrorMessage } from "../../components/Feedback";
 import { useSave } from "../../lib/useSave";
 import { askedIn, choicesOf, namesOf } from "./grants";
 import { PLUGIN_KEYS } from "./queryKeys";

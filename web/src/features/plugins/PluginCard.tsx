@@ -5,7 +5,6 @@ import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
 import type { Plugin } from "../../api/types";
-import * as pluginQueries from "./queries";
 import { useRights } from "../../app/session";
 import { Button } from "../../components/Button";
 import { Collapsible } from "../../components/Collapsible";
@@ -16,8 +15,9 @@ import { localized } from "../../lib/format";
 import { useSave } from "../../lib/useSave";
 import { InstallDialog } from "./InstallDialog";
 import { Permissions } from "./Permissions";
-import { RemovePlugin } from "./RemovePlugin";
+import * as pluginQueries from "./queries";
 import { PLUGIN_KEYS } from "./queryKeys";
+import { RemovePlugin } from "./RemovePlugin";
 
 export function PluginCard({ plugin }: { plugin: Plugin }) {
   const { t, i18n } = useTranslation();

@@ -4,13 +4,13 @@ import { Boxes } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import * as pluginQueries from "./queries";
 import { useRights } from "../../app/session";
 import { Button } from "../../components/Button";
 import { Empty, ErrorMessage, Loading } from "../../components/Feedback";
 import { PageBody } from "../../components/Layout";
 import { InstallDialog } from "./InstallDialog";
 import { PluginCard } from "./PluginCard";
+import * as pluginQueries from "./queries";
 import { SandboxMissing } from "./SandboxMissing";
 
 export default function PluginsPage() {

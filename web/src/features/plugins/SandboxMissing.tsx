@@ -3,8 +3,8 @@ import { useQuery } from "@tanstack/react-query";
 import { TriangleAlert } from "lucide-react";
 import { useTranslation } from "react-i18next";
 
-import * as pluginQueries from "./queries";
 import { Code } from "../../components/Layout";
+import * as pluginQueries from "./queries";
 
 export function SandboxMissing() {
   const { t } = useTranslation();

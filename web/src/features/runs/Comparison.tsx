@@ -4,13 +4,13 @@ import { Link } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 
 import type { RunSide } from "../../api/types";
-import * as agentQueries from "../agents/queries";
-import { Markdown } from "../../components/Markdown";
 import { ErrorMessage } from "../../components/Feedback";
 import { State } from "../../components/Layout";
+import { Markdown } from "../../components/Markdown";
 import { classes } from "../../lib/classes";
-import { formatNumber, formatDuration } from "../../lib/format";
-import { percentChange, costOf, durationOf, tokens } from "./comparisonModel";
+import { formatDuration, formatNumber } from "../../lib/format";
+import * as agentQueries from "../agents/queries";
+import { costOf, durationOf, percentChange, tokens } from "./comparisonModel";
 
 export function Comparison({ original, rerun }: { original: RunSide; rerun: RunSide }) {
   const { t } = useTranslation();

@@ -4,10 +4,10 @@ import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 
 import type { Fields, PromptMessage } from "../../api/types";
-import * as runQueries from "./queries";
 import { Collapsible } from "../../components/Collapsible";
 import { ErrorMessage, Loading } from "../../components/Feedback";
 import { Badge, Code } from "../../components/Layout";
+import * as runQueries from "./queries";
 
 export function ModelCall({ runId, callId }: { runId: string; callId: string }) {
   const { t } = useTranslation();

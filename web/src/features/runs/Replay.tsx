@@ -5,17 +5,17 @@ import { useEffect, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import type { Run, RunDetail } from "../../api/types";
-import * as runQueries from "./queries";
 import { Button, IconButton } from "../../components/Button";
+import { ErrorMessage, Loading } from "../../components/Feedback";
 import { Select } from "../../components/Field";
 import { Markdown } from "../../components/Markdown";
-import { ErrorMessage, Loading } from "../../components/Feedback";
 import { formatDuration } from "../../lib/format";
+import { type ChatState, lines } from "../chat/chatState";
+import { Message, MessageList } from "../chat/MessageList";
 import { Notice } from "../chat/Notices";
 import { ToolCalls } from "../chat/ToolCalls";
-import { MessageList, Message } from "../chat/MessageList";
-import { type ChatState, lines } from "../chat/chatState";
-import { type TimedFrame, timedFrames, duration, stateAt } from "./replayModel";
+import * as runQueries from "./queries";
+import { duration, stateAt, type TimedFrame, timedFrames } from "./replayModel";
 
 const SPEEDS = [0.5, 1, 2, 4];
 const NO_RUNS = new Map<string, Run>();

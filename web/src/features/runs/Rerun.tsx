@@ -6,13 +6,13 @@ import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
 import type { Run } from "../../api/types";
-import * as agentQueries from "../agents/queries";
 import { Button } from "../../components/Button";
 import { Dialog } from "../../components/Dialog";
-import { Field, Select } from "../../components/Field";
 import { ErrorMessage } from "../../components/Feedback";
+import { Field, Select } from "../../components/Field";
 import { Switch } from "../../components/Switch";
 import { useSave } from "../../lib/useSave";
+import * as agentQueries from "../agents/queries";
 
 export function Rerun({ run, open, onClose }: { run: Run; open: boolean; onClose: () => void }) {
   const { t } = useTranslation();

@@ -4,11 +4,11 @@ import { Search, X } from "lucide-react";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import * as agentQueries from "../agents/queries";
-import * as botQueries from "../bots/queries";
 import { Button } from "../../components/Button";
 import { Input, Select } from "../../components/Field";
 import { classes } from "../../lib/classes";
+import * as agentQueries from "../agents/queries";
+import * as botQueries from "../bots/queries";
 import { DIRECT, isFiltered, type RunSearch, STATUSES, WITHIN } from "./search";
 
 const PAUSE = 200;

@@ -6,8 +6,8 @@ import { useTranslation } from "react-i18next";
 
 import type { Run } from "../../api/types";
 import { BASE } from "../../lib/base";
-import { COLUMNS, ROW, RunRow } from "./RunRow";
 import { classes } from "../../lib/classes";
+import { COLUMNS, ROW, RunRow } from "./RunRow";
 
 const AHEAD = 250;
 /** Whoever comes back from a run finds the list where it was. */

@@ -7,7 +7,7 @@ import type { Run } from "../../api/types";
 import { State } from "../../components/Layout";
 import { within } from "../../lib/base";
 import { classes } from "../../lib/classes";
-import { formatCost, formatNumber, formatTime, formatDuration } from "../../lib/format";
+import { formatCost, formatDuration, formatNumber, formatTime } from "../../lib/format";
 
 export const ROW = 60;
 export const COLUMNS =

@@ -5,12 +5,12 @@ import { ListTree } from "lucide-react";
 import { useMemo } from "react";
 import { useTranslation } from "react-i18next";
 
-import * as agentQueries from "../agents/queries";
-import * as botQueries from "../bots/queries";
 import { Button, buttonClasses } from "../../components/Button";
 import { Empty, ErrorMessage, Loading } from "../../components/Feedback";
 import { formatNumber } from "../../lib/format";
 import { usePageTitle } from "../../lib/usePageTitle";
+import * as agentQueries from "../agents/queries";
+import * as botQueries from "../bots/queries";
 import { RunFilters } from "./RunFilters";
 import { RunList } from "./RunList";
 import { filterOf, isFiltered, type RunSearch } from "./search";

@@ -20,14 +20,14 @@ import { useTranslation } from "react-i18next";
 
 import type { Run } from "../../api/types";
 import { Collapsible } from "../../components/Collapsible";
-import { Markdown } from "../../components/Markdown";
 import { Code, State } from "../../components/Layout";
+import { Markdown } from "../../components/Markdown";
 import { within } from "../../lib/base";
 import { classes } from "../../lib/classes";
-import { formatCost, formatNumber, formatTime, formatDuration } from "../../lib/format";
+import { formatCost, formatDuration, formatNumber, formatTime } from "../../lib/format";
 import { useParty } from "../approvals/useParty";
 import { ModelCall } from "./ModelCall";
-import { type Step, type StepKind, barOf, startOf } from "./timelineModel";
+import { barOf, startOf, type Step, type StepKind } from "./timelineModel";
 
 const ICONS: Record<StepKind, LucideIcon> = {
   event: Inbox,

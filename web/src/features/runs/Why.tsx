@@ -2,11 +2,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 
+import { ErrorMessage, Loading } from "../../components/Feedback";
+import { formatTime, localized } from "../../lib/format";
 import * as agentQueries from "../agents/queries";
 import * as botQueries from "../bots/queries";
 import * as runQueries from "./queries";
-import { ErrorMessage, Loading } from "../../components/Feedback";
-import { formatTime, localized } from "../../lib/format";
 import { type Names, whyWords } from "./whyWords";
 
 /** `name` is an event, a run, or a message on its platform. */

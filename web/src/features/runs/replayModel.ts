@@ -1,6 +1,6 @@
 // A run's frames as a film: when each comes, and what the chat showed by then. Knows no screen.
 import type { ChatFrame, ReplayFrame } from "../../api/frames";
-import { type ChatState, EMPTY_CHAT, applyFrame } from "../chat/chatState";
+import { applyFrame, type ChatState, EMPTY_CHAT } from "../chat/chatState";
 
 const LONGEST_PAUSE = 2000;
 

@@ -1,6 +1,5 @@
 // The filters of the list as its address has them, and what is asked of the Host for them. Knows no screen.
 import type { EventRecord, RunDetail, RunStatus } from "../../api/types";
-
 import type { RunFilter } from "./queries";
 
 const SPANS = { hour: 3_600_000, day: 86_400_000, week: 604_800_000, month: 2_678_400_000 };

@@ -5,10 +5,10 @@ import { useTranslation } from "react-i18next";
 import { answer, api, setToken } from "../../api/client";
 import { useMe } from "../../app/session";
 import { Button } from "../../components/Button";
-import { Field, Input } from "../../components/Field";
-import { LeaveGuard } from "../../components/LeaveGuard";
 import { ErrorMessage } from "../../components/Feedback";
+import { Field, Input } from "../../components/Field";
 import { Card } from "../../components/Layout";
+import { LeaveGuard } from "../../components/LeaveGuard";
 import { useSave } from "../../lib/useSave";
 
 export function Account() {

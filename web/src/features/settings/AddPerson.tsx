@@ -3,14 +3,14 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
-import type { Role } from "../../api/types";
 import { fieldMessage } from "../../api/problem";
+import type { Role } from "../../api/types";
 import { useMe } from "../../app/session";
 import { Button } from "../../components/Button";
-import { Field, Input, Select } from "../../components/Field";
-import { LeaveGuard } from "../../components/LeaveGuard";
 import { ErrorMessage } from "../../components/Feedback";
+import { Field, Input, Select } from "../../components/Field";
 import { Card } from "../../components/Layout";
+import { LeaveGuard } from "../../components/LeaveGuard";
 import { useSave } from "../../lib/useSave";
 import { manageable } from "./roles";
 

@@ -4,13 +4,13 @@ import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
 import type { ApiKey } from "../../api/types";
-import * as settingsQueries from "./queries";
 import { DeleteButton } from "../../components/DeleteButton";
-import { Row, Rows } from "../../components/List";
 import { Empty, ErrorMessage, Loading } from "../../components/Feedback";
 import { Badge } from "../../components/Layout";
+import { Row, Rows } from "../../components/List";
 import { formatTime } from "../../lib/format";
 import { MakeKey } from "./MakeKey";
+import * as settingsQueries from "./queries";
 
 export function Keys() {
   const { t } = useTranslation();

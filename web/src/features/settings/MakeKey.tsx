@@ -6,10 +6,10 @@ import { useTranslation } from "react-i18next";
 import { answer, api } from "../../api/client";
 import { fieldMessage } from "../../api/problem";
 import { Button } from "../../components/Button";
-import { Field, Input, Select } from "../../components/Field";
-import { LeaveGuard } from "../../components/LeaveGuard";
 import { ErrorMessage } from "../../components/Feedback";
+import { Field, Input, Select } from "../../components/Field";
 import { Card, Code } from "../../components/Layout";
+import { LeaveGuard } from "../../components/LeaveGuard";
 import { useSave } from "../../lib/useSave";
 
 const SCOPES = ["chat", "viewer", "operator", "admin", "platform"] as const;

@@ -3,13 +3,13 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
-import type { User } from "../../api/types";
 import { fieldMessage } from "../../api/problem";
+import type { User } from "../../api/types";
 import { Button } from "../../components/Button";
 import { Dialog } from "../../components/Dialog";
+import { ErrorMessage } from "../../components/Feedback";
 import { Field, Input } from "../../components/Field";
 import { LeaveGuard } from "../../components/LeaveGuard";
-import { ErrorMessage } from "../../components/Feedback";
 import { useSave } from "../../lib/useSave";
 
 export function NewPassword({

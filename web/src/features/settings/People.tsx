@@ -6,18 +6,18 @@ import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
 import type { Role, User } from "../../api/types";
-import * as settingsQueries from "./queries";
 import { useMe } from "../../app/session";
 import { IconButton } from "../../components/Button";
 import { DeleteButton } from "../../components/DeleteButton";
-import { Select } from "../../components/Field";
-import { Row, Rows } from "../../components/List";
 import { ErrorMessage, Loading } from "../../components/Feedback";
+import { Select } from "../../components/Field";
 import { Badge } from "../../components/Layout";
+import { Row, Rows } from "../../components/List";
 import { Switch } from "../../components/Switch";
 import { useSave } from "../../lib/useSave";
 import { AddPerson } from "./AddPerson";
 import { NewPassword } from "./NewPassword";
+import * as settingsQueries from "./queries";
 import { manageable, ROLES } from "./roles";
 
 export function People() {

@@ -4,20 +4,20 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api, ifMatch, type Versioned } from "../../api/client";
-import type { Settings, SettingsBody } from "../../api/types";
 import { fieldMessage } from "../../api/problem";
-import * as settingsQueries from "./queries";
+import type { Settings, SettingsBody } from "../../api/types";
 import { Button } from "../../components/Button";
 import { ConflictNote } from "../../components/ConflictNote";
+import { ErrorMessage, Loading } from "../../components/Feedback";
 import { type ControlProps, Field, Input, Select } from "../../components/Field";
 import { StringList } from "../../components/form/lists";
-import { LeaveGuard } from "../../components/LeaveGuard";
-import { ErrorMessage, Loading } from "../../components/Feedback";
-import { NumberInput } from "../../components/NumberInput";
 import { Card } from "../../components/Layout";
+import { LeaveGuard } from "../../components/LeaveGuard";
+import { NumberInput } from "../../components/NumberInput";
 import { LANGUAGES } from "../../lib/language";
-import { useBase, useSaveWithConflict } from "../../lib/useSaveWithConflict";
 import { usePatchField } from "../../lib/usePatchField";
+import { useBase, useSaveWithConflict } from "../../lib/useSaveWithConflict";
+import * as settingsQueries from "./queries";
 import { changesOf, nameOf, type Section, type Tunable, TUNABLES, type Values, valuesOf } from "./tunable";
 
 const SECTIONS: Section[] = ["retention", "runs", "workspace", "logs"];

@@ -6,8 +6,8 @@ import { useTranslation } from "react-i18next";
 import { answer, api, setToken } from "../../api/client";
 import * as queries from "../../api/queries";
 import { Button } from "../../components/Button";
-import { Field, Input } from "../../components/Field";
 import { ErrorMessage } from "../../components/Feedback";
+import { Field, Input } from "../../components/Field";
 
 export function LoginForm({ onLoggedIn }: { onLoggedIn: () => void }) {
   const { t } = useTranslation();

@@ -8,8 +8,8 @@ import { answer, api, setToken } from "../../api/client";
 import { fieldMessage } from "../../api/problem";
 import * as queries from "../../api/queries";
 import { Button } from "../../components/Button";
-import { Field, Input } from "../../components/Field";
 import { ErrorMessage } from "../../components/Feedback";
+import { Field, Input } from "../../components/Field";
 import { AuthLayout } from "./AuthLayout";
 
 export default function SetupPage() {

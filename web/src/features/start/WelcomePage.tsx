@@ -6,16 +6,16 @@ import { type ReactNode, useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import type { Bot } from "../../api/types";
-import * as agentQueries from "../agents/queries";
-import * as botQueries from "../bots/queries";
-import * as homeQueries from "../home/queries";
-import * as modelQueries from "../models/queries";
 import { useRights } from "../../app/session";
 import { Button, buttonClasses } from "../../components/Button";
 import { ErrorMessage } from "../../components/Feedback";
 import { PageBody, State } from "../../components/Layout";
 import { classes } from "../../lib/classes";
+import * as agentQueries from "../agents/queries";
+import * as botQueries from "../bots/queries";
+import * as homeQueries from "../home/queries";
 import { ProviderForm } from "../models/ProviderForm";
+import * as modelQueries from "../models/queries";
 import { SandboxMissing } from "../plugins/SandboxMissing";
 import { doneOf, firstWorking, nextOf, type Step, STEPS } from "./steps";
 

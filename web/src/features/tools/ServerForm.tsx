@@ -4,19 +4,19 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api, ifMatch, type Versioned } from "../../api/client";
-import type { McpServer } from "../../api/types";
 import { fieldMessage } from "../../api/problem";
-import * as toolQueries from "./queries";
+import type { McpServer } from "../../api/types";
 import { Button } from "../../components/Button";
 import { ConflictNote } from "../../components/ConflictNote";
+import { ErrorMessage } from "../../components/Feedback";
 import { Field, Input, Select, TextArea } from "../../components/Field";
 import { Pairs } from "../../components/form/pairs";
-import { LeaveGuard } from "../../components/LeaveGuard";
-import { ErrorMessage } from "../../components/Feedback";
 import { FormSnapshot } from "../../components/FormSnapshot";
+import { LeaveGuard } from "../../components/LeaveGuard";
 import { Switch } from "../../components/Switch";
 import { useSaveWithConflict } from "../../lib/useSaveWithConflict";
 import { Confirmation, useCommandsAllowed } from "./Confirmation";
+import * as toolQueries from "./queries";
 import { bodyOf, confirmed, draftOf, FRESH, needsConfirmation, type ServerDraft } from "./server";
 import { TestResult } from "./TestResult";
 

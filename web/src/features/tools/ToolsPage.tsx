@@ -3,13 +3,13 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import * as toolQueries from "./queries";
 import { useRights } from "../../app/session";
 import { Button } from "../../components/Button";
 import { ErrorMessage, Loading } from "../../components/Feedback";
 import { Card, PageBody } from "../../components/Layout";
 import { Tabs } from "../../components/Tabs";
 import { PasteServers } from "./PasteServers";
+import * as toolQueries from "./queries";
 import { ServerForm } from "./ServerForm";
 import { ServerRow } from "./ServerRow";
 import { ToolList } from "./ToolList";
