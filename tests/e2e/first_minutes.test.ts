@@ -1,4 +1,4 @@
-// From a fresh directory to the first answer, as somebody does it who has never seen the page.
+// From a fresh directory to the first answer, as a new operator does it.
 import { expect, it } from "vitest";
 import type { Page } from "playwright-core";
 

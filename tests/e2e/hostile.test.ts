@@ -9,7 +9,7 @@ import { agent, bot, ECHO, localAgent, until, visitor } from "./support/furnish"
 import { visit, world } from "./support/visit";
 import { word } from "./support/words";
 
-/** A machine that must never hear of anybody having read this. */
+/** The address of a server that must never receive a request. */
 const seen: { path: string; referer: string | undefined }[] = [];
 const elsewhere = createServer(({ url = "", headers }, response) => {
   seen.push({ path: url, referer: headers.referer });
@@ -89,7 +89,7 @@ it("stays text in what a bot received and in the run that came of it", async () 
   for (const path of ["/agents", "/runs", `/runs/${run?.run_id}`]) await look(path);
 });
 
-it("stays text in what a tool gave, however long and whatever characters are in it", async () => {
+it("stays text in the result of a tool, with any length and any characters", async () => {
   const agentId = await visitor(world, "Curious");
   const event = { agent_id: agentId, input: { text: `fetch ${trap}` } };
   const { run } = await world.api<{ run: { run_id: string } }>("POST", "/events?wait=result", event);
@@ -104,7 +104,7 @@ it("stays text in what a tool gave, however long and whatever characters are in 
   expect(width).toBeLessThanOrEqual(0);
 });
 
-it("loads an image from elsewhere only for somebody who asks for it, and does not say where they come from", async () => {
+it("loads an external image only on request, and sends no referrer", async () => {
   const agentId = await localAgent(world, "Painter");
   await world.modelWill({ pieces: [`Look: ![A heron](${trap}/heron.png)`] });
   const { page, context } = await visit(`/chat/${agentId}`);

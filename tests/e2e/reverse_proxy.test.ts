@@ -51,7 +51,7 @@ it("works below a prefix: set-up, chat, files, runs, links and logging in", asyn
   await settled(page);
   const run = page.url();
 
-  // whoever is not logged in is led to the login, and from there to where they wanted to go
+  // a user who is not logged in is sent to the login page, and from there to the requested page
   await page.context().clearCookies();
   await page.goto(run);
   await page.waitForURL(`${base}/login?*`);

@@ -16,7 +16,7 @@ import { read, write } from "./lib/localStorage";
 
 const RENEW_EVERY = 30_000;
 
-// The page was built anew while this one was open, and a part of the old one is gone: the new one has it.
+// A new version of the page was installed while this one was open, and a file of the old one is gone: load the new one.
 addEventListener("vite:preloadError", (event) => {
   if (Date.now() - Number(read("renewed") ?? 0) < RENEW_EVERY) return;
   event.preventDefault();
@@ -26,7 +26,7 @@ addEventListener("vite:preloadError", (event) => {
 
 const retriable = (error: unknown) => error instanceof Problem && (error.status === 0 || error.status >= 500);
 
-/** Somebody was logged in and no longer is; whoever only mistyped a password never was. */
+/** Whether a session has ended; a wrong password at the login is not such a case. */
 function look(error: unknown): void {
   const entered = client.getQueryData(queries.me.queryKey) !== undefined;
   if (error instanceof Problem && error.status === 401 && entered) markSessionExpired();

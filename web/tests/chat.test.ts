@@ -50,7 +50,7 @@ describe("an answer", () => {
     expect(said(done)).toEqual(["agent: Hello"]);
   });
 
-  it("is begun anew when the Host says so", () => {
+  it("replaces its draft when a delta says so", () => {
     expect(
       after({ ...EMPTY_CHAT, draft: "old" }, { type: "delta", run_id: "r", content: "whole", replace: true }).draft,
     ).toBe("whole");
@@ -139,7 +139,7 @@ describe("what was said", () => {
     expect(said(after(read, { type: "said", id: "x", event_id: "e", text: "Hi", contents: [] }))).toEqual(["you: Hi"]);
   });
 
-  it("and not yet accepted goes along when the session begins anew", () => {
+  it("and not yet accepted is kept when the session is reset", () => {
     const log = after(
       { ...own("Hi"), conversationId: "old", items: [item("user", "before", {})] },
       { type: "connected", session: "default", agent_id: "a", conversation_id: "new" },

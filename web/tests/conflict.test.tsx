@@ -11,7 +11,7 @@ import { applyDiff, diff } from "../src/lib/diff";
 import { useSaveWithConflict } from "../src/lib/useSaveWithConflict";
 
 describe("differences", () => {
-  it("are told part by part, lists as a whole", () => {
+  it("are listed value by value, with lists as one value", () => {
     expect(
       diff(
         { name: "a", config: { prompt: "x", n: 1 }, list: [1] },
@@ -23,7 +23,7 @@ describe("differences", () => {
     ]);
   });
 
-  it("of two that are equal are none, in whatever order their parts are", () => {
+  it("of equal values are none, in any order of keys", () => {
     expect(diff({ a: 1, b: { c: [] } }, { b: { c: [] }, a: 1 })).toEqual([]);
   });
 
@@ -89,7 +89,7 @@ async function conflicting(mine: Partial<Thing>): Promise<Shelf> {
   return shelf;
 }
 
-describe("a change of what somebody else changed", () => {
+describe("a change of something that another user has changed", () => {
   it("is not made, and says what is there now", async () => {
     const shelf = await conflicting({ description: "New" });
     expect(screen.getByRole("alert").textContent).toContain("“Helper” was changed by someone else");
@@ -104,7 +104,7 @@ describe("a change of what somebody else changed", () => {
     screen.getByText("Yours: My helper");
   });
 
-  it("is made over theirs by whoever keeps their own, and leaves what only they changed", async () => {
+  it("overwrites their values when the user keeps their own, and leaves what only they changed", async () => {
     const shelf = await conflicting({ description: "New" });
     fireEvent.click(screen.getByText("Keep mine"));
     await screen.findByText("Saved.");
@@ -112,7 +112,7 @@ describe("a change of what somebody else changed", () => {
     await waitFor(() => expect(screen.queryByRole("alert")).toBeNull());
   });
 
-  it("is asked about again when they change it once more meanwhile", async () => {
+  it("conflicts again when they save once more", async () => {
     const shelf = await conflicting({ name: "My helper" });
     shelf.kept = { value: { ...THEIRS.value, description: "Again" }, tag: "3" };
     fireEvent.click(screen.getByText("Keep mine"));
@@ -122,7 +122,7 @@ describe("a change of what somebody else changed", () => {
     expect(shelf.kept.value).toEqual({ id: "1", name: "My helper", description: "Again" });
   });
 
-  it("gives way to whoever takes theirs", async () => {
+  it("is dropped when the user takes theirs", async () => {
     const shelf = await conflicting({ description: "New" });
     fireEvent.click(screen.getByText("Load theirs"));
     expect(taken).toEqual(THEIRS.value);

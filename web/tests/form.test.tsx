@@ -1,4 +1,4 @@
-// The form that a runner asks for: every kind of item is drawn, changes what it should, and hides when it is told to.
+// The form that a runner declares: every kind of item is drawn, changes its value, and is hidden by `show_if`.
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { fireEvent, render, screen } from "@testing-library/react";
 import { useState } from "react";

@@ -12,7 +12,7 @@ const of = (code: string, language: string, kind: string) =>
 const PYTHON = 'def greet(name: str) -> int:\n    """Says "hello".\n    """\n    return 42  # not "this"\n';
 
 describe("code", () => {
-  it("has its words, texts, numbers and comments told apart", () => {
+  it("has its keywords, strings, numbers and comments separated", () => {
     expect(of(PYTHON, "python", "word")).toEqual(["def", "return"]);
     expect(of(PYTHON, "python", "text")).toEqual(['"""Says "hello".\n    """']);
     expect(of(PYTHON, "python", "number")).toEqual(["42"]);

@@ -81,7 +81,7 @@ describe("an approval", () => {
 });
 
 describe("two runs beside each other", () => {
-  it("differ by so many per cent", () => {
+  it("differ by a percentage", () => {
     expect(percentChange(150, 100)).toBe(50);
     expect(percentChange(50, 100)).toBe(-50);
     expect(percentChange(5, 0)).toBeNull();

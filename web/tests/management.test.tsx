@@ -41,7 +41,7 @@ describe("a budget", () => {
     expect(budgetBody({ ...budgetDraft(budget), money: "0.1" })).toMatchObject({ cost_micros: 100_000, tokens: null });
   });
 
-  it("of all together is nobody's in particular", () => {
+  it("of the whole workspace has no single subject", () => {
     expect(budgetBody({ ...NO_BUDGET, scope: "workspace", target: "somebody", tokens: "5" })).toMatchObject({
       target: "",
       tokens: 5,
@@ -119,7 +119,7 @@ describe("prices", () => {
     expect(textsOf(prices)).toEqual({ input: "2.5", output: "0", cached_input: "" });
   });
 
-  it("that nobody wrote are not known, which is not the same as free", () => {
+  it("without a value are unknown, which is not the same as free", () => {
     expect(pricesOf(textsOf(null))).toBeNull();
     expect(pricesOf({ input: "0", output: "", cached_input: "" })).toEqual({ input: 0, output: 0, cached_input: null });
   });
@@ -279,7 +279,7 @@ describe("settings", () => {
     });
   });
 
-  it("let admins manage whom they may, and viewers nobody", () => {
+  it("let admins manage operators and viewers, and let viewers manage none", () => {
     expect(manageable("owner")).toContain("owner");
     expect(manageable("admin")).toEqual(["operator", "viewer"]);
     expect(manageable("viewer")).toEqual([]);

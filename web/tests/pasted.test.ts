@@ -91,7 +91,7 @@ describe("a confirmation", () => {
     expect(needsConfirmation({ ...draft, transport: "http" }, server)).toBe(false);
   });
 
-  it("is sent in the Host's words, whatever the page's language", () => {
+  it("is sent in English, in any language of the page", () => {
     expect(confirmed(" 在沙箱外运行 ", "在沙箱外运行")).toBe("run without a sandbox");
     expect(confirmed("yes", "在沙箱外运行")).toBe("yes");
   });

@@ -44,7 +44,7 @@ describe("an approval policy", () => {
     expect(policyOf(rulesOf(policy))).toEqual(policy);
   });
 
-  it("asks owners and admins for half an hour, unless somebody says otherwise", () => {
+  it("asks owners and admins for half an hour by default", () => {
     expect(policyOf([freshRule("group.leave")])).toEqual({
       "group.leave": {
         decision: "ask",
@@ -55,7 +55,7 @@ describe("an approval policy", () => {
     });
   });
 
-  it("forgets who decides what nobody is asked for", () => {
+  it("drops the deciders of an action that needs no approval", () => {
     const [rule] = rulesOf({ "member.kick": { decision: "ask", seconds: 60 } });
     expect(policyOf([{ ...rule!, decision: "deny" }])).toEqual({ "member.kick": "deny" });
   });

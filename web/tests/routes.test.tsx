@@ -69,7 +69,7 @@ describe("the order of routes", () => {
 });
 
 describe("a route", () => {
-  it("that goes to somebody else keeps its conditions and nothing of the other's settings", () => {
+  it("that gets another handler keeps its conditions and none of the former settings", () => {
     const before = { ...fresh("agent"), filters: { chat_type: "group" } };
     const after = handedTo(before, "webhook");
     expect(after.filters).toEqual({ chat_type: "group" });
@@ -77,7 +77,7 @@ describe("a route", () => {
     expect(after.handler_config.retry_count).toBe(3);
   });
 
-  it("is told what is wrong with it by its place", () => {
+  it("shows its errors by its index", () => {
     const fields = [
       { field: "1.handler_config.url", message: "write an address" },
       { field: "12.filters", message: "not this one" },
@@ -114,7 +114,7 @@ describe("the conditions of a route", () => {
     });
   });
 
-  it("are told in a few words, long lists cut", () => {
+  it("are summarized in a few words, with long lists shortened", () => {
     expect(
       summaries({ mentions_bot: false, users: ["1", "2", "3", "4"], probability: 0.25, chat_type: "group" }),
     ).toEqual([

@@ -56,7 +56,7 @@ describe("the rows", () => {
     expect(ids(joined(undefined, runs(8)).rows)).toEqual([8]);
   });
 
-  it("are read anew when more came than the newest part holds", () => {
+  it("are read again when more runs arrived than the newest page holds", () => {
     expect(joined({ items: runs(99, 98), next_cursor: "more" }, runs(7, 6)).gap).toBe(true);
   });
 });

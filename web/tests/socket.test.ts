@@ -1,4 +1,4 @@
-// A chat's socket: what is said gets through once it can, whatever happened meanwhile.
+// The chat socket: messages are sent once it is connected, after any interruption.
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import type { ChatFrame } from "../src/api/frames";
@@ -79,7 +79,7 @@ describe("what is said", () => {
 });
 
 describe("a session that is over", () => {
-  it("is told once, and what was said goes out when somebody has logged in again", () => {
+  it("is reported once, and unsent messages go out after the next login", () => {
     const { socket, onLoggedOut, onFrame } = opened();
     last().greet();
     socket.send({ type: "message", id: "m", text: "Hi" });

@@ -52,7 +52,7 @@ describe("a timeline", () => {
     expect(steps.map((step) => [step.kind, step.text, step.thinking])).toEqual([["message", "Hi", "A greeting."]]);
   });
 
-  it("tells a tool once, with what it was given and gave, and how long it took by the Host's account", () => {
+  it("shows a tool call as one step, with arguments, result, and the duration that the Host measured", () => {
     const steps = timeline([
       event("tool.call.started", { tool_call_id: "1", tool_name: "time.now", parameters: { zone: "UTC" } }),
       event("tool.call.completed", { tool_call_id: "1", tool_name: "time.now", result: "noon", error: null }),
@@ -234,7 +234,7 @@ describe("a timeline", () => {
     ]);
   });
 
-  it("tells what was remembered, and which files were made", () => {
+  it("shows changes of state and created files", () => {
     const made = {
       ...event("artifact.created", { name: "plan.pdf", artifact_id: "a1" }),
       artifact_refs: [{ artifact_id: "a1", name: "plan.pdf" }],
@@ -255,7 +255,7 @@ describe("a timeline", () => {
     expect(timeline([event("later.invention", {})])[0]).toMatchObject({ kind: "other", name: "later.invention" });
   });
 
-  it("is drawn with who decided, if somebody did", () => {
+  it("is drawn with its decider, if there is one", () => {
     const decided = (data: object) => event("approval.decided", { action: "member.kick", reason: null, ...data });
     const client = new QueryClient();
     client.setQueryData(me.queryKey, { user_id: "u1", name: "Ann", email: "ann@example.org", role: "owner" } as never);

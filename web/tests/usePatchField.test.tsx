@@ -1,4 +1,4 @@
-// A switch that is turned while somebody else changes the same thing.
+// A switch that is changed while another user changes the same thing.
 import { QueryClient, QueryClientProvider, queryOptions } from "@tanstack/react-query";
 import { fireEvent, render, screen } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
@@ -11,7 +11,7 @@ import { usePatchField } from "../src/lib/usePatchField";
 type Thing = { name: string; enabled: boolean };
 const SEEN: Versioned<Thing> = { value: { name: "Desk", enabled: false }, tag: "1" };
 
-/** A Host where somebody else was faster. */
+/** A Host on which another user has saved first. */
 class Shelf {
   constructor(
     public kept: Versioned<Thing>,
@@ -49,7 +49,7 @@ function turned(theirs: Partial<Thing>, changed: string[]): Shelf {
 }
 
 describe("a switch", () => {
-  it("is turned on what somebody else made of the rest", async () => {
+  it("is applied to the other user's version of the rest", async () => {
     const shelf = turned({ name: "Their desk" }, ["name"]);
     await screen.findByText("Turned.");
     expect(shelf.kept.value).toEqual({ name: "Their desk", enabled: true });

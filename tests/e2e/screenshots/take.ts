@@ -55,7 +55,7 @@ const BEFORE: Record<string, (page: Page, language: Language) => Promise<void>> 
   plugins: (page) => page.evaluate(hide, ROOT),
 };
 
-/** Where this clone lies is nobody's business. */
+/** Hides the path of this clone. */
 function hide(root: string): void {
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (texts.nextNode()) texts.currentNode.nodeValue = texts.currentNode.nodeValue!.replaceAll(root, "/srv/parlour/");

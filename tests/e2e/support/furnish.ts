@@ -1,4 +1,4 @@
-// What a test needs to be there before somebody opens the page: models, agents, bots, people.
+// Sets up what a test needs before a page is opened: models, agents, bots, users.
 import type { Ids } from "./pages";
 import type { Person } from "./people";
 import type { World } from "./world";
@@ -49,7 +49,7 @@ export async function localAgent(world: World, name: string, config: object = {}
   });
 }
 
-/** One that wants to remove somebody from the group, and has to ask. */
+/** Creates an agent that wants to remove a member from the group, and has to ask. */
 export function doorkeeper(world: World, name: string, who: number, seconds: number): Promise<string> {
   const runner_config = { asks: JSON.stringify(["member.kick", { user_id: String(who) }]), seconds };
   return agent(world, name, DOORKEEPER, { runner_config, approval_policy: { "member.*": { decision: "ask" } } });
@@ -57,7 +57,7 @@ export function doorkeeper(world: World, name: string, who: number, seconds: num
 
 let visiting: Promise<unknown> | undefined;
 
-/** One that gives files back, sends messages elsewhere once that is approved, and calls a tool that nobody trusts. */
+/** Creates an agent that returns files, sends messages to other chats once approved, and calls an untrusted tool. */
 export async function visitor(world: World, name: string): Promise<string> {
   visiting ??= world.install("visitor_agent.py");
   await visiting;

@@ -16,7 +16,7 @@ let visits: Visit[] = [];
 export type Visit = { page: Page; context: BrowserContext; asked: string[]; complaints: string[] };
 type Options = BrowserContextOptions & { as?: Person | null; address?: string };
 
-/** `as: null` comes without an account. Everybody else is logged in already. */
+/** Opens a page. `as: null` visits without an account; otherwise the user is logged in already. */
 export async function visit(
   path: string,
   { as = OWNER, address = world.place.address, ...options }: Options = {},

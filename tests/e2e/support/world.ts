@@ -1,4 +1,4 @@
-// The other side of world.py: starts it, and tells it what to do.
+// The client of world.py: starts it and sends it commands.
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -83,7 +83,7 @@ const REPLAYED: ReadonlySet<unknown> = new Set<ReplayFrame["type"]>(["run", "del
 export const isReplayFrame = (frame: Fields): frame is ReplayFrame =>
   REPLAYED.has(frame.type) && typeof frame.at === "number";
 
-/** A change of one thing, with those of its columns that the Host tells. */
+/** A change of one thing, with the columns that the Host publishes. */
 type Change<Type extends string> = { type: Type; id: string; state: string; seq: number; [column: string]: unknown };
 
 /** What the Host sends over the live socket. */

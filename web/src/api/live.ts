@@ -1,5 +1,5 @@
-// The live channel: tells which of the page's readings are stale. It comes back by itself where it was; what it could not
-// be told any more is read again, all of it.
+// The live channel: marks the queries as stale that a change on the Host affects. It reconnects and resumes by itself;
+// when frames were lost, all queries are read again.
 import type { QueryClient } from "@tanstack/react-query";
 
 import { socketAddress } from "./client";
@@ -34,14 +34,14 @@ export function staleKeys(frame: LiveFrame): Key[] | "everything" {
     case "event":
       return [["events"], ["stats"], ["chatSessions"]];
     case "run":
-      // of the list only its head is read again: what is far down stays as it was until somebody comes back to it
+      // only the head of the list is read again: pages further down stay until they are opened again
       return [["runs", "head"], runKeys(frame.id), ["stats"]];
     case "delivery":
       return [runKeys(frame.run_id)];
     case "denial":
       return [runKeys(frame.id)];
     case "approval":
-      // the run that asked tells of a decision too, and which run that is the frame does not say
+      // the run that asked shows the decision too, and the frame does not name that run
       return [["approvals"], ["runs", "one"]];
     case "plugin":
       return [["plugins"], ["runners"], ["tools"]];
@@ -83,7 +83,7 @@ class LiveChannel {
   private socket: WebSocket | undefined;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private wait = SHORTEST;
-  /** The last that was told; after a cut it goes on from there. */
+  /** The number of the last frame; a new socket resumes after it. */
   private lastSeq: number | undefined;
 
   constructor(
@@ -112,7 +112,7 @@ class LiveChannel {
     if (frame.type === "connected") {
       this.wait = SHORTEST;
       this.onStatus(true);
-      // what was read before the channel was there may be stale by now, and nobody told
+      // queries that ran before the channel was open may be stale by now
       if (this.lastSeq === undefined) this.stale.add({ type: "missed", seq: frame.seq });
       // what was missed comes after this, and is not seen yet
       this.lastSeq ??= frame.seq;
@@ -132,7 +132,7 @@ class LiveChannel {
   }
 }
 
-/** Follows until it is told to stop; `tell` hears whether the Host is reached. */
+/** Follows the channel until the returned function is called; `onStatus` receives whether the Host is reachable. */
 export function follow(client: QueryClient, onStatus: (connected: boolean) => void): () => void {
   const onLoggedOut = () => void client.invalidateQueries({ queryKey: ["me"] });
   const channel = new LiveChannel(new StaleQueries(client), onStatus, onLoggedOut);

@@ -28,7 +28,7 @@ export function problemOf(status: number, body: unknown): Problem {
   return new Problem(status, "runtime_error", `HTTP ${status}`);
 }
 
-/** The sentence about one field, whatever it is nested in. */
+/** Returns the message about a field or about anything nested in it. */
 export function fieldMessage(error: unknown, field: string): string | undefined {
   if (!(error instanceof Problem)) return undefined;
   return error.fields.find((each) => each.field === field || each.field.startsWith(`${field}.`))?.message;

@@ -1,4 +1,4 @@
-// Logs somebody in again over the page they were on, so that nothing they typed is lost.
+// Lets the user log in again in front of the current page, so that unsaved input is kept.
 import { useQueryClient } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 

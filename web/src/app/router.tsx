@@ -1,4 +1,4 @@
-// Which address shows which page. Each page is fetched when it is first opened; whoever is not logged in is led there.
+// The routes of the page. Each page is loaded when it is first opened; users who are not logged in are sent to the login.
 import type { QueryClient } from "@tanstack/react-query";
 import {
   createRootRouteWithContext,

@@ -1,4 +1,4 @@
-// Somebody else was faster: what they changed, and the choice between theirs and one's own.
+// Shows a conflict: what another user changed, and the choice between both versions.
 import { useTranslation } from "react-i18next";
 
 import type { FormItem } from "../api/types";
@@ -17,7 +17,7 @@ type Props<Thing, Body> = {
   onMine: () => void;
   /** Of a form that says what its fields are called. */
   items?: FormItem[];
-  /** How a part is told where plain words would not do. */
+  /** Describes a value where the default description does not fit. */
   words?: (value: unknown) => string;
 };
 

@@ -20,6 +20,6 @@ export function FormSnapshot<Thing>({
   if (!kept && read.isFetchedAfterMount && read.data) open(read.data);
   if (read.error && !kept) return <ErrorMessage error={read.error} />;
   if (!kept) return <Loading />;
-  // whoever chooses the version of others begins anew with it
+  // a form that loads the other version starts again from it
   return <Fragment key={kept.tag}>{children(kept, open)}</Fragment>;
 }

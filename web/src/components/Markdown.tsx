@@ -17,7 +17,7 @@ export function safeAddress(address: string | undefined): string | undefined {
     const parsed = new URL(address);
     return LINKS.has(parsed.protocol) ? parsed.href : undefined;
   } catch {
-    return undefined; // a relative address would lead into this page: it is somebody else's text
+    return undefined; // a relative address in foreign text would lead into this page
   }
 }
 
@@ -52,7 +52,7 @@ function Link({ address, text }: { address?: string; text: ReactNode }) {
   );
 }
 
-/** An image elsewhere would tell whoever keeps it that this was read: it is fetched by nobody, and offered as a link. */
+/** Offers an external image as a link: loading it would reveal to its server that the text was read. */
 function RemoteImage({ address, alt }: { address: string; alt: string }) {
   const { t } = useTranslation();
   const label = alt || t("markdown.image");

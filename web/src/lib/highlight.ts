@@ -1,4 +1,4 @@
-// The parts of a piece of code that are told apart by colour: comments, texts, numbers and the words of the language.
+// Splits code into parts that are coloured differently: comments, strings, numbers and keywords.
 // Knows families of languages rather than languages, which is enough to read by; what it does not know stays plain.
 
 export type Part = { kind: "comment" | "text" | "number" | "word" | "plain"; text: string };

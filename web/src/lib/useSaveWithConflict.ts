@@ -1,4 +1,4 @@
-// A change of what was seen: when somebody else changed it meanwhile, they are both told apart before anything is lost.
+// Saves a change; when another user saved first, shows both versions before anything is lost.
 import { useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 
@@ -8,7 +8,7 @@ import type { VersionedQuery } from "../api/queries";
 import { applyDiff, diff, type Difference } from "./diff";
 import { useSave } from "./useSave";
 
-/** What somebody else made of it, and what was to be made of it here. */
+/** The version of another user, and the one that was to be saved. */
 export type Conflict<Thing, Body> = {
   over: Versioned<Thing>;
   theirs: Versioned<Thing>;
@@ -17,7 +17,7 @@ export type Conflict<Thing, Body> = {
 };
 
 type SaveOptions<Thing, Body, Basis, Answered> = {
-  /** What the change was made from; null when it is made anew, which nobody else can have changed. */
+  /** The version that the change is based on; null for something new, which can't conflict. */
   base: Basis;
   /** How it is read again. */
   query: VersionedQuery<Thing> | null;

@@ -9,7 +9,7 @@ export type Choice = { value: string; label: string; hint?: string };
 
 type Props = { control: ControlProps; value: string[]; onChange: (value: string[]) => void; disabled?: boolean };
 
-/** A long one scrolls, unless nobody should choose without having seen the `whole` of it. */
+/** A list with checkboxes. A long one scrolls, unless the user has to see the `whole` of it before choosing. */
 export function CheckList({
   control,
   options,
@@ -62,7 +62,7 @@ const wordsOf = (text: string): string[] =>
     .map((line) => line.trim())
     .filter(Boolean);
 
-/** A line each. Empty lines are nobody's word, but stay while one is typing. */
+/** A list with one entry per line. Empty lines are not entries, but stay while the user types. */
 export function StringList({ control, value, onChange, disabled }: Props) {
   const { t } = useTranslation();
   const [typed, setTyped] = useState("");

@@ -92,7 +92,7 @@ function Editor({ current, runners }: { current: Versioned<Agent>; runners: Runn
   const discard = () => {
     setDraft(null);
     saving.reset();
-    setTimes(times + 1); // controls that keep their own text begin anew
+    setTimes(times + 1); // resets controls that keep their own text
   };
   const form: AgentForm = {
     draft: shown,

@@ -1,4 +1,4 @@
-// Which actions on its platform an agent may take, and for which somebody is asked first.
+// Which actions on its platform an agent may take, and which of them need approval.
 import { useQuery } from "@tanstack/react-query";
 import { Plus, X } from "lucide-react";
 import { useTranslation } from "react-i18next";

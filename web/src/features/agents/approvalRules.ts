@@ -37,7 +37,7 @@ export function rulesOf(policy: Record<string, unknown>): ApprovalRule[] {
   });
 }
 
-/** Only a question has somebody who answers it. */
+/** Only actions that need approval have deciders. */
 export function policyOf(rules: ApprovalRule[]): Record<string, unknown> {
   return Object.fromEntries(
     rules.map(({ pattern, decision, ...rest }) => [pattern, decision === "ask" ? { decision, ...rest } : decision]),

@@ -1,4 +1,4 @@
-// One action that waits for somebody, or what became of it.
+// One action that waits for approval, or its outcome.
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";

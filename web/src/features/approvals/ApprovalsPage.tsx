@@ -1,4 +1,4 @@
-// What agents may do only when somebody says so: what waits, and what was decided.
+// Actions that need approval: those that wait, and those that were decided.
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { ShieldCheck } from "lucide-react";
 import type { ReactNode } from "react";

@@ -1,4 +1,4 @@
-// Everything that will be done when somebody says yes, and whether it is done elsewhere than in the chat that asked.
+// Everything that an approval allows, and whether it happens outside the chat that asked.
 import { TriangleAlert } from "lucide-react";
 import { useTranslation } from "react-i18next";
 

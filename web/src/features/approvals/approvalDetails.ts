@@ -7,7 +7,7 @@ type Part = { type?: string; text?: string; name?: string; target?: string };
 
 export type Detail = { name: string; value: string };
 
-/** Everything that will be done, in the order in which it was frozen: nothing is left out of what somebody allows. */
+/** Returns every argument of the frozen calls, in their order: nothing that is being approved is left out. */
 export function details(approval: Pick<Approval, "call">): Detail[] {
   const calls = (approval.call?.calls ?? []) as Call[];
   return calls.flatMap((call) =>

@@ -3,7 +3,7 @@ import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 
 import { answer, api } from "../../api/client";
 
-/** Those that wait for somebody. */
+/** The approvals that are pending. */
 export const approvals = queryOptions({
   queryKey: ["approvals", "waiting"],
   queryFn: () => answer(api.GET("/api/v1/approvals", { params: { query: { status: "pending", limit: 100 } } })),

@@ -90,7 +90,7 @@ function Title({ bot }: { bot: Bot }) {
   );
 }
 
-/** A bot that failed is connected anew as soon as it is saved. */
+/** Saves a bot; a bot that failed is connected again by that. */
 function useKeeping(current: Versioned<Bot>) {
   return usePatchField({
     current,

@@ -49,7 +49,7 @@ export function BotSettings({ current, adapter }: { current: Versioned<Bot>; ada
   });
   const begin = () => {
     setTyped(null);
-    setTimes(times + 1); // controls that keep their own text begin anew
+    setTimes(times + 1); // resets controls that keep their own text
   };
   const messages = Object.fromEntries(
     items.map((item) => [item.name, fieldMessage(saving.error, `adapter_config.${item.name}`)]),

@@ -4,7 +4,7 @@ import { useEventLabel } from "../../lib/useEventLabel";
 
 const PATTERNS = ["message.*", "group.*", "friend.*", "bot.*", "*"];
 
-/** Of `events`, those that an adapter can tell of; `patterns` offers whole families too. */
+/** `events` are those that the adapter can receive; `patterns` offers families of events too. */
 export function EventTypeSelect({
   control,
   value,

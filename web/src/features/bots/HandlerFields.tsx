@@ -1,4 +1,4 @@
-// Who handles what a route takes: an agent, a webhook, plugins, or nobody.
+// The handler of a route: an agent, a webhook, plugins, or none.
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";

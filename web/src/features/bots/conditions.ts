@@ -25,7 +25,7 @@ export const listed = (value: unknown): string[] =>
       ? []
       : [String(value)];
 
-/** What a condition begins with when somebody asks for it; what has to be written is still missing. */
+/** Returns the value of a new condition; required text is still empty. */
 export function initialValue(condition: Condition, timezone: string): unknown {
   switch (condition) {
     case "chat_type":

@@ -29,7 +29,7 @@ export function fresh(agentId: string | undefined): RouteDraft {
   };
 }
 
-/** How much an event type says, as the Host weighs it: all of it, so many parts of it, or nothing. */
+/** Returns how specific a pattern is, as the Host ranks it: an exact type, a family by its number of parts, or all events. */
 function specificity(pattern: string): number {
   if (pattern === "*") return 0;
   return pattern.endsWith(".*") ? pattern.split(".").length - 1 : 100;

@@ -1,4 +1,4 @@
-// An example of an event, as somebody describes it to try routes out.
+// An example of an event that a user describes to test routes.
 
 export type Sample = {
   type: string;

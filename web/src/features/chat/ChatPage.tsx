@@ -63,7 +63,7 @@ export default function ChatPage() {
 /** Without a session in the address it is the one that was talked in last. */
 function ChosenAgent({ agent, agents, session }: { agent: Agent; agents: Agent[]; session?: string }) {
   const sessions = useQuery(chatQueries.chatSessions(agent.agent_id));
-  // once it is known it stays: a new conversation elsewhere must not move somebody who is typing in this one
+  // the session stays once it is known: a new conversation in another tab must not move a user who is typing here
   const [last, setLast] = useState<string>();
   if (session === undefined && last === undefined) {
     if (sessions.isPending)

@@ -139,7 +139,7 @@ function useAsks(state: ChatState): { ask: Ask; approval?: Approval }[] {
   ];
 }
 
-/** What is being written is parsed again with every fragment: what is typed or scrolled meanwhile goes first. */
+/** The message that is being written. It is parsed again with every fragment, at a lower priority than typing and scrolling. */
 function DraftMessage({ text }: { text: string }) {
   const { t } = useTranslation();
   const later = useDeferredValue(text);

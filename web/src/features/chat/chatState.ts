@@ -49,7 +49,7 @@ export type ChatState = {
   /** The run that is under way, and what it has written so far. */
   running: string | null;
   draft: string;
-  /** What it thinks meanwhile, from agents that show it. */
+  /** The reasoning of the active run, from agents that show it. */
   reasoning: string;
 };
 
@@ -76,7 +76,7 @@ export function applyHistory(state: ChatState, items: ChatState["items"]): ChatS
   return { ...state, items, pending: state.pending.filter((each) => !known(each)) };
 }
 
-/** Whoever goes on talking has seen what was decided and what went wrong. */
+/** Adds a message of the user; decisions and errors before it are taken as read and removed. */
 export function applyUserMessage(state: ChatState, message: Omit<UserMessage, "kind">): ChatState {
   return {
     ...state,
@@ -127,7 +127,7 @@ export function applyFrame(state: ChatState, frame: ChatFrame): ChatState {
   }
 }
 
-/** Also after a cut: what was going on then is told again, if it still does. */
+/** Also after a reconnect: the Host repeats the frames of a run that is still active. */
 function applyConnected(state: ChatState, frame: ChatFrameOf<"connected">): ChatState {
   const id = frame.conversation_id || null;
   return state.conversationId && id !== state.conversationId

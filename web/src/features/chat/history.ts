@@ -1,4 +1,4 @@
-// What was said in a session, the last of it first: nobody waits for a year of talk to see yesterday's.
+// Reads the transcript of a session from its end, page by page.
 import { answer, api } from "../../api/client";
 import type { Page, TranscriptItem } from "../../api/types";
 

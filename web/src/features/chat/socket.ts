@@ -9,7 +9,7 @@ const LOGGED_OUT = 4401;
 export type Listener = {
   onFrame: (frame: ChatFrame) => void;
   onStatus: (connected: boolean) => void;
-  /** The session is over: until somebody has logged in again, nothing gets through, and nothing is lost. */
+  /** The session has expired: messages are kept and sent after the next login. */
   onLoggedOut: () => void;
 };
 
@@ -43,7 +43,7 @@ export class ChatSocket {
     this.write({ type: "approve", approval_id, decision });
   }
 
-  /** Somebody logged in again: no need to wait any longer. */
+  /** Reconnects at once, after the user has logged in again. */
   reconnectNow(): void {
     if (this.closed || this.socket?.readyState === WebSocket.OPEN) return;
     clearTimeout(this.timer);

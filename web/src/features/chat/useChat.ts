@@ -39,7 +39,7 @@ export function useChat(agentId: string, session: string = SESSION) {
   const socket = useRef<ChatSocket | null>(null);
   const requestNumber = useRef(0);
 
-  /** As far back as was read before, so that what somebody scrolled up to stays. */
+  /** The number of pages that were read, so that a new read keeps what the user scrolled up to. */
   const depth = useRef(1);
   const read = useCallback(async () => {
     const mine = ++requestNumber.current;

@@ -1,4 +1,4 @@
-// Stays at the end of a talk while somebody reads there, and leaves alone whoever scrolled up.
+// Keeps the end of a conversation in view, unless the user has scrolled up.
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
 
 import type { ChatState } from "./chatState";

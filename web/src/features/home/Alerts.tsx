@@ -1,4 +1,4 @@
-// What somebody should look at now, each with the way there.
+// What needs attention now, each with a link.
 import { Link } from "@tanstack/react-router";
 import { ChevronRight, CircleCheck, TriangleAlert } from "lucide-react";
 import { useTranslation } from "react-i18next";

@@ -1,4 +1,4 @@
-// Columns over time, drawn by hand: no library is worth its weight for this. Whoever can't see them gets a table.
+// A column chart over time without a library, with a table for screen readers.
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 

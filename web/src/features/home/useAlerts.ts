@@ -1,4 +1,4 @@
-// What somebody should look at now: approvals that wait, what fails, and that nothing but the demo model answers.
+// What needs attention now: pending approvals, failures, and that only the demo model answers.
 import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 

@@ -47,7 +47,7 @@ export function bodyOf(draft: BudgetDraft): BudgetBody {
   };
 }
 
-/** Whoever used it: what is known by an id is named, `bot/user:7` as the person on that bot. */
+/** Names the subject of a budget: ids are replaced by names, and `bot/user:7` becomes the user of that bot. */
 export function subjectName(subject: string, names: Record<string, string>): string {
   const [first = "", ...rest] = subject.split("/");
   const whole = names[subject] ?? [names[first] ?? first, ...rest].join(" · ");

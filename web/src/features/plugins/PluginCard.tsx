@@ -91,7 +91,7 @@ export function PluginCard({ plugin }: { plugin: Plugin }) {
   );
 }
 
-/** Whatever is given must be this plugin: what it may do stays, and it goes on until the new version has started. */
+/** Installs a new version of this plugin only; permissions stay, and the old version runs until the new one has started. */
 function Upgrade({ plugin }: { plugin: Plugin }) {
   const { t } = useTranslation();
   const [asked, setAsked] = useState(false);

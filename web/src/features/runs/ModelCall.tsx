@@ -1,4 +1,4 @@
-// One model call: what the model was asked, with which parameters, and what it answered. Read when somebody opens it.
+// One model call: its prompt, parameters and answer. It is read when it is opened.
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";

@@ -108,7 +108,7 @@ function Controls({ player, whole }: { player: ReturnType<typeof usePlayer>; who
   );
 }
 
-/** At first everything is shown: whoever only wants to read need not wait. */
+/** Starts at the end, so that the whole run can be read without playing it. */
 function usePlayer(whole: number) {
   const [elapsed, setElapsed] = useState(whole);
   const [playing, setPlaying] = useState(false);

@@ -20,7 +20,7 @@ export function RunFilters({
   clear,
 }: {
   search: RunSearch;
-  /** The name of the sender that the list is narrowed to, once one of the runs tells it. */
+  /** The name of the sender that the list is filtered by, once a run contains it. */
   sender?: string;
   put: (change: RunSearch) => void;
   clear: () => void;

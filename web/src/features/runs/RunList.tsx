@@ -10,7 +10,7 @@ import { classes } from "../../lib/classes";
 import { COLUMNS, ROW, RunRow } from "./RunRow";
 
 const AHEAD = 250;
-/** Whoever comes back from a run finds the list where it was. */
+/** The scroll position of the list, to return to it from a run. */
 const PLACE = "runs";
 
 export function RunList({ rows, names, atEnd }: { rows: Run[]; names: Map<string, string>; atEnd: () => void }) {
@@ -106,7 +106,7 @@ export function next(key: string, from: number, amount: number): number | null {
   return to === undefined || amount === 0 ? null : Math.max(0, Math.min(amount - 1, to));
 }
 
-/** A row is an ordinary link; one that would be followed in this tab is followed without loading the page anew. */
+/** A row is a plain link; a click that would open it in this tab navigates without loading the page again. */
 function useOpen(): (event: MouseEvent) => void {
   const router = useRouter();
   return (event) => {
@@ -126,7 +126,7 @@ function useOpen(): (event: MouseEvent) => void {
   };
 }
 
-/** New rows come in above; whoever has scrolled down goes on seeing the same ones. */
+/** New rows are added at the top; the rows in view stay in view. */
 function useStill(box: React.RefObject<HTMLDivElement | null>, rows: Run[]): void {
   const first = useRef(rows[0]?.run_id);
   useLayoutEffect(() => {

@@ -1,4 +1,4 @@
-// All runs, newest first, and the filters, which are in the address: it can be sent to somebody and gone back to.
+// All runs, newest first. The filters are in the address, so that a view can be shared.
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { ListTree } from "lucide-react";

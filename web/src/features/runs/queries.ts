@@ -24,7 +24,7 @@ export type RunFilter = {
   q?: string;
 };
 
-/** The first few are there at once; whoever scrolls gets them by the hundred. */
+/** Reads a short first page quickly, and longer pages while the user scrolls. */
 const fetchRuns = (filter: RunFilter, cursor: string | null) =>
   answer(api.GET("/api/v1/runs", { params: { query: { ...filter, limit: cursor === null ? 100 : 500, cursor } } }));
 
@@ -32,7 +32,7 @@ const fetchRuns = (filter: RunFilter, cursor: string | null) =>
 export const newestRuns = (filter: RunFilter) =>
   queryOptions({ queryKey: ["runs", "head", filter], queryFn: () => fetchRuns(filter, null) });
 
-/** Everything before them, as far as somebody looked. */
+/** All pages that were scrolled to. */
 export const runs = (filter: RunFilter) =>
   infiniteQueryOptions({
     queryKey: ["runs", "pages", filter],

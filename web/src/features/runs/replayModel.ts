@@ -6,7 +6,7 @@ const LONGEST_PAUSE = 2000;
 
 export type TimedFrame = { frame: ChatFrame; offset: number };
 
-/** Nobody wants to wait once more for what took long then: pauses are cut short. */
+/** Returns frames with their offsets; long pauses are shortened. */
 export function timedFrames(frames: ReplayFrame[]): TimedFrame[] {
   let offset = 0;
   return frames.map((frame, index) => {

@@ -29,7 +29,7 @@ export const STATUSES: RunStatus[] = [
 ];
 export const WITHIN = Object.keys(SPANS) as Within[];
 
-/** Whatever somebody wrote into the address: what is no filter is left out. */
+/** Reads the filters from the address; unknown ones are dropped. */
 export function runSearch(given: Record<string, unknown>): RunSearch {
   const text = (name: string) =>
     typeof given[name] === "string" || typeof given[name] === "number" ? String(given[name]) || undefined : undefined;

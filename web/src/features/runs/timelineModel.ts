@@ -116,7 +116,7 @@ function asked(event: RunEvent): Step {
   const state = str(data.status);
   const kind = type.startsWith("approval.") ? "approval" : "action";
   const failed = ["refused", "failed", "denied"].includes(state);
-  // of what nobody decided in time the state says all
+  // for an approval that expired, the state says everything
   const text = state === "expired" ? "" : str(data.message) || str(data.reason);
   return base(event, kind, str(data.action) || (kind === "action" ? type : ""), {
     text,
@@ -155,9 +155,9 @@ function step(event: RunEvent): Step {
   return base(event, "other", type);
 }
 
-/**
- * A tool is told of up to three times: that the runner began, that it had an answer, and by the Host, which knows how long
- * it took. To a person that is one step.
+/** 
+ * Joins the records of one tool call into a step: its start and end from the runner, and the duration that the Host
+ * measured.
  */
 function toolSteps(events: RunEvent[]): Step[] {
   const begun = new Map<string, RunEvent>();

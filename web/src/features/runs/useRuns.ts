@@ -1,4 +1,4 @@
-// The list of runs: its newest part is read again as things happen, the rest as far as somebody scrolled.
+// The list of runs: the newest page follows the live channel, older pages are read while the user scrolls.
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useEffect, useMemo } from "react";
 

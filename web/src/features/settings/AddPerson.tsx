@@ -1,4 +1,4 @@
-// An account for somebody else.
+// Adds an account for another user.
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 

@@ -1,4 +1,4 @@
-// A new password for somebody who forgot theirs.
+// Sets a new password for a user who forgot theirs.
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 

@@ -1,4 +1,4 @@
-// The first minute: whoever comes first makes the owner's account.
+// The first page of a new Host: creates the owner's account.
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";

@@ -157,7 +157,7 @@ function PlatformStep({ next, bots }: { next: boolean; bots: Bot[] }) {
   );
 }
 
-/** Live: the state of the connection, and the message when it comes. */
+/** Follows the state of the connection, and shows the first message when it arrives. */
 function MessageStep({ next, bot, arrived }: { next: boolean; bot: Bot; arrived: boolean }) {
   const { t } = useTranslation();
   return (

@@ -32,7 +32,7 @@ export function doneOf({ models, answered, bots, heard }: Known): Set<Step> {
   return done;
 }
 
-/** What to do next. The demo model answers too, so a model of one's own holds nobody up. */
+/** Returns the next step. The demo model answers too, so a missing model does not block the others. */
 export function nextOf(done: Set<Step>): Step | null {
   const order: Step[] = ["chat", "model", "platform", "message"];
   return order.find((step) => !done.has(step)) ?? null;
