@@ -1,5 +1,5 @@
 // Builds the page into the Host's package, from where it is served and shipped.
-import { readdir,readFile,writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 

@@ -48,7 +48,7 @@ async function inBothLights(page: Page, within = "html"): Promise<string[]> {
   return [...found, ...(await findings(page, within, ["color-contrast"]))];
 }
 
-/** What else a page shows, by what it is called. The first of its tabs is open already. */
+/** The other tabs of a page, by name. The first tab is open already. */
 async function inOtherTabs(page: Page): Promise<Record<string, string[]>> {
   const found: Record<string, string[]> = {};
   for (const tab of (await page.getByRole("tab").all()).slice(1)) {
@@ -59,7 +59,7 @@ async function inOtherTabs(page: Page): Promise<Record<string, string[]>> {
   return found;
 }
 
-/** What is in front of a page once its button is pressed. Questions before something is deleted are all alike. */
+/** The dialogs that a button opens. Confirmations before a deletion are all alike and left out. */
 const DIALOGS: Record<string, string> = {
   agent: word("common.delete"),
   run: word("runs.rerun"),

@@ -1,4 +1,4 @@
-// What strangers, models and tools write is text: it runs nothing, loads nothing, and can't pass for the page itself.
+// Text of users, models and tools runs nothing, loads nothing, and can't imitate the page itself.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 

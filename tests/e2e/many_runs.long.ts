@@ -33,7 +33,7 @@ async function readAll(page: Page): Promise<void> {
     .toBe(1);
 }
 
-/** How long the page took from each scroll to having drawn what is there, the slowest last. */
+/** Returns how long the page took to draw after each scroll, the slowest last. */
 const scrolled = (page: Page) =>
   list(page).evaluate(async (box) => {
     const steps = 40;

@@ -1,4 +1,4 @@
-// Who looks, in which language and on what: the page fits them.
+// The page fits its user: role, language and device.
 import { beforeAll, expect, it } from "vitest";
 import type { Page } from "playwright-core";
 
@@ -88,7 +88,7 @@ it("has its menu behind a button on a phone", async () => {
     .waitFor();
 });
 
-/** What reaches beyond the page's right edge where nothing cuts it off, by its words. */
+/** Returns the texts of elements beyond the right edge of the page. */
 const stickingOut = (page: Page) =>
   page.evaluate((width) => {
     const main = document.querySelector("main")!;

@@ -70,7 +70,7 @@ it("shows steps in the order in which they began, counted from one zero", async 
   expect(offsets[steps.findIndex((step) => step.startsWith(word("step.message")))]).toBeGreaterThanOrEqual(300);
 });
 
-/** Of an offset as the page writes it. */
+/** Parses an offset as the page writes it. */
 function milliseconds(text: string): number {
   const [, sign, number, unit] = /^([+−])([\d.]+)\s*(ms|s)$/.exec(text.trim())!;
   return (sign === "−" ? -1 : 1) * Number(number) * (unit === "s" ? 1000 : 1);

@@ -1,4 +1,4 @@
-// What was typed is not lost by a link or by Escape: forms of settings, tools and models ask first.
+// Input is not lost by a link or by Escape: the forms of settings, tools and models ask first.
 import { expect, it } from "vitest";
 import type { Locator, Page } from "playwright-core";
 

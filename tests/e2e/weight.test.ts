@@ -1,4 +1,4 @@
-// What a browser has to fetch: little, only what it needs, and never again what it has.
+// The files that a browser loads: few, only those it needs, and each only once.
 import { beforeAll, expect, it } from "vitest";
 
 import { visit, world } from "./support/visit";

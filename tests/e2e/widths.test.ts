@@ -20,7 +20,7 @@ beforeAll(async () => {
   ids = { agentId, botId, runId: run!.run_id };
 });
 
-/** What sticks out of the page, or of the thing that it is in, where that does not scroll on purpose; and bars of tabs that scroll downwards. */
+/** Returns elements that overflow the page or a parent that does not scroll, and tab bars that scroll vertically. */
 function wrong(): string[] {
   const BLEED = 10; // rows that are marked under the pointer reach a little beyond their text
   const main = document.querySelector<HTMLElement>("#main")!;

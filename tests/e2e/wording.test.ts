@@ -40,7 +40,7 @@ beforeAll(async () => {
 /** Names that people type: variables of a prompt, an example of a JSON object; and where a plugin lies on the disk. */
 const TYPED = /\{\{[\w.]+\}\}|\{".*"\}|(\/[\w.-]+)+\.py\b/g;
 
-/** What a person sees; not what is behind a fold. */
+/** Returns the visible text, without collapsed parts. */
 async function internals(page: Page): Promise<string[]> {
   const text = await page.locator("body").innerText();
   return text

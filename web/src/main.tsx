@@ -40,7 +40,7 @@ const client: QueryClient = new QueryClient({
 const router = buildRouter(client);
 
 await startLanguage();
-// What was read before has the Host's own texts in the former language.
+// cached responses contain texts of the Host in the former language
 i18next.on("languageChanged", () => void client.invalidateQueries());
 createRoot(document.getElementById("root")!).render(
   <StrictMode>

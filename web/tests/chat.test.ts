@@ -1,4 +1,4 @@
-// What a chat shows, from its history and its frames in any order.
+// The state of a chat, from its transcript and its frames in any order.
 import { describe, expect, it } from "vitest";
 
 import type { ChatFrame } from "../src/api/frames";

@@ -1,4 +1,4 @@
-// Which readings a happening makes stale.
+// The queries that a frame of the live channel makes stale.
 import type { QueryClient } from "@tanstack/react-query";
 import { describe, expect, it, vi } from "vitest";
 

@@ -1,4 +1,4 @@
-// What people, models and tools write can't act on the page, load from elsewhere or pass for the page itself.
+// Text of users, models and tools can't act on the page, load anything external or imitate the page itself.
 import { render } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 

@@ -1,4 +1,4 @@
-// Where amounts and moments are shown: each amount with its currency, each moment with its date.
+// Amounts and times on the page: each amount with its currency, each time with its date.
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { render, screen } from "@testing-library/react";
 import i18next from "i18next";

@@ -1,4 +1,4 @@
-// What an agent may use and do: only what its runner asks for is offered, and what is edited comes back whole.
+// The policies of an agent: only what its runner requests is offered, and what is edited is sent back complete.
 import { describe, expect, it } from "vitest";
 
 import type { Runner } from "../src/api/types";

@@ -110,7 +110,7 @@ async function askForApproval(world: World): Promise<void> {
   );
 }
 
-/** What the chat shows is said in it. */
+/** The messages of the chat in the screenshots. */
 export const SAID = "Where do I find To the Lighthouse, and may I keep it for five weeks?";
 export const willAnswer = async (world: World) => {
   await writtenModel(world);

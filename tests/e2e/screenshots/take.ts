@@ -41,7 +41,7 @@ async function sayInChat(): Promise<void> {
   await context.close();
 }
 
-/** What is done on a page before its picture is taken. */
+/** Steps on a page before its screenshot is taken. */
 const BEFORE: Record<string, (page: Page, language: Language) => Promise<void>> = {
   chat: (page) => page.getByText("third shelf").first().waitFor(),
   bot: async (page, language) => {

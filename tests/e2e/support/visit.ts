@@ -39,7 +39,7 @@ export async function visit(
   return made;
 }
 
-/** As soon as the page has shown what it was opened for. */
+/** Resolves when the page has shown its content. */
 export async function settled(page: Page): Promise<void> {
   await page.getByRole("heading", { level: 1 }).first().waitFor();
   const loading = (["en", "zh-Hans"] as const).map(
@@ -48,7 +48,7 @@ export async function settled(page: Page): Promise<void> {
   await page.waitForFunction((loading) => !document.querySelector(loading), loading.join());
 }
 
-/** As a link does it: nothing is loaded again. The page before is shown until the next one is there. */
+/** Navigates as a link does, without loading the page again. The former page is shown until the next one is ready. */
 export async function go(page: Page, path: string): Promise<void> {
   if (new URL(page.url()).pathname === path) return settled(page);
   await page.evaluate((path) => {
@@ -100,7 +100,7 @@ export const foreign = (made: Visit) =>
     (address) => /^(http|ws)/.test(address) && !/^(http|ws)s?:\/\/(127\.0\.0\.1|chat\.localhost):/.test(address),
   );
 
-/** What the page looked like when a test failed. */
+/** Saves a screenshot of a failed test. */
 const photograph = (page: Page, name: string) =>
   page.screenshot({
     path: fileURLToPath(new URL(`../../../.tools/e2e-failures/${name.replaceAll(/\W+/g, "-")}.png`, import.meta.url)),

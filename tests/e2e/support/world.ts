@@ -65,7 +65,7 @@ export type Reply = {
   status?: number;
 };
 
-/** What tests do to a world, and ask of it. */
+/** The commands and queries of a test world. */
 export class World {
   constructor(readonly place: Place) {}
 
@@ -76,7 +76,7 @@ export class World {
     tell(this.place.control, "write_plugin", { name, code, packed }) as Promise<string>;
   readonly stop = () => tell(this.place.control, "stop", {});
   readonly resume = () => tell(this.place.control, "resume", {});
-  /** Only while it is stopped. */
+  /** Writes old runs; the Host has to be stopped. */
   readonly writePast = (past: { hours?: number; runs?: number; minutes?: number }) =>
     tell(this.place.control, "write_past", past);
   readonly modelWill = (...replies: Reply[]) => tell(this.place.control, "will", { replies });

@@ -30,7 +30,7 @@ export const api = createClient<paths>({
 });
 api.use(guard);
 
-/** As openapi-fetch resolves it: `data` of an accepted request, `error` of a refused one. */
+/** A resolved request of openapi-fetch: `data` if it was accepted, `error` if it was refused. */
 export type Reply<Data> = { data?: Data; error?: unknown; response: Response };
 
 /** The data of a response; an error is thrown as a Problem. */

@@ -50,7 +50,7 @@ type BroadcastFrame = { type: "broadcast"; message: ChatMessage };
 type ErrorFrame = { type: "error"; code: string; message: string; run_id?: string; in_history?: boolean };
 type PongFrame = { type: "pong" };
 
-/** What the Host sends over the chat socket. `seq` is the number to resume after. */
+/** A frame from the Host over the chat socket. `seq` is the number to resume after. */
 export type ChatFrame = { seq: number } & (
   | ConnectedFrame
   | AcceptedFrame
@@ -67,7 +67,7 @@ export type ChatFrame = { seq: number } & (
 );
 export type ChatFrameOf<Type extends ChatFrame["type"]> = Extract<ChatFrame, { type: Type }>;
 
-/** What a client sends over the chat socket. `id` is its idempotency key. */
+/** A frame from a client over the chat socket. `id` is its idempotency key. */
 export type MessageRequest = { type: "message"; id: string; text?: string; contents?: ContentElement[] };
 export type ChatRequest =
   MessageRequest | { type: "cancel" } | { type: "approve"; approval_id: string; decision: "approve" | "deny" };
@@ -86,7 +86,7 @@ export const isReplayFrame = (frame: Fields): frame is ReplayFrame =>
 /** A change of one thing, with the columns that the Host publishes. */
 type Change<Type extends string> = { type: Type; id: string; state: string; seq: number; [column: string]: unknown };
 
-/** What the Host sends over the live socket. */
+/** A frame from the Host over the live socket. */
 export type LiveFrame =
   | { type: "connected"; seq: number }
   /** Frames were lost: what was read before may be stale. */

@@ -19,7 +19,7 @@ export class Problem extends Error {
   }
 }
 
-/** What the address names does not exist, or no longer. */
+/** Whether the resource of the address does not exist (any more). */
 export const isGone = (error: unknown): boolean => error instanceof Problem && error.status === 404;
 
 export function problemOf(status: number, body: unknown): Problem {

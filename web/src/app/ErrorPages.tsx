@@ -1,4 +1,4 @@
-// What is shown where a page would be: that there is none, or that it failed.
+// Pages in place of one that does not exist or that failed.
 import { Link, useRouter } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 

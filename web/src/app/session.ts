@@ -1,4 +1,4 @@
-// Who is at the page, and what their role lets them do. The Host decides; the page only doesn't offer what it would refuse.
+// The current user and the rights of their role. The Host decides; the page only hides what it would refuse.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 
 import { answer, api, setToken } from "../api/client";

@@ -15,7 +15,7 @@ type Props<Thing, Body> = {
   busy: boolean;
   onTheirs: (theirs: Conflict<Thing, Body>["theirs"]) => void;
   onMine: () => void;
-  /** Of a form that says what its fields are called. */
+  /** The items of the form, for the labels of its fields. */
   items?: FormItem[];
   /** Describes a value where the default description does not fit. */
   words?: (value: unknown) => string;

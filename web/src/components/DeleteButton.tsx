@@ -21,7 +21,7 @@ export function DeleteButton({
   label: string;
   title: string;
   text: string;
-  /** What is done, where it is not to delete. */
+  /** The label of the action, if it is not "Delete". */
   action?: string;
   /** The button that changes nothing, where it is not to be "Cancel". */
   keep?: string;

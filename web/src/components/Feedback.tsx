@@ -1,4 +1,4 @@
-// What the page says about itself: errors in words, what is loading, and what to do where nothing is yet.
+// Feedback of the page: errors, loading, and empty states.
 import { CircleAlert } from "lucide-react";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";

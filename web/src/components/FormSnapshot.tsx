@@ -1,4 +1,4 @@
-// What a form is opened with: read at that moment, and kept as it was then however often it is read again.
+// A form with the value that was read when it opened, which later reads do not change.
 import { useQuery } from "@tanstack/react-query";
 import { Fragment, type ReactNode, useState } from "react";
 

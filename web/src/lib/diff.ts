@@ -1,4 +1,4 @@
-// What differs between two of the same kind, part by part, and a difference done to a third. Lists are one part each.
+// Differences between two values, field by field, and applying them to a third. Lists are one field each.
 
 export type Difference = { path: string[]; before: unknown; after: unknown };
 type Parts = Record<string, unknown>;

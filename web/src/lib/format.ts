@@ -5,7 +5,7 @@ import type { Text } from "../api/types";
 
 const NAMES: Record<string, string> = { en: "en_US", "zh-Hans": "zh_Hans" };
 
-/** What plugins and adapters say in several languages, in the one at hand. */
+/** Returns a text of a plugin or an adapter in the language of the page. */
 export function localized(text: Text | string | null | undefined, language: string): string {
   if (!text) return "";
   if (typeof text === "string") return text;
@@ -30,7 +30,7 @@ export function formatTime(at: number | null | undefined, language: string): str
   return cached(`moment ${thisYear} ${language}`, () => new Intl.DateTimeFormat(language, dated)).format(at);
 }
 
-/** How long until then, or since. */
+/** Formats the time until a moment, or since it. */
 export function fromNow(at: number, now: number, language: string): string {
   const minutes = (at - now) / 60_000;
   const [unit, amount]: ["day" | "hour" | "minute", number] =
@@ -72,7 +72,7 @@ export function formatMoney(amount: number, digits = 2, code = currency): string
   ).format(amount);
 }
 
-/** What something cost, from millionths. */
+/** Formats a cost in millionths. */
 export function formatCost(micros: number): string {
   if (micros > 0 && micros < 100) return `<${formatMoney(0.0001, 4)}`;
   return formatMoney(micros / 1_000_000, micros > 0 && micros < 10_000 ? 4 : 2);

@@ -1,4 +1,4 @@
-// What the browser remembers for this page: small wishes, and what was typed and not yet sent.
+// Values that the browser keeps for this page: preferences, and unsent text.
 const PREFIX = "parlour.";
 
 export function read(name: string): string | null {

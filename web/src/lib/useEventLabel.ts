@@ -1,4 +1,4 @@
-// What an event's type means, in the language of the page; the type itself where the page has no words for it.
+// The label of an event type in the language of the page, or the type itself where the page has none.
 import type { i18n as Words } from "i18next";
 import { useTranslation } from "react-i18next";
 

@@ -11,9 +11,9 @@ import { isVersionConflict } from "./useSaveWithConflict";
 
 type PatchField<Thing, Given, Answered> = {
   current: Versioned<Thing>;
-  /** How it is read again. */
+  /** Reads the current version again. */
   query: VersionedQuery<Thing>;
-  /** As the Host calls it. */
+  /** The name of the field at the Host. */
   field: (given: Given) => string;
   put: (given: Given, over: Versioned<Thing>) => Promise<Answered>;
   stale: string[];
@@ -43,7 +43,7 @@ export function usePatchField<Thing, Given, Answered>({
   return useSave(change, stale, after);
 }
 
-/** Where the Host can't say what was changed, it may be this one. */
+/** Whether another user changed the field; true if the Host can't say what was changed. */
 function isChanged({ details }: Problem, field: string): boolean {
   const changed = (details as { changed?: string[] } | null)?.changed ?? [];
   return changed.length === 0 || changed.includes(field);

@@ -19,9 +19,9 @@ export type Conflict<Thing, Body> = {
 type SaveOptions<Thing, Body, Basis, Answered> = {
   /** The version that the change is based on; null for something new, which can't conflict. */
   base: Basis;
-  /** How it is read again. */
+  /** Reads the current version again. */
   query: VersionedQuery<Thing> | null;
-  /** How the thing is written. */
+  /** Returns the body of the request that saves a value. */
   bodyOf: (thing: Thing) => Body;
   put: (body: Body, over: Basis) => Promise<Answered>;
   stale: string[];
@@ -55,7 +55,7 @@ export function useSaveWithConflict<Thing, Body extends object, Basis extends Ve
   };
   return {
     save: (body: Body) => void save(body, base),
-    /** What was changed here, done to what they made of it; what only they changed stays theirs. */
+    /** Applies the user's changes to the other version; fields that only the other user changed stay as they are. */
     overwrite: () => {
       if (!conflict) return;
       const { over, theirs, mine } = conflict;
@@ -72,7 +72,7 @@ export function useSaveWithConflict<Thing, Body extends object, Basis extends Ve
   };
 }
 
-/** What an edit began with, however often it is read again while it goes on. */
+/** Returns the version that an edit started from, which does not change while the edit goes on. */
 export function useBase<Thing>(current: Thing, editing: boolean): Thing {
   const base = useRef(current);
   if (!editing) base.current = current;

@@ -6,7 +6,7 @@ export function moved<T>(list: readonly T[], from: number, to: number): T[] {
   return [...rest.slice(0, to), list[from]!, ...rest.slice(to)];
 }
 
-/** Where a thing at `at` belongs when the pointer is at `y`: one place on, once it passes the middle of its neighbour. */
+/** Returns the index for an element at `at` when the pointer is at `y`: the next one once it passes its neighbour's middle. */
 export function placed(at: number, y: number, middles: readonly number[]): number {
   const above = middles[at - 1];
   const below = middles[at + 1];

@@ -15,7 +15,7 @@ import { CheckList, type Choice, StringList } from "./lists";
 import { SEALED } from "./pairs";
 import { PromptControl } from "./prompt";
 
-/** What the selectors select from. */
+/** The options of the selectors. */
 export type Choices = { models: Model[]; tools: Choice[]; knowledgeBases: Choice[]; skills: Choice[] };
 export const NO_CHOICES: Choices = { models: [], tools: [], knowledgeBases: [], skills: [] };
 

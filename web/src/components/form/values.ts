@@ -44,14 +44,14 @@ export function hasChoices(
   return true;
 }
 
-/** What was emptied is left out: the Host then knows it as not given. */
+/** Drops an empty value, which the Host takes as not given. */
 export function changed(values: Fields, name: string, value: unknown): Fields {
   const { [name]: _, ...others } = values;
   const empty = value === undefined || value === "" || value === null || Number.isNaN(value);
   return empty ? others : { ...others, [name]: value };
 }
 
-/** Only what the form asks for; a runner that was changed no longer takes the settings of the other. */
+/** Keeps only the values of the form's items, so that a new runner gets no settings of the former one. */
 export function ofForm(items: FormItem[], values: Fields): Fields {
   const names = new Set(items.filter((item) => !item.display).map((item) => item.name));
   return Object.fromEntries(Object.entries(values).filter(([name]) => names.has(name)));

@@ -50,7 +50,7 @@ export default function AgentPage() {
   return <Editor key={agentId} current={agent.data} runners={runners.data} />;
 }
 
-/** What the form shows where nothing was set, so that a default that is emptied stays empty. */
+/** Fills in the defaults that the form shows, so that a default that is cleared stays empty. */
 function prefilledAgent(agent: Agent, runners: Runner[]): Agent {
   const items = runners.find((runner) => runner.id === agent.runner_id)?.config_schema ?? [];
   return { ...agent, runner_config: prefilled(items, agent.runner_config) };

@@ -1,4 +1,4 @@
-// Which actions on its platform an agent may take, and which of them need approval.
+// The actions on its platform that an agent may take, and those that need approval.
 import { useQuery } from "@tanstack/react-query";
 import { Plus, X } from "lucide-react";
 import { useTranslation } from "react-i18next";

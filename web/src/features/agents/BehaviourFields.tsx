@@ -1,4 +1,4 @@
-// How an agent answers, what it remembers, and for how long it may go on.
+// The behaviour of an agent: delivery, state, and time limits.
 import { useTranslation } from "react-i18next";
 
 import type { Agent } from "../../api/types";

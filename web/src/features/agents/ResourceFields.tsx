@@ -1,4 +1,4 @@
-// What an agent may use. Only what its runner asks for is offered.
+// The resources of an agent. Only those that its runner requests are offered.
 import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 

@@ -1,4 +1,4 @@
-// What answers for an agent: one of the runners that plugins bring.
+// The runner of an agent: one of those that plugins provide.
 import { useTranslation } from "react-i18next";
 
 import type { Runner } from "../../api/types";

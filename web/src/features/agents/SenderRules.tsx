@@ -1,4 +1,4 @@
-// What only some people get, or what some don't: tools for admins, no expensive model in groups.
+// Resources for some senders only, or for all but some: tools for admins, no expensive model in groups.
 import { Plus, X } from "lucide-react";
 import { useTranslation } from "react-i18next";
 

@@ -1,4 +1,4 @@
-// Who an agent is, what answers for it, and what that asks for.
+// The name of an agent, its runner, and the settings of the runner.
 import { useTranslation } from "react-i18next";
 
 import { fieldMessage } from "../../api/problem";

@@ -1,4 +1,4 @@
-// What a runner asks for: only that is offered to be granted.
+// The permissions that a runner requests: only these can be granted.
 import type { Runner } from "../../api/types";
 
 export const KINDS = ["models", "tools", "knowledge_bases", "skills", "files"] as const;

@@ -1,4 +1,4 @@
-// What the selectors of a form select from, as the Host has it now.
+// The options of a form's selectors, as the Host has them now.
 import { useQuery } from "@tanstack/react-query";
 
 import type { Tool } from "../../api/types";

@@ -1,4 +1,4 @@
-// What an approval is about, as a person reads it: names and values instead of the frozen call. Knows no screen.
+// The details of an approval as names and values instead of the frozen call, without any rendering.
 import type { Approval } from "../../api/types";
 import { shortId } from "../../lib/format";
 
@@ -35,8 +35,8 @@ export const isPending = (approval: Pick<Approval, "status">) => approval.status
 
 const OWN_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Who asked or decided (`user:10001`, `api_key:...`): on a platform by the whole of an id, which people know; what the
- * Host has numbered itself in short. */
+/** Splits an identity (`user:10001`, `api_key:...`). Ids of a platform are shown whole, since users know them; ids of
+ * the Host are shortened. */
 export function party(identity: string): { isKey: boolean; id: string; isShort: boolean } {
   const [kind = "", ...rest] = identity.split(":");
   const id = rest.join(":");

@@ -1,4 +1,4 @@
-// Who asked or decided, as people call them.
+// The name of a requester or decider.
 import { useTranslation } from "react-i18next";
 
 import { useMe } from "../../app/session";

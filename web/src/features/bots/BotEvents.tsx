@@ -1,4 +1,4 @@
-// What a bot received lately, and why it was handled as it was.
+// The latest events of a bot, and why each was handled as it was.
 import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 

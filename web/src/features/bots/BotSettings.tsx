@@ -1,4 +1,4 @@
-// What a bot is called, whether it is on, and what its adapter's form asks for.
+// The settings of a bot: its name and the form of its adapter.
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";

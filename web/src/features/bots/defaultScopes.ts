@@ -1,4 +1,4 @@
-// Where an agent can be the default one, and what is sent to make it that.
+// The scopes of a default agent, and the request that sets one.
 import type { Conversation, DefaultAgent } from "../../api/types";
 
 export type Scope = DefaultAgent["scope"];
@@ -19,7 +19,7 @@ export type Place = {
   thread_id: string;
   actor_id: string;
 };
-/** Which of its fields a person fills in; the bot and its platform are known. */
+/** Returns the fields that the user fills in; the bot and its platform are known. */
 export const requiredFields = (scope: Scope) => NAMED[scope].filter((name) => name !== "bot_id" && name !== "platform");
 /** A place with what its scope needs and nothing else. */
 export const bodyOf = (place: Place): Partial<Place> & { scope: Scope } => ({
@@ -27,7 +27,7 @@ export const bodyOf = (place: Place): Partial<Place> & { scope: Scope } => ({
   ...Object.fromEntries(NAMED[place.scope].map((name) => [name, place[name].trim()])),
 });
 
-/** What plays a part where this bot is: its own chats, its platform's channels and people, and the workspace. */
+/** Returns the default agents that apply to a bot: of its chats, of its platform's channels and users, and of the workspace. */
 export const relevantTo = (all: DefaultAgent[], botId: string, platform: string) =>
   all.filter(
     (each) => each.scope === "workspace" || (each.bot_id ? each.bot_id === botId : each.platform === platform),

@@ -4,7 +4,7 @@ import type { Fields, HandlerType, Route } from "../../api/types";
 
 export type RouteDraft = Route & { key: string };
 
-/** What the form of a handler is drawn from. */
+/** The properties of a handler's form. */
 export type HandlerProps = {
   config: Fields;
   problems: Record<string, string>;
@@ -35,14 +35,14 @@ function specificity(pattern: string): number {
   return pattern.endsWith(".*") ? pattern.split(".").length - 1 : 100;
 }
 
-/** In the order in which the Host tries them, which is not always that of the list when others than this page wrote it. */
+/** Sorts routes in the order in which the Host tries them; other clients may have stored them in another order. */
 export function drafted(routes: Route[]): RouteDraft[] {
   return routes
     .map((route) => ({ ...route, key: route.route_id }))
     .sort((one, other) => other.priority - one.priority || specificity(other.event_type) - specificity(one.event_type));
 }
 
-/** As the Host takes them. The order on the page is what counts; higher priorities are tried first. */
+/** Returns routes as the Host takes them. Priorities follow the order on the page; higher ones are tried first. */
 export function numbered(routes: RouteDraft[]): Route[] {
   return routes.map(({ key: _, ...route }, index) => ({ ...route, priority: (routes.length - index) * 10 }));
 }
@@ -66,7 +66,7 @@ export function handedTo(route: RouteDraft, handler_type: HandlerType): RouteDra
   return { ...route, handler_type, handler_config: BEGINNINGS[handler_type] };
 }
 
-/** What is wrong with the route in this place: the sentence about each of its fields. */
+/** Returns the messages about the fields of the route at this index. */
 export function problemsAt(error: unknown, index: number): Record<string, string> {
   if (!(error instanceof Problem)) return {};
   const place = `${index}.`;

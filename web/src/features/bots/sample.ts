@@ -20,7 +20,7 @@ export const SAMPLE: Sample = {
   at: "",
 };
 
-/** In the words of the platforms' own events. What is left empty is not said. */
+/** Returns the event in the format of the platforms' events, without empty fields. */
 export function eventOf(sample: Sample): Record<string, unknown> {
   const sender = { id: sample.sender || "somebody" };
   const chat = sample.group

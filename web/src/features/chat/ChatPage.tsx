@@ -60,7 +60,7 @@ export default function ChatPage() {
   return <ChosenAgent key={agent.agent_id} agent={agent} agents={usable} session={session} />;
 }
 
-/** Without a session in the address it is the one that was talked in last. */
+/** Without a session in the address, the most recent one is opened. */
 function ChosenAgent({ agent, agents, session }: { agent: Agent; agents: Agent[]; session?: string }) {
   const sessions = useQuery(chatQueries.chatSessions(agent.agent_id));
   // the session stays once it is known: a new conversation in another tab must not move a user who is typing here

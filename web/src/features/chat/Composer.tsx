@@ -117,7 +117,7 @@ function Chooser({ add }: { add: (files: Iterable<File>) => void }) {
   );
 }
 
-/** What was typed and not sent survives a reload. */
+/** The unsent text survives a reload. */
 function useDraft(name: string): [string, (text: string) => void] {
   const [text, setText] = useState(() => read(`draft.${name}`) ?? "");
   useEffect(() => setText(read(`draft.${name}`) ?? ""), [name]);

@@ -1,4 +1,4 @@
-// What was said, one line under the other. A line that did not change is not drawn again while another is being written.
+// The messages of a conversation. A line that did not change is not rendered again while another one is written.
 import { memo } from "react";
 import { useTranslation } from "react-i18next";
 

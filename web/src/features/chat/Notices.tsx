@@ -1,4 +1,4 @@
-// What stands between messages: requests for approval, and notices of the Host.
+// Elements between messages: requests for approval, and notices of the Host.
 import { ShieldQuestion, TriangleAlert } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";

@@ -1,4 +1,4 @@
-// What lies behind an answer, folded: what it took, what was thought and which tools were called, and the way to its run.
+// The details of an answer, collapsed: usage, reasoning, tool calls, and a link to the run.
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";

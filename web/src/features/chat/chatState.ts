@@ -1,4 +1,4 @@
-// What a chat shows, worked out from its history and the frames of its socket. Knows neither the network nor the screen.
+// The state of a chat, computed from its transcript and the frames of its socket, without network or rendering.
 import type { ChatFrame, ChatFrameOf, ChatMessage } from "../../api/frames";
 import type { TranscriptItem } from "../../api/types";
 import { isFields } from "../../lib/fields";
@@ -20,9 +20,9 @@ export type Answer = {
 };
 /** A notice of the Host that the history holds too: why there is no answer. */
 export type Failure = { kind: "failure"; run_id: string | null; content: string; seq: number };
-/** In the Host's words, or as a key of the page's own. */
+/** A notice with a text of the Host, or with a key of the page's texts. */
 export type Notice = { seq: number; text?: string; key?: string; tone: "bad" | "calm" };
-/** What is read on the screen, one under the other. */
+/** One line of the conversation as it is rendered. */
 export type Line = {
   key: string;
   role: "you" | "agent" | "notice";
@@ -39,10 +39,10 @@ export type Pending = UserMessage | Answer | Failure;
 export type ChatState = {
   conversationId: string | null;
   items: TranscriptItem[];
-  /** What was said and answered since the history was read, in the order in which it came. */
+  /** Messages and answers since the transcript was read, in the order in which they arrived. */
   pending: Pending[];
   tools: Record<string, ToolCall[]>;
-  /** What answers were thought out with: the history does not keep it. */
+  /** The reasoning of answers, which the transcript does not keep. */
   thoughts: Record<string, string>;
   asks: Ask[];
   notices: Notice[];
@@ -127,7 +127,7 @@ export function applyFrame(state: ChatState, frame: ChatFrame): ChatState {
   }
 }
 
-/** Also after a reconnect: the Host repeats the frames of a run that is still active. */
+/** Starts or resumes the session; the Host repeats the frames of a run that is still active. */
 function applyConnected(state: ChatState, frame: ChatFrameOf<"connected">): ChatState {
   const id = frame.conversation_id || null;
   return state.conversationId && id !== state.conversationId
@@ -135,7 +135,7 @@ function applyConnected(state: ChatState, frame: ChatFrameOf<"connected">): Chat
     : { ...state, conversationId: id };
 }
 
-/** What was said in this chat, here or in another tab. */
+/** Adds a message that was sent in this session, here or in another tab. */
 function applySaid(state: ChatState, frame: ChatFrameOf<"said">): ChatState {
   const eventId = frame.event_id;
   const known =

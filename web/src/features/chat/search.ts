@@ -1,4 +1,4 @@
-// Which of one's conversations with an agent the address means.
+// The session of a chat in its address.
 export type ChatSearch = { session?: string };
 
 export function chatSearch(given: Record<string, unknown>): ChatSearch {

@@ -1,4 +1,4 @@
-// What needs attention now, each with a link.
+// The alerts, each with a link.
 import { Link } from "@tanstack/react-router";
 import { ChevronRight, CircleCheck, TriangleAlert } from "lucide-react";
 import { useTranslation } from "react-i18next";

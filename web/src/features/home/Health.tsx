@@ -1,4 +1,4 @@
-// How everything that has to work is doing: platforms, plugins, and what else answers for them.
+// The state of platforms, plugins and other connections.
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";

@@ -1,4 +1,4 @@
-// How things are: what needs attention, what was done and what it cost, and how everything is doing.
+// The home page: alerts, metrics, and the state of all parts.
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";

@@ -1,4 +1,4 @@
-// What was done and what it cost: figures of which one is chosen and drawn over time.
+// Metrics with their totals; the selected one is drawn over time.
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 

@@ -1,4 +1,4 @@
-// What needs attention now: pending approvals, failures, and that only the demo model answers.
+// The alerts: pending approvals, failures, and that only the demo model answers.
 import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 

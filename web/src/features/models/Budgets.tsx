@@ -1,4 +1,4 @@
-// What may be spent, by whom, and how much of it is used.
+// Budgets, and how much of each is used.
 import { useQuery } from "@tanstack/react-query";
 import { Pencil, Plus, Wallet } from "lucide-react";
 import { useState } from "react";

@@ -1,4 +1,4 @@
-// What is known of a model: its limits, abilities, prices, and what goes with every request.
+// The settings of a model: limits, abilities, prices, and parameters of every request.
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 

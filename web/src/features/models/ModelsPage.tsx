@@ -1,4 +1,4 @@
-// Who thinks: providers and their models, what may be spent, and what was.
+// Providers and their models, budgets, and usage.
 import { useQuery } from "@tanstack/react-query";
 import { Cpu } from "lucide-react";
 import { useState } from "react";

@@ -1,4 +1,4 @@
-// What models were asked for in the last month, and what it cost.
+// The usage and cost of models in the last month.
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";

@@ -54,7 +54,7 @@ export function subjectName(subject: string, names: Record<string, string>): str
   return whole.replace(/(^| )user:/, "$1");
 }
 
-/** How much of it is used, from 0 to 1: the limit that is nearer. */
+/** Returns the used share of a budget from 0 to 1, by the limit that is nearer. */
 export function share(use: BudgetUse): number {
   const parts = (["tokens", "cost_micros"] as const).map((name) => {
     const left = use.left[name];

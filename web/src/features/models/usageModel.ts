@@ -1,4 +1,4 @@
-// What models were asked for and what it cost, added up by model or by agent.
+// Sums the usage and cost of models by model or by agent.
 import type { UsageItem } from "../../api/types";
 
 export type By = "model" | "agent";
@@ -14,7 +14,7 @@ export type UsageRow = {
   days: Map<string, number>;
 };
 
-/** Who cost the most first; where nothing has a price, who used the most tokens. */
+/** Returns the highest cost first; without prices, the highest number of tokens. */
 export function summed(items: UsageItem[], by: By): UsageRow[] {
   const rows = new Map<string, UsageRow>();
   for (const item of items) {

@@ -1,4 +1,4 @@
-// What a plugin may do, in words; and what else it asked for, which can be granted later or taken back.
+// The permissions of a plugin in words, and those that it requested and that can be granted or revoked.
 import { Check, Minus } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";

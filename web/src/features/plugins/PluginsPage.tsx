@@ -1,4 +1,4 @@
-// What is installed, and one more.
+// The installed plugins, and the installation of another one.
 import { useQuery } from "@tanstack/react-query";
 import { Boxes } from "lucide-react";
 import { useState } from "react";

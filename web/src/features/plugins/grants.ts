@@ -19,7 +19,7 @@ export function grantsOf(asked: Asked): Grant[] {
   );
 }
 
-/** What an installation was refused for. */
+/** Returns the permissions for which an installation was refused. */
 export function askedIn(details: unknown): Asked {
   return (details as { asked?: Asked } | null)?.asked ?? {};
 }

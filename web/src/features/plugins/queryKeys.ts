@@ -1,2 +1,2 @@
-// What has to be read again when a plugin was changed: it brings runners and tools.
+// The queries that a change of a plugin makes stale: it provides runners and tools.
 export const PLUGIN_KEYS = ["plugins", "runners", "tools"];

@@ -1,4 +1,4 @@
-// What a run was allowed to use, as it was settled when it began.
+// The grant of a run, as it was fixed when the run started.
 import { useTranslation } from "react-i18next";
 
 import type { Grants } from "../../api/types";

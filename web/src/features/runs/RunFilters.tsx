@@ -1,4 +1,4 @@
-// What the list is narrowed by. Each change is a new address; words are looked for when typing pauses.
+// The filters of the list. Each change is a new address; the text is searched for when typing pauses.
 import { useQuery } from "@tanstack/react-query";
 import { Search, X } from "lucide-react";
 import { type ReactNode, useEffect, useRef, useState } from "react";

@@ -91,7 +91,7 @@ export function RunList({ rows, names, atEnd }: { rows: Run[]; names: Map<string
   );
 }
 
-/** Which row a key leads to from the one it was pressed on; -1 is the list itself. */
+/** Returns the row that a key leads to from another row; -1 is the list itself. */
 export function next(key: string, from: number, amount: number): number | null {
   const page = 10;
   const steps: Record<string, number> = {

@@ -120,7 +120,7 @@ function Views({ run, names }: { run: RunDetail; names: Map<string, string> }) {
   return <Tabs tabs={tabs} />;
 }
 
-/** Of models, bots and agents, which the ledger knows by their ids. */
+/** The names of models, bots and agents by their ids. */
 function useNames(): Map<string, string> {
   const agents = useQuery(agentQueries.agents).data;
   const models = useQuery(modelQueries.models).data;

@@ -1,5 +1,5 @@
-// One run in the list: what was said, who answered where, and what it took. It is drawn dozens of times in a frame while
-// somebody scrolls, so it asks for nothing itself: its words come with it, and the list sees to where it leads.
+// One run in the list: input, agent, bot, duration and cost. Many are rendered per frame while the list scrolls, so it reads
+// nothing itself: texts are passed in, and the list handles clicks.
 import type { TFunction } from "i18next";
 import { memo } from "react";
 

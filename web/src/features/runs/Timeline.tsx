@@ -124,7 +124,7 @@ function StepItem({
   );
 }
 
-/** When it began, counted from the run's own beginning, and the stretch of the whole that it took. */
+/** The offset of a step from the start of the run, and its bar within the whole duration. */
 function When({ step, from, to }: { step: Step; from: number; to: number }) {
   const { i18n } = useTranslation();
   const place = barOf(step, from, to);

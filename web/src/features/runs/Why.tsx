@@ -1,4 +1,4 @@
-// Why something came to be as it did, step by step.
+// The trail of an event: why it was handled as it was, step by step.
 import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 

@@ -10,7 +10,7 @@ export function durationOf(side: Pick<RunSide, "started_at" | "finished_at">): n
   return side.started_at && side.finished_at ? side.finished_at - side.started_at : null;
 }
 
-/** By how many per cent the one is more than the other; nothing where that says nothing. */
+/** Returns the difference in percent, or null if there is nothing to compare with. */
 export function percentChange(own: number | null, other: number | null): number | null {
   if (own === null || other === null || other === 0) return null;
   return Math.round(((own - other) / other) * 100);

@@ -16,7 +16,7 @@ export type RunSearch = {
   q?: string;
 };
 
-/** In place of a bot: runs of the web chat and the API. */
+/** The value of the bot filter for runs of the web chat and the API. */
 export const DIRECT = "direct";
 export const STATUSES: RunStatus[] = [
   "queued",

@@ -4,7 +4,7 @@ import type { i18n as Words } from "i18next";
 import { eventLabel } from "../../lib/useEventLabel";
 import type { Step } from "./timelineModel";
 
-/** How a run ends when nothing is special about it. */
+/** Reasons of a normal end of a run. */
 const ORDINARY_ENDS = ["stop", "completed"];
 
 export function withReadableNames(

@@ -22,19 +22,19 @@ export type Step = {
   /** A name of the model, tool, action or key of state. */
   name: string;
   text: string;
-  /** When it began; something that took time ended `milliseconds` later. */
+  /** The start of the step; it ended `milliseconds` later if that is set. */
   at: number;
   milliseconds?: number;
-  /** Of a model call whose prompt and answer were recorded. */
+  /** The id of a model call whose prompt and answer were recorded. */
   callId?: string;
   usage?: Usage;
   failed: boolean;
-  /** How it stands, where that changes: of a delivery, an action, an approval. */
+  /** The current state of a delivery, an action or an approval. */
   state?: string;
-  /** Who decided. */
+  /** The identity that decided. */
   by?: string;
   thinking?: string;
-  /** What a tool was given and what it gave. */
+  /** The arguments of a tool and its result. */
   given?: unknown;
   gave?: unknown;
   /** Files that can be looked at. */
@@ -155,7 +155,7 @@ function step(event: RunEvent): Step {
   return base(event, "other", type);
 }
 
-/** 
+/**
  * Joins the records of one tool call into a step: its start and end from the runner, and the duration that the Host
  * measured.
  */
@@ -282,13 +282,13 @@ export function timeline(events: RunEvent[], around: Around = {}): Step[] {
 const isEnd = (each: Step): boolean => each.kind === "end" || each.kind === "failure";
 const TIES = ({ kind }: Step): number => (kind === "model" || kind === "tool" ? 0 : kind === "delivery" ? 2 : 1);
 
-/** What may go on after a run is over: a decision that was late, and a delivery, which may be still to come. */
+/** Whether a step may follow the end of its run: a late decision, or a delivery, which may be still pending. */
 function isAfter(each: Step, end: number): boolean {
   if (each.kind === "delivery") return each.at >= end || each.state === "pending" || each.state === "sending";
   return each.kind === "approval" && each.at > end;
 }
 
-/** Where a step lies within the whole, from 0 to 1; nothing where it took no time of its own. */
+/** Returns the position of a step within the whole, from 0 to 1, or null if it has no duration. */
 export function barOf(step: Step, from: number, to: number): { left: number; width: number } | null {
   if (step.milliseconds === undefined || to <= from) return null;
   const left = Math.min(1, Math.max(0, (step.at - from) / (to - from)));

@@ -43,7 +43,7 @@ function readable(values: Fields, words: Said, names: Names): Fields {
   };
 }
 
-/** Of `history_page, 2 models` only what is counted: the rest are calls that the Host knows by name. */
+/** Keeps only the counted resources of `history_page, 2 models`; the others are names of API calls. */
 function resources(names: string, { t, exists }: Said): string {
   const counted = [...names.matchAll(/(\d+) ([a-z ]+)/g)].map(
     ([, count, kind]) => [count, `resource.${kind!.trim().replaceAll(" ", "_")}`] as const,

@@ -1,4 +1,4 @@
-// Who may come in, and as what.
+// The users and their roles.
 import { useQuery } from "@tanstack/react-query";
 import { KeyRound } from "lucide-react";
 import { useState } from "react";

@@ -1,4 +1,4 @@
-// How long things are kept, how much may run at once, and what else acts without a restart.
+// The settings that apply without a restart: retention, limits of runs, workspace and logs.
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";

@@ -1,4 +1,4 @@
-// Which roles a user may assign: admins manage operators and viewers, owners manage all.
+// The roles that a user may assign: admins manage operators and viewers, owners manage all.
 import type { Role } from "../../api/types";
 
 export const ROLES: Role[] = ["owner", "admin", "operator", "viewer"];

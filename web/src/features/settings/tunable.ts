@@ -26,7 +26,7 @@ export const TUNABLES: Tunable[] = [
   { section: "logs", name: "level", kind: "level" },
 ];
 
-/** By `section.name`. */
+/** Values by `section.name`. */
 export type Values = Record<string, unknown>;
 
 export const nameOf = ({ section, name }: Tunable): string => `${section}.${name}`;
@@ -37,7 +37,7 @@ export function valuesOf(settings: Settings): Values {
   );
 }
 
-/** What differs from what is there; null gives a setting back to the settings file. */
+/** Returns the values that were changed; null resets a setting to the settings file. */
 export function changesOf(before: Values, after: Values): Record<string, Record<string, unknown>> {
   const body: Record<string, Record<string, unknown>> = {};
   for (const each of TUNABLES) {

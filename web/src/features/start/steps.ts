@@ -1,4 +1,4 @@
-// How far an operator is on the way to the first bot.
+// The steps of an operator to the first bot, and which are done.
 import type { Bot, Model } from "../../api/types";
 
 export type Step = "model" | "chat" | "platform" | "message";

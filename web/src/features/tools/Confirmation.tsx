@@ -6,7 +6,7 @@ import { useTranslation } from "react-i18next";
 import * as queries from "../../api/queries";
 import { Field, Input } from "../../components/Field";
 
-/** Whether the operator's setting allows commands without a confirmation. */
+/** Returns whether the settings of the Host allow commands without a confirmation. */
 export function useCommandsAllowed(): boolean {
   return useQuery(queries.info).data?.features.mcp_stdio === true;
 }

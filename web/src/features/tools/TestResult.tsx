@@ -1,4 +1,4 @@
-// What came of trying an MCP server: what it offers, or why it can't be reached.
+// The result of testing an MCP server: its tools, or why it can't be reached.
 import { useTranslation } from "react-i18next";
 
 import type { McpStatus } from "../../api/types";

@@ -1,4 +1,4 @@
-// What agents can call: the Host's own tools, those of plugins, and those of MCP servers.
+// The tools that agents can call: those of the Host, of plugins, and of MCP servers.
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";

@@ -1,6 +1,6 @@
 // MCP servers out of the JSON that other programs keep them in, such as Claude Desktop's `mcpServers`.
 
-/** As `POST /mcp-servers` takes it. */
+/** A server as `POST /mcp-servers` takes it. */
 export type PastedServer =
   | {
       name: string;
@@ -12,7 +12,7 @@ export type PastedServer =
       confirmation?: string;
     }
   | { name: string; transport: "http" | "sse"; url: string; headers: Record<string, string>; enabled: boolean };
-/** What was found, or what is wrong: a key of the page's texts and the name that it is about. */
+/** The servers that were found, or the problem: a key of the page's texts and the name that it is about. */
 export type Pasted = { servers: PastedServer[]; problem?: { key: string; name?: string } };
 
 type Entry = Record<string, unknown>;
@@ -78,7 +78,7 @@ function texts(values: unknown): Record<string, string> {
 
 export const isCommand = (server: PastedServer): boolean => server.transport === "stdio";
 
-/** With the person's confirmation, where one is needed. */
+/** Adds the user's confirmation where one is needed. */
 export function bodyOf(server: PastedServer, confirmation: string): PastedServer {
   return server.transport === "stdio" && confirmation ? { ...server, confirmation } : server;
 }

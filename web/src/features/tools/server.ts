@@ -9,7 +9,7 @@ export type ServerDraft = {
   command: string;
   environment: Record<string, string>;
   enabled: boolean;
-  /** What was typed to confirm that a command runs outside any sandbox. */
+  /** The typed confirmation that a command may run outside any sandbox. */
   confirmation: string;
 };
 
@@ -47,7 +47,7 @@ export function draftOf(server: McpServer): ServerDraft {
   };
 }
 
-/** What belongs to the other kind of connection is left out: the Host refuses it. */
+/** Returns the body of a request without the fields of the other transport, which the Host refuses. */
 export function bodyOf(draft: ServerDraft): McpServerBody {
   const { name, transport, enabled } = draft;
   if (transport !== "stdio") return { name, transport, enabled, url: draft.url, headers: draft.headers };
@@ -64,7 +64,7 @@ export function needsConfirmation(draft: ServerDraft, server: McpServer | undefi
   return parts(draft) !== parts(draftOf(server));
 }
 
-/** What is sent for what was typed: the Host's words where it is the page's. */
+/** Returns the confirmation to send: the Host's phrase if the phrase of the page was typed. */
 export const confirmed = (typed: string, words: string): string =>
   typed.trim().toLowerCase() === words.toLowerCase() ? CONFIRMATION : typed;
 
