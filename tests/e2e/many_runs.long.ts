@@ -1,4 +1,4 @@
-// Ten thousand runs in the list: it scrolls and filters without a visible delay. Measured, so nothing may run beside it.
+// Ten thousand runs in the list: it scrolls and filters without a visible delay. It measures time, so it runs alone.
 import { beforeAll, expect, it } from "vitest";
 import type { Page } from "playwright-core";
 

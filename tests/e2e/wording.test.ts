@@ -1,4 +1,4 @@
-// No page shows what only programs need: names of fields, requests, ids that the Host made, keys of texts. In both languages.
+// No page shows internals in either language: names of fields, requests, generated ids, keys of texts.
 import { beforeAll, expect, it } from "vitest";
 import type { Page } from "playwright-core";
 

@@ -1,4 +1,4 @@
-// Starts the page: words first, then the router in its query client.
+// Starts the page: its texts first, then the router with the query client.
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import i18next from "i18next";

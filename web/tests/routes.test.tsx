@@ -1,4 +1,4 @@
-// Routes while they are edited: their order, their conditions in words, what is sent, and the example they are tried on.
+// Routes while they are edited: order, summaries of conditions, requests, and the example of a dry run.
 import { fireEvent, render, screen } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 

@@ -1,4 +1,4 @@
-// The door to the Host: paths and bodies are checked against its OpenAPI document, a change carries the session's token.
+// The HTTP client: paths and bodies are checked against the Host's OpenAPI document; changes carry the CSRF token.
 import i18next from "i18next";
 import createClient, { type Middleware } from "openapi-fetch";
 
@@ -13,7 +13,7 @@ export function setToken(csrf: string): void {
   token = csrf;
 }
 
-/** The language of the page, in which the Host's own texts come. */
+/** The language of the page, in which the Host translates its texts. */
 const pageLanguage = (): string => i18next.language || "en";
 
 const guard: Middleware = {

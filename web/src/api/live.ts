@@ -54,7 +54,7 @@ export function staleKeys(frame: LiveFrame): Key[] | "everything" {
   }
 }
 
-/** Gathers what is stale for a moment, so that a busy Host is not asked the same many times over. */
+/** Collects stale keys for a moment, so that a busy Host does not cause the same request many times. */
 class StaleQueries {
   private readonly keys = new Map<string, Key>();
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -114,11 +114,11 @@ class LiveChannel {
       this.onStatus(true);
       // queries that ran before the channel was open may be stale by now
       if (this.lastSeq === undefined) this.stale.add({ type: "missed", seq: frame.seq });
-      // what was missed comes after this, and is not seen yet
+      // missed frames follow this one and have lower numbers
       this.lastSeq ??= frame.seq;
       return;
     }
-    // how things are at this moment the page has just read
+    // frames about the current state repeat what was just read
     const news = this.lastSeq === undefined || frame.seq > this.lastSeq || frame.type === "missed";
     if (news) this.stale.add(frame);
     this.lastSeq = Math.max(this.lastSeq ?? 0, frame.seq);

@@ -1,4 +1,4 @@
-// An answer of the Host that is an error. Its message is a sentence for people, with the remedy.
+// An error response of the Host. Its message is a sentence for users, with a remedy.
 
 export type FieldProblem = { field: string; message: string };
 
@@ -35,8 +35,8 @@ export function fieldMessage(error: unknown, field: string): string | undefined 
 }
 
 /**
- * The message, with a field's own name where it has its path: `time zone: must be …`, not `workspace.time_zone: must be …`.
- * A form knows what it calls its fields.
+ * Returns the message with the label of a field in place of its path: `time zone: must be …`, not
+ * `workspace.time_zone: must be …`. `called` returns the label that the form uses.
  */
 export function readable(problem: Problem, called: (name: string) => string = () => ""): string {
   const first = problem.fields[0];
@@ -53,8 +53,8 @@ const REQUEST = /\b(GET|POST|PUT|PATCH|DELETE) \/|\/api\/v1/;
 const OWN_ID = / ?'[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}'/g;
 
 /**
- * A sentence of the Host without what only programs need: advice to send a request, ids that it made, and the names of
- * fields, which a form calls otherwise.
+ * Removes what only programs need from a message: advice to send a request, generated ids, and names of fields, which
+ * are replaced by the labels of the form.
  */
 export function withoutInternals(message: string, called: (name: string) => string = () => ""): string {
   const clauses = message.split("; ").filter((clause) => !REQUEST.test(clause));

@@ -1,11 +1,11 @@
-// Builders of queries, and the queries of the session. Each feature has its own in features/*/queries.ts; the live channel
-// marks them as stale by their keys.
+// Builders of queries, and the queries of the session. Each feature has its own in features/*/queries.ts. The live
+// channel marks them as stale by their keys.
 import { queryOptions } from "@tanstack/react-query";
 
 import { answer, api, type Reply, type Versioned, versioned } from "./client";
 import type { Me, Page } from "./types";
 
-/** Reads all pages of a list that people keep by hand, and that is short for that reason. */
+/** Reads all pages of a list that operators maintain by hand and that is therefore short. */
 export async function fetchAllPages<Item>(
   read: (cursor: string | null) => Promise<Reply<Page<Item>>>,
 ): Promise<Item[]> {
@@ -20,7 +20,7 @@ export async function fetchAllPages<Item>(
 }
 
 export type VersionedQuery<T> = ReturnType<typeof queryOptions<Versioned<T>, Error, Versioned<T>, string[]>>;
-/** One thing that can be changed, with its version. */
+/** Builds the query of one resource that can be changed, with its version. */
 export const detailQuery = <T>(key: string[], read: () => Promise<Reply<T>>): VersionedQuery<T> =>
   queryOptions<Versioned<T>, Error, Versioned<T>, string[]>({ queryKey: key, queryFn: () => versioned(read()) });
 export const pageAfter = (cursor: string | null) => ({ params: { query: { limit: 100, cursor } } });

@@ -1,4 +1,4 @@
-// The language and the light of the page, as this browser remembers them.
+// The language and the theme of the page, kept in this browser.
 import { Moon, Sun, SunMoon } from "lucide-react";
 import { useTranslation } from "react-i18next";
 

@@ -1,4 +1,4 @@
-// The frame of every page: the sidebar, on a phone behind a button, and the word that the Host can't be reached.
+// The frame of every page: the sidebar, which a button opens on a phone, and the notice that the Host is unreachable.
 import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useRouterState } from "@tanstack/react-router";
 import {

@@ -1,4 +1,4 @@
-// The routes of the page. Each page is loaded when it is first opened; users who are not logged in are sent to the login.
+// The routes of the page. Each page is loaded when it is first opened; without a session, the login is shown.
 import type { QueryClient } from "@tanstack/react-query";
 import {
   createRootRouteWithContext,
@@ -50,7 +50,7 @@ const setup = createRoute({
   getParentRoute: () => root,
   component: lazyRouteComponent(() => import("../features/start/SetupPage")),
 });
-/** Every page may have tabs: the open one is in its address. */
+/** The search parameters of a page: the open tab. */
 const tabSearch = (search: Record<string, unknown>): { tab?: string } =>
   typeof search.tab === "string" ? { tab: search.tab } : {};
 const page = <Path extends string>(path: Path, load: () => Promise<{ default: () => React.ReactNode }>) =>
@@ -73,7 +73,7 @@ const runs = createRoute({
   validateSearch: runSearch,
   component: lazyRouteComponent(() => import("../features/runs/RunsPage")),
 });
-/** An address that leads nowhere keeps the menu around it. */
+/** An unknown address shows its error inside the shell. */
 const missing = createRoute({ path: "/$", getParentRoute: () => authenticated, component: NotFoundPage });
 
 const tree = root.addChildren([

@@ -1,4 +1,4 @@
-// Light, dark, or as the system has it. Every place that shows it agrees.
+// The theme: light, dark, or the one of the system. All components that show it are updated together.
 import { useSyncExternalStore } from "react";
 
 import { read, write } from "../lib/localStorage";

@@ -1,7 +1,7 @@
-// A sign for something that has no picture: its first letter on a colour that stays its own.
+// An avatar without a picture: the first letter on a colour that depends on the name.
 import { classes } from "../lib/classes";
 
-// not the colour of what went wrong
+// red is left out: it means an error
 const WASHES = ["bg-accent-wash text-accent", "bg-warn-wash text-warn", "bg-good-wash text-good", "bg-raised text-ink"];
 
 function washOf(name: string): string {

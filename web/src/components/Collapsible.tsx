@@ -1,4 +1,4 @@
-// Something that is there when one asks for it, on radix's collapsible.
+// A section that opens on a click, based on Radix.
 import { ChevronRight } from "lucide-react";
 import { Collapsible as Primitive } from "radix-ui";
 import type { ReactNode } from "react";

@@ -89,7 +89,7 @@ function Change({
   );
 }
 
-/** `runner_config.prompt` as its form calls it; else as the page calls the part, with what it is about in it. */
+/** Returns the label of a field such as `runner_config.prompt`: of its form item, or else of the page. */
 function useLabel(items: FormItem[]): (path: string[]) => string {
   const { t, i18n } = useTranslation();
   return ([first = "", second, ...rest]) => {

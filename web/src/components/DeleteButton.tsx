@@ -1,4 +1,4 @@
-// Deletes something, after asking. What the Host refuses is said where it was asked.
+// A button that deletes something after a confirmation, which also shows the error if the Host refuses.
 import { Trash2 } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
@@ -23,7 +23,7 @@ export function DeleteButton({
   text: string;
   /** The label of the action, if it is not "Delete". */
   action?: string;
-  /** The button that changes nothing, where it is not to be "Cancel". */
+  /** The label of the cancel button, if it is not "Cancel". */
   keep?: string;
   icon?: boolean;
   remove: () => Promise<unknown>;

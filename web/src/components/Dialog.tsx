@@ -1,4 +1,4 @@
-// A dialog in front of the page, on the browser's own: it keeps the focus and closes with Escape. With unsaved changes in it, Escape asks first.
+// A modal dialog based on the native element, which keeps the focus and closes with Escape; unsaved changes ask first.
 import { createContext, type ReactNode, type SyntheticEvent, useEffect, useId, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 
@@ -89,7 +89,7 @@ export function Confirm({
   title: string;
   text: string;
   action: string;
-  /** The words of the button that changes nothing, where they are not "Cancel". */
+  /** The label of the cancel button, if it is not "Cancel". */
   cancel?: string;
   busy?: boolean;
   error?: unknown;

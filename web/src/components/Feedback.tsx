@@ -8,7 +8,7 @@ import type { FormItem } from "../api/types";
 import { classes } from "../lib/classes";
 import { localized } from "../lib/format";
 
-/** `items` are those of the form that the error is about. */
+/** `items` are the items of the form that the error is about. */
 export function useErrorText(): (error: unknown, items?: FormItem[]) => string {
   const { t, i18n } = useTranslation();
   return (error, items = []) => {
@@ -60,7 +60,7 @@ export function Empty({
   title: string;
   text: string;
   children?: ReactNode;
-  /** There is nothing else on the page: its title is the page's. */
+  /** The only content of the page: its title is the heading of the page. */
   page?: boolean;
 }) {
   const Heading = page ? "h1" : "h2";

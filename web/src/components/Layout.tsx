@@ -1,4 +1,4 @@
-// The sheets that pages are made of: a header, cards, and small marks of state.
+// The layout of pages: header, cards, badges and states.
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 
@@ -14,7 +14,7 @@ export function PageBody({
   wide,
 }: {
   title: ReactNode;
-  /** The title as plain text, for the browser tab, where `title` is more than that. */
+  /** The title as plain text for the browser tab, if `title` is not a string. */
   name?: string;
   text?: ReactNode;
   actions?: ReactNode;
@@ -113,7 +113,7 @@ const STATES: Record<string, Tone> = {
   waiting_approval: "warn",
 };
 
-/** A state of the Host's, in its own colour and in the page's language where it has a word for it. */
+/** A state of the Host in its colour, translated if the page has a text for it. */
 export function State({ state }: { state: string }) {
   const { t, i18n } = useTranslation();
   const key = `state.${state}`;

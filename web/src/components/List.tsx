@@ -1,4 +1,4 @@
-// A list of things of which each leads somewhere.
+// A list of rows with links.
 import type { ReactNode } from "react";
 
 export function Rows({ children }: { children: ReactNode }) {

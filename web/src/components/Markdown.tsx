@@ -1,5 +1,5 @@
-// Text from people, models and tools as Markdown. No HTML of theirs is made into elements, nothing is loaded from
-// elsewhere unasked, and a link says where it goes.
+// Renders text of users, models and tools as Markdown. HTML is not rendered, external resources are not loaded,
+// and a link shows its target.
 import { Check, Copy, ImageOff } from "lucide-react";
 import { type ReactNode, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
@@ -10,7 +10,7 @@ import { highlighted, type Part } from "../lib/highlight";
 
 const LINKS = new Set(["http:", "https:", "mailto:"]);
 
-/** The address if a person may be led there, or nothing. */
+/** Returns the address if it is safe to link to. */
 export function safeAddress(address: string | undefined): string | undefined {
   if (!address) return undefined;
   try {
@@ -72,7 +72,7 @@ const COLOURS: Record<Part["kind"], string | undefined> = {
   plain: undefined,
 };
 
-/** Code in a language that was named; any other stays as it is. */
+/** Highlights code of a known language. */
 function Colours({ language, children }: { language: string; children: ReactNode }) {
   const parts = useMemo(
     () => (language && typeof children === "string" ? highlighted(children, language) : null),

@@ -1,4 +1,4 @@
-// A number within its range. One that is out of it is refused at the field, in the language of the page.
+// A number input with a range; a value outside of it is reported at the field, in the language of the page.
 import { useEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
 
@@ -8,7 +8,7 @@ export type Range = { min?: number; max?: number; whole?: boolean };
 
 type Refusal = { key: string; values: { min?: number; max?: number } };
 
-/** The words for a number that the range does not take; null where it does. */
+/** Returns the message for a number outside the range, or null. */
 export function rangeProblem(value: number, { min, max, whole }: Range): Refusal | null {
   const low = min !== undefined && value < min;
   const high = max !== undefined && value > max;
@@ -27,7 +27,7 @@ type Props = Range & {
   required?: boolean;
   disabled?: boolean;
   className?: string;
-  /** NaN where nothing is written; `text` is what is. */
+  /** `value` is NaN if the input is empty; `text` is what was typed. */
   onChange: (value: number, text: string) => void;
 };
 

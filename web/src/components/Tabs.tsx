@@ -1,11 +1,11 @@
-// A few views of one thing, on radix's tabs. The open one is named in the address, so that a reload or a link shows it.
+// Tabs, based on Radix. The open one is in the address, so that a reload or a link shows it.
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Tabs as Primitive } from "radix-ui";
 import { type ReactNode, useEffect, useRef } from "react";
 
 export type Tab = { id: string; label: string; content: ReactNode };
 
-/** The tab that the address names, or the first where it names none of these. */
+/** Returns the tab in the address, or the first one if the address has none of these. */
 export function useOpenTab(ids: string[]): string {
   const { tab } = useSearch({ strict: false });
   return ids.find((id) => id === tab) ?? ids[0] ?? "";
@@ -21,7 +21,7 @@ export function Tabs({ tabs }: { tabs: Tab[] }) {
   const choose = (id: string) =>
     void navigate({ to: ".", search: (before) => ({ ...before, tab: id }), replace: true });
   return (
-    // by hand: a tab that only gets the focus, as after a question about unsaved changes, is not opened
+    // manual activation: a tab that only gets the focus, as after a confirmation, is not opened
     <Primitive.Root value={open} onValueChange={choose} activationMode="manual">
       <Primitive.List
         ref={list}

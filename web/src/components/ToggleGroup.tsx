@@ -1,4 +1,4 @@
-// A few small things side by side, each on or off.
+// A group of small toggles.
 import { classes } from "../lib/classes";
 import type { ControlProps } from "./Field";
 import type { Choice } from "./form/lists";

@@ -6,5 +6,5 @@ export const BASE = (document.querySelector<HTMLMetaElement>('meta[name="base-pa
   "",
 );
 
-/** An address of the Host or the page, from its path there. */
+/** Returns the address of a path of the Host or the page. */
 export const within = (path: string): string => BASE + path;

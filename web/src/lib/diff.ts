@@ -17,7 +17,7 @@ export function valueAt(whole: unknown, path: string[]): unknown {
   return path.reduce((part: unknown, name) => (hasParts(part) ? part[name] : undefined), whole);
 }
 
-/** The whole with these changes done to it; a part that is no longer there is left out. */
+/** Returns the value with these changes; fields that were removed are left out. */
 export function applyDiff<Whole>(whole: Whole, changes: Difference[]): Whole {
   return changes.reduce((made: unknown, { path, after }) => withValue(made, path, after), whole) as Whole;
 }

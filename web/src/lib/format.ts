@@ -1,4 +1,4 @@
-// Words in the language of the page, and figures, times and spans as people read them.
+// Formats texts, numbers, times, durations and money in the language of the page.
 import i18next from "i18next";
 
 import type { Text } from "../api/types";
@@ -16,13 +16,13 @@ const TIME = { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle:
 const DAY = { month: "short", day: "numeric" } as const;
 const formats = new Map<string, Intl.DateTimeFormat | Intl.NumberFormat>();
 
-/** Making a format costs more than a hundred uses of it, and a list uses the same for every row. */
+/** Caches a format: creating one costs more than a hundred uses, and a list uses the same for every row. */
 function cached<Format extends Intl.DateTimeFormat | Intl.NumberFormat>(name: string, make: () => Format): Format {
   if (!formats.has(name)) formats.set(name, make());
   return formats.get(name) as Format;
 }
 
-/** Date and time; the year only where it is another one. */
+/** Formats date and time, with the year if it is not the current one. */
 export function formatTime(at: number | null | undefined, language: string): string {
   if (!at) return "–";
   const thisYear = new Date(at).getFullYear() === new Date().getFullYear();
@@ -57,12 +57,12 @@ export function formatNumber(amount: number, language: string): string {
 
 let currency = "";
 
-/** The code of the currency that the Host counts in; empty where it has none, or several. */
+/** Sets the currency code of the Host; empty if it has none, or several. */
 export function setCurrency(code: string): void {
   currency = code;
 }
 
-/** An amount of money with its currency, which is the Host's unless another is given. */
+/** Formats an amount of money, in the currency of the Host unless another one is given. */
 export function formatMoney(amount: number, digits = 2, code = currency): string {
   const style = code ? ({ style: "currency", currency: code } as const) : {};
   const fixed = { minimumFractionDigits: amount === 0 ? 0 : digits, maximumFractionDigits: digits };
@@ -78,7 +78,7 @@ export function formatCost(micros: number): string {
   return formatMoney(micros / 1_000_000, micros > 0 && micros < 10_000 ? 4 : 2);
 }
 
-/** The price of a million tokens, as exact as it was written. */
+/** Formats the price of a million tokens with all of its digits. */
 export function formatPrice(amount: number, code: string): string {
   const digits = Math.min(6, String(amount).split(".")[1]?.length ?? 0);
   return formatMoney(amount, Math.max(digits, Number.isInteger(amount) ? 0 : 2), currency || code);

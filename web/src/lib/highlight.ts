@@ -1,5 +1,5 @@
 // Splits code into parts that are coloured differently: comments, strings, numbers and keywords.
-// Knows families of languages rather than languages, which is enough to read by; what it does not know stays plain.
+// Works by families of languages, which is enough for reading; unknown languages stay plain.
 
 export type Part = { kind: "comment" | "text" | "number" | "word" | "plain"; text: string };
 type Family = { comment: string; text: string; words: ReadonlySet<string>; anyCase?: boolean };

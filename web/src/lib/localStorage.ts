@@ -5,7 +5,7 @@ export function read(name: string): string | null {
   try {
     return localStorage.getItem(PREFIX + name);
   } catch {
-    return null; // storage is closed to us: nothing is remembered
+    return null; // storage is not available: nothing is kept
   }
 }
 
@@ -14,6 +14,6 @@ export function write(name: string, value: string): void {
     if (value) localStorage.setItem(PREFIX + name, value);
     else localStorage.removeItem(PREFIX + name);
   } catch {
-    // storage is full or closed: the page works without
+    // storage is full or not available: the page works without it
   }
 }

@@ -3,7 +3,7 @@ import type { i18n as Words } from "i18next";
 import { useTranslation } from "react-i18next";
 
 export function eventLabel(type: string, { t, exists }: Pick<Words, "t" | "exists">): string {
-  // a bare word, such as `group`, is a section of the words and no type
+  // a single word, such as `group`, is a section of the texts and not a type
   const key = `eventType.${type}`;
   return (type === "*" || type.includes(".")) && exists(key) ? t(key) : type;
 }

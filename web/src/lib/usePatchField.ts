@@ -1,5 +1,5 @@
-// A change of one part, such as a switch. What others changed of the rest stays theirs; if it was this part that they
-// changed, it is shown as it is now, and the person decides again.
+// Changes one field, such as a switch. Other fields that another user has changed stay as they are; if this field was
+// changed, the new value is shown and the user decides again.
 import { useQueryClient } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 

@@ -1,4 +1,4 @@
-// Draws the form that a runner or an adapter asks for. What can be chosen is handed in; nothing is fetched here.
+// Draws the form that a runner or an adapter declares. Options are passed in; nothing is fetched here.
 import { useTranslation } from "react-i18next";
 
 import type { Fields, FormItem } from "../../api/types";

@@ -25,9 +25,9 @@ export type ItemProps = {
   value: unknown;
   onChange: (value: unknown) => void;
   choices: Choices;
-  /** A secret is there already; it is not shown, and stays when nothing is typed. */
+  /** A secret is stored: it is not shown, and stays if nothing is typed. */
   kept: boolean;
-  /** Takes such a secret away, or leaves it after all. */
+  /** Marks a stored secret for removal, or unmarks it. */
   remove?: (yes: boolean) => void;
   disabled: boolean;
 };

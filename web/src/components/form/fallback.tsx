@@ -1,4 +1,4 @@
-// The model that answers, and those that are asked in turn when it can't.
+// A model, and its fallbacks in order.
 import { ArrowDown, ArrowUp, X } from "lucide-react";
 import { useTranslation } from "react-i18next";
 

@@ -1,4 +1,4 @@
-// Files that are sent to the Host and named by their key.
+// Files that are uploaded to the Host and referenced by their key.
 import { useMutation } from "@tanstack/react-query";
 import { X } from "lucide-react";
 import { useTranslation } from "react-i18next";

@@ -1,4 +1,4 @@
-// Several of many, and several of one's own words.
+// Lists: a choice of several options, and free entries.
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
@@ -66,7 +66,7 @@ const wordsOf = (text: string): string[] =>
 export function StringList({ control, value, onChange, disabled }: Props) {
   const { t } = useTranslation();
   const [typed, setTyped] = useState("");
-  // what was typed stands as long as it says what the form holds; otherwise the form was changed from elsewhere
+  // the typed text is shown while it matches the value; otherwise the value was changed from outside
   const text = wordsOf(typed).join("\n") === value.join("\n") ? typed : value.join("\n");
   return (
     <TextArea

@@ -1,4 +1,4 @@
-// Names with their values, such as headers. A value that is kept sealed is not shown, and stays when nothing is typed.
+// Names with values, such as headers. A stored value is not shown, and stays if nothing is typed.
 import { Plus, X } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";

@@ -1,4 +1,4 @@
-// The rules of a form that don't need a screen: what is shown, what it starts with, and what an empty answer means.
+// The rules of a form without rendering: which items are shown, initial values, and empty values.
 import type { Fields, FormItem, Model } from "../../api/types";
 
 export function isShown(item: FormItem, values: Fields): boolean {
@@ -16,7 +16,7 @@ export function prefilled(items: FormItem[], values: Fields): Fields {
 
 const DEMO = "demo";
 
-/** A new form: its defaults, and in its choice of the model that answers the first one that was set up. */
+/** Returns the values of a new form: defaults, and the first configured model for its model selector. */
 export function newForm(items: FormItem[], models: Model[]): Fields {
   const chat = models.filter((model) => model.type === "llm");
   const model = chat.find((each) => each.provider_id !== DEMO) ?? chat[0];
@@ -31,7 +31,7 @@ export function newForm(items: FormItem[], models: Model[]): Fields {
   return { ...Object.fromEntries(values), ...prefilled(items, {}) };
 }
 
-/** Fields that choose from a list with nothing on it are left out, unless something was chosen once. */
+/** Hides a selector without options, unless something was selected before. */
 export function hasChoices(
   item: FormItem,
   value: unknown,

@@ -1,4 +1,4 @@
-// One agent: its form, what it may use and do, how it behaves, and a test chat beside it.
+// The page of one agent: settings, permissions, behaviour, and a test chat.
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { MessageCircle } from "lucide-react";

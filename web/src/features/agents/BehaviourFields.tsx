@@ -32,7 +32,7 @@ const EVENTS = [
   "*",
 ];
 type Figure = "timeout_seconds" | "conversation_ttl" | "stale_after";
-/** A run lasts a day at most, what is waited for or remembered ten years. */
+/** The maximum of each value: a day for a run, ten years for the others. */
 const MOST_SECONDS: Record<Figure, number> = {
   timeout_seconds: 86_400,
   conversation_ttl: 315_360_000,

@@ -1,4 +1,4 @@
-// A new agent: a name, and what answers for it.
+// The page that creates an agent from a name and a runner.
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";

@@ -16,7 +16,7 @@ import { SenderRules } from "./SenderRules";
 
 export type Offered = Partial<Record<Kind, Choice[]>>;
 
-/** Files are named by the form of the runner alone: there is no list of them to choose from. */
+/** Returns the options of each kind. Files have none: they are named in the form of the runner. */
 export function offered(choices: Choices): Offered {
   return {
     models: choices.models.map((model) => ({ value: model.model_id, label: model.name })),
@@ -33,7 +33,7 @@ export function ResourceFields() {
   const policy = draft.resource_policy;
   const change = (changed: Partial<ResourcePolicy>) => put({ resource_policy: { ...policy, ...changed } });
   const offers = offered(choices);
-  // a kind that nothing exists of is left out, unless some of it was chosen by name
+  // a kind without options is hidden, unless some of it was selected by name
   const kinds = requestedKinds(runner).filter(
     (kind) => !!offers[kind]?.length || (Array.isArray(policy[kind]) && policy[kind].length > 0),
   );

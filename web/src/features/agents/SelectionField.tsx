@@ -1,4 +1,4 @@
-// All of a kind, or some by name.
+// A selection of all items of a kind, or of some by name.
 import { useTranslation } from "react-i18next";
 
 import type { Selection } from "../../api/types";

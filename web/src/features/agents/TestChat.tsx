@@ -1,4 +1,4 @@
-// A chat with the agent beside its form, in a session of its own. It talks to the agent as it is saved.
+// A chat with the saved agent beside its form, in a session of its own.
 import { useTranslation } from "react-i18next";
 
 import { Button } from "../../components/Button";

@@ -1,4 +1,4 @@
-// An agent's approval policy as rows that can be edited: which actions, what is decided, and who decides.
+// The approval policy of an agent as editable rows: action, decision and deciders.
 
 export type Decision = "allow" | "ask" | "deny";
 export type Deciders = { users: string[]; roles: string[]; requester: boolean };
@@ -71,7 +71,7 @@ function fits(action: string, pattern: string): boolean {
   return new RegExp(`^${expression}$`).test(action);
 }
 
-/** Patterns that mean something for a runner that may ask for these actions; elsewhere is meant only when it is said. */
+/** Returns the patterns that apply to a runner with these actions; those for other chats only if it requests them. */
 export function patternsFor(asked: string[]): string[] {
   const may = (action: string) => asked.some((pattern) => fits(action, pattern));
   const near = ACTIONS.filter(may);

@@ -1,4 +1,4 @@
-// Rules that give or take resources for some senders, in the order in which they are applied.
+// Rules that allow or deny resources for some senders, in the order in which they are applied.
 import type { Selection } from "../../api/types";
 import type { Kind } from "./permissions";
 
@@ -18,7 +18,7 @@ export function senderRulesOf(policy: Record<string, unknown>): SenderRule[] {
   return rules.map((rule) => ({ when: { ...ANYBODY, ...rule.when }, allow: rule.allow ?? {}, deny: rule.deny ?? {} }));
 }
 
-/** Nothing chosen of a kind is no word about it. */
+/** Removes the kind if nothing of it is selected. */
 export function chosen(of: SenderRule["allow"], kind: Kind, value: Selection): SenderRule["allow"] {
   const { [kind]: _, ...others } = of;
   return value === "*" || value.length ? { ...others, [kind]: value } : others;

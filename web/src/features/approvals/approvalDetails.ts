@@ -21,12 +21,12 @@ function shown(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** A part of a message: what it says if it only says something, everything about it otherwise. */
+/** Returns the text of a message element, or JSON of any other element. */
 function said(part: Part): string {
   return part.type === "Plain" && typeof part.text === "string" ? part.text : JSON.stringify(part);
 }
 
-/** The key of the words for an action; an adapter's own has none. */
+/** Returns the text key of an action; actions of an adapter have none. */
 export function actionKey(name: string): string {
   return `action.${name.replace(/^elsewhere\//, "").replaceAll(".", "_")}`;
 }

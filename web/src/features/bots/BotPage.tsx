@@ -1,4 +1,4 @@
-// One bot: how its connection does, its routes, what it received, and its settings.
+// The page of one bot: connection, routes, events, default agents and settings.
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";

@@ -1,4 +1,4 @@
-// All bots, with how their connections do.
+// The list of bots with the state of their connections.
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Bot as BotIcon } from "lucide-react";

@@ -1,4 +1,4 @@
-// The conditions of a route: those it has, and one more. All must hold.
+// The conditions of a route, all of which must hold.
 import { useQuery } from "@tanstack/react-query";
 import { X } from "lucide-react";
 import { useTranslation } from "react-i18next";

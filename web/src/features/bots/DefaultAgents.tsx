@@ -1,4 +1,4 @@
-// Default agents: those that play a part where a bot is, and the one of a single conversation.
+// The default agents that apply to a bot, and the one of a single conversation.
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
@@ -159,7 +159,7 @@ function Adding({ bot }: { bot: Bot }) {
   );
 }
 
-/** Nothing where a conversation is its agent's alone, such as in the web chat. */
+/** Renders nothing for a conversation that belongs to one agent, such as in the web chat. */
 export function AgentHere({ conversationId }: { conversationId: string }) {
   const { t } = useTranslation();
   const { edit } = useRights();

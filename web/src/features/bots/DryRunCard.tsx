@@ -1,4 +1,4 @@
-// Tries the routes as they stand on the page on an example, and says in words who would take it and why.
+// Tests the routes on the page with an example, and shows which one matches and why.
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
@@ -15,7 +15,7 @@ import { EventTypeSelect } from "./EventTypeSelect";
 import { eventOf, SAMPLE, type Sample } from "./sample";
 import { stepWords } from "./stepWords";
 
-/** `routes` are those that are not saved yet; without them, the saved ones are tried. */
+/** `routes` are unsaved ones; without them, the saved ones are tested. */
 export function DryRunCard({ botId, routes, events }: { botId: string; routes: Route[] | null; events: string[] }) {
   const { t } = useTranslation();
   const [sample, setSample] = useState(SAMPLE);

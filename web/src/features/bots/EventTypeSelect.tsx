@@ -1,4 +1,4 @@
-// Kinds of events, in words where the page has some.
+// A select of event types with their labels.
 import { type ControlProps, Select } from "../../components/Field";
 import { useEventLabel } from "../../lib/useEventLabel";
 

@@ -1,4 +1,4 @@
-// Connects a platform: which one, then what its form asks for.
+// The page that connects a platform: the choice of an adapter, then its form.
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";

@@ -1,4 +1,4 @@
-// One route: said in a line, and opened to be changed.
+// One route: a summary, and its form when it is open.
 import { useQuery } from "@tanstack/react-query";
 import { ArrowRight, ChevronDown, GripVertical, Trash2 } from "lucide-react";
 import { Collapsible } from "radix-ui";

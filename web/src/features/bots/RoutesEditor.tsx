@@ -1,4 +1,4 @@
-// A bot's routes, in the order in which they are tried. They are saved as a whole, and tried out on an example before.
+// The routes of a bot, in the order in which they are tried. They are saved together, and can be tested before.
 import { useQuery } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
 import { useEffect, useState } from "react";
@@ -48,7 +48,7 @@ function Editor({ botId, adapter, current }: { botId: string; adapter: Adapter; 
         api.PUT("/api/v1/bots/{bot_id}/routes", {
           params: { path: { bot_id: botId }, header: ifMatch(over) },
           body: items,
-          // the Host takes the list as it answers it too, which its document does not say
+          // the Host also takes the list in the form of its response, which its document does not say
           bodySerializer: (items) => JSON.stringify({ items }),
         }),
       ),

@@ -1,4 +1,4 @@
-// An address that events are sent to, signed, and what its answer may do.
+// The settings of a webhook: address, secret, and whether its response may contain actions.
 import { useTranslation } from "react-i18next";
 
 import { Collapsible } from "../../components/Collapsible";

@@ -1,4 +1,4 @@
-// The conditions that a route can have, and what each says in a few words.
+// The conditions of a route, with a short summary of each.
 import type { Fields } from "../../api/types";
 
 export const CONDITIONS = [
@@ -45,7 +45,7 @@ export function initialValue(condition: Condition, timezone: string): unknown {
   }
 }
 
-/** Conditions that say nothing are none: the Host takes no empty ones. */
+/** Removes empty conditions, which the Host refuses. */
 export function withoutEmpty(filters: Fields): Fields {
   const empty = (value: unknown) =>
     value === "" ||
@@ -88,7 +88,7 @@ function said(name: Condition, value: unknown): Said {
 const shortened = (names: string[]): string =>
   names.length > 3 ? `${names.slice(0, 3).join(", ")} …` : names.join(", ");
 
-/** `true` and `7` are what they look like; everything else is text. */
+/** Parses a value: `true` and `7` become JSON values, everything else is text. */
 export function valueOf(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

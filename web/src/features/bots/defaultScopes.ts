@@ -21,19 +21,19 @@ export type Place = {
 };
 /** Returns the fields that the user fills in; the bot and its platform are known. */
 export const requiredFields = (scope: Scope) => NAMED[scope].filter((name) => name !== "bot_id" && name !== "platform");
-/** A place with what its scope needs and nothing else. */
+/** Returns a place with only the fields that its scope needs. */
 export const bodyOf = (place: Place): Partial<Place> & { scope: Scope } => ({
   scope: place.scope,
   ...Object.fromEntries(NAMED[place.scope].map((name) => [name, place[name].trim()])),
 });
 
-/** Returns the default agents that apply to a bot: of its chats, of its platform's channels and users, and of the workspace. */
+/** Returns the default agents that apply to a bot: in its chats, on its platform, and in the workspace. */
 export const relevantTo = (all: DefaultAgent[], botId: string, platform: string) =>
   all.filter(
     (each) => each.scope === "workspace" || (each.bot_id ? each.bot_id === botId : each.platform === platform),
   );
 
-/** A conversation of a bot is a chat with all its threads, or one of these. Others are their agent's alone. */
+/** Returns the place of a bot's conversation: a chat or one of its threads. Other conversations belong to one agent. */
 export function placeOf({ bot_id, chat, thread_id, source }: Conversation): Place | null {
   if (!bot_id || !chat || source === "api") return null;
   return {

@@ -1,4 +1,4 @@
-// Queries of bots, their routes, events and default agents. The live channel marks them as stale by their keys (api/live.ts).
+// Queries of bots, routes, events and default agents. The live channel marks them as stale by their keys (api/live.ts).
 import { queryOptions } from "@tanstack/react-query";
 
 import { answer, api } from "../../api/client";

@@ -1,4 +1,4 @@
-// Routes while they are edited: in the order of the page, each under a key of its own until it is saved.
+// Routes while they are edited, in the order of the page, each with a key until it is saved.
 import { Problem } from "../../api/problem";
 import type { Fields, HandlerType, Route } from "../../api/types";
 
@@ -29,7 +29,7 @@ export function fresh(agentId: string | undefined): RouteDraft {
   };
 }
 
-/** Returns how specific a pattern is, as the Host ranks it: an exact type, a family by its number of parts, or all events. */
+/** Returns how specific a pattern is, as the Host ranks it: exact type, family by its parts, all events. */
 function specificity(pattern: string): number {
   if (pattern === "*") return 0;
   return pattern.endsWith(".*") ? pattern.split(".").length - 1 : 100;
@@ -77,7 +77,7 @@ export function problemsAt(error: unknown, index: number): Record<string, string
   );
 }
 
-/** The sentence about a field, or about something in it. */
+/** Returns the message about a field or about anything nested in it. */
 export function problemOf(problems: Record<string, string>, field: string): string | undefined {
   const name = Object.keys(problems).find((each) => each === field || each.startsWith(`${field}.`));
   return name === undefined ? undefined : problems[name];

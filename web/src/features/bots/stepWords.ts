@@ -1,4 +1,4 @@
-// A step of a dry run in the language of the page. What the page has no words for yet is said as the Host says it.
+// The text of a step of a dry run in the language of the page, or the Host's text where the page has none.
 import type { i18n as Words } from "i18next";
 
 import type { DryRunStep } from "../../api/types";

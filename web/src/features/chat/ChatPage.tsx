@@ -1,4 +1,4 @@
-// Talk to any agent, in as many conversations as one likes.
+// The chat page: agents, sessions and the conversation.
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { MessageCirclePlus, PanelLeft, Sparkles } from "lucide-react";

@@ -1,4 +1,4 @@
-// The place to write. Enter sends; while a run is under way, what is sent steers it, and it can be stopped.
+// The message input. Enter sends; during a run, a message steers it, and the run can be stopped.
 import { ArrowUp, Paperclip, Square } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";

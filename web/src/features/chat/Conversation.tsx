@@ -1,4 +1,4 @@
-// The talk itself: what was said, what is being written, and the place to write. Used by the page and beside a form.
+// A conversation: messages, the current draft, and the input. Used by the chat page and beside the form of an agent.
 import { useQuery } from "@tanstack/react-query";
 import { ArrowDown } from "lucide-react";
 import { useDeferredValue, useMemo, useState } from "react";
@@ -123,7 +123,7 @@ function useFinishedRuns(conversationId: string | null): Map<string, Run> {
   );
 }
 
-/** Those that came over the socket, and those that wait since before the page was opened. */
+/** Returns the approvals that came over the socket, and those that were pending before. */
 function useAsks(state: ChatState): { ask: Ask; approval?: Approval }[] {
   const waiting = (useQuery(approvalQueries.approvals).data ?? []).filter(
     (each) => each.conversation_id === state.conversationId,
@@ -139,7 +139,7 @@ function useAsks(state: ChatState): { ask: Ask; approval?: Approval }[] {
   ];
 }
 
-/** The message that is being written. It is parsed again with every fragment, at a lower priority than typing and scrolling. */
+/** The current draft. It is parsed again with every fragment, at a lower priority than typing and scrolling. */
 function DraftMessage({ text }: { text: string }) {
   const { t } = useTranslation();
   const later = useDeferredValue(text);

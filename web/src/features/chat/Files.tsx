@@ -1,4 +1,4 @@
-// Files of a message: pictures that the Host keeps are shown, everything else is there to be downloaded.
+// The files of a message: stored images are shown, other files are download links.
 import { FileText, LoaderCircle, RotateCw, X } from "lucide-react";
 import { useTranslation } from "react-i18next";
 
@@ -50,7 +50,7 @@ function FileItem({ file }: { file: FileRef }) {
   );
 }
 
-/** On their way into a message. */
+/** The files of a message that is being written. */
 export function Uploads({ held }: { held: ReturnType<typeof useUploads> }) {
   if (held.uploads.length === 0) return null;
   return (

@@ -12,7 +12,7 @@ import { Notice } from "./Notices";
 import { RunDetails } from "./RunDetails";
 import { ToolCalls } from "./ToolCalls";
 
-/** `runs` are those that are over, by their ids: under the last answer or notice of each stands what it took. */
+/** `runs` are the finished runs by id: their usage is shown below the last line of each. */
 export function MessageList({
   lines,
   runs,

@@ -13,7 +13,7 @@ import type { Ask, Notice as NoticeData } from "./chatState";
 
 type Decision = "approve" | "deny";
 
-/** `approval` is the whole of it, as soon as it was read. */
+/** `approval` is the whole record, once it was read. */
 export function ApprovalPrompt({
   ask,
   approval,

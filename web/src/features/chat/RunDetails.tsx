@@ -28,7 +28,7 @@ export function RunDetails({ run }: { run: Run }) {
   );
 }
 
-/** `error` is the whole reason of a run that failed; the notice above says only its kind. */
+/** `error` is the full reason of a failed run; the notice above only has its kind. */
 function RunEvents({ runId, error }: { runId: string; error: string | null }) {
   const { t } = useTranslation();
   const events = useQuery(runQueries.runEvents(runId));

@@ -1,4 +1,4 @@
-// One's conversations with an agent: the last one first, each by its first words.
+// The sessions of the user with an agent, newest first, each with its first words.
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { MessageCirclePlus, Trash2 } from "lucide-react";

@@ -18,7 +18,7 @@ export type Answer = {
   files: FileRef[];
   seq: number;
 };
-/** A notice of the Host that the history holds too: why there is no answer. */
+/** A notice of the Host that the transcript has too: why there is no answer. */
 export type Failure = { kind: "failure"; run_id: string | null; content: string; seq: number };
 /** A notice with a text of the Host, or with a key of the page's texts. */
 export type Notice = { seq: number; text?: string; key?: string; tone: "bad" | "calm" };
@@ -30,7 +30,7 @@ export type Line = {
   thinking: string;
   files: FileRef[];
   runId: string | null;
-  /** Said here and not yet with the Host. */
+  /** The Host has not accepted the message yet. */
   isPending: boolean;
 };
 
@@ -46,7 +46,7 @@ export type ChatState = {
   thoughts: Record<string, string>;
   asks: Ask[];
   notices: Notice[];
-  /** The run that is under way, and what it has written so far. */
+  /** The active run, and the text that it has written so far. */
   running: string | null;
   draft: string;
   /** The reasoning of the active run, from agents that show it. */
@@ -165,7 +165,7 @@ function applyAnswer(state: ChatState, answer: Answer): ChatState {
   return { ...state, draft: "", reasoning: "", thoughts, pending: known ? state.pending : [...state.pending, answer] };
 }
 
-/** Shown once, in its place among the messages, whether the history has it already or not. */
+/** Adds a failure once, in its place among the messages, whether the transcript has it already or not. */
 function applyFailure(state: ChatState, failure: Failure): ChatState {
   const known =
     failure.run_id !== null &&
@@ -263,7 +263,7 @@ function pendingLine(each: Pending): Line {
   };
 }
 
-/** The text of a message, whose content is a text or a list of elements. */
+/** Returns the text of a message, whose content is a text or a list of elements. */
 export function textOf({ content }: ChatMessage): string {
   if (typeof content === "string") return content;
   return (content ?? [])
@@ -274,7 +274,7 @@ export function textOf({ content }: ChatMessage): string {
 
 const str = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** The files among the elements of a message, each once. Those that lie elsewhere are not ours to show. */
+/** Returns the stored files among the elements of a message, each once. External files are not shown. */
 export function filesOf(content: unknown): FileRef[] {
   if (!Array.isArray(content)) return [];
   const files = content

@@ -10,6 +10,6 @@ export const chatSessions = (agent_id: string) =>
       answer(
         api.GET("/api/v1/agents/{agent_id}/chat/sessions", { params: { path: { agent_id }, query: { limit: 100 } } }),
       ),
-    // one in which nothing was said, or no longer is anything, is no conversation to a person
+    // a session without messages is not listed
     select: (page) => page.items.filter((each) => each.items > 0),
   });

@@ -7,7 +7,7 @@ export function chatSearch(given: Record<string, unknown>): ChatSearch {
   return name ? { session: name } : {};
 }
 
-/** One that was never talked in; it comes to be with its first message. */
+/** Returns the name of a new session, which is created by its first message. */
 export function newSession(): string {
   return crypto.randomUUID().slice(0, 13);
 }

@@ -1,4 +1,4 @@
-// One chat's socket: comes back by itself where it was, and sends again what was never accepted.
+// The chat socket: reconnects and resumes by itself, and sends messages again until they are accepted.
 import { socketAddress } from "../../api/client";
 import type { ChatFrame, ChatRequest, MessageRequest } from "../../api/frames";
 
@@ -89,7 +89,7 @@ export class ChatSocket {
 
   private onMessage(frame: ChatFrame): void {
     if (frame.type === "error" && frame.code === "unauthenticated") {
-      // this connection keeps the cookie it began with: only a new one can be let in
+      // this connection keeps its old cookie: only a new one can be authenticated
       this.socket?.close(1000);
       return;
     }

@@ -1,4 +1,4 @@
-// A chat with one agent in one of its sessions: its history, its socket, and what can be done in it.
+// The chat with an agent in one session: its transcript, its socket, and its actions.
 import { useCallback, useEffect, useReducer, useRef, useState } from "react";
 
 import { answer, api } from "../../api/client";
@@ -95,7 +95,7 @@ export function useChat(agentId: string, session: string = SESSION) {
     connected,
     send,
     reset,
-    /** Reads what was said before, if there is more. */
+    /** Reads older messages; null if there are none. */
     loadOlder: isWhole ? null : loadOlder,
     cancel: () => socket.current?.cancel(),
     decide: (id: string, decision: "approve" | "deny") => socket.current?.decide(id, decision),

@@ -18,7 +18,7 @@ export function useStickToBottom(state: ChatState) {
       atEnd.current = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR;
       setAway(!atEnd.current);
     };
-    // pictures, folds and figures come in later than the words they stand by
+    // images, collapsed parts and usage are rendered after the text
     const grown = new ResizeObserver(() => {
       if (element && atEnd.current) element.scrollTop = element.scrollHeight;
     });
@@ -34,7 +34,7 @@ export function useStickToBottom(state: ChatState) {
     if (!element) return;
     const earlier = first.current !== undefined && state.items[0]?.transcript_id !== first.current;
     if (atEnd.current) element.scrollTop = element.scrollHeight;
-    else if (earlier) element.scrollTop += element.scrollHeight - height.current; // older lines came in above
+    else if (earlier) element.scrollTop += element.scrollHeight - height.current; // older lines were added above
     height.current = element.scrollHeight;
     first.current = state.items[0]?.transcript_id;
   }, [state]);

@@ -1,4 +1,4 @@
-// Files on their way into a message: sent to the Host at once, tried again when that failed, kept until the message is sent.
+// The files of a message that is being written: uploaded at once, retried on request, kept until the message is sent.
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 

@@ -1,4 +1,4 @@
-// The last few runs, and the way to all of them.
+// The latest runs, with a link to all of them.
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";

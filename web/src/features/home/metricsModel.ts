@@ -1,4 +1,4 @@
-// Hours without anything are left out by the Host and put back here, so that time is even on a chart. Knows no screen.
+// The metrics of the home page without rendering. The Host leaves out empty hours; they are added here.
 const HOUR = 3_600_000;
 const COLUMNS = 48;
 
@@ -7,11 +7,11 @@ export type Point = { at: number; value: number; bad: number };
 export type Metric = {
   name: "messages" | "runs" | "failed" | "latency" | "tokens" | "cost";
   of: (sums: Record<string, number>) => number;
-  /** The part of it that went wrong. */
+  /** The failed part of the metric. */
   bad?: (sums: Record<string, number>) => number;
 };
 
-/** Everything whose name begins so, added up. */
+/** Returns the sum of all counters with this prefix. */
 export function amount(item: Record<string, number>, prefix: string): number {
   return Object.entries(item).reduce((sum, [name, value]) => (name.startsWith(prefix) ? sum + value : sum), 0);
 }
@@ -28,7 +28,7 @@ export const METRICS: Metric[] = [
   { name: "cost", of: (sums) => sums.cost_micros ?? 0 },
 ];
 
-/** A column stands for as many hours as it takes to have no more than 48 of them. */
+/** Returns at most 48 columns; each stands for as many hours as that takes. */
 export function series(
   items: Hours[],
   hours: number,
@@ -51,7 +51,7 @@ export function series(
   }));
 }
 
-/** The next figure above of which the half reads well too; amounts below ten are whole. */
+/** Returns the next round number above, whose half is round too; numbers below ten are whole. */
 export function roundUp(most: number): number {
   if (most <= 0) return 2;
   const power = 10 ** Math.floor(Math.log10(most));

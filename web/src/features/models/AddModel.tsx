@@ -1,4 +1,4 @@
-// One more model of a provider, by the provider's own name for it.
+// Adds a model of a provider, by its name at the provider.
 import { useId, useState } from "react";
 import { useTranslation } from "react-i18next";
 

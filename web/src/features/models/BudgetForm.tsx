@@ -1,4 +1,4 @@
-// A limit in tokens, in money, or both.
+// The form of a budget: a limit in tokens, in money, or both.
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";

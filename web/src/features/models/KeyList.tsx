@@ -1,4 +1,4 @@
-// A provider's keys. Those that are there are not shown; the next one is tried when one is refused or limited.
+// The keys of a provider. Stored ones are not shown; the next one is used when one is refused or rate limited.
 import { Plus, X } from "lucide-react";
 import { useTranslation } from "react-i18next";
 

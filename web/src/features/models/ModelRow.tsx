@@ -1,4 +1,4 @@
-// One model: what it can, whether it answers, and changing it.
+// One model: its abilities, a test, and its settings.
 import { useMutation } from "@tanstack/react-query";
 import { Pencil } from "lucide-react";
 import { useState } from "react";

@@ -1,4 +1,4 @@
-// A provider: who it is, its keys, its address. A new one brings its first model, so that an agent can answer with it.
+// The form of a provider: name, keys and address. A new one adds its first model, so that an agent can use it.
 import { useQuery } from "@tanstack/react-query";
 import { useId, useState } from "react";
 import { useTranslation } from "react-i18next";
@@ -67,7 +67,7 @@ function Form({
           ? api.PUT("/api/v1/model-providers/{provider_id}", { ...path, body })
           : api.POST("/api/v1/model-providers", { body }),
       );
-      setMade(kept); // what is refused now is the model: the provider is there and not made twice
+      setMade(kept); // the provider was created: only the model was refused, and the provider must not be created twice
       const { provider_id } = kept.value;
       if (model)
         await answer(api.POST("/api/v1/models", { body: { provider_id, name: model, type: "llm", parameters: {} } }));

@@ -1,4 +1,4 @@
-// A budget while it is edited. Money is written as people write it, and kept in millionths.
+// A budget while it is edited: money as a decimal, which the Host stores in millionths.
 import type { Budget, BudgetBody, BudgetUse } from "../../api/types";
 
 export type BudgetDraft = {

@@ -1,4 +1,4 @@
-// Prices as they are written. Where neither input nor output has one, what a call costs is not known.
+// Prices as text. Without a price of input and output, the cost of a call is unknown.
 import type { Model } from "../../api/types";
 
 export const PRICES = ["input", "output", "cached_input"] as const;

@@ -2,7 +2,7 @@
 import type { UsageItem } from "../../api/types";
 
 export type By = "model" | "agent";
-/** `name` is empty where the model or agent was deleted, and where no agent asked. */
+/** `name` is empty if the model or agent was deleted, or if there was no agent. */
 export type UsageRow = {
   key: string;
   name: string;
@@ -45,7 +45,7 @@ export function summed(items: UsageItem[], by: By): UsageRow[] {
   );
 }
 
-/** The last `count` days up to `today` (both as YYYY-MM-DD), so that a quiet day is a gap. */
+/** Returns the last `count` days up to `today` (YYYY-MM-DD), including days without usage. */
 export function lastDays(today: string, count: number): string[] {
   const end = Date.parse(`${today}T00:00:00Z`);
   return Array.from({ length: count }, (_, index) =>

@@ -1,4 +1,4 @@
-// Installs from a folder, a zip or an address, or a new version of a plugin. What it asks for is shown before it gets it.
+// Installs a plugin or a new version of it from a folder, a zip file or an address, after showing its permissions.
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
@@ -29,7 +29,7 @@ function install({ source, file, granted }: Given, upgrade?: string): Promise<Pl
   return upload("/api/v1/plugins/install", form);
 }
 
-/** `upgrade` is the plugin that a new version is to take the place of; nothing else is then taken. */
+/** `upgrade` is the plugin to be replaced by a new version; other plugins are refused then. */
 export function InstallDialog({ open, upgrade, onClose }: { open: boolean; upgrade?: string; onClose: () => void }) {
   const { t } = useTranslation();
   const title = upgrade ? t("plugins.upgradeTitle", { name: upgrade }) : t("plugins.install");
@@ -51,7 +51,7 @@ function InstallForm({ upgrade, onDone }: { upgrade?: string; onDone: () => void
       : null;
   const put = (change: Partial<Given>) => {
     setGiven({ ...given, granted: null, ...change });
-    if (!("granted" in change)) installing.reset(); // another plugin asks for something else
+    if (!("granted" in change)) installing.reset(); // another plugin requests other permissions
   };
   const granted = asked && (given.granted ?? namesOf(asked));
   return (

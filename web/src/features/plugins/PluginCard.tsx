@@ -1,4 +1,4 @@
-// One plugin: how it does, what it brings, what it may do, what it wrote.
+// One plugin: status, components, permissions and logs.
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
@@ -91,7 +91,7 @@ export function PluginCard({ plugin }: { plugin: Plugin }) {
   );
 }
 
-/** Installs a new version of this plugin only; permissions stay, and the old version runs until the new one has started. */
+/** Installs a new version of this plugin; permissions stay, and the old one runs until the new one has started. */
 function Upgrade({ plugin }: { plugin: Plugin }) {
   const { t } = useTranslation();
   const [asked, setAsked] = useState(false);

@@ -1,4 +1,4 @@
-// Takes a plugin away. What it kept stays for when it comes back, unless it is to go too.
+// Removes a plugin. Its data is kept for a later installation, unless it is deleted too.
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 

@@ -1,4 +1,4 @@
-// The warning that plugins run without the sandbox that is wanted, with the command that installs it.
+// A warning that plugins run without the sandbox, with the command that installs it.
 import { useQuery } from "@tanstack/react-query";
 import { TriangleAlert } from "lucide-react";
 import { useTranslation } from "react-i18next";

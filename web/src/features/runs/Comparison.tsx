@@ -1,4 +1,4 @@
-// A rerun beside the run that it repeats: what each took, and what each said.
+// A rerun beside the original run: usage and answers.
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
@@ -88,7 +88,7 @@ function Side({ title, side, beside }: { title: string; side: RunSide; beside?: 
   );
 }
 
-/** Less is better for all of these. */
+/** A change in percent; less is better for all figures. */
 function Change({ percent }: { percent: number | null }) {
   if (!percent) return null;
   return (

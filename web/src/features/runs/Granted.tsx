@@ -51,7 +51,7 @@ export function Granted({ grants, names }: { grants: Grants; names: Map<string, 
   );
 }
 
-/** Unlike a badge it may take several lines: some permissions are sentences. */
+/** Unlike a badge, it wraps: some permissions are sentences. */
 function Thing({ name }: { name: string }) {
   return (
     <span className="rounded-control bg-raised px-2.5 py-0.5 text-xs font-medium wrap-anywhere text-quiet">{name}</span>

@@ -89,7 +89,7 @@ function Answered({ answer }: { answer: Fields }) {
   );
 }
 
-/** A text is wrapped, since prompts are long; anything else is code. */
+/** Wraps text, since prompts are long; other values are code. */
 function Written({ value }: { value: unknown }) {
   if (typeof value !== "string") return <Code>{pretty(value)}</Code>;
   return (
@@ -105,7 +105,7 @@ function Written({ value }: { value: unknown }) {
 const isFilled = (value: unknown): boolean =>
   value !== undefined && value !== null && !["", "{}", "[]", '""'].includes(JSON.stringify(value));
 
-/** A text as it is, with its line breaks; anything else as JSON. */
+/** Returns a text unchanged and any other value as JSON. */
 function pretty(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value, null, 2);
 }

@@ -1,4 +1,4 @@
-// A run once more as its people saw it, at the pace of then or faster.
+// Replays a run as its users saw it, at the original speed or faster.
 import { useQuery } from "@tanstack/react-query";
 import { Pause, Play, RotateCcw } from "lucide-react";
 import { useEffect, useMemo, useState } from "react";

@@ -1,4 +1,4 @@
-// Asks with what a run is to be done again.
+// The dialog that starts a rerun.
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";

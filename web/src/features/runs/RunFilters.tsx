@@ -98,7 +98,7 @@ export function RunFilters({
   );
 }
 
-/** A filter that a link set and that no control shows; a click removes it. */
+/** A filter that was set by a link and has no control; a click removes it. */
 function Chip({ label, onRemove }: { label: string; onRemove: () => void }) {
   const { t } = useTranslation();
   return (
@@ -143,7 +143,7 @@ function Words({ value, onChange }: { value: string; onChange: (value: string) =
   const { t } = useTranslation();
   const [typed, setTyped] = useState(value);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  // the address may change by other hands; what is just being typed stays as it is
+  // the address may be changed by other components; the text that is being typed stays
   useEffect(() => {
     if (timer.current === undefined) setTyped((before) => (before.trim() === value ? before : value));
   }, [value]);

@@ -1,4 +1,4 @@
-// The rows of the list. Only those in view exist, so that ten thousand scroll as ten do; arrow keys go through them.
+// The rows of the list. Only those in view are rendered, so that long lists scroll smoothly; arrow keys work.
 import { useElementScrollRestoration, useRouter } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, type MouseEvent, useEffect, useLayoutEffect, useRef } from "react";
@@ -36,7 +36,7 @@ export function RunList({ rows, names, atEnd }: { rows: Run[]; names: Map<string
     if (to === null) return;
     event.preventDefault();
     virtual.scrollToIndex(to);
-    // the row may only just be coming into being
+    // the row may not be rendered yet
     requestAnimationFrame(() =>
       box.current?.querySelector<HTMLElement>(`a[data-index="${to}"]`)?.focus({ preventScroll: true }),
     );

@@ -1,4 +1,4 @@
-// One run: what it took, its timeline, how it looked, and why it came to be; cancel it, or have it done again.
+// The page of one run: usage, timeline, replay and trail; it can be cancelled or run again.
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { ArrowLeft } from "lucide-react";

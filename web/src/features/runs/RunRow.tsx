@@ -1,5 +1,5 @@
-// One run in the list: input, agent, bot, duration and cost. Many are rendered per frame while the list scrolls, so it reads
-// nothing itself: texts are passed in, and the list handles clicks.
+// One run in the list: input, agent, bot, duration and cost. Many are rendered per frame while the list scrolls, so it
+// reads nothing itself: texts are passed in, and the list handles clicks.
 import type { TFunction } from "i18next";
 import { memo } from "react";
 

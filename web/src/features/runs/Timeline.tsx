@@ -1,4 +1,4 @@
-// The steps of a run, one under the other, each with where it lies in the time of the whole.
+// The steps of a run, each with its position in the whole duration.
 import {
   Ban,
   CircleCheck,
@@ -46,7 +46,7 @@ const ICONS: Record<StepKind, LucideIcon> = {
   other: Waypoints,
 };
 
-/** Kinds of which everything stands on the page already. */
+/** Kinds whose details are on the page already. */
 const WHOLE = new Set<StepKind>(["event", "model", "message", "end"]);
 
 type Props = {
@@ -56,7 +56,7 @@ type Props = {
   opensCalls?: boolean;
 };
 
-/** `names` are those of models, which the ledger knows by their ids. `opensCalls`: the reader may see prompts and answers of models. */
+/** `names` are the names of models by id. `opensCalls`: the user may read prompts and answers. */
 export function Timeline({ steps, names, run, opensCalls = false }: Props) {
   const from = startOf(steps, run ?? {});
   const to = Math.max(...steps.map((step) => step.at + (step.milliseconds ?? 0)));

@@ -1,4 +1,4 @@
-// The figures of two runs beside each other. Knows no screen.
+// The figures of two runs in comparison, without rendering.
 import type { RunSide, Usage } from "../../api/types";
 import { formatCost } from "../../lib/format";
 
@@ -16,7 +16,7 @@ export function percentChange(own: number | null, other: number | null): number 
   return Math.round(((own - other) / other) * 100);
 }
 
-/** A model without prices leaves the cost unknown: then it is at least what the others cost. */
+/** Formats a cost; with unpriced calls it is a lower bound, or unknown. */
 export function costOf(usage: Usage, unknown: string): string {
   if (!usage.unpriced_calls) return formatCost(usage.cost_micros ?? 0);
   return usage.cost_micros ? `≥ ${formatCost(usage.cost_micros)}` : unknown;

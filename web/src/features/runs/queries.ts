@@ -18,7 +18,7 @@ export type RunFilter = {
   agent_id?: string;
   bot_id?: string;
   conversation_id?: string;
-  /** The exact id of a sender, as the bot's platform has it. */
+  /** The exact id of a sender on the bot's platform. */
   actor?: string;
   since?: number;
   q?: string;
@@ -28,7 +28,7 @@ export type RunFilter = {
 const fetchRuns = (filter: RunFilter, cursor: string | null) =>
   answer(api.GET("/api/v1/runs", { params: { query: { ...filter, limit: cursor === null ? 100 : 500, cursor } } }));
 
-/** The newest, read again whenever something happens. */
+/** The newest runs, read again on every change. */
 export const newestRuns = (filter: RunFilter) =>
   queryOptions({ queryKey: ["runs", "head", filter], queryFn: () => fetchRuns(filter, null) });
 
@@ -60,7 +60,7 @@ export const runEvents = (run_id: string) =>
     },
   });
 
-/** A record does not change, so it is read once. */
+/** A recorded call does not change, so it is read once. */
 export const modelCall = (run_id: string, call_id: string) =>
   queryOptions({
     queryKey: ["modelCalls", run_id, call_id],

@@ -1,4 +1,4 @@
-// A run's frames as a film: when each comes, and what the chat showed by then. Knows no screen.
+// The frames of a run with their times, and the state of the chat at each time, without rendering.
 import type { ChatFrame, ReplayFrame } from "../../api/frames";
 import { applyFrame, type ChatState, EMPTY_CHAT } from "../chat/chatState";
 

@@ -1,4 +1,4 @@
-// The filters of the list as its address has them, and what is asked of the Host for them. Knows no screen.
+// The filters of the list in its address, and the query for them, without rendering.
 import type { EventRecord, RunDetail, RunStatus } from "../../api/types";
 import type { RunFilter } from "./queries";
 
@@ -45,7 +45,7 @@ export function runSearch(given: Record<string, unknown>): RunSearch {
   });
 }
 
-/** A span goes back from the present minute, so that the same filters are the same question for a while. */
+/** Returns the filter of a query. Its time range starts at a full minute, so that the query key is stable. */
 export function filterOf(search: RunSearch, now: number): RunFilter {
   const since = search.within && Math.floor(now / MINUTE) * MINUTE - SPANS[search.within];
   const bot_id = search.bot === DIRECT ? "" : search.bot;
@@ -60,7 +60,7 @@ export function filterOf(search: RunSearch, now: number): RunFilter {
   });
 }
 
-/** The runs of exactly this run's sender: an id belongs to the bot that it came by. Nothing where the sender is not known. */
+/** Returns the filter for this run's sender, whose id is unique per bot; null if the sender is unknown. */
 export function ofSender(
   run: Pick<RunDetail, "bot_id"> & { event: Pick<EventRecord, "actor_id"> | null },
 ): RunSearch | null {

@@ -1,4 +1,4 @@
-// The names of steps on a timeline in the language of the page, in place of the Host's own.
+// The names of timeline steps in the language of the page.
 import type { i18n as Words } from "i18next";
 
 import { eventLabel } from "../../lib/useEventLabel";

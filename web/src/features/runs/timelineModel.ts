@@ -1,4 +1,4 @@
-// A run's records as steps that a person reads: what happened, how long it took, what it cost. Knows no screen.
+// The records of a run as steps of a timeline: what happened, how long it took, what it cost. Without rendering.
 import type { Delivery, Denial, EventRecord, RunDetail, RunEvent, Usage } from "../../api/types";
 
 export type StepKind =
@@ -19,7 +19,7 @@ export type StepKind =
 export type Step = {
   key: string;
   kind: StepKind;
-  /** A name of the model, tool, action or key of state. */
+  /** The name of the model, tool, action or state key. */
   name: string;
   text: string;
   /** The start of the step; it ended `milliseconds` later if that is set. */
@@ -37,9 +37,9 @@ export type Step = {
   /** The arguments of a tool and its result. */
   given?: unknown;
   gave?: unknown;
-  /** Files that can be looked at. */
+  /** Files that can be opened. */
   files?: { artifact_id: string; name: string }[];
-  /** Everything that was recorded, for those who want to look. */
+  /** The whole record. */
   detail: unknown;
 };
 type Delivered = Pick<
@@ -77,7 +77,7 @@ function called(event: RunEvent, kind: "model" | "tool"): Step {
   const milliseconds = typeof data.milliseconds === "number" ? data.milliseconds : undefined;
   return base(event, kind, str(data.name) || str(data.tool_name), {
     text: failed ? words(data.error) || outcome : "",
-    // the row is written some time after the call: older ones don't say when it began
+    // the row is written after the call: old ones have no start time
     at: typeof data.started_at === "number" ? data.started_at : event.created_at - (milliseconds ?? 0),
     milliseconds,
     callId: str(data.call_id) || undefined,
@@ -126,13 +126,13 @@ function asked(event: RunEvent): Step {
   });
 }
 
-/** A value in a line; the whole of it is in the record. */
+/** Returns a value in one line, shortened; the record has all of it. */
 function brief(value: unknown): string {
   const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
   return text.length > BRIEF ? `${text.slice(0, BRIEF)}…` : text;
 }
 
-/** A run may say its last words as it ends: that is a message, and then the end. */
+/** Returns the steps of an event. A run may end with a message: that is two steps. */
 function steps(event: RunEvent): Step[] {
   const last = event.type === "run.completed" && event.data.message != null;
   return last ? [{ ...said(event), key: `${event.sequence} said` }, step(event)] : [step(event)];
@@ -205,7 +205,7 @@ function withTimes(told: Step[], counted: Step[]): Step[] {
 
 function delivered(delivery: Delivered): Step {
   const failed = delivery.state === "failed" || delivery.state === "expired";
-  // a reply stands above already, as the message that it is
+  // the text of a reply is shown as a message already
   const text = delivery.reason || (delivery.kind === "message" ? "" : (delivery.text ?? ""));
   return {
     key: delivery.outbox_id,
@@ -248,15 +248,15 @@ function begin({ event }: Around): Step[] {
   ];
 }
 
-/** The zero of all offsets: when the run began to be worked on. An event that waited for its turn lies before it. */
+/** Returns the start of the run, from which all offsets count. Its event may be earlier, if it waited. */
 export function startOf(steps: Step[], around: Around): number {
   const own = around.started_at ?? around.created_at;
   return own ?? Math.min(...steps.filter((step) => step.kind !== "event").map((step) => step.at));
 }
 
 /**
- * In the order in which things began, from the event to the end. At the same millisecond a call comes before what was made
- * of its answer. The end comes after all that the run did; after it only what was decided or delivered later.
+ * Returns the steps in the order of their start, from the event to the end. At the same millisecond a call precedes its
+ * results. The end follows everything that the run did; only late decisions and deliveries follow it.
  */
 export function timeline(events: RunEvent[], around: Around = {}): Step[] {
   const told = events.filter((event) => event.type !== "message.delta");

@@ -5,7 +5,7 @@ import { useEffect, useMemo } from "react";
 import type { Page, Run } from "../../api/types";
 import * as runQueries from "./queries";
 
-/** Ids are in the order of time: what the newest part covers it knows better than what was read before. */
+/** Joins the newest page with older ones. Ids are ordered by time: where both overlap, the newest page is used. */
 export function joined(newest: Page<Run> | undefined, before: Run[]): { rows: Run[]; gap: boolean } {
   const last = newest?.items.at(-1);
   if (newest?.next_cursor === null) return { rows: newest.items, gap: false };
@@ -28,7 +28,7 @@ export function useRuns(filter: runQueries.RunFilter) {
   }, [gap, refetch]);
   const nothingYet = rows.length === 0 && hasNextPage && !isFetchingNextPage;
   useEffect(() => {
-    // a search may find nothing among the newest and still go on
+    // a search may have matches only on older pages
     if (nothingYet) void fetchNextPage();
   }, [nothingYet, fetchNextPage]);
   return {

@@ -1,4 +1,4 @@
-// A step of a decision trail in the language of the page. A sentence that the page has no words for is shown as the Host wrote it.
+// The text of a step of a trail in the language of the page, or the Host's text where the page has none.
 import type { i18n as Words } from "i18next";
 
 import type { Fields, WhyStep } from "../../api/types";
@@ -23,7 +23,7 @@ export function whyWords(
     .join(" ");
 }
 
-/** The values of a sentence, with words in place of the Host's own names. */
+/** Returns the values of a sentence with names and labels in place of ids. */
 function readable(values: Fields, words: Said, names: Names): Fields {
   const { t, exists } = words;
   const known = (key: string, otherwise: unknown) => (exists(key) ? t(key) : otherwise);

@@ -1,4 +1,4 @@
-// One's own name and password.
+// The name and password of the current user.
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 

@@ -1,4 +1,4 @@
-// The language and the light of the page in this browser, and which Parlour it is.
+// The language and theme of the page in this browser, and the version of Parlour.
 import { useQuery } from "@tanstack/react-query";
 import { Moon, Sun, SunMoon } from "lucide-react";
 import { useTranslation } from "react-i18next";

@@ -1,4 +1,4 @@
-// Keys for programs. A key is shown once, when it is made.
+// API keys. A key is shown once, when it is created.
 import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 

@@ -1,4 +1,4 @@
-// Makes a key for a program, and shows it once.
+// Creates an API key, and shows it once.
 import { Check, Copy } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";

@@ -1,4 +1,4 @@
-// The workspace: one's own account, people and their roles, keys for programs, how things are kept, and how the page looks.
+// The settings: account, users, API keys, workspace, and appearance.
 import { useTranslation } from "react-i18next";
 
 import { useRights } from "../../app/session";

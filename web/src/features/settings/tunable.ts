@@ -1,4 +1,4 @@
-// The settings that act at once: which there are, how each is written, and what to send of what was changed.
+// The settings that apply at once, how each is edited, and the request that changes them.
 import type { Settings } from "../../api/types";
 
 export type Section = "retention" | "runs" | "workspace" | "logs";

@@ -1,4 +1,4 @@
-// The sheet in the middle on which people come in.
+// The layout of the login and setup pages.
 import type { ReactNode } from "react";
 
 import { Preferences } from "../../app/Preferences";

@@ -1,4 +1,4 @@
-// E-mail and password, and what comes of them.
+// The login form: e-mail and password.
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";

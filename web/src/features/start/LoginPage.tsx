@@ -1,4 +1,4 @@
-// Coming in again.
+// The login page.
 import { getRouteApi, useRouter } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 
@@ -12,7 +12,7 @@ export default function LoginPage() {
   const { t } = useTranslation();
   const { next } = route.useSearch();
   const router = useRouter();
-  // only a path of this page: an address from elsewhere would lead people away
+  // only a path of this page: an external address would lead users away
   const target = next.startsWith("/") && !next.startsWith("//") ? next : "/";
   return (
     <AuthLayout title={t("login.title")} text={t("login.text")}>

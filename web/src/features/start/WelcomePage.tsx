@@ -1,4 +1,4 @@
-// The way to the first bot: a model, a first talk, a platform, its first message. Each step says whether it is done.
+// The steps to the first bot: a model, a chat, a platform, its first message, each with its state.
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Check, PartyPopper } from "lucide-react";

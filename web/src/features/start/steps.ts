@@ -4,12 +4,12 @@ import type { Bot, Model } from "../../api/types";
 export type Step = "model" | "chat" | "platform" | "message";
 export const STEPS: Step[] = ["model", "chat", "platform", "message"];
 
-/** `heard`: the bots that something was written to. */
+/** `heard`: the bots that have received events. */
 type Known = { models: Model[]; answered: number; bots: Bot[]; heard: Set<string> };
 
 const isConnected = (bot: Bot): boolean => bot.enabled && bot.status.state === "connected";
 
-/** The bot that the steps are about: the first that works, by what it received or else by its connection. */
+/** Returns the bot of the steps: the first that received an event, or else the first that is connected. */
 export function firstWorking(bots: Bot[], heard: Set<string>): Bot | undefined {
   const on = bots.filter((bot) => bot.enabled);
   return (

@@ -1,4 +1,4 @@
-// Asks a person to confirm in words that commands run on the Host's machine outside any sandbox.
+// Asks for a typed confirmation that commands run on the Host's machine outside any sandbox.
 import { useQuery } from "@tanstack/react-query";
 import { TriangleAlert } from "lucide-react";
 import { useTranslation } from "react-i18next";

@@ -1,4 +1,4 @@
-// An MCP server, over the network or as a command on this machine. It can be tried before it is saved.
+// The form of an MCP server, over the network or as a command on the machine. It can be tested before it is saved.
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
@@ -70,7 +70,7 @@ function Form({
   });
   const put = (change: Partial<ServerDraft>) => {
     setDraft({ ...draft, ...change });
-    testing.reset(); // what was tried is not what is there any more
+    testing.reset(); // the result is not that of the changed settings
   };
   const problem = saving.error ?? testing.error;
   return (

@@ -1,4 +1,4 @@
-// One MCP server: how it does, trying it, changing it.
+// One MCP server: its state, a test, and its form.
 import { useMutation } from "@tanstack/react-query";
 import { Pencil } from "lucide-react";
 import { useState } from "react";

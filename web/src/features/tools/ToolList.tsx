@@ -1,4 +1,4 @@
-// The tools there are, by where they come from, each with what it takes.
+// The tools by their source, each with its parameters.
 import { useTranslation } from "react-i18next";
 
 import type { Tool } from "../../api/types";

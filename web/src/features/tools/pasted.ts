@@ -1,4 +1,4 @@
-// MCP servers out of the JSON that other programs keep them in, such as Claude Desktop's `mcpServers`.
+// Reads MCP servers from the JSON of other programs, such as Claude Desktop's `mcpServers`.
 
 /** A server as `POST /mcp-servers` takes it. */
 export type PastedServer =
@@ -20,7 +20,7 @@ type Entry = Record<string, unknown>;
 const isObject = (value: unknown): value is Entry =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The Host's names are short and of small letters: `My Files` becomes `my-files`. */
+/** Returns a name that the Host accepts, short and in lower case: `My Files` becomes `my-files`. */
 export function nameOf(name: string): string {
   return name
     .toLowerCase()
