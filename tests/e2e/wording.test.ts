@@ -37,8 +37,11 @@ beforeAll(async () => {
   await world.api("DELETE", `/agents/${gone}`);
 });
 
-/** Names that people type: variables of a prompt, an example of a JSON object; and where a plugin lies on the disk. */
-const TYPED = /\{\{[\w.]+\}\}|\{".*"\}|(\/[\w.-]+)+\.py\b/g;
+/**
+ * Names that users type: variables of a prompt, an example of a JSON object, the message `tell BOT` of chat.test.ts, which
+ * the list of runs shows if that file runs first; and the path of a plugin on the disk.
+ */
+const TYPED = /\{\{[\w.]+\}\}|\{".*"\}|\btell [0-9a-f-]{36}|(\/[\w.-]+)+\.py\b/g;
 
 /** Returns the visible text, without collapsed parts. */
 async function internals(page: Page): Promise<string[]> {
