@@ -8,11 +8,11 @@ export type Text = Record<string, string>;
 export type Fields = Record<string, unknown>;
 export type Page<T> = { items: T[]; next_cursor: string | null };
 
-export type Me = Schemas["Person"];
+export type Me = Schemas["SessionUserResponse"];
 export type Role = Me["role"];
-export type User = Schemas["User"];
+export type User = Schemas["UserResponse"];
 export type ApiKey = Schemas["ApiKey"];
-export type Settings = Schemas["SettingsShown"];
+export type Settings = Schemas["SettingsResponse"];
 export type SettingsBody = Schemas["SettingsBody"];
 
 export type FormItem = Schemas["FormItem"];
@@ -20,49 +20,49 @@ export type FormType = FormItem["type"];
 export type Runner = Schemas["Runner"];
 export type Adapter = Schemas["AdapterManifest"];
 
-export type Agent = Schemas["Agent"];
+export type Agent = Schemas["AgentResponse"];
 export type AgentBody = Schemas["AgentChange"];
-export type ResourcePolicy = Schemas["ResourcePolicy"];
+export type ResourcePolicy = Schemas["ResourcePolicyResponse"];
 export type Selection = ResourcePolicy["tools"];
 
-export type Bot = Schemas["Bot"];
-export type Route = Schemas["Route"];
+export type Bot = Schemas["BotResponse"];
+export type Route = Schemas["RouteResponse"];
 export type HandlerType = Route["handler_type"];
-export type DefaultAgent = Schemas["DefaultAgent"];
-export type Conversation = Schemas["ConversationShown"];
+export type DefaultAgent = Schemas["DefaultAgentResponse"];
+export type Conversation = Schemas["ConversationResponse"];
 export type DryRun = Schemas["DryRun"];
 export type DryRunStep = Schemas["DryRunStep"];
 
 export type ModelKind = Schemas["ModelKind"];
-export type Provider = Schemas["Provider"];
-export type Model = Schemas["Model"];
+export type Provider = Schemas["ProviderResponse"];
+export type Model = Schemas["ModelResponse"];
 export type ModelBody = Schemas["ModelBody"];
-export type Budget = Schemas["Budget"];
+export type Budget = Schemas["BudgetResponse"];
 export type BudgetBody = Schemas["BudgetBody"];
 export type BudgetUse = Schemas["BudgetUse"];
-export type UsageItem = Schemas["UsageShown"];
+export type UsageItem = Schemas["UsageResponse"];
 
-export type Plugin = Schemas["Plugin"];
-export type PermissionWords = Schemas["PermissionInWords"];
+export type Plugin = Schemas["PluginResponse"];
+export type PermissionWords = Schemas["PermissionTextResponse"];
 export type Tool = Schemas["ToolDetail"];
-export type McpServer = Schemas["McpServer"];
+export type McpServer = Schemas["McpServerResponse"];
 export type McpServerBody = Schemas["McpServerBody"];
 export type McpStatus = Schemas["McpStatus"];
-export type UploadedFile = Schemas["FileShown"];
+export type UploadedFile = Schemas["UploadedFileResponse"];
 
-export type Approval = Schemas["ApprovalShown"];
-export type EventRecord = Schemas["Event"];
-export type WhyStep = Schemas["Step"];
-export type ChatSession = Schemas["SessionShown"];
+export type Approval = Schemas["ApprovalResponse"];
+export type EventRecord = Schemas["EventResponse"];
+export type WhyStep = Schemas["TrailStepResponse"];
+export type ChatSession = Schemas["SessionResponse"];
 /** An element of a message: text, a file, a quote and others. */
 export type ContentElement = NonNullable<Schemas["AgentInput"]["contents"]>[number];
-export type TranscriptItem = Schemas["TranscriptShown"];
+export type TranscriptItem = Schemas["TranscriptItemResponse"];
 
-export type Run = Schemas["RunListed"];
+export type Run = Schemas["RunListItem"];
 export type RunSide = Schemas["RunSide"];
 export type RunStatus = Run["status"];
-export type Usage = Schemas["RunUsage"];
-export type Delivery = Schemas["Delivery"];
+export type Usage = Schemas["RunUsageResponse"];
+export type Delivery = Schemas["DeliveryResponse"];
 export type Denial = Schemas["Denial"];
 
 // Below are objects that the document leaves open ({[key]: unknown}) and the page reads.
@@ -79,7 +79,7 @@ export type Grants = {
 };
 export type RunDetail = Omit<Schemas["RunDetail"], "authorization"> & { authorization: Grants };
 /** `data` is unknown in the document; each type of event has its own fields. */
-export type RunEvent = Omit<Schemas["RunEventShown"], "data"> & { data: Fields };
+export type RunEvent = Omit<Schemas["RunEventResponse"], "data"> & { data: Fields };
 /** A message in the `request` of a recorded model call. */
 export type PromptMessage = {
   role: string;
