@@ -2,10 +2,10 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from typing import Any, Literal
+from weakref import WeakValueDictionary
 
 from parlour.core.access import audit
 from parlour.core.delivery.action_rows import ActionRowFactory
@@ -85,7 +85,8 @@ class ApprovalService:
         self._by_keyword: dict[str, Approval] = {}
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._waiting: dict[str, list[asyncio.Future[ApprovalDecision]]] = {}
-        self._locks: dict[str, asyncio.Lock] = {}
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        """A lock exists as long as a decision holds it or waits for it."""
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def recover(self, offer: Callable[[QueuedEvent], None]) -> None:
@@ -182,14 +183,11 @@ class ApprovalService:
                 told = text("approval.changed", language, keyword=known.keyword)
                 raise CallRejected("conflict", told) from failure
 
-    @asynccontextmanager
-    async def _lock(self, approval_id: str) -> AsyncIterator[None]:
-        """Serializes decisions on one approval. The database guarantees that there is only one."""
-        try:
-            async with self._locks.setdefault(approval_id, asyncio.Lock()):
-                yield
-        finally:
-            self._locks.pop(approval_id, None)
+    def _lock(self, approval_id: str) -> asyncio.Lock:
+        """Returns the lock that serializes decisions on one approval. The database guarantees that there is only
+        one.
+        """
+        return self._locks.setdefault(approval_id, asyncio.Lock())
 
     async def _close(self, closed: Approval, decider: Decider | None, tell: bool) -> Approval:
         """Stores a decision. Retries if the run that requested it is deleted, or its ledger continues, at the same
