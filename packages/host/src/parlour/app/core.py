@@ -32,7 +32,9 @@ from parlour.core.delivery.notice_policy import NoticePolicy
 from parlour.core.delivery.outbox import Outbox
 from parlour.core.delivery.platform_surface import PlatformSurface
 from parlour.core.delivery.rate_limits import PlatformRateLimiter
+from parlour.core.delivery.row_states import RowStates
 from parlour.core.delivery.send_log import NullSendLog, SendLog
+from parlour.core.delivery.sender import Sender
 from parlour.core.delivery.streaming.streams import Streams
 from parlour.core.delivery.typing_indicator import TypingIndicator
 from parlour.core.handlers.dispatcher import EventDispatcher
@@ -233,7 +235,8 @@ def build_core(ports: CorePorts) -> Core:
     prompting = PluginPromptHooks(audience, listeners, clock)
     tact = NoticePolicy(clock)
     losses = FailureNotices(journal, tact, languages, ids, clock)
-    outbox = Outbox(journal, surfaces, responses, losses, clock, ports.send_log)
+    states = RowStates(journal, responses, losses, ports.send_log, clock)
+    outbox = Outbox(journal, Sender(surfaces, states, ports.send_log, clock), clock)
     delivery = DeliveryService(
         feed, outbox, ports.bots, streams, TypingIndicator(ports.bots), pace, tact, responses, ids, clock
     )

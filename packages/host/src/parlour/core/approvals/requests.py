@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from parlour.core.delivery.composer import DeliveryService
-from parlour.core.delivery.outbox import Outbox, SendOutcome
+from parlour.core.delivery.outbox import Outbox
+from parlour.core.delivery.row_states import SendOutcome
 from parlour.core.errors import CallRejected
 from parlour.core.journal import Journal, Statement, Unit
 from parlour.core.model.ports import Clock

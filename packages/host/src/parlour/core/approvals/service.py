@@ -10,7 +10,8 @@ from weakref import WeakValueDictionary
 from parlour.core.access import audit
 from parlour.core.delivery.action_rows import ActionRowFactory
 from parlour.core.delivery.composer import DeliveryService
-from parlour.core.delivery.outbox import FINAL_STATES, Outbox, SendOutcome
+from parlour.core.delivery.outbox import Outbox
+from parlour.core.delivery.row_states import FINAL_STATES, SendOutcome
 from parlour.core.delivery.targets import PLATFORM
 from parlour.core.errors import CallRejected
 from parlour.core.journal import GuardFailed, Journal, StorageFailed, Unit, UnitBuilder

@@ -22,10 +22,11 @@ from parlour_sdk.values import dataclass
 from . import targets
 from .feed import Feed
 from .notice_policy import NoticePolicy
-from .outbox import Outbox, SentMessageHook
+from .outbox import Outbox
 from .rate_limits import PlatformRateLimiter
 from .rendering import buttons
 from .rendering.parts import is_text, render
+from .row_states import SentMessageHook
 from .streaming.streamed_message import STREAMED
 from .streaming.streams import Streams, can_stream
 from .targets import PLATFORM, ReplyTarget, rate_scope
