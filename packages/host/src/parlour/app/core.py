@@ -25,16 +25,19 @@ from parlour.core.config.routes import RouteRepository
 from parlour.core.config.schedules import ScheduleRepository
 from parlour.core.config.webhooks import WebhookRepository
 from parlour.core.delivery.action_rows import ActionRowFactory
-from parlour.core.delivery.composer import DeliveryService
+from parlour.core.delivery.composer import MessageComposer
 from parlour.core.delivery.failure_notices import FailureNotices
 from parlour.core.delivery.feed import Feed
 from parlour.core.delivery.notice_policy import NoticePolicy
 from parlour.core.delivery.outbox import Outbox
 from parlour.core.delivery.platform_surface import PlatformSurface
+from parlour.core.delivery.publisher import DeliveryPublisher
 from parlour.core.delivery.rate_limits import PlatformRateLimiter
 from parlour.core.delivery.row_states import RowStates
 from parlour.core.delivery.send_log import NullSendLog, SendLog
 from parlour.core.delivery.sender import Sender
+from parlour.core.delivery.service import DeliveryService
+from parlour.core.delivery.streaming.stream_publisher import StreamPublisher
 from parlour.core.delivery.streaming.streams import Streams
 from parlour.core.delivery.typing_indicator import TypingIndicator
 from parlour.core.handlers.dispatcher import EventDispatcher
@@ -237,8 +240,12 @@ def build_core(ports: CorePorts) -> Core:
     losses = FailureNotices(journal, tact, languages, ids, clock)
     states = RowStates(journal, responses, losses, ports.send_log, clock)
     outbox = Outbox(journal, Sender(surfaces, states, ports.send_log, clock), clock)
+    typing = TypingIndicator(ports.bots)
     delivery = DeliveryService(
-        feed, outbox, ports.bots, streams, TypingIndicator(ports.bots), pace, tact, responses, ids, clock
+        MessageComposer(feed, outbox, ports.bots, pace, ids, clock),
+        StreamPublisher(streams, feed, outbox, ports.bots, typing),
+        DeliveryPublisher(feed, outbox, streams, typing, tact, responses),
+        feed,
     )
     endings = RunCompleter(delivery, tact, languages, ids, clock)
     days = Days(clock, ports.time_zone)

@@ -9,7 +9,7 @@ from typing import Any
 
 from parlour.core.access import audit
 from parlour.core.delivery.action_rows import ActionRowFactory
-from parlour.core.delivery.composer import DeliveryService
+from parlour.core.delivery.service import DeliveryService
 from parlour.core.errors import CallRejected
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.platforms import actions

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from parlour.core.delivery import targets
-from parlour.core.delivery.composer import DeliveryService
+from parlour.core.delivery.service import DeliveryService
 from parlour.core.delivery.targets import PLATFORM, ReplyTarget, chat_type, explicit_target
 from parlour.core.model.chats import chat_key
 from parlour.core.model.delivery_policy import DeliveryPolicy
@@ -76,7 +76,7 @@ def compose_prompt(
         message["edits"] = edits
     address = about.chat["address"]
     place: ReplyTarget | None = explicit_target(about.chat["bot_id"], address) if address else None
-    return delivery.compose_message(event, about.run_id, "approval", message, place=place)
+    return delivery.composer.compose_message(event, about.run_id, "approval", message, place=place)
 
 
 def _prompt_location(event: RecordedEvent, rule: ApprovalRule, bot_id: str, policy: DeliveryPolicy) -> dict[str, Any]:

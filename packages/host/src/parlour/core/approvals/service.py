@@ -9,9 +9,9 @@ from weakref import WeakValueDictionary
 
 from parlour.core.access import audit
 from parlour.core.delivery.action_rows import ActionRowFactory
-from parlour.core.delivery.composer import DeliveryService
 from parlour.core.delivery.outbox import Outbox
 from parlour.core.delivery.row_states import FINAL_STATES, SendOutcome
+from parlour.core.delivery.service import DeliveryService
 from parlour.core.delivery.targets import PLATFORM
 from parlour.core.errors import CallRejected
 from parlour.core.journal import GuardFailed, Journal, StorageFailed, Unit, UnitBuilder
@@ -225,9 +225,9 @@ class ApprovalService:
             receipt = await self._journal.commit(draft.build())
         except (GuardFailed, StorageFailed) as failure:
             self._outbox.unwatch(closed.outbox_id)
-            self._delivery.after_rollback([*acts, *said], failure)
+            self._delivery.publisher.after_rollback([*acts, *said], failure)
             raise
-        self._delivery.after_commit([*acts, *said])
+        self._delivery.publisher.after_commit([*acts, *said])
         self._resolve(closed, ended)
         self._events.after_commit()
         if owed is not None:
@@ -250,7 +250,7 @@ class ApprovalService:
     def edits_prompt(self, about: Approval) -> bool:
         """Returns whether the prompt message is edited into the outcome."""
         on_platform = about.chat["surface"] == PLATFORM and bool(about.prompt_outbox_id)
-        return on_platform and self._delivery.can_edit_prompts(about.chat["bot_id"])
+        return on_platform and self._delivery.composer.can_edit_prompts(about.chat["bot_id"])
 
     async def prompt_message_id(self, approval_id: str) -> str:
         """Returns the platform's id of the prompt message; empty if it is unknown or there may be two messages."""

@@ -77,3 +77,8 @@ def explicit_target(bot_id: str, address: dict[str, str]) -> ReplyTarget:
 
 def chat_type(address: dict[str, str]) -> ChatType:
     return cast(ChatType, address.get("chat_type", ""))
+
+
+def quoted_message_id(address: dict[str, str], policy: DeliveryPolicy, first: bool) -> str:
+    """Returns the id of the message that an answer quotes: the first message of a run quotes the one it answers."""
+    return address.get("message_id", "") if first and policy.reply == "quote" else ""

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from parlour.core.approvals.payload_messages import chains_without_run
 from parlour.core.asyncio_utils import run_uncancelled
 from parlour.core.config.bots import BotRepository
-from parlour.core.delivery.composer import DeliveryService
+from parlour.core.delivery.service import DeliveryService
 from parlour.core.errors import CallRejected
 from parlour.core.journal import Journal, Unit
 from parlour.core.model.command import CHAT_SURFACES, ChatCommand, CommandResult
@@ -128,10 +128,12 @@ class PluginCommands:
             message = self._message(event, CommandReply.model_validate(part))
         except (ValidationError, CallRejected) as error:
             raise PluginCallFailed("invalid_argument", f"its answer can't be shown: {error}") from error
-        row = self._delivery.compose_message(event, "", "message", message)
+        row = self._delivery.composer.compose_message(event, "", "message", message)
         unit = Unit("command.answer", (outbox_rows.insert(row),))
         # also if the command times out: a row that is stored must be sent
-        await run_uncancelled(self._delivery.deliver(self._journal, unit, [row]), "an answer of a command was not kept")
+        await run_uncancelled(
+            self._delivery.publisher.deliver(self._journal, unit, [row]), "an answer of a command was not kept"
+        )
 
     def _message(self, event: RecordedEvent, reply: CommandReply) -> dict[str, Any]:
         if reply.chain is None:

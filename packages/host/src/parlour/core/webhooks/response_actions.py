@@ -7,7 +7,8 @@ from typing import Any, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from parlour.core.delivery.composer import ComposedRows, DeliveryService
+from parlour.core.delivery.composer import ComposedRows
+from parlour.core.delivery.service import DeliveryService
 from parlour.core.journal import Journal, Statement, UnitBuilder
 from parlour.core.model.delivery_policy import DEFAULT_DELIVERY_POLICY
 from parlour.core.model.event import RecordedEvent
@@ -119,7 +120,7 @@ class WebhookResponses:
         text = action.params.get("text")
         if action.type == "reply" and isinstance(text, str) and text.strip() and len(action.params) == 1:
             message = {"role": "assistant", "content": text}
-            return self._delivery.compose_reply(event, "", message, DEFAULT_DELIVERY_POLICY, first=True)
+            return self._delivery.composer.compose_reply(event, "", message, DEFAULT_DELIVERY_POLICY, first=True)
         return self._actions.compose(event, ACTION_NAMES[action.type], action.params)
 
     async def commit(self, draft: UnitBuilder, asked: RequestedActions | None) -> None:
@@ -127,7 +128,7 @@ class WebhookResponses:
             await self._journal.commit(draft.build())
             return
         draft.add(*asked.statements)
-        await self._delivery.deliver(self._journal, draft.build(), asked.rows)
+        await self._delivery.publisher.deliver(self._journal, draft.build(), asked.rows)
 
 
 def _parse_actions(body: bytes) -> list[Any]:
