@@ -12,8 +12,7 @@ from parlour.core.actions.platform_action import PlatformRequestActions
 from parlour.core.actions.runs import RunActions
 from parlour.core.actions.runtimes import RuntimeActions
 from parlour.core.approvals.chat_commands import ApprovalCommands
-from parlour.core.approvals.decision_events import DecisionEvents
-from parlour.core.approvals.decision_run_events import DecisionRunEvents
+from parlour.core.approvals.decisions import DecisionRecords
 from parlour.core.approvals.planner import ApprovalActionPlanner
 from parlour.core.approvals.requests import ActionRequestHandler
 from parlour.core.approvals.service import ApprovalService
@@ -253,8 +252,8 @@ def build_core(ports: CorePorts) -> Core:
         journal, ports.providers, ports.secrets, history, delivery, prompting, ids, clock, days, VERSION
     )
     executor = ActionRowFactory(outbox, ports.bots, ids, clock)
-    decided, decided_in_runs = DecisionEvents(agents, host_events), DecisionRunEvents(journal, sessions)
-    approvals = ApprovalService(journal, delivery, outbox, executor, decided, decided_in_runs, languages, clock)
+    decisions = DecisionRecords(journal, sessions, agents, host_events)
+    approvals = ApprovalService(journal, delivery, outbox, executor, decisions, languages, clock)
     messages = KnownMessages(journal)
     planner = ApprovalActionPlanner(
         ports.bots, artifacts, messages, approvals, executor, delivery, languages, ids, clock

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from parlour.core.approvals.deciders import Decider
+from parlour.core.approvals.decisions import Decider
 from parlour.core.encoding import dumps, loads
 from parlour.core.errors import CallRejected
 from parlour.core.journal import Receipt, Unit, Update, where

@@ -14,7 +14,7 @@ from parlour.core.store.approvals import Approval
 from parlour.core.texts.catalogue import text
 from parlour.core.texts.languages import Languages
 
-from .deciders import Decider
+from .decisions import Decider
 from .service import ApprovalService, Verdict
 
 _DECISION_PATTERN = re.compile(r"[\W_]*(approve|deny)\W+([a-z0-9]{4,12})(?:\W+(.*))?", re.IGNORECASE | re.DOTALL)

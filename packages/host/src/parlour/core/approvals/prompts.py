@@ -16,7 +16,7 @@ from parlour.core.platforms.actions import PlatformAction
 from parlour.core.runs.session import RunSession
 from parlour.core.store.approvals import Approval
 
-from .deciders import identity
+from .decisions import identity
 from .policy import ApprovalRule
 from .texts import action_text
 

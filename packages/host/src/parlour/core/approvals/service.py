@@ -2,12 +2,13 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Literal
 from weakref import WeakValueDictionary
 
 from parlour.core.access import audit
+from parlour.core.asyncio_utils import BackgroundTasks
 from parlour.core.delivery.action_rows import ActionRowFactory
 from parlour.core.delivery.outbox import Outbox
 from parlour.core.delivery.row_states import FINAL_STATES, SendOutcome
@@ -27,9 +28,7 @@ from parlour.core.store.outbox_rows import OutboxStore
 from parlour.core.texts.catalogue import DEFAULT_LANGUAGE, text
 from parlour.core.texts.languages import Languages
 
-from .deciders import Decider, ensure_may_decide
-from .decision_events import DecisionEvents
-from .decision_run_events import DecisionRunEvents
+from .decisions import Decider, DecisionRecords, ensure_may_decide
 from .prompts import compose_prompt
 from .texts import decision_text as verdict_in_words
 from .texts import outcome_text
@@ -66,8 +65,7 @@ class ApprovalService:
         delivery: DeliveryService,
         outbox: Outbox,
         executor: ActionRowFactory,
-        events: DecisionEvents,
-        run_events: DecisionRunEvents,
+        records: DecisionRecords,
         languages: Languages,
         clock: Clock,
     ) -> None:
@@ -79,8 +77,7 @@ class ApprovalService:
         self._delivery = delivery
         self._outbox = outbox
         self._executor = executor
-        self._events = events
-        self._run_events = run_events
+        self._records = records
         self._clock = clock
         self._enqueue: Callable[[QueuedEvent], None] = lambda entry: None
         self._by_keyword: dict[str, Approval] = {}
@@ -88,7 +85,7 @@ class ApprovalService:
         self._waiting: dict[str, list[asyncio.Future[ApprovalDecision]]] = {}
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         """A lock exists as long as a decision holds it or waits for it."""
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = BackgroundTasks("the outcome of an approval could not be written")
 
     async def recover(self, offer: Callable[[QueuedEvent], None]) -> None:
         """Recovers pending approvals after a restart. `offer` puts an event into the queue of its conversation."""
@@ -109,14 +106,12 @@ class ApprovalService:
         if row.state in FINAL_STATES:
             self._outbox.unwatch(row.outbox_id)
             ended.set_result(SendOutcome(row.state, row.reason, SendReceipt(row.message_id)))
-        self._in_background(self._record_outcome(approved.approval_id, ended))
+        self._tasks.start(self._record_outcome(approved.approval_id, ended))
 
     async def close(self) -> None:
         for timer in self._timers.values():
             timer.cancel()
-        for task in list(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._tasks.aclose()
 
     def by_keyword(self, keyword: str) -> Approval | None:
         return self._by_keyword.get(keyword)
@@ -197,7 +192,7 @@ class ApprovalService:
         tries = 1
         while True:
             try:
-                async with self._run_events.sequence_lock(closed):
+                async with self._records.sequence_lock(closed):
                     return await self._commit_decision(closed, decider, tell)
             except GuardFailed as failure:
                 if failure.statement == DECISION_STATEMENT or tries == MAX_TRIES:
@@ -208,7 +203,7 @@ class ApprovalService:
         """Commits one unit: the decision with its decider, the rows that execute it, and the events that report it."""
         now = self._clock.now()
         event = await self._log.get_by_seq(closed.event_seq)
-        of_run = await self._run_events.build_statements(closed, now)
+        of_run = await self._records.ledger_statements(closed, now)
         acts = self._action_rows(closed)
         closed = replace(closed, decided_at=now, outbox_id=acts[-1].outbox_id if acts else "")
         said = self._decision_rows(event, closed, decider, tell) if event is not None else []
@@ -219,7 +214,7 @@ class ApprovalService:
             *(outbox_rows.insert(row) for row in [*acts, *said]),
             *of_run,
         )
-        owed = self._events.add(draft, event, closed, decider, now) if event is not None else None
+        owed = self._records.add_event(draft, event, closed, decider, now) if event is not None else None
         ended = self._outbox.watch(closed.outbox_id) if acts else None
         try:
             receipt = await self._journal.commit(draft.build())
@@ -229,7 +224,7 @@ class ApprovalService:
             raise
         self._delivery.publisher.after_commit([*acts, *said])
         self._resolve(closed, ended)
-        self._events.after_commit()
+        self._records.after_commit()
         if owed is not None:
             self._enqueue(owed.to_queue_entry(receipt, now))
         return closed
@@ -269,7 +264,7 @@ class ApprovalService:
             timer.cancel()
         self._by_keyword[closed.keyword] = closed
         if ended is not None:
-            self._in_background(self._record_outcome(closed.approval_id, ended))
+            self._tasks.start(self._record_outcome(closed.approval_id, ended))
         for future in self._waiting.get(closed.approval_id, ()):
             if not future.done():
                 future.set_result(ApprovalDecision(closed, ended))
@@ -287,7 +282,7 @@ class ApprovalService:
 
     def _expire(self, approval_id: str) -> None:
         self._timers.pop(approval_id, None)
-        self._in_background(self._expire_pending(approval_id))
+        self._tasks.start(self._expire_pending(approval_id))
 
     async def _expire_pending(self, approval_id: str) -> None:
         async with self._lock(approval_id):
@@ -300,16 +295,6 @@ class ApprovalService:
                 logger.error("approval %s could not be expired yet: %s", approval_id, failure)
                 loop = asyncio.get_running_loop()
                 self._timers[approval_id] = loop.call_later(RETRY_SECONDS, self._expire, approval_id)
-
-    def _in_background(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.get_running_loop().create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._on_task_done)
-
-    def _on_task_done(self, task: "asyncio.Task[None]") -> None:
-        self._tasks.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None:
-            logger.error("the outcome of an approval could not be written: %s", error)
 
 
 def _audit_entry(closed: Approval, now: int) -> Any:
