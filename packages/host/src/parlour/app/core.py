@@ -11,6 +11,7 @@ from parlour.core.actions.gate import Gate, PluginGrants
 from parlour.core.actions.platform_action import PlatformRequestActions
 from parlour.core.actions.runs import RunActions
 from parlour.core.actions.runtimes import RuntimeActions
+from parlour.core.approvals.action_parser import ActionParser
 from parlour.core.approvals.chat_commands import ApprovalCommands
 from parlour.core.approvals.decisions import DecisionRecords
 from parlour.core.approvals.planner import ApprovalActionPlanner
@@ -254,10 +255,8 @@ def build_core(ports: CorePorts) -> Core:
     executor = ActionRowFactory(outbox, ports.bots, ids, clock)
     decisions = DecisionRecords(journal, sessions, agents, host_events)
     approvals = ApprovalService(journal, delivery, outbox, executor, decisions, languages, clock)
-    messages = KnownMessages(journal)
-    planner = ApprovalActionPlanner(
-        ports.bots, artifacts, messages, approvals, executor, delivery, languages, ids, clock
-    )
+    parser = ActionParser(ports.bots, artifacts, KnownMessages(journal))
+    planner = ApprovalActionPlanner(parser, approvals, executor, delivery.composer, languages, ids, clock)
     slots = RunSlotPool(ports.concurrent_runs, ports.runs_per_person)
     requests = ActionRequestHandler(journal, planner, approvals, delivery, outbox, slots, clock)
     recording = ActiveRuns(journal, artifacts, delivery, planner, endings, ids, clock)

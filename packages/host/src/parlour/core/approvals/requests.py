@@ -55,7 +55,8 @@ class ActionRequestHandler:
     ) -> ActionOutcome:
         """Requests an action and returns its outcome.
 
-        Raises Refused if the run may not request it, if it is invalid, or if no decision was made while the run waited.
+        Raises CallRejected if the run may not request it, if it is invalid, or if no decision was made while the run
+        waited.
         """
         plan = await self._planner.plan(session, action, target, payload)
         session.has_effects = session.has_effects or plan.has_effect

@@ -29,9 +29,7 @@ from parlour.core.texts.catalogue import DEFAULT_LANGUAGE, text
 from parlour.core.texts.languages import Languages
 
 from .decisions import Decider, DecisionRecords, ensure_may_decide
-from .prompts import compose_prompt
-from .texts import decision_text as verdict_in_words
-from .texts import outcome_text
+from .texts import compose_prompt, decision_text, outcome_text
 
 logger = logging.getLogger(__name__)
 
@@ -159,7 +157,8 @@ class ApprovalService:
         conversation_id: str = "",
         language: str = DEFAULT_LANGUAGE,
     ) -> Approval:
-        """Decides an approval. Raises Refused if there is none, it is already decided, or this person may not decide.
+        """Decides an approval. Raises CallRejected if there is none, it is already decided, or this person may not
+        decide.
 
         The decision is posted in the chat where it was asked, unless the caller switches that off: a decider in that
         chat gets a reply anyway. With a conversation id, only approvals of that conversation are found.
@@ -232,15 +231,11 @@ class ApprovalService:
     def _decision_rows(
         self, event: RecordedEvent, closed: Approval, decider: Decider | None, tell: bool
     ) -> list[OutboxRow]:
-        language = self._languages.for_event(event.envelope)
+        language, composer = self._languages.for_event(event.envelope), self._delivery.composer
         if self.edits_prompt(closed):
-            by = decider.display_name if decider is not None else ""
-            return [
-                compose_prompt(
-                    self._delivery, event, closed, outcome_text(closed, by, language), closed.prompt_outbox_id
-                )
-            ]
-        return [compose_prompt(self._delivery, event, closed, verdict_in_words(closed, language))] if tell else []
+            outcome = outcome_text(closed, decider.display_name if decider is not None else "", language)
+            return [compose_prompt(composer, event, closed, outcome, closed.prompt_outbox_id)]
+        return [compose_prompt(composer, event, closed, decision_text(closed, language))] if tell else []
 
     def edits_prompt(self, about: Approval) -> bool:
         """Returns whether the prompt message is edited into the outcome."""

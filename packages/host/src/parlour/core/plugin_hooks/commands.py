@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from parlour.core.approvals.payload_messages import chains_without_run
+from parlour.core.approvals.action_parser import chains_without_run
 from parlour.core.asyncio_utils import run_uncancelled
 from parlour.core.config.bots import BotRepository
 from parlour.core.delivery.service import DeliveryService

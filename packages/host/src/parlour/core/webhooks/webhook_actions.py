@@ -4,7 +4,7 @@ approval.
 
 from typing import Any
 
-from parlour.core.approvals.payload_messages import chains_without_run
+from parlour.core.approvals.action_parser import chains_without_run
 from parlour.core.delivery.action_rows import ActionRowFactory
 from parlour.core.delivery.composer import ComposedRows
 from parlour.core.errors import CallRejected
