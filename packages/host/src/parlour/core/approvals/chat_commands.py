@@ -4,7 +4,7 @@ queue.
 
 import re
 
-from parlour.core.delivery.rendering.buttons import APPROVAL_ACTION_ID
+from parlour.core.delivery.rendering.components import APPROVAL_ACTION_ID
 from parlour.core.errors import CallRejected
 from parlour.core.model.chats import PLATFORM_SURFACE
 from parlour.core.model.command import ChatCommand, CommandResult

@@ -22,7 +22,7 @@ from . import targets
 from .feed import Feed
 from .outbox import Outbox
 from .rate_limits import PlatformRateLimiter
-from .rendering import buttons
+from .rendering.components import approval_buttons
 from .rendering.parts import is_text, render
 from .streaming.streamed_message import STREAMED
 from .streaming.streams import can_stream
@@ -184,7 +184,7 @@ class MessageComposer:
         parts = render(message, manifest, policy, targets.quoted_message_id(place.address, policy, first), apart)
         bodies: list[MessageBody] = [{**kept, "content": part.text, "chain": part.chain} for part in parts]
         if bodies and "approval" in kept:
-            bodies[0]["chain"] = [*bodies[0]["chain"], *buttons.approval_buttons(message, manifest)]
+            bodies[0]["chain"] = [*bodies[0]["chain"], *approval_buttons(message, manifest)]
         return bodies
 
     def _completed_row(self, row: OutboxRow, body: MessageBody, state: OutboxState, now: int) -> OutboxRow:

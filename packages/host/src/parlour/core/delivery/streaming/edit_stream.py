@@ -10,8 +10,7 @@ from contextlib import suppress
 
 from parlour.core.delivery.chat_target import ChatTarget, parse_chain, row_chain
 from parlour.core.delivery.rate_limits import STREAM_SHARE, edit_interval
-from parlour.core.delivery.rendering import thinking
-from parlour.core.delivery.rendering.parts import Chain, render
+from parlour.core.delivery.rendering.parts import Chain, render, strip_reasoning
 from parlour.core.journal import GuardFailed, StorageFailed, Unit
 from parlour.core.model.delivery_policy import DeliveryPolicy
 from parlour.core.model.outbox_row import OutboxRow
@@ -144,7 +143,7 @@ class EditStream:
     async def _show_parts(self) -> None:
         if exceeds_limit(self._text):
             return
-        message = {"content": thinking.strip_reasoning(self._text, growing=True)}
+        message = {"content": strip_reasoning(self._text, growing=True)}
         for number, part in enumerate(render(message, self._manifest, self._policy, self._quote)):
             if self._closing.is_set():
                 return

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from parlour.core.delivery.chat_target import ChatTarget, parse_chain, row_chain
 from parlour.core.delivery.rate_limits import STREAM_SHARE
-from parlour.core.delivery.rendering import thinking
+from parlour.core.delivery.rendering.parts import strip_reasoning
 from parlour.core.model.outbox_row import OutboxRow
 from parlour.core.model.ports import SendReceipt
 from parlour.core.platforms.api import PlatformStream
@@ -119,7 +119,7 @@ class NativeStream:
         return self._interval
 
     async def _append(self) -> None:
-        spoken = thinking.strip_reasoning(self._text, growing=True)
+        spoken = strip_reasoning(self._text, growing=True)
         if (
             self._closing.is_set()
             or exceeds_limit(self._text)
