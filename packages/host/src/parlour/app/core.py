@@ -26,9 +26,8 @@ from parlour.core.config.schedules import ScheduleRepository
 from parlour.core.config.webhooks import WebhookRepository
 from parlour.core.delivery.action_rows import ActionRowFactory
 from parlour.core.delivery.composer import MessageComposer
-from parlour.core.delivery.failure_notices import FailureNotices
 from parlour.core.delivery.feed import Feed
-from parlour.core.delivery.notice_policy import NoticePolicy
+from parlour.core.delivery.notices import FailureNotices, NoticePolicy
 from parlour.core.delivery.outbox import Outbox
 from parlour.core.delivery.platform_surface import PlatformSurface
 from parlour.core.delivery.publisher import DeliveryPublisher

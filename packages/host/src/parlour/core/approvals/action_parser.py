@@ -8,10 +8,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from parlour.core.delivery.chat_target import parse_chain
 from parlour.core.delivery.rendering.components import is_web_address
 from parlour.core.delivery.rendering.parts import render
 from parlour.core.delivery.rendering.text_formatter import defuse_mentions
+from parlour.core.delivery.targets import parse_chain
 from parlour.core.errors import CallRejected
 from parlour.core.model.delivery_policy import DeliveryPolicy
 from parlour.core.model.providers import ProviderFailed

@@ -7,7 +7,7 @@ from parlour.core.model.event import RecordedEvent
 from parlour.core.model.outbox_row import OutboxRow
 
 from .feed import Feed
-from .notice_policy import NoticePolicy
+from .notices import NoticePolicy
 from .outbox import Outbox
 from .row_states import SentMessageHook
 from .streaming.streams import Streams

@@ -9,7 +9,7 @@ from parlour.core.model.ports import Clock, SendReceipt
 from parlour.core.store import outbox_rows
 from parlour_sdk.values import dataclass
 
-from .failure_notices import FailureCode
+from .notices import FailureCode
 from .send_log import SendLog
 
 FINAL_STATES: tuple[OutboxState, ...] = ("sent", "failed", "expired")

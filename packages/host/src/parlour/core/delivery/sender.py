@@ -15,7 +15,7 @@ from parlour.core.journal import retry_on_storage_failure
 from parlour.core.model.outbox_row import OutboxRow
 from parlour.core.model.ports import Clock, SendReceipt, SendRefused, SendUncertain, Surface
 
-from .failure_notices import FailureCode
+from .notices import FailureCode
 from .retry_policy import MAX_ATTEMPTS, is_expired, is_given_up, next_attempt_at
 from .row_states import RowStates, SendOutcome
 from .send_log import SendLog

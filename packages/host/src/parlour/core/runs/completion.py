@@ -7,7 +7,7 @@ from dataclasses import field, replace
 from typing import Any
 
 from parlour.core.delivery import notices
-from parlour.core.delivery.notice_policy import NoticePolicy
+from parlour.core.delivery.notices import NoticePolicy
 from parlour.core.delivery.service import DeliveryService
 from parlour.core.journal import UnitBuilder
 from parlour.core.model.agent import Agent

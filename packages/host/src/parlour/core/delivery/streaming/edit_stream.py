@@ -8,9 +8,9 @@ import asyncio
 import logging
 from contextlib import suppress
 
-from parlour.core.delivery.chat_target import ChatTarget, parse_chain, row_chain
 from parlour.core.delivery.rate_limits import STREAM_SHARE, edit_interval
 from parlour.core.delivery.rendering.parts import Chain, render, strip_reasoning
+from parlour.core.delivery.targets import ChatTarget, parse_chain, row_chain
 from parlour.core.journal import GuardFailed, StorageFailed, Unit
 from parlour.core.model.delivery_policy import DeliveryPolicy
 from parlour.core.model.outbox_row import OutboxRow

@@ -4,9 +4,9 @@ import asyncio
 import logging
 from contextlib import suppress
 
-from parlour.core.delivery.chat_target import ChatTarget, parse_chain, row_chain
 from parlour.core.delivery.rate_limits import STREAM_SHARE
 from parlour.core.delivery.rendering.parts import strip_reasoning
+from parlour.core.delivery.targets import ChatTarget, parse_chain, row_chain
 from parlour.core.model.outbox_row import OutboxRow
 from parlour.core.model.ports import SendReceipt
 from parlour.core.platforms.api import PlatformStream
