@@ -55,12 +55,11 @@ from parlour.core.models.reservations import Reservations
 from parlour.core.pagination import Cursors
 from parlour.core.platforms.connections import NullBots, PlatformBots
 from parlour.core.platforms.names import NameDirectory
-from parlour.core.plugin_hooks.commands import PluginCommands
+from parlour.core.plugin_hooks.commands import CommandReplies, PluginCommands
 from parlour.core.plugin_hooks.components import ComponentRegistry
 from parlour.core.plugin_hooks.dispatcher import ListenerDispatcher
-from parlour.core.plugin_hooks.host_events import HostEvents
+from parlour.core.plugin_hooks.host_events import HostEvents, ResponseEvents
 from parlour.core.plugin_hooks.prompt_hooks import PluginPromptHooks
-from parlour.core.plugin_hooks.response_events import ResponseEvents
 from parlour.core.plugin_hooks.retries import ListenerRetries
 from parlour.core.plugin_hooks.subscriptions import ListenerSubscriptions
 from parlour.core.remote.queue import RemoteRunQueue
@@ -100,8 +99,7 @@ from parlour.core.texts.catalogue import DEFAULT_LANGUAGE
 from parlour.core.texts.languages import Languages
 from parlour.core.webhooks.client import NullWebhookSender, WebhookClient, WebhookSender
 from parlour.core.webhooks.outbound import OutboundWebhooks
-from parlour.core.webhooks.response_actions import WebhookResponses
-from parlour.core.webhooks.webhook_actions import WebhookActions
+from parlour.core.webhooks.response_actions import WebhookActions, WebhookResponses
 from parlour.version import VERSION
 from parlour_sdk.protocol.manifest import PluginPermissions
 from parlour_sdk.values import dataclass
@@ -293,9 +291,8 @@ def build_core(ports: CorePorts) -> Core:
         journal, ports.plugins, agents, registry, ports.providers, openings, artifacts, sessions, ids, clock
     )
     commands = BuiltinCommands(router, conversations, control, languages, ids, clock)
-    plugin_commands = PluginCommands(
-        ports.components, ports.plugins, router, bots, ports.bots, delivery, languages, journal
-    )
+    replies = CommandReplies(ports.bots, delivery, journal)
+    plugin_commands = PluginCommands(ports.components, ports.plugins, router, bots, replies, languages)
     gateway = Gateway(
         journal,
         conversations,

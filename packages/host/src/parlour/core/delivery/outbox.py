@@ -9,6 +9,7 @@ from collections import deque
 from functools import partial
 
 from parlour.core.journal import GuardFailed, Journal, StorageFailed, Unit, retry_on_storage_failure
+from parlour.core.journal.retry import STORAGE_RETRY_SECONDS
 from parlour.core.model.outbox_row import OutboxRow, OutboxState
 from parlour.core.model.ports import Clock, SendReceipt
 from parlour.core.store import outbox_rows
@@ -19,8 +20,6 @@ from .sender import Sender, with_interrupted_attempt
 
 logger = logging.getLogger(__name__)
 
-STORAGE_RETRY_SECONDS = 1.0
-"""Seconds before a row is read again after a storage failure."""
 CLOSE_TIMEOUT_SECONDS = 1.0
 """Seconds that sends in progress may take to be acknowledged while the Host stops."""
 
