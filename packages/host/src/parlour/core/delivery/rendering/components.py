@@ -1,10 +1,15 @@
-"""Converts pictures, audio, video and files of a message to components, or to text if the platform can't send them."""
+"""Builds the components of a chain besides text: pictures, audio, video, files, and the buttons of an approval.
+
+What the platform can't show becomes text.
+"""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from parlour.core.platforms.manifest import AdapterManifest
 
+APPROVAL_ACTION_ID = "approval"
+"""The action id by which a button press is recognized as a decision."""
 _KINDS = {"image": "Image", "audio": "Voice", "voice": "Voice", "video": "Video"}
 
 
@@ -40,6 +45,21 @@ def without_missing_file(chain: Iterable[Mapping[str, Any]], artifact_id: str) -
     words = f"[{gone.get('name') or gone['type'].lower()} can't be shown here]"
     components[at] = {"type": "Plain", "text": f"\n{words}" if at else words}
     return components
+
+
+def approval_buttons(message: Mapping[str, Any], manifest: AdapterManifest) -> list[dict[str, Any]]:
+    """Returns the button component below the prompt of a pending approval; an empty list if there is nothing to decide.
+
+    The value of a button is the text that a user could write instead.
+    """
+    about = message.get("approval") or {}
+    if not manifest.buttons or about.get("status") != "pending":
+        return []
+    keyword = about["keyword"]
+    labels = {f"approve {keyword}": "Approve", f"deny {keyword}": "Deny"}
+    pressed = [{"label": label, "action_id": APPROVAL_ACTION_ID, "value": words} for words, label in labels.items()]
+    data = {"buttons": pressed}
+    return [{"type": "Platform", "platform": manifest.name, "component_type": "buttons", "data": data}]
 
 
 def _kind(medium: Mapping[str, Any]) -> str:

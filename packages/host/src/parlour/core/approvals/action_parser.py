@@ -1,18 +1,22 @@
-"""Builds the messages in an action's payload: a text in the platform's markup, or a chain that a run may send."""
+"""Parses the actions that runs request, and checks the messages in their payloads: a text in the platform's markup, or
+a chain that a run may send.
+"""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from pydantic import ValidationError
 
-from parlour.core.delivery.chat_target import parse_chain
-from parlour.core.delivery.rendering.media import is_web_address
-from parlour.core.delivery.rendering.mentions import defuse_mentions
+from parlour.core.delivery.rendering.components import is_web_address
 from parlour.core.delivery.rendering.parts import render
+from parlour.core.delivery.rendering.text_formatter import defuse_mentions
+from parlour.core.delivery.targets import parse_chain
 from parlour.core.errors import CallRejected
 from parlour.core.model.delivery_policy import DeliveryPolicy
 from parlour.core.model.providers import ProviderFailed
-from parlour.core.platforms.actions import ChainBuilder
+from parlour.core.platforms import actions
+from parlour.core.platforms.actions import ChainBuilder, PlatformAction
 from parlour.core.platforms.connections import PlatformBots
 from parlour.core.platforms.manifest import AdapterManifest
 from parlour.core.runs.attachments import readable_scope
@@ -23,15 +27,38 @@ from parlour.core.store.known_messages import KnownMessages
 Chain = list[dict[str, Any]]
 
 
-class PayloadMessages:
-    """Builds and checks the message chains of a run's actions."""
+class ActionParser:
+    """Parses the actions of runs, with the message chains in their payloads."""
 
     def __init__(self, bots: PlatformBots, artifacts: ArtifactService, messages: KnownMessages) -> None:
         self._bots = bots
         self._artifacts = artifacts
         self._messages = messages
 
-    async def chains(self, session: RunSession, bot_id: str, payload: Mapping[str, Any]) -> ChainBuilder:
+    async def parse(
+        self, session: RunSession, action: str, target: Mapping[str, Any], payload: Mapping[str, Any]
+    ) -> PlatformAction:
+        """Parses an action. Raises CallRejected if it is invalid, or the bot or its platform does not support it."""
+        bot_id = str(target.get("bot_id") or session.event.envelope.bot_id)
+        chains = await self._chains(session, bot_id, payload)
+        wanted = actions.parse_action(session.event, action, target, payload, chains)
+        manifest = self._bots.manifest(wanted.bot_id)
+        if manifest is None:
+            raise CallRejected("not_found", f"there is no bot '{wanted.bot_id[:64]}'")
+        actions.check_declared(wanted.calls, manifest)
+        return replace(wanted, elsewhere=wanted.elsewhere or await self._targets_other_chat(session, wanted, manifest))
+
+    async def _targets_other_chat(self, session: RunSession, wanted: PlatformAction, manifest: AdapterManifest) -> bool:
+        """Returns whether an action reaches another chat without naming it: by a parameter, or by a message from
+        elsewhere.
+        """
+        if actions.targets_other_place(session.event, wanted.calls, manifest):
+            return True
+        if manifest.message_ids == "chat":
+            return False
+        return not all([await self._messages.contains(session.event, each) for each in wanted.message_ids])
+
+    async def _chains(self, session: RunSession, bot_id: str, payload: Mapping[str, Any]) -> ChainBuilder:
         """Returns a function that yields the chains of the payload. They are checked here, if the payload has a
         message; if it has none, calling the function is refused.
         """
