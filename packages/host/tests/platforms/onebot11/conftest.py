@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from parlour.platforms._kit import backoff
-from parlour.platforms.onebot11.adapter import OneBotAdapter, create
+from parlour.core.backoff import Backoff
+from parlour.platforms.onebot11.adapter import OneBotAdapter
 from parlour.testing.memory_link import MemoryLink
 from parlour.testing.network import free_port
 from parlour.testing.onebot_simulator import Simulator
@@ -18,18 +18,12 @@ DEFAULT_TOKEN = "in-the-address"
 """Of bots for which a test names no other; it is part of their address."""
 
 
-@pytest.fixture(autouse=True)
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Connects again at once."""
-    monkeypatch.setattr(backoff, "FIRST_DELAY_SECONDS", 0.01)
-
-
 class Bot:
     """A served adapter and the address that implementations connect to."""
 
     def __init__(self, config: dict[str, Any]) -> None:
         self.link = MemoryLink(config)
-        self.adapter = create(self.link)
+        self.adapter = OneBotAdapter(self.link, Backoff(0.01))
         named = f"?access_token={DEFAULT_TOKEN}" if config.get("access_token") == DEFAULT_TOKEN else ""
         self.url = f"ws://127.0.0.1:{config.get('port')}/onebot/v11/ws{named}"
 

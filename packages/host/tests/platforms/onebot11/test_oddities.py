@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from websockets.exceptions import ConnectionClosedOK
 
 import parlour.platforms.onebot11 as package
+from parlour.core.backoff import Backoff
 from parlour.core.encoding import dumps, loads
 from parlour.core.platforms.events import to_envelope
 from parlour.core.platforms.port import IncomingEvent
@@ -71,7 +72,7 @@ class OneEvent:
 
 async def came_in(event: dict[str, Any], answers: Any = None) -> IncomingEvent:
     link, socket = MemoryLink(), OneEvent(json.dumps(event), answers)
-    adapter, connection = OneBotAdapter(link), OneBotConnection(socket)  # type: ignore[arg-type]
+    adapter, connection = OneBotAdapter(link, Backoff()), OneBotConnection(socket)  # type: ignore[arg-type]
     connection.account = "10001"
     talking = asyncio.create_task(adapter._serve_connection(connection))
     try:

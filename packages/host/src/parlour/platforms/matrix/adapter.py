@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import logging
 
+from parlour.core.backoff import Backoff
 from parlour.core.journal import StorageFailed
 from parlour.core.platforms.port import (
     Adapter,
@@ -14,7 +15,6 @@ from parlour.core.platforms.port import (
     PlatformRefused,
     PlatformUncertain,
 )
-from parlour.platforms._kit.backoff import Backoff
 
 from .api import MatrixApi
 from .client import MatrixClient, api_path, require_field
@@ -40,8 +40,9 @@ ENCRYPTED_ROOM_NOTICE = (
 class MatrixAdapter:
     """Adapter of one Matrix account."""
 
-    def __init__(self, link: HostLink) -> None:
+    def __init__(self, link: HostLink, backoff: Backoff) -> None:
         self._link = link
+        self._backoff = backoff
         self._homeserver = str(link.config.get("homeserver") or "").strip()
         self._own = str(link.config.get("user") or "").strip()
         self._policy = str(link.config.get("invitations") or "homeserver")
@@ -66,12 +67,11 @@ class MatrixAdapter:
 
     async def serve(self) -> None:
         self._check()
-        backoff = Backoff()
         self._link.report_status("connecting")
         try:
             while True:
-                problem, at_least = await self._connected(backoff)
-                seconds = max(backoff.next_delay(), at_least)
+                problem, at_least = await self._connected()
+                seconds = max(self._backoff.next_delay(), at_least)
                 self._link.report_status("connecting", f"{problem}; trying again in {seconds:.0f} s")
                 await asyncio.sleep(seconds)
         finally:
@@ -83,7 +83,7 @@ class MatrixAdapter:
         if not self._own.startswith("@") or ":" not in self._own:
             raise AdapterStopped("user: the bot's whole id is needed, as @name:example.org")
 
-    async def _connected(self, backoff: Backoff) -> tuple[str, float]:
+    async def _connected(self) -> tuple[str, float]:
         """Syncs until something fails. Returns the problem and the minimum seconds to wait before the next attempt."""
         try:
             await self._verify_account()
@@ -93,7 +93,7 @@ class MatrixAdapter:
             while True:
                 await self._answer_invitations()
                 await self._store_batch(await self._sync.read_next(self._since))
-                backoff.reset()
+                self._backoff.reset()
         except TokenRefused as refused:
             raise AdapterStopped(refused.reason) from None
         except SyncPositionRejected as lost:
@@ -202,4 +202,4 @@ class MatrixAdapter:
 
 
 def create(link: HostLink) -> Adapter:
-    return MatrixAdapter(link)
+    return MatrixAdapter(link, Backoff())

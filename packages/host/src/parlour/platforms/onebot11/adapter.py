@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+from parlour.core.backoff import Backoff
 from parlour.core.platforms.hooks import HookSocket
 from parlour.core.platforms.port import Adapter, HostLink, IncomingEvent, PlatformRefused, PlatformUncertain
 from parlour.platforms._kit.event_queue import EventQueue
@@ -46,7 +47,7 @@ class ReceivedEvent:
 class OneBotAdapter:
     """Adapter of one OneBot 11 bot, which may have several accounts."""
 
-    def __init__(self, link: HostLink) -> None:
+    def __init__(self, link: HostLink, backoff: Backoff) -> None:
         self._link = link
         forward = link.config.get("mode") == "forward"
         warning = NO_TOKEN if open_to_this_machine(link.config) else ""
@@ -55,9 +56,9 @@ class OneBotAdapter:
         self._queue: EventQueue[ReceivedEvent] = EventQueue(self._process)
         admission = Admission(link, self._accounts)
         self._connector: ForwardConnector | ReverseListener = (
-            ForwardConnector(link, self._accounts, self._serve_connection)
+            ForwardConnector(link, self._accounts, self._serve_connection, backoff)
             if forward
-            else ReverseListener(link, self._accounts, admission, self._serve_connection)
+            else ReverseListener(link, self._accounts, admission, self._serve_connection, backoff)
         )
         self._hosted = None if forward else HostedSockets(self._accounts, admission, self._serve_connection)
 
@@ -230,4 +231,4 @@ class OneBotAdapter:
 
 
 def create(link: HostLink) -> Adapter:
-    return OneBotAdapter(link)
+    return OneBotAdapter(link, Backoff())

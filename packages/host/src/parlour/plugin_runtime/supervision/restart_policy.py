@@ -3,10 +3,9 @@
 from collections import deque
 from collections.abc import Callable
 
-from .policy import RestartPolicy
+from parlour.core.backoff import exponential_delay
 
-_MAX_DOUBLINGS = 64
-"""Maximum number of doublings. More make no difference, and the number would become too large to compute."""
+from .policy import RestartPolicy
 
 
 class FailureWindow:
@@ -36,10 +35,7 @@ class FailureWindow:
             self._times.popleft()
         if self.too_many:
             return self._policy.within_seconds
-        return min(
-            self._policy.first_delay_seconds * 2.0 ** min(self.count - 1, _MAX_DOUBLINGS),
-            self._policy.max_delay_seconds,
-        )
+        return exponential_delay(self.count, self._policy.first_delay_seconds, self._policy.max_delay_seconds)
 
     def advice(self) -> str:
         """Returns what to do about the failures; empty unless they are too many."""

@@ -4,9 +4,12 @@ A request is not repeated afterwards: output that a runner has received is never
 """
 
 import asyncio
+import math
 from collections.abc import Callable
 
 from pydantic_core import to_json
+
+from parlour.core.backoff import exponential_delay
 
 from .dialects.base import ModelHttpRequest
 from .errors import ModelCallFailure, failure_from_response
@@ -15,7 +18,6 @@ from .key_pool import LIMITED_KEY_PAUSE_SECONDS, REFUSED_KEY_PAUSE_SECONDS, KeyR
 from .timeouts import ModelTimeouts
 
 MAX_ERROR_BYTES = 64 * 1024
-FIRST_PAUSE_SECONDS = 0.5
 KEY_PAUSES_SECONDS = (REFUSED_KEY_PAUSE_SECONDS, LIMITED_KEY_PAUSE_SECONDS)
 
 
@@ -60,7 +62,9 @@ class RetryingClient:
         """Returns the seconds before the next attempt; None if there is none."""
         if not failure.retryable or tries >= self._patience.attempts:
             return None
-        pause = FIRST_PAUSE_SECONDS * 2 ** (tries - 1) if failure.retry_after is None else failure.retry_after
+        pause = failure.retry_after
+        if pause is None:
+            pause = exponential_delay(tries, self._patience.first_pause, math.inf)
         return pause if pause <= self._patience.longest_wait else None
 
     async def _try(
