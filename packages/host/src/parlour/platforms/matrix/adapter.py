@@ -3,9 +3,10 @@
 import asyncio
 import hashlib
 import logging
+from functools import partial
 
 from parlour.core.backoff import Backoff
-from parlour.core.journal import StorageFailed
+from parlour.core.journal import StorageFailed, retry_on_storage_failure
 from parlour.core.platforms.port import (
     Adapter,
     AdapterStopped,
@@ -31,7 +32,6 @@ from .values import mapping, text
 
 logger = logging.getLogger(__name__)
 
-STORAGE_RETRY_SECONDS = 1.0
 ENCRYPTED_ROOM_NOTICE = (
     "This room is encrypted, and this bot can't read what is said here. Talk to it in a room without encryption."
 )
@@ -127,17 +127,9 @@ class MatrixAdapter:
     async def _store_batch(self, batch: SyncBatch) -> None:
         """Stores a batch together with the sync position that follows it, before its events are used otherwise."""
         incoming = await self._receiver.process(batch)
-        while True:
-            try:
-                await self._store_events(incoming, f"{self._own} {batch.since}")
-                break
-            except StorageFailed as error:
-                logger.error(
-                    "bot %s: events are retried because the database is not available: %s",
-                    self._link.bot_id,
-                    error.message,
-                )
-                await asyncio.sleep(STORAGE_RETRY_SECONDS)
+        cursor = f"{self._own} {batch.since}"
+        store = partial(self._store_events, incoming, cursor)
+        await retry_on_storage_failure(store, f"storing the events of bot {self._link.bot_id}")
         self._since = batch.since
         self._note_invitations(batch)
         await self._announce_encryption(incoming)
