@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from parlour.core.asyncio_utils import first_completed
 from parlour.core.backoff import Backoff
 from parlour.core.model.plugin_manager import PluginInfo, PluginManifestReport
 from parlour.core.model.ports import PluginCallFailed, PluginDisconnected, PluginUnavailable, ResultStream
@@ -18,7 +19,6 @@ from parlour_sdk.wire import ConnectionClosed, Peer, WireError, WireLimits, Wire
 
 from ..supervision.connection import ActionDispatcher, PluginCallHandler
 from ..supervision.run_queue import PluginRun, PluginRunQueue
-from ..supervision.wait_helpers import first_completed
 from .address import RuntimeAddress
 from .messages import ChannelHello, ComponentsMessage, RunnersMessage, StatusUpdate, from_wire_error, plugin_path
 
