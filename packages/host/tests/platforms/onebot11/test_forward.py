@@ -15,6 +15,7 @@ from websockets.http11 import Request, Response
 from parlour.core.backoff import Backoff
 from parlour.core.platforms.port import AdapterStopped
 from parlour.platforms.onebot11 import accounts, adapter, client_connection
+from parlour.platforms.onebot11.connected_accounts import ConnectedAccounts
 from parlour.testing.memory_link import MemoryLink
 from parlour.testing.network import free_port
 from parlour.testing.onebot_simulator import Simulator, native
@@ -30,7 +31,7 @@ Talk = Callable[[ServerConnection], Awaitable[None]]
 async def calling(url: str, backoff: Backoff | None = None, **config: Any) -> AsyncIterator[MemoryLink]:
     """A bot that connects there."""
     link = MemoryLink({"mode": "forward", "url": url, **config})
-    work = asyncio.create_task(adapter.OneBotAdapter(link, backoff or Backoff(0.01)).serve())
+    work = asyncio.create_task(adapter.OneBotAdapter(link, backoff or Backoff(0.01), ConnectedAccounts()).serve())
     try:
         yield link
         assert not work.done(), work
@@ -197,8 +198,9 @@ async def test_who_is_reached_at_last_is_not_said_to_be_out_of_reach() -> None:
 @pytest.mark.parametrize("url", ["", "http://example.com", "ws://", "ws://127.0.0.1:99999", "ws://a..b", "ws://[::1"])
 async def test_an_address_that_is_none_ends_it_with_a_sentence(url: str) -> None:
     link = MemoryLink({"mode": "forward", "url": url})
+    known = accounts.OneBotAccounts(link, ConnectedAccounts(), "")
     with pytest.raises(AdapterStopped, match="url: "):
-        await client_connection.ForwardConnector(link, accounts.OneBotAccounts(link, ""), _nothing, Backoff()).serve()
+        await client_connection.ForwardConnector(link, known, _nothing, Backoff()).serve()
 
 
 async def _nothing(connection: object) -> None:

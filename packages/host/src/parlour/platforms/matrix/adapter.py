@@ -8,7 +8,7 @@ from functools import partial
 from parlour.core.backoff import Backoff
 from parlour.core.journal import StorageFailed, retry_on_storage_failure
 from parlour.core.platforms.port import (
-    Adapter,
+    AdapterFactory,
     AdapterStopped,
     HostLink,
     IncomingEvent,
@@ -193,5 +193,5 @@ class MatrixAdapter:
                 )
 
 
-def create(link: HostLink) -> Adapter:
-    return MatrixAdapter(link, Backoff())
+def adapter_factory() -> AdapterFactory:
+    return lambda link: MatrixAdapter(link, Backoff())

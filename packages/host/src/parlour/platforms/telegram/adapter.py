@@ -6,7 +6,7 @@ import logging
 from parlour.core.backoff import Backoff
 from parlour.core.platforms.hooks import HookCall, HookResponse
 from parlour.core.platforms.port import (
-    Adapter,
+    AdapterFactory,
     AdapterStopped,
     HostLink,
     PlatformOffline,
@@ -102,5 +102,5 @@ class TelegramAdapter:
         return "Telegram ended the connection"
 
 
-def create(link: HostLink) -> Adapter:
-    return TelegramAdapter(link, Backoff())
+def adapter_factory() -> AdapterFactory:
+    return lambda link: TelegramAdapter(link, Backoff())
