@@ -1,4 +1,4 @@
-"""Detects when a plugin exceeds its processes, memory or disk space, by periodic checks. It ends no process itself."""
+"""Detects when a plugin hangs or exceeds its processes, memory or disk space. It ends no process itself."""
 
 import asyncio
 import errno
@@ -10,9 +10,10 @@ from pathlib import Path
 from stat import S_ISREG
 
 from parlour_sdk.values import dataclass
+from parlour_sdk.wire import Peer, WireError
 
 from ..process.launcher import PluginProcess
-from .policy import ResourceLimits
+from .policy import HealthPolicy, ResourceLimits
 
 MEBIBYTE = 1024 * 1024
 _PAUSE_FACTOR = 20
@@ -21,10 +22,61 @@ _PLUGIN_CAUSED_ERRNOS = (errno.EACCES, errno.ENAMETOOLONG)
 """Errors that only the plugin can have caused: a folder that it has closed, or one too deep to be named."""
 _BLOCK_BYTES = 512
 """Unit of a file's `st_blocks`."""
+_SLICES = 10
+"""Number of parts in which the wait for an answer is measured."""
+_PAUSED_SLICE_WEIGHT = 0.1
+"""Weight of a part in which reading was paused."""
+
+
+async def watch_health(peer: Peer, policy: HealthPolicy) -> str:
+    """Pings until too many in a row were not answered, and returns that as a reason."""
+    pings: set[asyncio.Task[None]] = set()
+    missed = 0
+    try:
+        while missed < policy.missed_pings:
+            pings.add(asyncio.create_task(_ping(peer)))
+            if await _is_any_answered(pings, peer, policy.ping_seconds):
+                missed = 0
+                await asyncio.sleep(policy.ping_seconds)
+            else:
+                missed += 1
+    finally:
+        for ping in pings:
+            ping.cancel()
+    return f"its event loop did not answer for {missed * policy.ping_seconds:g} s"
+
+
+async def _ping(peer: Peer) -> None:
+    try:
+        await peer.call("ping")
+    except WireError:
+        return  # an error is an answer too, and a connection that is closed is noticed elsewhere
+
+
+async def _is_any_answered(pings: set[asyncio.Task[None]], peer: Peer, seconds: float) -> bool:
+    """Returns whether any ping was answered within these seconds, counting only the time in which we could read.
+
+    Time in which our own loop was blocked does not count: the answer may be unread. Time in which reading was paused
+    counts a tenth: the plugin's earlier output has to be read first, but it must not delay the answer indefinitely.
+    """
+    loop = asyncio.get_running_loop()
+    length = seconds / _SLICES
+    silent = 0.0
+    while silent < _SLICES - _PAUSED_SLICE_WEIGHT / 2:
+        begun = loop.time()
+        answered, _ = await asyncio.wait(pings, timeout=length, return_when=asyncio.FIRST_COMPLETED)
+        if answered:
+            pings -= answered
+            return True
+        if loop.time() - begun < 2 * length:
+            silent += _PAUSED_SLICE_WEIGHT if peer.paused_until > begun else 1
+    return False
 
 
 @dataclass(frozen=True, slots=True)
 class FolderUse:
+    """Space that the files of a folder take."""
+
     size_bytes: int = 0
     files: int = 0
     """Number of files, including folders."""
