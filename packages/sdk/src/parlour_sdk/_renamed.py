@@ -27,6 +27,7 @@ RENAMED_MODULES = {
     "plugin.shapes": "plugin.signature_checks",
     "plugin.source": "plugin.source_map",
     "plugin.syntax": "plugin.ast_scan",
+    "protocol.access": "protocol.rules.permissions",
     "service.asking": "service.requests",
     "testing.calling": "testing.client",
     "testing.facts": "testing.records",
