@@ -35,6 +35,7 @@ RENAMED_MODULES = {
     "testing.occasion": "testing.event_fixture",
     "testing.offer": "testing.host_resources",
     "testing.openings": "testing.run_setup",
+    "testing.rules": "protocol.rules.results",
     "testing.served.surroundings": "testing.served.catalog",
     "wire.bounds": "wire.frame_limits",
     "wire.calling": "wire.client",
