@@ -28,7 +28,7 @@ from parlour_sdk.protocol.calls import Call
 from parlour_sdk.protocol.host_actions import HOST_ACTIONS
 from parlour_sdk.values import dataclass
 
-from .gate import Handler
+from .handlers import Handler
 
 
 @dataclass(frozen=True, slots=True)

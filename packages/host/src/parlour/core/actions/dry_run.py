@@ -31,7 +31,7 @@ from parlour_sdk.protocol.storage import (
 )
 from parlour_sdk.protocol.tools import CallTool
 
-from .gate import Handler
+from .handlers import Handler
 
 RealHandler = Callable[[ActionCaller, Any], Awaitable[BaseModel]]
 """The real handler of an action."""

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from contextlib import aclosing, contextmanager
 from typing import Any
 
@@ -26,6 +26,8 @@ from parlour_sdk.protocol.manifest import PluginPermissions
 from parlour_sdk.protocol.rules import calls as rules
 from parlour_sdk.protocol.rules.calls import Refusal, resource_name, scope_name
 
+from .handlers import Handler
+
 logger = logging.getLogger(__name__)
 
 PLUGIN_CALLS_PER_SECOND = 100
@@ -37,8 +39,6 @@ PLUGIN_CALL_START_BURST = 16
 PLUGIN_CALL_STARTS_PER_SECOND = 500
 """Rate at which further calls of a plugin outside runs are started."""
 
-Handler = Callable[[ActionCaller, Any], Awaitable[BaseModel]] | Callable[[ActionCaller, Any], AsyncGenerator[Any, None]]
-"""Implementation of one action: a coroutine function, or an async generator function for a stream."""
 PluginGrants = Callable[[str], PluginPermissions]
 """Returns the permissions that the operator granted a plugin for use outside runs."""
 

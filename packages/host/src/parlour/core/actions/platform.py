@@ -14,6 +14,7 @@ from parlour_sdk.protocol.listing import BotCapabilities, BotList, GetBotCapabil
 from parlour_sdk.protocol.platform_api import PlatformCall, UploadedFile, UploadFile
 
 from .chunked_uploads import ChunkedUploads
+from .handlers import Handler
 
 
 class PlatformActions:
@@ -21,7 +22,10 @@ class PlatformActions:
         self._platforms = platforms
         self._uploads = uploads
 
-    def bot_handlers(self) -> dict[str, Callable[[ActionCaller, PlatformCall], Awaitable[BaseModel]]]:
+    def handlers(self) -> dict[str, Handler]:
+        return {"list_bots": self.bots, "get_bot_capabilities": self.capabilities, **self._bot_handlers()}
+
+    def _bot_handlers(self) -> dict[str, Callable[[ActionCaller, PlatformCall], Awaitable[BaseModel]]]:
         """Returns the handlers of all actions whose request names a bot."""
         requests = {name: action.request for name, action in HOST_ACTIONS.items()}
         own = {name: self._method(name) for name, request in requests.items() if issubclass(request, PlatformCall)}
