@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from parlour.core.actions.action_table import ACTIONS
+from parlour_sdk.protocol.host_actions import HOST_ACTIONS as ACTIONS
 
 PLUGIN_ID = "test/patient-agent"
 HELLO = json.dumps({"seq_id": 1, "action": "hello", "data": {"protocol": 1, "sdk": "0", "plugin": PLUGIN_ID}}).encode()
@@ -48,7 +48,7 @@ class Corpus:
         """The fields that the action has, each of the right kind more often than not."""
         if random.random() < 0.05:
             return self._value(random)
-        fields = ACTIONS[action].wire.request.model_fields
+        fields = ACTIONS[action].request.model_fields
         data = {name: self._field(random, name, str(field.annotation)) for name, field in fields.items()}
         return {name: value for name, value in data.items() if random.random() < 0.9}
 

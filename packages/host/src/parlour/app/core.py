@@ -3,14 +3,16 @@
 from collections.abc import Mapping
 from dataclasses import field, replace
 
-from parlour.core import actions
 from parlour.core.access.audit_writer import AuditWriter
 from parlour.core.actions.catalog import CatalogActions, InstalledPlugins
 from parlour.core.actions.conversations import ConversationActions
 from parlour.core.actions.gate import Gate, PluginGrants
+from parlour.core.actions.history import EventActions, HistoryActions
+from parlour.core.actions.host import HostInfoActions
 from parlour.core.actions.platform_action import PlatformRequestActions
 from parlour.core.actions.runs import RunActions
 from parlour.core.actions.runtimes import RuntimeActions
+from parlour.core.actions.steering import SteeringActions
 from parlour.core.approvals.action_parser import ActionParser
 from parlour.core.approvals.chat_commands import ApprovalCommands
 from parlour.core.approvals.decisions import DecisionRecords
@@ -103,6 +105,8 @@ from parlour.core.webhooks.response_actions import WebhookActions, WebhookRespon
 from parlour.version import VERSION
 from parlour_sdk.protocol.manifest import PluginPermissions
 from parlour_sdk.values import dataclass
+
+from .actions import build_handlers, resource_groups
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,22 +335,22 @@ def build_core(ports: CorePorts) -> Core:
         artifacts=artifacts,
         gateway=gateway,
         gate=Gate(
-            actions.bind_actions(
-                journal,
-                steering,
+            build_handlers(
+                [
+                    *resource_groups(budgeted, artifacts, model_calls, journal, ids, clock),
+                    HistoryActions(history),
+                    EventActions(EventRecordReader(journal, ports.cursors)),
+                    SteeringActions(steering),
+                    RunActions(journal, control, creating, RunRequestBuilder(journal, ids, clock), ports.cursors),
+                    RuntimeActions(journal, workers, claims, control, clock),
+                    ConversationActions(conversations, ids, clock),
+                    CatalogActions(ports.plugin_list, ports.components),
+                    PlatformRequestActions(requests),
+                    HostInfoActions(VERSION),
+                ],
                 budgeted,
-                history,
-                EventRecordReader(journal, ports.cursors),
-                artifacts,
-                RunActions(journal, control, creating, RunRequestBuilder(journal, ids, clock), ports.cursors),
-                RuntimeActions(journal, workers, claims, control, clock),
-                ConversationActions(conversations, ids, clock),
-                CatalogActions(ports.plugin_list, ports.components),
-                PlatformRequestActions(requests),
-                model_calls,
-                ids,
+                journal,
                 clock,
-                VERSION,
             ),
             sessions,
             ports.plugin_grants,
