@@ -5,7 +5,7 @@ or run.
 import logging
 
 from parlour.core.delivery import notices
-from parlour.core.delivery.composer import DeliveryService
+from parlour.core.delivery.service import DeliveryService
 from parlour.core.journal import Journal, UnitBuilder
 from parlour.core.model.agent import Binding
 from parlour.core.model.outbox_row import OutboxRow
@@ -124,5 +124,5 @@ class EventDispatcher:
         rows: list[OutboxRow] = []
         if notice and (notice != "expired" or entry.event.envelope.principal):
             rows += self._endings.reject(draft, entry, notice)
-        await self._delivery.deliver(self._journal, draft.build(), rows)
+        await self._delivery.publisher.deliver(self._journal, draft.build(), rows)
         self._outcomes.publish([settled])

@@ -11,7 +11,7 @@ from collections.abc import Coroutine, Sequence
 from dataclasses import replace
 from typing import Any
 
-from parlour.core.delivery.composer import DeliveryService
+from parlour.core.delivery.service import DeliveryService
 from parlour.core.journal import GuardFailed, Journal, Ref, Statement, StorageFailed, Unit, UnitBuilder
 from parlour.core.model.command import CommandParser, CommandResult, ParsedCommand
 from parlour.core.model.event import EventEnvelope, RecordedEvent
@@ -193,10 +193,10 @@ class CommandExecutor:
         if acted.reply:
             there = replace(event, conversation_id=acted.conversation_id or event.conversation_id)
             message = {"role": "assistant", "content": acted.reply, "metadata": {"control": name}}
-            rows.append(self._delivery.compose_message(there, "", "message", message))
+            rows.append(self._delivery.composer.compose_message(there, "", "message", message))
             told = {"text": f"Its sender was told: {acted.reply}", event_notes.OUTBOX_IDS: [rows[0].outbox_id]}
             draft.add(outbox_rows.insert(rows[0]), event_notes.add_note(event.seq, "notice", told, now))
-        await self._delivery.deliver(self._journal, draft.build(), rows)
+        await self._delivery.publisher.deliver(self._journal, draft.build(), rows)
         self._outcomes.publish([settled])
         if name.startswith("/"):
             self._host_events.after_commit(COMMAND_EVENT_TYPE)

@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable
 from typing import Any
 
-from parlour.core.delivery.composer import DeliveryService
+from parlour.core.delivery.service import DeliveryService
 from parlour.core.encoding import loads
 from parlour.core.errors import CallRejected
 from parlour.core.journal import Journal
@@ -113,7 +113,7 @@ class RemoteRunQueue:
                 raise
         self._runs[session.run_id] = run
         self._sessions.register(session)
-        self._delivery.run_started(session.event, session.run_id)
+        self._delivery.publisher.run_started(session.event, session.run_id)
         parked = RemoteRunSuspension(run, self._ended, deadlines.set_timer(session, self._clock))
         self._wake_claimers()
         return LaneResult(suspension=parked)

@@ -2,7 +2,7 @@
 checks.
 """
 
-from parlour.core.delivery.composer import DeliveryService
+from parlour.core.delivery.service import DeliveryService
 from parlour.core.errors import CallRejected
 from parlour.core.journal import Journal, Row, UnitBuilder
 from parlour.core.model.ports import Clock
@@ -162,7 +162,7 @@ class RunControl:
         draft.add(ledger.end_run(run_id, end, now))
         settled = self._endings.complete_event(draft, entry.event, "cancelled", ending.code, run_id)
         try:
-            await self._delivery.deliver(self._journal, draft.build(), [])
+            await self._delivery.publisher.deliver(self._journal, draft.build(), [])
         except BaseException:
             self._lanes.enqueue(entry)
             raise

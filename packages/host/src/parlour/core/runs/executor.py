@@ -6,7 +6,7 @@ A run for remote workers is passed to the remote queue, which keeps its lane sus
 import logging
 from collections.abc import Awaitable
 
-from parlour.core.delivery.composer import DeliveryService
+from parlour.core.delivery.service import DeliveryService
 from parlour.core.journal import Journal, UnitBuilder
 from parlour.core.log_context import run_log_context
 from parlour.core.model.agent import Binding
@@ -95,7 +95,7 @@ class RunExecutor:
         try:
             request = await begun
             self._sessions.register(session)
-            self._delivery.run_started(entry.event, session.run_id)
+            self._delivery.publisher.run_started(entry.event, session.run_id)
             await self._bringing.prefetch(session)
             live = self._live(session)
             aftermath = await run_plugin(self._plugins, descriptor.plugin_id, request, session, live, self._clock)
@@ -111,5 +111,5 @@ class RunExecutor:
         self._endings.cancel_queued(draft, entry, "runner.unavailable", reason)
         settled = self._endings.complete_event(draft, entry.event, "failed", reason)
         rows = self._endings.reject(draft, entry, "runner.unavailable")
-        await self._delivery.deliver(self._journal, draft.build(), rows)
+        await self._delivery.publisher.deliver(self._journal, draft.build(), rows)
         self._outcomes.publish([settled])

@@ -5,7 +5,8 @@ A message that is streamed has its outbox row, in state `streaming`, before its 
 
 from functools import partial
 
-from parlour.core.delivery.composer import DeliveryService, StreamDelta
+from parlour.core.delivery.service import DeliveryService
+from parlour.core.delivery.streaming.stream_publisher import StreamDelta
 from parlour.core.model.delivery_policy import DeliveryPolicy
 from parlour.core.model.outbox_row import OutboxRow
 from parlour.core.model.ports import Ids
@@ -26,7 +27,7 @@ class OutputPublisher:
         self._deltas = deltas
         self._ids = ids
         self._policy = DeliveryPolicy.decode(session.binding.agent.delivery_policy)
-        self._streams = delivery.supports_streaming(session.event, self._policy)
+        self._streams = delivery.composer.supports_streaming(session.event, self._policy)
         self._stream_row: OutboxRow | None = None
         self._resumable_rows: list[OutboxRow] = []
         """Rows under which a previous process of the Host streamed the message. It is not streamed further, but
@@ -39,7 +40,7 @@ class OutputPublisher:
         """Continues a run of a previous process of the Host."""
         self.message_count = messages
         self._resumed = True
-        self._resumable_rows = await self._delivery.resumable_rows(self._session.event, self._session.run_id)
+        self._resumable_rows = await self._delivery.streaming.resumable_rows(self._session.event, self._session.run_id)
         self._streams = self._streams and not self._resumable_rows
 
     @property
@@ -63,16 +64,16 @@ class OutputPublisher:
             carried.refs,
         )
         self._fragment(step)
-        grown = self._resumable_rows or await self._delivery.stop_stream(self._stream_row)
+        grown = self._resumable_rows or await self._delivery.streaming.stop_stream(self._stream_row)
         self._resumable_rows = []
-        composed = self._delivery.compose_reply(
+        composed = self._delivery.composer.compose_reply(
             session.event, session.run_id, message, self._policy, not self.message_count, grown
         )
         self._stream_row = None
         step.draft.add(*composed.statements)
-        self._delivery.add_response_events(step.draft, composed.rows)
+        self._delivery.publisher.add_response_events(step.draft, composed.rows)
         step.rows += composed.rows
-        step.after_commit.append(partial(self._delivery.after_commit, composed.rows))
+        step.after_commit.append(partial(self._delivery.publisher.after_commit, composed.rows))
         self._deltas.message_completed()
         self.message_count += 1
         session.has_output = True
@@ -90,15 +91,15 @@ class OutputPublisher:
         """Publishes reasoning while it is streamed; the part that is stored comes with the message."""
         if thoughts and self._streams:
             event, run_id, seq = self._session.event, self._session.run_id, self._delivery.feed.next_seq()
-            step.after_commit.append(partial(self._delivery.publish_reasoning, event, run_id, thoughts, seq))
+            step.after_commit.append(partial(self._delivery.streaming.publish_reasoning, event, run_id, thoughts, seq))
 
     def close(self) -> None:
         """Aborts the stream of a message that was not completed."""
-        self._delivery.abort_stream(self._stream_row)
+        self._delivery.streaming.abort_stream(self._stream_row)
 
     def _open(self, step: ResultBatch) -> OutboxRow:
         session = self._session
-        row = self._delivery.open_stream(session.event, session.run_id, self._policy)
+        row = self._delivery.composer.open_stream(session.event, session.run_id, self._policy)
         step.draft.name = "run.stream"
         step.draft.add(outbox_rows.insert(row))
         session.has_output = True
@@ -112,4 +113,6 @@ class OutputPublisher:
         if text and self._streams:
             fragment = StreamDelta(text, self._delivery.feed.next_seq(), first_message=not self.message_count)
             event, run_id, row = self._session.event, self._session.run_id, self._stream_row
-            step.after_commit.append(partial(self._delivery.publish_delta, event, run_id, row, fragment, self._policy))
+            step.after_commit.append(
+                partial(self._delivery.streaming.publish_delta, event, run_id, row, fragment, self._policy)
+            )

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from parlour.core.delivery.composer import DeliveryService
+from parlour.core.delivery.service import DeliveryService
 from parlour.core.errors import CallRejected
 from parlour.core.journal import GuardFailed, Journal, Statement, StorageFailed, Update
 from parlour.core.model.ports import Clock, Ids
@@ -200,7 +200,7 @@ class Recorder:
         self._session.has_output = self._session.has_output or plan.approval is not None
         step.draft.add(*plan.statements)
         step.rows += plan.rows
-        step.after_commit.append(partial(self._delivery.after_commit, plan.rows))
+        step.after_commit.append(partial(self._delivery.publisher.after_commit, plan.rows))
         if plan.approval is not None:
             step.after_commit.append(partial(self._planner.on_approval_committed, plan.approval))
 
@@ -265,8 +265,8 @@ class Recorder:
         for action in step.after_commit:
             action()
         self._publisher.close()
-        self._delivery.after_commit(aftermath.rows)
-        self._delivery.run_ended(self._conversation, session.run_id, aftermath.status, aftermath.feed_seq)
+        self._delivery.publisher.after_commit(aftermath.rows)
+        self._delivery.publisher.run_ended(self._conversation, session.run_id, aftermath.status, aftermath.feed_seq)
         await asyncio.sleep(0)  # lets the answer be sent first
         return aftermath
 
@@ -277,7 +277,7 @@ class Recorder:
             await self._journal.commit(step.draft.build())
         except (GuardFailed, StorageFailed) as failure:
             self._session.audit_rows[:0] = audited  # the calls were made even if the results are not stored
-            self._delivery.after_rollback(step.rows, failure)
+            self._delivery.publisher.after_rollback(step.rows, failure)
             raise
 
     def _facts(self, ending: RunTermination) -> EndedRun:

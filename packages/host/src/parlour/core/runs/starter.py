@@ -6,7 +6,7 @@ from typing import Protocol
 from parlour.core.access import grants
 from parlour.core.access.grants import Grant
 from parlour.core.config import secret_fields
-from parlour.core.delivery.composer import DeliveryService
+from parlour.core.delivery.service import DeliveryService
 from parlour.core.encoding import dumps
 from parlour.core.journal import Journal, Ref, Statement, UnitBuilder, resolve_ref
 from parlour.core.model.agent import Binding
@@ -149,7 +149,7 @@ class RunStarter:
             deadline_at=session.deadline_at,
             state=await self.state_snapshot(session) if state is None else state,
             latest_cursor=self._history.cursor(event.conversation_id, entry.transcript_seq),
-            delivery=self._delivery.capabilities_for_runner(event, session.binding.agent.delivery_policy),
+            delivery=self._delivery.composer.capabilities_for_runner(event, session.binding.agent.delivery_policy),
             inline_history=await bootstrap.select_inline_history(
                 self._journal, descriptor.manifest.context, event, entry.transcript_seq
             ),
