@@ -7,6 +7,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
+from parlour.core.redaction import Redactor
 from parlour.plugin_runtime.process.log_buffer import (
     MAX_BURST_BYTES,
     MAX_LINE_CHARACTERS,
@@ -30,7 +31,7 @@ class Pieces(asyncio.StreamReader):
 
 
 async def followed(*pieces: bytes, file: LogFile | None = None) -> list[str]:
-    buffer = LogBuffer(file)
+    buffer = LogBuffer(Redactor(), file)
     await buffer.read_stream(Pieces(list(pieces)))
     return buffer.lines()
 
@@ -45,7 +46,7 @@ async def test_only_the_last_lines_are_kept() -> None:
 
 
 def test_last_words_are_looked_for_no_further_back_than_asked() -> None:
-    log = LogBuffer()
+    log = LogBuffer(Redactor())
     log.add(["of one", " "])
     began = log.count
 
@@ -113,7 +114,7 @@ async def test_a_flood_of_empty_lines_is_bounded_too(tmp_path: Path) -> None:
 
 
 async def test_a_line_is_whole_after_a_flood() -> None:
-    buffer = LogBuffer()
+    buffer = LogBuffer(Redactor())
     stream = asyncio.StreamReader()
     following = asyncio.create_task(buffer.read_stream(stream))
     for _ in range(40):

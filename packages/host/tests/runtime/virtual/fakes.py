@@ -9,6 +9,7 @@ from typing import Any
 
 from parlour.core.model.plugin_manager import PluginManifestReport
 from parlour.core.model.ports import ResultStream
+from parlour.core.redaction import Redactor
 from parlour.plugin_runtime.process.launcher import LaunchSpec, PluginProcess
 from parlour.plugin_runtime.process.log_buffer import LogBuffer
 from parlour.plugin_runtime.process.reaper import ReaperProcess
@@ -226,7 +227,7 @@ class Desk:
         starter = Starter(
             self.launcher, self._prepare, NoActions(), "0", self.policy, NoGuardian(), measure=self._measure
         )
-        made = Supervisor(self.plugin(), starter, LogBuffer(), self.policy, self._discovered, self._changed)
+        made = Supervisor(self.plugin(), starter, LogBuffer(Redactor()), self.policy, self._discovered, self._changed)
         self._supervisors.append(made)
         return made
 

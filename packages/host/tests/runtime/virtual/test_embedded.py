@@ -10,6 +10,7 @@ import pytest
 
 from parlour.core.model.plugin_manager import PluginManifestReport
 from parlour.core.model.ports import PluginDisconnected, PluginUnavailable
+from parlour.core.redaction import Redactor
 from parlour.plugin_runtime.process.launcher import LaunchSpec
 from parlour.plugin_runtime.process.log_buffer import LogBuffer
 from parlour.plugin_runtime.store import InstalledVersion, PluginStore
@@ -65,7 +66,7 @@ async def runtime(
         discovered,
         lambda plugin_id: told.append(f"{plugin_id} removed"),
         PluginStatusFile(tmp_path / "plugins.json"),
-        lambda plugin_id: LogBuffer(),
+        lambda plugin_id: LogBuffer(Redactor()),
         NoGuardian(),
         SupervisionPolicy(
             concurrent_starts=2, resource_limits=ResourceLimits(data_check_seconds=10**6)
