@@ -11,7 +11,7 @@ import httpx
 import psutil
 
 from .commands import PARLOUR, clean_environment, parlour_here
-from .contract import hold
+from .contract import check_response
 from .starting import Process, start
 
 ROOT = Path(__file__).parents[2]
@@ -164,7 +164,7 @@ class Host:
                 headers=bearer(key),
                 timeout=30,
                 verify=NO_TLS,
-                event_hooks={"response": [hold]},
+                event_hooks={"response": [check_response]},
             )
         return self._clients[key]
 

@@ -1,4 +1,4 @@
-"""Runs and conversations are found by what was answered in them and by who wrote, not only by the question."""
+"""Tests that runs and conversations are found by their answers and senders, not only by the question."""
 
 from collections.abc import Iterator
 
@@ -23,7 +23,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
 
 @pytest.fixture(scope="module")
 def asked(host: Host) -> list[Json]:
-    """Two answered messages of two people."""
+    """Answers two messages of two users."""
     with ModelServer() as server:
         agent = talking(host, add_model(host, add_provider(host, server)))
         people = [("qq-4711", "Ann Lee", "breakfast?", "marmalade"), ("qq-4712", "Bob", "dinner?", "100% marmalade")]
@@ -46,7 +46,7 @@ def test_a_run_is_found_by_its_answer_its_sender_and_its_question(
 
 @pytest.mark.parametrize("limit", [50, 1])
 @pytest.mark.parametrize("text", EXPECTED)
-def test_a_conversation_is_found_by_what_was_said_and_by_who_said_it(
+def test_a_conversation_is_found_by_its_messages_and_their_senders(
     host: Host, asked: list[Json], text: str, limit: int
 ) -> None:
     found = [each["conversation_id"] for each in host.items("/conversations", q=text, limit=limit)]
