@@ -89,8 +89,8 @@ def _report(status_pipe: socket.socket, number: int) -> None:
 
 
 def become(files: list[int], command: list[str], environment: dict[str, str]) -> list[str]:
-    """Takes over the files and the environment of the command and closes what belongs to the server or to another
-    child.
+    """Takes over the files and the environment of the command and closes what belongs to the server
+    or to another child.
     """
     os.setsid()
     signal.set_wakeup_fd(-1)

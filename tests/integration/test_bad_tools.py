@@ -20,7 +20,7 @@ from parlour.testing.model_server import ModelServer, Say
 from .harness import ROOT, Json, eventually, texts
 from .internet import INSIDE, PUBLIC, Inside, InternetHost, Web, web
 from .test_plain_models import local
-from .test_tools import BORROWING, connected, words_of
+from .test_tools import BORROWING, arguments_of, connected
 from .written import LOCAL_PLUGIN
 
 MIB = 1024 * 1024
@@ -232,7 +232,7 @@ def killed(host: InternetHost, words: str) -> bool:
     """Whether there was a process of its that is in the middle of a tool call."""
     runs = host.items("/runs", status="running")
     begun = runs and [each for each in host.items(f"/runs/{runs[0]['run_id']}/events") if "tool.call" in each["type"]]
-    found = [each for each in host.process.children(recursive=True) if words in " ".join(words_of(each))]
+    found = [each for each in host.process.children(recursive=True) if words in " ".join(arguments_of(each))]
     for process in found if begun else ():
         process.kill()
     return bool(begun and found)

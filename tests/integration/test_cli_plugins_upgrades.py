@@ -262,7 +262,7 @@ def test_what_is_not_installed_can_not_be_removed(tmp_path: Path, plugin_id: str
     assert f"no plugin '{plugin_id}' is installed" in said
 
 
-def test_an_upgrade_of_a_named_plugin_takes_no_other(tmp_path: Path) -> None:
+def test_an_upgrade_of_a_named_plugin_refuses_another_plugin(tmp_path: Path) -> None:
     data = tmp_path / "data"
     parlour_here("plugin", "install", ECHO_PLUGIN, "--data", data)
     other = write_plugin(tmp_path / "other", "other")

@@ -294,7 +294,7 @@ async def test_an_index_on_loopback_is_reached_and_its_file_host_if_index_hosts_
     assert (site_packages(python) / "lodger.py").read_text() == "WORD = 'from elsewhere'\n"
 
 
-async def test_a_proxy_on_loopback_that_the_operator_has_set_is_used_with_its_login(
+async def test_a_configured_proxy_on_loopback_is_used_with_its_login(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     heads: list[bytes] = []

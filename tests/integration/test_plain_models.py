@@ -63,8 +63,8 @@ def local(host: Host, address: str, **config: Any) -> str:
 
 
 def streamed_and_stored(host: Host, chat: Chat, message: Json) -> set[str]:
-    """Returns the fragments of an answer, its whole, the transcript's text and the replay's text. All four must be
-    equal.
+    """Returns the fragments of an answer, its whole, the transcript's text and the replay's text.
+    All four must be equal.
     """
     replay = host.http().get(f"/runs/{message['run_id']}/replay").json()
     replayed = "".join(frame["content"] for frame in replay["frames"] if frame["type"] == "delta")

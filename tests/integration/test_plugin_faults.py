@@ -172,8 +172,8 @@ COMMANDS = [
     for command in ("validate", "test", "build")
     for name, fault in FAULTS.items()
 ]
-"""All commands share one check. Importing a plugin's code takes a process, so only one command does it outside long
-runs.
+"""All commands share one check. Importing a plugin's code takes a process, so only one command does
+it outside long runs.
 """
 
 
