@@ -12,7 +12,7 @@ from parlour.testing.model_server import ModelServer
 from tests.crash.conftest import Life, free_port
 from tests.crash.platform import People
 from tests.integration.harness import Host, bearer, message
-from tests.integration.written import LOCAL, LOCAL_PLUGIN
+from tests.integration.scripted_models import LOCAL, LOCAL_PLUGIN
 
 ASKED = 12
 """Tokens of the service's usual answer."""

@@ -377,12 +377,12 @@ def test_listeners_receive_every_event_may_answer_it_and_resume_after_a_crash(ho
     assert bot.peer.next_send() == ("private 8", "watched")
     message = next(each for each in bot.events() if each["input_summary"] == "watched")
     wait_for_note(host, f"saw message.received {message['event_id']} on onebot11")
-    bot.peer.tell(post_type="notice", notice_type="group_increase", sub_type="approve", group_id=5, user_id=9)
+    bot.peer.report(post_type="notice", notice_type="group_increase", sub_type="approve", group_id=5, user_id=9)
     assert bot.peer.next_send() == ("group 5", "welcome, 9")
     joined = next(each for each in bot.events() if each["event_type"] == "group.member_joined")
     told = "test/hearing took it; test/hearing let nobody else have it"
     eventually(lambda: told in bot.why(joined), "it is handled, so that it is not again after the plugin's death")
-    bot.peer.tell(post_type="notice", notice_type="friend_add", user_id=9)
+    bot.peer.report(post_type="notice", notice_type="friend_add", user_id=9)
     wait_for_note(host, "befriended 9")
 
 
@@ -443,11 +443,11 @@ def test_a_dry_run_selects_the_route_that_the_real_event_took(host: Host, bot: B
         {**hook, "description": "said", "filters": {"text_prefix": "@7 so"}},
         {**hook, "description": "poked", "filters": {"groups": ["6"], "data": {"target_id": 7}}},
     )
-    bot.peer.tell(
+    bot.peer.report(
         post_type="notice", notice_type="group_increase", sub_type="invite", group_id=5, user_id=9, operator_id=8
     )
-    bot.peer.tell(post_type="request", request_type="friend", user_id=9, comment="it is me", flag="f")
-    bot.peer.tell(
+    bot.peer.report(post_type="request", request_type="friend", user_id=9, comment="it is me", flag="f")
+    bot.peer.report(
         post_type="message",
         message_type="group",
         sub_type="normal",
@@ -457,7 +457,7 @@ def test_a_dry_run_selects_the_route_that_the_real_event_took(host: Host, bot: B
         message=[{"type": "at", "data": {"qq": "7"}}, {"type": "text", "data": {"text": " so"}}],
         sender={"user_id": 9, "nickname": "Ann"},
     )
-    bot.peer.tell(post_type="notice", notice_type="notify", sub_type="poke", group_id=6, user_id=9, target_id=7)
+    bot.peer.report(post_type="notice", notice_type="notify", sub_type="poke", group_id=6, user_id=9, target_id=7)
     for description in ("invited", "asked", "said", "poked"):
         tried = host.http().post(
             f"/bots/{bot.id}/routes/dry-run", json={"event": received_by_webhook(bot, hooks, description)}

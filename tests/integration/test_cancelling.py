@@ -11,7 +11,7 @@ import pytest
 
 from .chat import Chat
 from .harness import PUPPET, ROOT, Host, error_code, texts
-from .written import LOCAL_PLUGIN, WrittenHost
+from .scripted_models import LOCAL_PLUGIN, ScriptedModelsHost
 
 PREPARING_PLUGIN = ROOT / "tests" / "plugins" / "preparing.py"
 
@@ -73,7 +73,7 @@ async def test_a_chat_cancels_a_run_before_its_runner_is_called(tmp_path: Path) 
     """Over HTTP a run can be cancelled while a plugin still prepares its prompt, so the chat must
     be able to do the same.
     """
-    host = WrittenHost(tmp_path)
+    host = ScriptedModelsHost(tmp_path)
     host.install(LOCAL_PLUGIN)
     host.install(PREPARING_PLUGIN)
     host.start()

@@ -1,4 +1,4 @@
-"""`parlour plugin`: installing, also into a Host that runs, and what is refused."""
+"""Tests `parlour plugin`: installation, also into a running Host, and refusals."""
 
 import re
 import subprocess
@@ -20,7 +20,7 @@ Spoil = Callable[[Path], object]
 
 
 def installed(data: Path) -> list[str]:
-    """Identity and version of each plugin, as they are listed."""
+    """Returns id and version of each listed plugin."""
     lines = parlour_here("plugin", "list", "--data", data).stdout.splitlines()
     return [" ".join(line.split()[:2]) for line in lines]
 
@@ -98,7 +98,7 @@ def test_an_invalid_plugin_is_refused_in_one_sentence_and_changes_nothing(tmp_pa
 
 
 @pytest.mark.parametrize("remedy", ["install", "remove"])
-def test_a_damaged_record_is_listed_and_mended_or_removed(tmp_path: Path, remedy: str) -> None:
+def test_a_damaged_record_is_listed_and_repaired_or_removed(tmp_path: Path, remedy: str) -> None:
     data, folder = tmp_path / "data", write_plugin(tmp_path / "plugin", "damaged")
     parlour_here("plugin", "install", folder, "--data", data)
     (data / "plugins" / "test" / "damaged" / "record.json").write_text("}")
@@ -126,7 +126,7 @@ def test_a_plugin_that_does_not_run_is_listed_with_the_reason_and_the_doctor_say
     assert (host.data / "logs/plugins/test/gloomy.log").exists()
 
 
-def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
+def test_a_missing_folder_is_refused(tmp_path: Path) -> None:
     assert "absent is not there" in refusal("plugin", "install", tmp_path / "absent", "--data", tmp_path / "data")
 
 
@@ -142,7 +142,7 @@ def test_a_file_that_can_not_be_copied_is_named_and_changes_nothing(tmp_path: Pa
     assert everything_below(data) == before
 
 
-def test_an_upgrade_fails_no_message_that_comes_meanwhile_and_no_run_that_was_silent(
+def test_an_upgrade_fails_neither_new_messages_nor_a_run_without_output(
     host: Host,
 ) -> None:
     agent = host.agent(PUPPET)
@@ -164,7 +164,7 @@ def test_an_upgrade_fails_no_message_that_comes_meanwhile_and_no_run_that_was_si
     eventually(lambda: not old.is_running(), "the old process is gone")
 
 
-def test_a_host_that_ends_just_when_it_is_told_is_as_good_as_none(tmp_path: Path) -> None:
+def test_commands_work_when_the_host_ends_just_before_it_is_notified(tmp_path: Path) -> None:
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait(30)
     directory = DataDirectory(tmp_path)

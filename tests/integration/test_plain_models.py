@@ -16,7 +16,7 @@ from .chat import Chat
 from .conftest import MakeHost
 from .harness import Host, Json, eventually, texts
 from .plain_models import PlainModel, plain_model
-from .written import LOCAL, LOCAL_PLUGIN
+from .scripted_models import LOCAL, LOCAL_PLUGIN
 
 FIRST = event({"content": "one "})
 MARKS = [f"[#a{number}]" for number in range(12)]

@@ -151,7 +151,7 @@ def test_runs_fail_when_the_network_breaks_and_work_again_when_it_is_restored(
         result = host.ask(agent, "sleep", event_id="cut off")
         assert (result["outcome"], result["reason"]) == ("failed", "runner.crashed")
         eventually(lambda: runtime.log().count(GONE) > before_it, "the runtime noticed, too", 30)
-        network.mend()
+        network.restore()
         assert texts(host.ask(agent, "say hello")) == ["hello"]
         assert host.plugin_process("test/puppet-agent").pid == before
 

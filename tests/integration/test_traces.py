@@ -15,7 +15,7 @@ from parlour.testing.model_server import ModelServer
 from .commands import parlour_here
 from .conftest import MakeHost
 from .harness import ECHO_PLUGIN, Host, eventually
-from .written import LOCAL, LOCAL_PLUGIN
+from .scripted_models import LOCAL, LOCAL_PLUGIN
 
 
 @contextmanager

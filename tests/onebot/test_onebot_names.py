@@ -14,7 +14,7 @@ import pytest
 from parlour.testing.onebot_simulator import Simulator, native
 from tests.integration.commands import parlour
 from tests.integration.harness import Json
-from tests.integration.written import LOCAL_PLUGIN, WrittenHost
+from tests.integration.scripted_models import LOCAL_PLUGIN, ScriptedModelsHost
 
 from .acting import ACTING_PLUGIN, EVE, GROUP, agent
 from .qq import QQ, eventually, to_agent, to_plugins
@@ -29,7 +29,7 @@ ASKING = ("get_stranger_info", "get_group_info")
 
 @pytest.fixture(scope="module")
 def named(tmp_path_factory: pytest.TempPathFactory) -> Iterator[QQ]:
-    host = WrittenHost(tmp_path_factory.mktemp("host with names"))
+    host = ScriptedModelsHost(tmp_path_factory.mktemp("host with names"))
     host.install(LOCAL_PLUGIN)
     host.install(ACTING_PLUGIN)
     host.start()
@@ -37,8 +37,8 @@ def named(tmp_path_factory: pytest.TempPathFactory) -> Iterator[QQ]:
     host.close()
 
 
-def written(qq: QQ) -> WrittenHost:
-    assert isinstance(qq.host, WrittenHost)
+def written(qq: QQ) -> ScriptedModelsHost:
+    assert isinstance(qq.host, ScriptedModelsHost)
     return qq.host
 
 

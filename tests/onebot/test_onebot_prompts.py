@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from parlour.testing.onebot_simulator import Simulator, native
+from tests.integration.scripted_models import LOCAL_PLUGIN, ScriptedModelsHost
 from tests.integration.test_artifacts import PNG
-from tests.integration.written import LOCAL_PLUGIN, WrittenHost
 
 from .qq import QQ, to_agent
 from .test_onebot_files import picture
@@ -28,7 +28,7 @@ CARD = json.dumps(
 
 @pytest.fixture(scope="module")
 def seeing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[QQ]:
-    host = WrittenHost(tmp_path_factory.mktemp("seeing host"), PARLOUR__TOOLS__ALLOWED_ADDRESSES="127.0.0.1/32")
+    host = ScriptedModelsHost(tmp_path_factory.mktemp("seeing host"), PARLOUR__TOOLS__ALLOWED_ADDRESSES="127.0.0.1/32")
     host.install(LOCAL_PLUGIN)
     host.start()
     yield QQ(host)
@@ -45,8 +45,8 @@ async def asked(qq: QQ, simulator: Simulator, segments: list[Any], number: int =
     return request["messages"][-1]["content"]
 
 
-def written(qq: QQ) -> WrittenHost:
-    assert isinstance(qq.host, WrittenHost)
+def written(qq: QQ) -> ScriptedModelsHost:
+    assert isinstance(qq.host, ScriptedModelsHost)
     return qq.host
 
 

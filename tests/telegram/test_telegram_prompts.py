@@ -9,8 +9,8 @@ import pytest
 
 from parlour.testing.telegram_simulator import Simulator
 from tests.integration.harness import Json
+from tests.integration.scripted_models import LOCAL_PLUGIN, ScriptedModelsHost
 from tests.integration.test_artifacts import PNG
-from tests.integration.written import LOCAL_PLUGIN, WrittenHost
 from tests.onebot.qq import to_agent
 
 from .tg import Telegram
@@ -21,15 +21,15 @@ ELSEWHERE = {"type": "user", "date": 1, "sender_user": AUTHOR}
 
 
 @pytest.fixture(scope="module")
-def seeing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WrittenHost]:
-    host = WrittenHost(tmp_path_factory.mktemp("seeing host"))
+def seeing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ScriptedModelsHost]:
+    host = ScriptedModelsHost(tmp_path_factory.mktemp("seeing host"))
     host.install(LOCAL_PLUGIN)
     host.start()
     yield host
     host.close()
 
 
-async def asked(host: WrittenHost, said: Json) -> Any:
+async def asked(host: ScriptedModelsHost, said: Json) -> Any:
     """Returns the content of the message that the model was given."""
     host.write(second=("I see",))
     simulator = Simulator()
@@ -49,7 +49,9 @@ async def asked(host: WrittenHost, said: Json) -> Any:
         {"photo": [{"file_id": "a-file", "width": 1, "height": 1}], "forward_origin": ELSEWHERE},
     ],
 )
-async def test_a_model_gets_the_bytes_of_stickers_and_of_forwarded_pictures(seeing: WrittenHost, said: Json) -> None:
+async def test_a_model_gets_the_bytes_of_stickers_and_of_forwarded_pictures(
+    seeing: ScriptedModelsHost, said: Json
+) -> None:
     content = await asked(seeing, said)
     [image] = [each for each in content if each["type"] == "image"]
     assert base64.b64decode(image["content_base64"]) == PNG
@@ -76,5 +78,7 @@ async def test_a_model_gets_the_bytes_of_stickers_and_of_forwarded_pictures(seei
         ),
     ],
 )
-async def test_what_a_part_says_reaches_the_model_in_words(seeing: WrittenHost, said: Json, expected: str) -> None:
+async def test_what_a_part_says_reaches_the_model_in_words(
+    seeing: ScriptedModelsHost, said: Json, expected: str
+) -> None:
     assert await asked(seeing, said) == expected
