@@ -1,4 +1,4 @@
-"""Spoiled frames and greetings, on pipes and on WebSockets: no crash, no hang, and nothing of another plugin comes out.
+"""Tests spoiled frames and greetings on pipes and WebSockets: no crash, no hang, and no data of another plugin leaks.
 
 The seed is printed; the variable FUZZ_SEED repeats it.
 """
@@ -23,13 +23,13 @@ LENGTHS = [
     pytest.param(5 / 3, id="short"),
     pytest.param(100, id="long", marks=[pytest.mark.long, pytest.mark.timeout(300)]),
 ]
-"""Seconds. The short ones are five together, the long ones five minutes."""
+"""Seconds per test. The short ones take five seconds together, the long ones five minutes."""
 
 
 @pytest.fixture
 def seed() -> int:
     seed = int(os.environ.get("FUZZ_SEED") or SystemRandom().randrange(2**32))
-    print(f"FUZZ_SEED={seed}")  # noqa: T201 - so that a failure can be repeated
+    print(f"FUZZ_SEED={seed}")  # noqa: T201 - the seed makes a failure repeatable
     return seed
 
 
@@ -40,7 +40,7 @@ async def target(tmp_path: Path) -> AsyncIterator[Fuzzed]:
 
 
 @pytest.mark.parametrize("seconds", LENGTHS)
-async def test_spoiled_frames_on_a_pipe_harm_nobody(target: Fuzzed, seed: int, seconds: float) -> None:
+async def test_spoiled_frames_on_a_pipe_cause_no_failure(target: Fuzzed, seed: int, seconds: float) -> None:
     corpus = Corpus(seed, (target.own, target.other))
 
     for number in _numbers(seconds):
@@ -53,7 +53,7 @@ async def test_spoiled_frames_on_a_pipe_harm_nobody(target: Fuzzed, seed: int, s
 
 
 @pytest.mark.parametrize("seconds", LENGTHS)
-async def test_spoiled_frames_on_a_websocket_harm_nobody(target: Fuzzed, seed: int, seconds: float) -> None:
+async def test_spoiled_frames_on_a_websocket_cause_no_failure(target: Fuzzed, seed: int, seconds: float) -> None:
     corpus = Corpus(seed, (target.own, target.other))
 
     def enter(path: str, transport: Transport) -> None:
@@ -70,7 +70,7 @@ async def test_spoiled_frames_on_a_websocket_harm_nobody(target: Fuzzed, seed: i
 
 
 @pytest.mark.parametrize("seconds", LENGTHS)
-async def test_spoiled_greetings_of_a_websocket_harm_nobody(target: Fuzzed, seed: int, seconds: float) -> None:
+async def test_spoiled_greetings_of_a_websocket_cause_no_failure(target: Fuzzed, seed: int, seconds: float) -> None:
     def enter(path: str, transport: Transport) -> None:
         target.serve(transport)
 
@@ -84,7 +84,7 @@ async def test_spoiled_greetings_of_a_websocket_harm_nobody(target: Fuzzed, seed
 
 
 def _numbers(seconds: float) -> Iterator[int]:
-    """One after the other for so long."""
+    """Yields numbers until the time is over."""
     until = time.monotonic() + seconds
     number = 0
     while time.monotonic() < until:

@@ -1,4 +1,6 @@
-"""The simulator counts as evidence: an unmodified third-party Telegram library works with it as with Telegram."""
+"""Tests that an unmodified third-party Telegram library works with the simulator as with Telegram,
+so it is valid evidence.
+"""
 
 import subprocess
 import sys

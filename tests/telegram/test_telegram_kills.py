@@ -1,7 +1,7 @@
-"""The Host is killed again and again while people write on Telegram: everything is answered, or its sender told.
+"""Tests that each message on Telegram is answered or its sender notified, although the Host is killed repeatedly.
 
-Telegram keeps an update until the Host has confirmed it, so nothing at all is lost. It can't tell whether a send whose
-answer was lost has arrived: that may be shown once more, and then says so.
+Telegram keeps an update until the Host has confirmed it, so no message is lost. Telegram can't say whether a send whose
+answer was lost has arrived: it may be sent once more, marked as repeated.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ def own(tmp_path: Path) -> Iterator[Telegram]:
 
 @pytest.mark.long
 @pytest.mark.timeout(600)
-async def test_everything_is_answered_though_the_host_is_killed_five_times(own: Telegram) -> None:
+async def test_every_message_is_answered_although_the_host_is_killed_five_times(own: Telegram) -> None:
     chance, simulator, said = random.Random(5), Simulator(), list[Json]()
     async with own.bot(to_agent(own.host.agent(ECHO)), simulator) as bot:
         talking = asyncio.create_task(talk(simulator, said))
