@@ -14,7 +14,7 @@ import pytest
 from parlour_sdk.wire import Transport
 from parlour_sdk.wire.websocket import serve
 
-from . import talking
+from . import connections
 from .corpus import Corpus
 from .host import Fuzzed, fuzzed
 
@@ -44,12 +44,12 @@ async def test_spoiled_frames_on_a_pipe_cause_no_failure(target: Fuzzed, seed: i
     corpus = Corpus(seed, (target.own, target.other))
 
     for number in _numbers(seconds):
-        async with talking.pipe(target) as line:
-            heard = await talking.converse(line, corpus.session(number), greets=number % 10 > 0)
-        assert target.problems(heard) == [], f"in session {number}"
+        async with connections.pipe(target) as line:
+            received = await connections.converse(line, corpus.session(number), greets=number % 10 > 0)
+        assert target.problems(received) == [], f"in session {number}"
 
-    async with talking.pipe(target) as line:
-        assert WELCOME in await talking.converse(line, [])
+    async with connections.pipe(target) as line:
+        assert WELCOME in await connections.converse(line, [])
 
 
 @pytest.mark.parametrize("seconds", LENGTHS)
@@ -59,14 +59,14 @@ async def test_spoiled_frames_on_a_websocket_cause_no_failure(target: Fuzzed, se
     def enter(path: str, transport: Transport) -> None:
         target.serve(transport)
 
-    async with serve("127.0.0.1", 0, talking.TOKEN, enter) as port:
+    async with serve("127.0.0.1", 0, connections.TOKEN, enter) as port:
         for number in _numbers(seconds):
-            async with talking.websocket(port, Random(number)) as line:
-                heard = await talking.converse(line, corpus.session(number), greets=number % 10 > 0)
-            assert target.problems(heard) == [], f"in session {number}"
+            async with connections.websocket(port, Random(number)) as line:
+                received = await connections.converse(line, corpus.session(number), greets=number % 10 > 0)
+            assert target.problems(received) == [], f"in session {number}"
 
-        async with talking.websocket(port, Random(0)) as line:
-            assert WELCOME in await talking.converse(line, [])
+        async with connections.websocket(port, Random(0)) as line:
+            assert WELCOME in await connections.converse(line, [])
 
 
 @pytest.mark.parametrize("seconds", LENGTHS)
@@ -74,13 +74,13 @@ async def test_spoiled_greetings_of_a_websocket_cause_no_failure(target: Fuzzed,
     def enter(path: str, transport: Transport) -> None:
         target.serve(transport)
 
-    async with serve("127.0.0.1", 0, talking.TOKEN, enter) as port:
+    async with serve("127.0.0.1", 0, connections.TOKEN, enter) as port:
         for number in _numbers(seconds):
-            heard = await talking.greet(port, Random(f"{seed}/{number}"))
-            assert target.problems(heard) == [], f"in greeting {number}"
+            received = await connections.greet(port, Random(f"{seed}/{number}"))
+            assert target.problems(received) == [], f"in greeting {number}"
 
-        async with talking.websocket(port, Random(0)) as line:
-            assert WELCOME in await talking.converse(line, [])
+        async with connections.websocket(port, Random(0)) as line:
+            assert WELCOME in await connections.converse(line, [])
 
 
 def _numbers(seconds: float) -> Iterator[int]:

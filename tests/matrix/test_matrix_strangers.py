@@ -12,7 +12,7 @@ from parlour.platforms._kit import backoff
 from parlour_sdk.protocol.platform_events import BotInvited, MessageReceived
 
 from .rig import Home, MatrixRig, rigged
-from .test_matrix_adapter import heard
+from .test_matrix_adapter import wait_for_texts
 
 ROOM = "!lured:elsewhere.test"
 MALLORY = "@mallory:elsewhere.test"
@@ -48,7 +48,7 @@ async def test_a_forged_event_does_not_make_a_foreign_user_local(
     assert incoming.event.inviter is not None
     assert incoming.event.inviter.id == MALLORY
     await rig.say("an answered sync later")
-    await heard(rig.link, "an answered sync later")
+    await wait_for_texts(rig.link, "an answered sync later")
     assert rig.proxy.count("POST", "lured") == 0
 
 
@@ -110,7 +110,7 @@ async def test_a_deep_event_can_not_be_fetched_and_is_left_out_of_a_quote(layers
     rig.proxy.garble("GET", "/event/", deep.encode())
     relation = {"m.relates_to": {"m.in_reply_to": {"event_id": "$deep"}}}
     await asyncio.to_thread(lambda: rig.send_text("an answer", **relation))
-    await heard(rig.link, "an answer")
+    await wait_for_texts(rig.link, "an answer")
 
 
 async def test_a_deep_invitation_is_malformed_and_stops_nothing(home: Home, rig: MatrixRig) -> None:
@@ -119,4 +119,4 @@ async def test_a_deep_invitation_is_malformed_and_stops_nothing(home: Home, rig:
     rig.proxy.report_invitation(ROOM, state)
     await rig.link.events(1)
     await rig.say("still here")
-    await heard(rig.link, "still here")
+    await wait_for_texts(rig.link, "still here")

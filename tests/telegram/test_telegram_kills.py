@@ -16,7 +16,7 @@ from parlour.core.delivery.rendering.repeat_notes import DEFAULT_REPEAT_NOTE
 from parlour.testing.telegram_simulator import Simulator
 from tests.integration.harness import ECHO, ECHO_PLUGIN, NO_RUN_LIMITS, Host, Json
 from tests.onebot.qq import eventually, to_agent
-from tests.onebot.test_onebot_kills import check_outcomes, owed
+from tests.onebot.test_onebot_kills import check_outcomes, pending_rows
 
 from .tg import Telegram
 
@@ -47,7 +47,7 @@ async def test_every_message_is_answered_although_the_host_is_killed_five_times(
         talking.cancel()
         await asyncio.wait([talking])
         await simulator.until(lambda: not simulator.updates.waiting)
-        await eventually(lambda: owed(own.host.data) == 0, "nothing is owed any more", 120)
+        await eventually(lambda: pending_rows(own.host.data) == 0, "nothing is pending any more", 120)
         shown = Counter((each.chat_id, each.text.removesuffix(DEFAULT_REPEAT_NOTE)) for each in simulator.sent())
         for message in said:
             key = (message["chat"]["id"], message["text"])
