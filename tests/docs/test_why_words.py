@@ -1,4 +1,4 @@
-"""The page has words for every sentence of a decision trail and a dry run, in each language, without ids."""
+"""Tests that the page has texts for every sentence of a decision trail and a dry run, in each language, without ids."""
 
 import json
 import re

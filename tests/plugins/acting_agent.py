@@ -1,4 +1,4 @@
-"""Asks for the actions that the message lists, `[[action, target, payload, wait], ...]`, and says what came of each."""
+"""Requests the actions that the message lists, `[[action, target, payload, wait], ...]`, and reports the outcomes."""
 
 import json
 from collections.abc import AsyncGenerator

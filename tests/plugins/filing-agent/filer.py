@@ -1,4 +1,4 @@
-"""Does with files what the message says, `{verb: arguments}` as JSON, and answers with what came of it as JSON."""
+"""Handles files as the message says, `{verb: arguments}` as JSON, and answers with the outcome as JSON."""
 
 import asyncio
 import hashlib

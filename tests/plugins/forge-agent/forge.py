@@ -1,6 +1,6 @@
-"""A foreman that queues what it is told, and a worker in the same process that claims it and answers.
+"""A foreman that queues the text of its message, and a worker in the same process that claims and answers it.
 
-The worker does what the first word says: `answer`, or `wait` until it is cancelled.
+The worker obeys the first word: `answer`, or `wait` until it is cancelled.
 """
 
 import asyncio
