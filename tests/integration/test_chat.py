@@ -100,6 +100,7 @@ async def test_a_ping_is_answered_while_a_run_is_active(host: Host) -> None:
         await chat.until("run", status="running")
         await chat.send(type="ping")
         await chat.until("pong")
+        assert [run["status"] for run in chat.of("run")] == ["running"]
         await chat.send(type="cancel")
         await chat.until("run", status="cancelled")
 

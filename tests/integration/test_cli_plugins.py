@@ -190,3 +190,4 @@ def test_a_plugin_installed_while_the_host_is_starting_is_picked_up_and_harms_no
 
     host.wait_until_ready()
     eventually(lambda: host.plugin_status("test/puppet-agent") == "ready", "the plugin is ready")
+    assert texts(host.ask(host.agent(PUPPET), "say hello")) == ["hello"]

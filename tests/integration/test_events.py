@@ -135,6 +135,7 @@ def test_an_event_is_answered_even_if_no_client_waits(host: Host) -> None:
     accepted = host.send(host.agent(), "unattended")
 
     eventually(lambda: len(host.transcript(accepted["conversation_id"])) == 2, "it is answered")
+    assert host.transcript(accepted["conversation_id"]) == [("user", "unattended"), ("assistant", "unattended")]
 
 
 def test_waiting_for_an_event_without_a_run_returns_its_notice(host: Host) -> None:

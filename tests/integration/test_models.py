@@ -341,8 +341,9 @@ async def test_a_cancelled_run_ends_the_request(modelled: Host, server: ModelSer
         await chat.say("tell me")
         await chat.until("delta", seconds=30)
         await chat.send(type="cancel")
-        await chat.until("run", seconds=30, status="cancelled")
-    eventually(lambda: server.let_go, "the service sees that nobody reads", 30)
+        ended = await chat.until("run", seconds=30, status="cancelled")
+    eventually(lambda: server.let_go, "the service sees that the request has ended", 30)
+    assert modelled.run(ended["run_id"])["status"] == "cancelled"
 
 
 def test_an_exhausted_budget_refuses_a_run_before_the_model_is_called(

@@ -53,3 +53,4 @@ def test_a_host_that_is_killed_leaves_no_daemon(rogue: Host) -> None:
     rogue.kill()
 
     eventually(lambda: not sleepers(daemon), "the daemon is gone", 30)
+    assert sleepers(daemon) == []

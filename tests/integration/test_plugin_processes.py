@@ -189,3 +189,4 @@ def test_plugins_die_with_their_host_even_when_one_hangs(make_host: MakeHost) ->
     host.kill()
 
     eventually(lambda: all(gone(plugin) for plugin in plugins), "the plugins are gone", 30)
+    assert [plugin.pid for plugin in plugins if not gone(plugin)] == []

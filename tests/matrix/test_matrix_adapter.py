@@ -105,6 +105,7 @@ async def test_an_unstorable_event_does_not_block_later_events(rig: MatrixRig) -
         await wait_for_texts(rig.link, "good")
         await rig.say("later")
         await wait_for_texts(rig.link, "good", "later")
+    assert "poison" not in received_texts(rig.link)
 
 
 async def test_a_cursor_that_the_homeserver_does_not_know_is_dropped(rig: MatrixRig) -> None:
@@ -113,6 +114,7 @@ async def test_a_cursor_that_the_homeserver_does_not_know_is_dropped(rig: Matrix
         await rig.link.until(lambda: rig.link.kept_cursor != f"{rig.bot.user_id} no-such-place")
         await rig.say("hello")
         await wait_for_texts(rig.link, "hello")
+    assert rig.link.kept_cursor != f"{rig.bot.user_id} no-such-place"
 
 
 @pytest.mark.parametrize(("policy", "joined"), [("homeserver", True), ("accept", True), ("ask", False)])

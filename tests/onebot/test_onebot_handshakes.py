@@ -54,7 +54,7 @@ async def test_both_addresses_serve_one_bot(bot: Bot) -> None:
     ):
         for simulator in (own, hosted):
             await simulator.say("hello", ANN)
-            await simulator.answered(1)
+            assert [each.text for each in await simulator.answered(1)] == ["hello"]
 
 
 async def test_a_frame_larger_than_a_chat_frame_is_accepted_at_the_hosts_own_port(bot: Bot) -> None:
@@ -117,8 +117,9 @@ async def test_a_bot_beyond_loopback_without_a_token_is_not_saved(config: dict[s
 async def test_a_saved_bot_keeps_its_token_when_it_is_changed(qq: QQ) -> None:
     bot = qq.bot(access_token=TOKEN, port=0)
     bot.switch(enabled=True)  # the body has no token, because secrets are not shown
-    async with Simulator(token=TOKEN).connecting(bot.hooks_url):
+    async with Simulator(token=TOKEN).connecting(bot.hooks_url) as simulator:
         await eventually(lambda: bot.status["state"] == "connected", "the bot is connected")
+        assert simulator.refusal == 0
 
 
 async def test_a_bot_that_is_switched_off_closes_the_sockets_at_the_hosts_own_port(bot: Bot) -> None:

@@ -64,6 +64,7 @@ async def test_a_kill_before_the_last_edit_leaves_the_whole_text_in_the_same_mes
         await asyncio.to_thread(own.host.kill)
         await asyncio.to_thread(own.host.start)
         await simulator.until(lambda: simulator.texts(GROUP) == ["One two three"])
+        assert len(simulator.sent(GROUP)) == 1
 
 
 def edits(simulator: Simulator) -> list[str]:

@@ -67,7 +67,7 @@ class Folder:
         return replies[at] if at < len(replies) else None
 
     async def opened(self, gate: str) -> None:
-        while not (self._path / gate).exists():  # noqa: ASYNC110 - another process sends no event, so the file is polled
+        while not (self._path / gate).exists():  # noqa: ASYNC110 - another process sends no event
             await asyncio.sleep(POLL_SECONDS)
 
 
