@@ -35,11 +35,11 @@ def main(address: str, key: str, body: str, pid: str) -> None:
         return taken
 
     while line := sys.stdin.readline():
-        sys.stdout.write(json.dumps(_asked(ask, _turns(line.strip()), Path("/proc", pid, "statm"))) + "\n")
+        sys.stdout.write(json.dumps(_measure(ask, _turns(line.strip()), Path("/proc", pid, "statm"))) + "\n")
         sys.stdout.flush()
 
 
-def _asked(ask: Callable[[], float], turns: Iterator[None], statm: Path) -> dict[str, object]:
+def _measure(ask: Callable[[], float], turns: Iterator[None], statm: Path) -> dict[str, object]:
     seconds, memory = [], 0
     for _ in turns:
         seconds.append(ask())

@@ -20,10 +20,10 @@ def test_a_plugin_that_fails_twice_on_a_message_serves_again_by_itself(tmp_path:
     with chaos_in(Host(tmp_path, PARLOUR__PLUGINS__SANDBOX="required")) as chaos:
         sent = chaos.host.send(chaos.host.agent(CHAOS, behaviour, config={"behaviour": behaviour}), "go on")
 
-        def said() -> tuple[str, str]:
+        def last_entry() -> tuple[str, str]:
             return chaos.host.transcript(sent["conversation_id"])[-1]
 
-        eventually(lambda: said() == ("notice", QUARANTINED), "its sender is told", SECONDS)
+        eventually(lambda: last_entry() == ("notice", QUARANTINED), "its sender is notified", SECONDS)
         eventually(lambda: chaos.plugin()["status"] == "ready", "it serves again", SECONDS)
         assert "it was started again after this" in chaos.plugin()["reason"]
         chaos.check_recovery()

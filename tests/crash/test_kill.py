@@ -140,10 +140,10 @@ async def kill_at(
     check(store.read, said, people.shown, allowed_repeats=kills)
     quarantined = [row for row in store.read(Select(OUTCOMES)) if row["outcome"] == "quarantined"]
     assert not quarantined, "no message is put aside because the Host was killed"
-    assert all(answer["messages"] for answer in answers), "whoever asked was answered or told"
+    assert all(answer["messages"] for answer in answers), "each request was answered or got a notice"
     assert len(chatter.messages) == len(set(chatter.messages)), "no message was shown twice on the socket"
-    told = bool(chatter.notices) or chatter.received("first-token")
-    assert told, "who wrote on the socket was answered or told"
+    is_answered = bool(chatter.notices) or chatter.received("first-token")
+    assert is_answered, "the socket got an answer or a notice"
 
 
 async def ask(

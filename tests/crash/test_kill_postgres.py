@@ -45,7 +45,7 @@ def template(server: PostgresServer) -> str:
 
 @pytest.fixture(scope="module")
 def prepared(server: PostgresServer, template: str, tmp_path_factory: pytest.TempPathFactory) -> Prepared:
-    return prepare(tmp_path_factory.mktemp("prepared"), on(server, template))
+    return prepare(tmp_path_factory.mktemp("prepared"), postgres_settings(server, template))
 
 
 @pytest.fixture
@@ -61,14 +61,16 @@ async def restartable_host(
 ) -> AsyncIterator[RestartableHost]:
     data = tmp_path / "data"
     shutil.copytree(prepared.data, data)
-    restartable_host = RestartableHost(data, free_port(), people.port, prepared.echo, on(server, database))
+    restartable_host = RestartableHost(
+        data, free_port(), people.port, prepared.echo, postgres_settings(server, database)
+    )
     yield restartable_host
     for process in restartable_host.processes:
         process.kill()
         process.wait()
 
 
-def on(server: PostgresServer, name: str) -> dict[str, str]:
+def postgres_settings(server: PostgresServer, name: str) -> dict[str, str]:
     return {"PARLOUR__DATABASE__URL": server.url(name)}
 
 

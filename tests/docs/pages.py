@@ -107,7 +107,7 @@ class Reader:
             assert line.startswith("> ") or line in self.output, f"{line!r} is not in {self.output!r}"
 
     def _keep_test(self, code: str) -> None:
-        assert "def test_" in code, f"nobody tests this: {code}"
+        assert "def test_" in code, f"this has no test: {code}"
         file = self.folder / f"test_block_{len(self.tests)}.py"
         file.write_text(code, encoding="utf-8")
         self.tests.append(file)

@@ -320,7 +320,7 @@ def test_beyond_this_machine_the_first_owner_needs_the_token_that_was_printed(ma
     assert "token" in refused[0].json()["error"]["message"]
     assert (made.status_code, made.json()["role"]) == (201, "owner")
     assert (again.status_code, error_code(again)) == (409, "conflict")
-    assert not [line for line in host.printed() if "token" in line], "nobody needs one any more"
+    assert not [line for line in host.printed() if "token" in line], "no token is needed any more"
     assert token not in host.log()
 
 

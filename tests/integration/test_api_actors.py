@@ -27,13 +27,13 @@ def key_id(host: Host, name: str) -> str:
     return next(str(key["key_id"]) for key in host.items("/api-keys") if key["name"] == name)
 
 
-def called(host: Host, agent: str, scope: str, *steps: Any, **event: Any) -> list[Any]:
+def call_outcomes(host: Host, agent: str, scope: str, *steps: Any, **event: Any) -> list[Any]:
     return list(json.loads(texts(host.ask(agent, json.dumps(steps), key=host.key(scope), **event))[0]))
 
 
 def is_tool_granted(host: Host, when: Json, scope: str, **event: Any) -> bool:
     rule = {"when": when, "allow": {"tools": ["calculator.evaluate"]}}
-    (outcome,) = called(host, host.agent(CALLER, resource_policy={"rules": [rule]}), scope, SUM, **event)
+    (outcome,) = call_outcomes(host, host.agent(CALLER, resource_policy={"rules": [rule]}), scope, SUM, **event)
     return "error" not in outcome
 
 
@@ -68,20 +68,20 @@ def test_a_rule_may_name_an_actor_of_a_key(host: Host) -> None:
 def test_a_key_does_not_reach_the_state_of_an_actor_that_it_names(host: Host) -> None:
     agent = host.agent(CALLER)
     written = ("state_set", {"scope": "actor", "key": "note", "value": "private"})
-    called(host, agent, "platform", written, **ALICE)
+    call_outcomes(host, agent, "platform", written, **ALICE)
 
-    assert called(host, agent, "chat", READ_NOTE, **ALICE) == [{"found": False, "value": None}]
-    assert called(host, agent, "platform", READ_NOTE, **ALICE) == [{"found": True, "value": "private"}]
+    assert call_outcomes(host, agent, "chat", READ_NOTE, **ALICE) == [{"found": False, "value": None}]
+    assert call_outcomes(host, agent, "platform", READ_NOTE, **ALICE) == [{"found": True, "value": "private"}]
 
 
 def test_a_key_does_not_reach_the_state_of_another_callers_subject(host: Host) -> None:
     agent, ticket = host.agent(CALLER), {"subject": {"subject_type": "membership", "subject_id": "alice"}}
     written = ("state_set", {"scope": "subject", "key": "note", "value": "private"})
     read = ("state_get", {"scope": "subject", "key": "note"})
-    called(host, agent, "platform", written, **ticket)
+    call_outcomes(host, agent, "platform", written, **ticket)
 
-    assert called(host, agent, "chat", read, **ticket) == [{"found": False, "value": None}]
-    assert called(host, agent, "platform", read, **ticket) == [{"found": True, "value": "private"}]
+    assert call_outcomes(host, agent, "chat", read, **ticket) == [{"found": False, "value": None}]
+    assert call_outcomes(host, agent, "platform", read, **ticket) == [{"found": True, "value": "private"}]
 
 
 def test_a_key_uses_the_budget_of_its_own_actor(host: Host) -> None:
@@ -91,7 +91,7 @@ def test_a_key_uses_the_budget_of_its_own_actor(host: Host) -> None:
     budget = host.http().post("/budgets", json=body).json()["budget_id"]
     call = ("invoke_llm", {"model_id": model, "messages": [{"role": "user", "content": "hello"}]})
 
-    called(host, host.agent(CALLER, resource_policy={"models": [model]}), "chat", call, **ALICE)
+    call_outcomes(host, host.agent(CALLER, resource_policy={"models": [model]}), "chat", call, **ALICE)
 
     uses = host.http().get(f"/budgets/{budget}").json()["uses"]
     assert [use["subject"] for use in uses] == [f"user:key:{key_id(host, 'chat')}:alice"]

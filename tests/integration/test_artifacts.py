@@ -330,7 +330,7 @@ def test_limits_and_quota_are_settings(make_host: Any) -> None:
             assert error_code(answer) == "payload_too_large"
     made = upload(host, b"short").json()
     path = f"/files/{made['file_id']}"
-    eventually(lambda: host.http().get(path).status_code == 404, "an upload that nobody took along is gone")
+    eventually(lambda: host.http().get(path).status_code == 404, "an upload without a message is deleted")
     assert incoming(host) == []
 
 

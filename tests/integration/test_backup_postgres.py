@@ -21,7 +21,7 @@ def server() -> Iterator[PostgresServer]:
         yield server
 
 
-def on(url: str) -> dict[str, str]:
+def postgres_settings(url: str) -> dict[str, str]:
     return {"PARLOUR__DATABASE__URL": url}
 
 
@@ -37,7 +37,7 @@ def backup(server: PostgresServer, tmp_path_factory: pytest.TempPathFactory) -> 
     """Makes a backup while messages come in, and kills the Host afterwards."""
     folder = tmp_path_factory.mktemp("saved")
     url = server.url(server.create())
-    host = Host(folder, **on(url))
+    host = Host(folder, **postgres_settings(url))
     host.install(ECHO_PLUGIN)
     host.start()
     quick, slow = host.agent(), host.agent(config={"hold_ms": 600_000})
@@ -65,7 +65,7 @@ def backup(server: PostgresServer, tmp_path_factory: pytest.TempPathFactory) -> 
 def test_answered_events_are_restored_and_a_pending_event_is_run_again_once(
     backup: Backup, server: PostgresServer, tmp_path: Path, elsewhere: bool
 ) -> None:
-    settings = on(server.url(server.create())) if elsewhere else {}
+    settings = postgres_settings(server.url(server.create())) if elsewhere else {}
     brought = parlour_here("restore", backup.file, "--data", tmp_path / "data", environment=settings)
     assert brought.returncode == 0, brought.stderr
     assert (tmp_path / "data" / "parlour.db").exists() != elsewhere

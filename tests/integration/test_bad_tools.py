@@ -165,7 +165,7 @@ def test_only_a_part_of_an_endless_page_is_loaded_and_memory_stays_bounded(
     assert output.startswith(f"http://page.test/{page}\n\nall work and no play")
     assert "(the whole output is artifact " in output
     assert len(output) < MIB
-    eventually(pages.left.is_set, "the service sees that nobody reads on")
+    eventually(pages.left.is_set, "the service sees that the client has disconnected")
     assert pages.sent < 32 * MIB
     assert memory.growth < 30 * MIB
 
@@ -175,7 +175,7 @@ def test_a_page_that_arrives_slowly_without_end_is_cut_after_its_time(person: Us
     output = person.fetch_output("http://page.test/dripping")
     assert output.startswith("http://page.test/dripping\n\nmore more")
     assert output.endswith("[cut because the page took too long]")
-    eventually(pages.left.is_set, "the service sees that nobody reads on")
+    eventually(pages.left.is_set, "the service sees that the client has disconnected")
 
 
 @pytest.mark.parametrize(

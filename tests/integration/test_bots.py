@@ -368,7 +368,7 @@ def test_not_a_number_is_refused_in_a_filter(host: Host, bot: Bot) -> None:
 
 def wait_for_note(host: Host, line: str) -> None:
     file = host.shared_file("heard.txt", "test/hearing")
-    eventually(lambda: file.exists() and line in file.read_text(), f"'{line}' was heard", 30)
+    eventually(lambda: file.exists() and line in file.read_text(), f"'{line}' was noted", 30)
 
 
 def test_listeners_receive_every_event_may_answer_it_and_resume_after_a_crash(host: Host, bot: Bot) -> None:

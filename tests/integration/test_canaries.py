@@ -137,7 +137,7 @@ def test_no_canary_is_answered_logged_stored_or_backed_up_whatever_breaks(
     files = [*unpacked(tmp_path / "one.backup"), *stored_files(host.data)]
     host.process.send_signal(signal.SIGABRT)
     host.process.wait(30)
-    eventually(lambda: "Fatal Python error: Aborted" in host.log(), "the crash is told")
+    eventually(lambda: "Fatal Python error: Aborted" in host.log(), "the crash is logged")
     files += [*stored_files(host.data), ("log", host.log().encode()), ("printed", "\n".join(host.printed()).encode())]
 
     found = {
@@ -149,7 +149,7 @@ def test_no_canary_is_answered_logged_stored_or_backed_up_whatever_breaks(
     }
 
     assert found == {name: [] for name in CANARIES}
-    assert any("the server refused the key [redacted]" in text for text in responses), "the canaries were sung"
+    assert any("the server refused the key [redacted]" in text for text in responses), "the canaries were used"
     assert any("connecting with [redacted]" in text for text in responses)
     host.kill()
     host.start()

@@ -49,7 +49,7 @@ class Talk:
         assert answer.status_code == 200, answer.text
         return dict(answer.json())
 
-    def here(self) -> Json:
+    def this_chat(self) -> Json:
         return {"bot_id": self.bot_id, "chat": CHAT}
 
     def clear(self) -> None:
@@ -113,7 +113,7 @@ def talk(made: Talk) -> Iterator[Talk]:
 
 def test_a_group_is_answered_by_its_own_agent_and_other_chats_by_the_routes_agent(talk: Talk) -> None:
     assert talk.answered("before")[0] == "bot"
-    talk.set("near", "conversation", **talk.here())
+    talk.set("near", "conversation", **talk.this_chat())
     who, began = talk.answered("now")
     assert who == "near"
     assert f"by the default agent of conversation {CHAT}, which goes before route '*'" in began
@@ -133,8 +133,8 @@ def test_the_default_of_a_user_wins_over_the_route_and_that_of_a_channel_over_bo
 
 
 def test_the_default_of_a_thread_wins_over_that_of_its_conversation(talk: Talk) -> None:
-    talk.set("far", "conversation", **talk.here())
-    talk.set("near", "thread", **talk.here(), thread_id="topic")
+    talk.set("far", "conversation", **talk.this_chat())
+    talk.set("near", "thread", **talk.this_chat(), thread_id="topic")
     data = {"chat_type": "group", "chat_id": str(GROUP), "account": str(SELF)}
     for thread, who in (("topic", "near"), ("another", "far")):
         body = {"bot_id": talk.bot_id, "thread_id": thread, "input": {"text": f"in {thread}"}, "data": data}
@@ -158,7 +158,7 @@ def test_the_workspaces_agent_answers_messages_that_address_a_bot_without_a_rout
 
 def test_a_disabled_default_agent_is_an_error_on_the_trail(talk: Talk) -> None:
     talk.agents["off"] = talk.host.agent(ECHO, "switched off", enabled=False)
-    assert not talk.set("off", "conversation", **talk.here())["agent_enabled"]
+    assert not talk.set("off", "conversation", **talk.this_chat())["agent_enabled"]
     talk.peer.say("is it on?", user=11, group=GROUP)
     last_step = talk.last_step("is it on?")
     assert last_step["data"]["outcome"] == "misconfigured"
@@ -167,21 +167,21 @@ def test_a_disabled_default_agent_is_an_error_on_the_trail(talk: Talk) -> None:
 
 
 def test_a_second_default_is_refused_with_both_names_unless_it_names_the_agent_it_replaces(talk: Talk) -> None:
-    first = talk.set("near", "conversation", **talk.here())
-    assert talk.set("near", "conversation", **talk.here()) == first, "the same again is no second claim"
-    refused = talk.put("far", "conversation", **talk.here())
+    first = talk.set("near", "conversation", **talk.this_chat())
+    assert talk.set("near", "conversation", **talk.this_chat()) == first, "the same again is no second claim"
+    refused = talk.put("far", "conversation", **talk.this_chat())
     assert (refused.status_code, error_code(refused)) == (409, "conflict")
     assert "agent 'of far'" in refused.text
     assert "agent 'of near' is that already" in refused.text
-    assert talk.put("far", "conversation", **talk.here(), replaces=talk.agents["bot"]).status_code == 409
+    assert talk.put("far", "conversation", **talk.this_chat(), replaces=talk.agents["bot"]).status_code == 409
     assert talk.answered("who is it?")[0] == "near"
-    second = talk.set("far", "conversation", **talk.here(), replaces=talk.agents["near"])
+    second = talk.set("far", "conversation", **talk.this_chat(), replaces=talk.agents["near"])
     assert (second["default_id"], second["created_at"]) == (first["default_id"], first["created_at"])
     assert talk.answered("and now?")[0] == "far"
 
 
 def test_the_list_of_defaults_has_names_and_changes_are_audited(talk: Talk) -> None:
-    made = talk.set("near", "conversation", **talk.here())
+    made = talk.set("near", "conversation", **talk.this_chat())
     talk.set("far", "workspace")
     [own] = talk.host.items("/default-agents", bot_id=talk.bot_id)
     assert own == made
@@ -221,7 +221,7 @@ def test_an_invalid_default_is_refused_by_field_and_not_stored(talk: Talk, field
 def test_a_dry_run_names_the_agent_and_the_default_that_selects_it(talk: Talk) -> None:
     routed = talk.tried()
     assert (routed["agent_id"], routed["scope"]) == (talk.agents["bot"], "bot")
-    talk.set("near", "thread", **talk.here(), thread_id="topic")
+    talk.set("near", "thread", **talk.this_chat(), thread_id="topic")
     threaded = talk.tried(thread_id="topic")
     assert (threaded["agent_id"], threaded["scope"], threaded["handler_type"]) == (
         talk.agents["near"],
@@ -240,7 +240,7 @@ def test_a_dry_run_names_the_agent_and_the_default_that_selects_it(talk: Talk) -
 
 def test_deleting_a_conversation_a_bot_or_an_agent_deletes_its_default(talk: Talk) -> None:
     host = talk.host
-    talk.set("near", "conversation", **talk.here())
+    talk.set("near", "conversation", **talk.this_chat())
     assert talk.answered("remember me")[0] == "near"
     [conversation] = [each for each in host.items("/conversations") if each["chat"] == CHAT]
     assert host.http().delete(f"/conversations/{conversation['conversation_id']}").status_code == 204

@@ -18,7 +18,7 @@ from .commands import parlour_here
 from .harness import Host, Json, error_code, eventually
 from .scripted import CALLER, CALLING_PLUGIN
 from .test_accounts import PASSWORD, Person, browser, logged_in
-from .test_models import LOCAL_PLUGIN, add_model, add_provider, talking
+from .test_models import LOCAL_PLUGIN, add_model, add_provider, chat_agent
 
 SECRET = "sk-canary-model-calls-77"
 
@@ -92,7 +92,7 @@ def test_the_record_of_a_streamed_call_has_prompt_parameters_and_answer(
     host: Host, server: ModelServer, model: str
 ) -> None:
     server.will(Say("forty two", reasoning="let me think"))
-    run_id = host.ask(talking(host, model), "the question")["run"]["run_id"]
+    run_id = host.ask(chat_agent(host, model), "the question")["run"]["run_id"]
 
     call = record(host, run_id)
 
@@ -121,7 +121,7 @@ def test_the_record_of_a_refused_call_has_its_error(host: Host, server: ModelSer
 
 def test_the_start_of_a_call_is_on_the_clock_of_its_run(host: Host, server: ModelServer, model: str) -> None:
     server.will(Say("slow answer here", gap=0.05))
-    run_id = host.ask(talking(host, model), "hello")["run"]["run_id"]
+    run_id = host.ask(chat_agent(host, model), "hello")["run"]["run_id"]
     run, [told] = host.run(run_id), model_calls(host, run_id)
     assert run["started_at"] <= told["started_at"]
     assert told["started_at"] + told["milliseconds"] <= run["finished_at"]
@@ -197,7 +197,7 @@ def test_a_call_is_found_only_under_its_own_run(host: Host, server: ModelServer,
 
 
 def test_a_model_call_is_deleted_with_its_conversation(host: Host, server: ModelServer, model: str) -> None:
-    agent = talking(host, model)
+    agent = chat_agent(host, model)
     gone, stays = host.ask(agent, "one", conversation_id="gone"), host.ask(agent, "two", conversation_id="stays")
     # this is done at once, while the record of the call may still wait to be written
     assert host.http().delete(f"/conversations/{gone['conversation_id']}").status_code == 204
@@ -213,7 +213,7 @@ async def test_a_model_call_is_deleted_with_its_user(host: Host, server: ModelSe
     eve = logged_in(host, "eve@example.org")
     cookies = "; ".join(f"{name}={value}" for name, value in eve.http.cookies.items())
     headers = {"Cookie": cookies, "Origin": host.address}
-    async with Chat(host, talking(host, model), headers=headers) as chat:
+    async with Chat(host, chat_agent(host, model), headers=headers) as chat:
         await chat.say("hello from eve")
         run_id = str((await chat.until("run", status="completed"))["run_id"])
     assert record(host, run_id)["answer"]["text"] == "pong"

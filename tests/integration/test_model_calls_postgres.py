@@ -12,7 +12,7 @@ from parlour.testing.postgres_server import PostgresServer
 from .commands import parlour_here
 from .harness import Host, eventually
 from .test_model_calls import invoke_from_plugin, record, started
-from .test_models import add_model, add_provider, talking
+from .test_models import add_model, add_provider, chat_agent
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,7 @@ def service() -> Iterator[ModelServer]:
         yield server
 
 
-def on(url: str, **more: str) -> dict[str, str]:
+def postgres_settings(url: str, **more: str) -> dict[str, str]:
     return {"PARLOUR__DATABASE__URL": url, **more}
 
 
@@ -38,7 +38,7 @@ def url(database: PostgresServer) -> str:
 
 @pytest.fixture(scope="module")
 def host(tmp_path_factory: pytest.TempPathFactory, url: str) -> Iterator[Host]:
-    host = started(tmp_path_factory.mktemp("model-calls"), **on(url))
+    host = started(tmp_path_factory.mktemp("model-calls"), **postgres_settings(url))
     yield host
     host.close()
 
@@ -57,7 +57,7 @@ def test_a_prompt_with_odd_characters_is_recorded(host: Host, service: ModelServ
 
 
 def test_a_model_call_is_deleted_with_its_conversation(host: Host, model: str) -> None:
-    agent = talking(host, model)
+    agent = chat_agent(host, model)
     gone = host.ask(agent, "one", conversation_id="gone")
     path = f"/runs/{gone['run']['run_id']}/model-calls/{record(host, gone['run']['run_id'])['call_id']}"
     assert host.http().delete(f"/conversations/{gone['conversation_id']}").status_code == 204
@@ -67,7 +67,7 @@ def test_a_model_call_is_deleted_with_its_conversation(host: Host, model: str) -
 def test_runs_are_found_by_their_answer_and_their_sender(host: Host, service: ModelServer, model: str) -> None:
     service.will(Say("all of the marmalade"))
     actor = {"actor_id": "qq-4711", "actor_name": "Ann Lee"}
-    answered = host.ask(talking(host, model), "breakfast?", conversation_id="found", actor=actor)
+    answered = host.ask(chat_agent(host, model), "breakfast?", conversation_id="found", actor=actor)
     for text in ("MARMALADE", "ann lee", "qq-4711", "breakfast"):
         assert [run["run_id"] for run in host.items("/runs", q=text)] == [answered["run"]["run_id"]]
         found = [each["conversation_id"] for each in host.items("/conversations", q=text)]
@@ -75,7 +75,7 @@ def test_runs_are_found_by_their_answer_and_their_sender(host: Host, service: Mo
 
 
 def test_runs_are_listed_by_exactly_their_sender(host: Host, service: ModelServer, model: str) -> None:
-    agent, key = talking(host, model), host.key("platform")
+    agent, key = chat_agent(host, model), host.key("platform")
     made = {}
     for actor_id, name in (("470", "Ann"), ("4701", "Ann 470")):
         service.will(Say("hello"))
@@ -92,9 +92,9 @@ def test_a_backup_contains_model_calls_unless_they_are_left_out(
     secret = f"private words {status}"
     run_id = invoke_from_plugin(host, model, messages=[{"role": "user", "content": secret}])
     path = f"/runs/{run_id}/model-calls/{record(host, run_id)['call_id']}"
-    made = parlour_here("backup", tmp_path / "one", "--data", host.data, *options, environment=on(url))
+    made = parlour_here("backup", tmp_path / "one", "--data", host.data, *options, environment=postgres_settings(url))
     assert made.returncode == 0, made.stderr
-    elsewhere = on(database.url(database.create()))
+    elsewhere = postgres_settings(database.url(database.create()))
     brought = parlour_here("restore", tmp_path / "one", "--data", tmp_path / "data", environment=elsewhere)
     assert brought.returncode == 0, brought.stderr
 
@@ -112,7 +112,7 @@ def test_a_model_call_is_deleted_after_its_own_retention_while_the_run_stays(
 ) -> None:
     forgetful = {"MODEL_CALLS_DAYS": "0.00002", "FIRST_SECONDS": "0", "EVERY_HOURS": "0.0001"}
     terms = {f"PARLOUR__RETENTION__{name}": value for name, value in forgetful.items()}
-    host = started(tmp_path, **on(database.url(database.create()), **terms))
+    host = started(tmp_path, **postgres_settings(database.url(database.create()), **terms))
     try:
         run_id = invoke_from_plugin(host, add_model(host, add_provider(host, service)))
         path = f"/runs/{run_id}/model-calls/{record(host, run_id)['call_id']}"

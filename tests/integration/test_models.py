@@ -93,7 +93,7 @@ def call_from_plugin(host: Host, model_id: str, action: str = "invoke_llm", **ar
     return json.loads(texts(result)[0])[0]
 
 
-def talking(host: Host, model_id: str, **config: Any) -> str:
+def chat_agent(host: Host, model_id: str, **config: Any) -> str:
     return host.agent(LOCAL, config={"model": {"primary": model_id, "fallbacks": []}, **config})
 
 
@@ -205,13 +205,13 @@ def test_a_model_that_agents_use_is_not_deleted_and_they_are_named(modelled: Hos
 def test_a_model_without_a_known_price_is_not_reported_as_free(modelled: Host, server: ModelServer) -> None:
     model = add_model(modelled, add_provider(modelled, server), prices=None)
     assert modelled.http().get(f"/models/{model}").json()["prices"] is None
-    result = modelled.ask(talking(modelled, model), "hello")
+    result = modelled.ask(chat_agent(modelled, model), "hello")
     usage = modelled.run(result["run"]["run_id"])["usage"]
     assert usage == {"model_calls": 1, "prompt_tokens": 10, "completion_tokens": 2, "unpriced_calls": 1}
     body = {"provider_id": modelled.http().get(f"/models/{model}").json()["provider_id"], "name": "fake"}
     priced = modelled.http().put(f"/models/{model}", json={**body, "prices": {"input": 1, "output": 5}}).json()
     assert priced["prices"] == {"input": 1, "output": 5, "cached_input": None}
-    again = modelled.ask(talking(modelled, model), "hello")
+    again = modelled.ask(chat_agent(modelled, model), "hello")
     assert modelled.run(again["run"]["run_id"])["usage"]["cost_micros"] == 20
 
 
@@ -226,7 +226,7 @@ def test_testing_a_model_reports_its_fault(modelled: Host, server: ModelServer, 
 
 
 def test_a_run_is_answered_and_its_cost_is_in_the_ledger(modelled: Host, server: ModelServer, model: str) -> None:
-    agent = talking(modelled, model)
+    agent = chat_agent(modelled, model)
     result = modelled.ask(agent, "hello")
     assert texts(result) == ["pong"]
     usage = modelled.run(result["run"]["run_id"])["usage"]
@@ -237,7 +237,7 @@ def test_a_run_is_answered_and_its_cost_is_in_the_ledger(modelled: Host, server:
 
 
 def test_usage_of_a_model_is_listed_by_agent_and_day(modelled: Host, server: ModelServer, model: str) -> None:
-    agent = talking(modelled, model)
+    agent = chat_agent(modelled, model)
     for _ in range(2):
         server.will(Say("Hello!", usage={"prompt_tokens": 100, "completion_tokens": 10}))
         modelled.ask(agent, "hello")
@@ -328,7 +328,7 @@ def test_a_picture_of_another_key_does_not_reach_the_model(modelled: Host, serve
 
 async def test_an_answer_is_streamed_completely_into_the_chat(modelled: Host, server: ModelServer, model: str) -> None:
     server.will(Say(" ".join(f"word{at}" for at in range(30)), gap=0.03))
-    async with Chat(modelled, talking(modelled, model)) as chat:
+    async with Chat(modelled, chat_agent(modelled, model)) as chat:
         answer = await chat.answer("tell me")
         assert chat.deltas == answer == " ".join(f"word{at}" for at in range(30))
         assert len(chat.of("delta")) > 2
@@ -337,7 +337,7 @@ async def test_an_answer_is_streamed_completely_into_the_chat(modelled: Host, se
 
 async def test_a_cancelled_run_ends_the_request(modelled: Host, server: ModelServer, model: str) -> None:
     server.will(Say("word " * 2000, gap=0.02))
-    async with Chat(modelled, talking(modelled, model), session="cancelled") as chat:
+    async with Chat(modelled, chat_agent(modelled, model), session="cancelled") as chat:
         await chat.say("tell me")
         await chat.until("delta", seconds=30)
         await chat.send(type="cancel")
@@ -349,7 +349,7 @@ async def test_a_cancelled_run_ends_the_request(modelled: Host, server: ModelSer
 def test_an_exhausted_budget_refuses_a_run_before_the_model_is_called(
     modelled: Host, server: ModelServer, model: str, budget: Any
 ) -> None:
-    agent = talking(modelled, model)
+    agent = chat_agent(modelled, model)
     made = budget(scope="agent", target=agent, tokens=400)
     assert made["uses"] == []
     answered = modelled.ask(agent, "hello")
@@ -374,7 +374,7 @@ def test_a_budget_of_5000_tokens_is_usable_to_its_end_with_a_model_of_long_answe
 ) -> None:
     """Chinese counts by character, not by byte, and the answer is limited to the rest of the budget."""
     model = add_model(modelled, add_provider(modelled, server), max_output_tokens=8192)
-    agent = talking(modelled, model)
+    agent = chat_agent(modelled, model)
     made = budget(scope="agent", target=agent, tokens=5000)
     used = {"prompt_tokens": 150, "completion_tokens": 38, "total_tokens": 188}
     server.will(*[Say("好的", usage=used)] * 20)
@@ -391,7 +391,7 @@ def test_a_token_limit_of_the_model_is_lowered_to_the_rest_of_the_budget(
     modelled: Host, server: ModelServer, budget: Any, name: str
 ) -> None:
     model = add_model(modelled, add_provider(modelled, server), parameters={name: 8192})
-    agent = talking(modelled, model)
+    agent = chat_agent(modelled, model)
     budget(scope="agent", target=agent, tokens=5000)
     assert texts(modelled.ask(agent, "hello")) == ["pong"]
     sent = server.asked[-1].body
@@ -403,7 +403,7 @@ def test_a_token_limit_of_the_model_is_lowered_to_the_rest_of_the_budget(
 def test_a_model_that_ignores_its_limit_is_charged_for_its_real_usage_and_not_called_again(
     modelled: Host, server: ModelServer, model: str, budget: Any
 ) -> None:
-    agent = talking(modelled, model)
+    agent = chat_agent(modelled, model)
     made = budget(scope="agent", target=agent, tokens=1000)
     server.will(Say("word " * 50, usage={"prompt_tokens": 30, "completion_tokens": 4000, "total_tokens": 4030}))
     assert modelled.ask(agent, "hello")["outcome"] == "answered"
@@ -428,7 +428,7 @@ OUTAGES = {
 def test_the_user_gets_the_kind_of_a_model_outage_and_the_operator_the_full_error(
     modelled: Host, server: ModelServer, model: str, status: int, sentence: str
 ) -> None:
-    agent = talking(modelled, model)
+    agent = chat_agent(modelled, model)
     server.will(*[Refuse(status, "organisation 7 of the service", {"Retry-After": "0"})] * 20)
     result = modelled.ask(agent, "hello")
     assert (result["outcome"], texts(result)) == ("failed", [sentence])

@@ -153,7 +153,7 @@ def test_a_service_that_goes_silent_while_answering_is_given_up(make_host: MakeH
     faulty.will(Raw(FIRST, then="stall"))
     result = host.ask(local(host, f"{faulty.address}/v1"), "hello")
     assert "Plain went silent for" in result["run"]["error"]
-    eventually(lambda: faulty.let_go, "the service sees that nobody waits")
+    eventually(lambda: faulty.let_go, "the service sees that the request has ended")
 
 
 @pytest.mark.parametrize("streaming", [True, False])
@@ -165,10 +165,10 @@ def test_a_cancelled_or_late_run_ends_its_request_to_the_service(
     host.send(agent, "hello", event_id=f"cancelled {streaming}")
     eventually(lambda: faulty.asked, "the service is asked")
     assert host.http().post(f"/runs/{host.active_run(agent)}/cancel").json()["status"] == "cancelled"
-    eventually(lambda: faulty.let_go == 1, "the service sees that nobody waits")
+    eventually(lambda: faulty.let_go == 1, "the service sees that the request has ended")
     late = host.agent(LOCAL, config=host.http().get(f"/agents/{agent}").json()["runner_config"], timeout_seconds=2)
     assert host.ask(late, "hello")["run"]["status"] == "timeout"
-    eventually(lambda: faulty.let_go == 2, "the service sees that nobody waits")
+    eventually(lambda: faulty.let_go == 2, "the service sees that the request has ended")
 
 
 @pytest.mark.quiet

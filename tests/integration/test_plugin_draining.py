@@ -26,7 +26,7 @@ def drained(tmp_path_factory: pytest.TempPathFactory, host_type: HostType) -> It
 
 @pytest.fixture
 def rogue(drained: Host) -> Host:
-    """Installs the rogue plugin anew, with one process."""
+    """Installs the rogue plugin again, with one process."""
     drained.install(ROGUE_PLUGIN)
     eventually(lambda: len(pids(drained)) == 1 and plugin(drained)["status"] == "ready", "it runs alone", 30)
     return drained

@@ -75,7 +75,7 @@ def test_a_plugin_whose_data_folder_can_not_be_measured_is_ended_with_a_reason(r
     result = rogue.ask(agent, f"bury {name}")
 
     assert (result["outcome"], result["reason"]) == ("failed", "runner.crashed")
-    eventually(lambda: plugin(rogue)["status"] == "failed", "it is given up, since nobody tidies up")
+    eventually(lambda: plugin(rogue)["status"] == "failed", "it is given up, because the folder stays full")
     assert str(plugin(rogue)["reason"]).startswith("its data folder can't be looked through (File name too long)")
     subprocess.run(["rm", "-r", rogue.shared_file(name, ROGUE_ID)], check=True)
     assert rogue.http().post(f"/plugins/{ROGUE_ID}/restart").status_code == 200
@@ -102,7 +102,7 @@ def test_a_plugin_that_fills_its_data_folder_is_ended_with_a_reason(rogue: Host)
     result = rogue.ask(agent, f"fill 30 {rogue.shared_file('heap', ROGUE_ID)}")
 
     assert (result["outcome"], result["reason"]) == ("failed", "runner.crashed")
-    eventually(lambda: plugin(rogue)["status"] == "failed", "it is given up, since nobody tidies up")
+    eventually(lambda: plugin(rogue)["status"] == "failed", "it is given up, because the folder stays full")
     assert str(plugin(rogue)["reason"]).startswith("its data folder holds more than 20 MB")
     rogue.shared_file("heap", ROGUE_ID).unlink()
     assert rogue.http().post(f"/plugins/{ROGUE_ID}/restart").status_code == 200
@@ -123,7 +123,7 @@ def test_sparse_files_and_many_files_count_against_the_limits(rogue: Host, deed:
     result = rogue.ask(agent, deed.format(heap))
 
     assert (result["outcome"], result["reason"]) == ("failed", "runner.crashed")
-    eventually(lambda: plugin(rogue)["status"] == "failed", "it is given up, since nobody tidies up")
+    eventually(lambda: plugin(rogue)["status"] == "failed", "it is given up, because the folder stays full")
     assert str(plugin(rogue)["reason"]).startswith(reason)
     shutil.rmtree(heap)
     assert rogue.http().post(f"/plugins/{ROGUE_ID}/restart").status_code == 200

@@ -25,20 +25,20 @@ def server() -> Iterator[PostgresServer]:
         yield server
 
 
-def on(server: PostgresServer, database: str = "") -> Settings:
+def postgres_settings(server: PostgresServer, database: str = "") -> Settings:
     """Returns the settings of a Host on this database, or on a new one."""
     return {"PARLOUR__DATABASE__URL": server.url(database or server.create())}
 
 
 @pytest.fixture(params=[pytest.param("sqlite", marks=pytest.mark.long), "postgres"])
 def settings(request: pytest.FixtureRequest) -> Settings:
-    return on(request.getfixturevalue("server")) if request.param == "postgres" else {}
+    return postgres_settings(request.getfixturevalue("server")) if request.param == "postgres" else {}
 
 
 @pytest.fixture(scope="module")
 def shared(server: PostgresServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
     """Starts one Host on PostgreSQL for all tests that leave it running."""
-    host = Host(tmp_path_factory.mktemp("shared"), **on(server))
+    host = Host(tmp_path_factory.mktemp("shared"), **postgres_settings(server))
     host.install(ECHO_PLUGIN)
     host.install(PUPPET_PLUGIN)
     host.start()
@@ -106,7 +106,7 @@ def test_after_a_kill_each_message_is_answered_or_its_sender_notified_once(
         said = host.transcript(conversation)
         own = [event["text"] for event in events if event["conversation_id"] == f"c{chat}"]
         assert [text for speaker, text in said if speaker == "user"] == own
-        assert len(said) == 2 * len(own), "each was answered or told of, once"
+        assert len(said) == 2 * len(own), "each was answered or got a notice, once"
 
 
 # The tests below concern PostgreSQL only.
@@ -202,15 +202,15 @@ MEASURES_TIME = [pytest.mark.quiet, pytest.mark.long]
 )
 def test_a_host_ends_in_time_without_its_server(make_host: MakeHost, lost: str, seconds: float) -> None:
     with PostgresServer() as mortal:
-        host = make_host(ECHO_PLUGIN, **on(mortal)).start()
+        host = make_host(ECHO_PLUGIN, **postgres_settings(mortal)).start()
         host.send(host.agent(ECHO, config={"hold_ms": 600_000}), "hold")
         eventually(lambda: host.items("/runs", status="running"), "a run is active")
-        with without(mortal, lost):
+        with server_down(mortal, lost):
             host.stop(seconds)
 
 
 @contextmanager
-def without(server: PostgresServer, lost: str) -> Iterator[None]:
+def server_down(server: PostgresServer, lost: str) -> Iterator[None]:
     if lost == "stopped":
         server.stop()
         yield
@@ -247,10 +247,10 @@ def test_an_unreachable_database_is_refused_without_showing_its_password(
 def test_a_database_of_a_newer_parlour_is_left_alone(make_host: MakeHost, server: PostgresServer) -> None:
     name = server.create()
     data = make_host().data
-    assert parlour_here("keys", "list", "--data", data, environment=on(server, name)).returncode == 0
+    assert parlour_here("keys", "list", "--data", data, environment=postgres_settings(server, name)).returncode == 0
     server.execute("UPDATE alembic_version SET version_num = '9999'", name)
 
-    sentence = refusal("serve", "--data", data, "--port", "0", environment=on(server, name))
+    sentence = refusal("serve", "--data", data, "--port", "0", environment=postgres_settings(server, name))
 
     assert "newer" in sentence
     assert "9999" in sentence
@@ -259,7 +259,7 @@ def test_a_database_of_a_newer_parlour_is_left_alone(make_host: MakeHost, server
 def test_stored_values_of_a_plugin_are_deleted_with_its_data_while_no_host_runs(
     make_host: MakeHost, server: PostgresServer, tmp_path: Path
 ) -> None:
-    settings = on(server)
+    settings = postgres_settings(server)
     folder = write_remembering_plugin(tmp_path / "plugin", "remembering")
     host = make_host(folder, **settings).start()
     agent = host.agent("plugin:test/remembering/default")

@@ -42,7 +42,7 @@ def test_a_cancelled_remote_run_ends_and_its_worker_executes_the_next_one(forge:
     eventually(lambda: forge.run(run_id)["status"] == "running", "the worker has begun")
     assert forge.http().post(f"/runs/{run_id}/cancel").json()["status"] == "cancelled"
     after = queued(forge, agent, "answer a plough")
-    assert eventually(lambda: _finished_run(forge, after), "the worker heard of it")["status"] == "completed"
+    assert eventually(lambda: _finished_run(forge, after), "the worker executed it")["status"] == "completed"
 
 
 def _finished_run(host: Host, run_id: str) -> dict[str, object] | None:

@@ -115,7 +115,7 @@ def test_a_scope_allows_exactly_what_is_declared(host: Host, endpoint: str, scop
     code, error = status(host, endpoint, host.key(scope))
 
     if scope in ENDPOINTS[endpoint]:
-        assert code in (200, 404, 422), "what is there or not is told to whoever may know"
+        assert code in (200, 404, 422), "a permitted request learns whether the target exists"
     else:
         assert (code, error) == (403, "forbidden")
 

@@ -78,4 +78,4 @@ def test_a_listener_receives_the_events_that_it_missed_while_it_hung_at_the_star
     assert received() == {"before"}
 
     hang.unlink()
-    eventually(lambda: received() == {"before", "meanwhile"}, "it was told", 60)
+    eventually(lambda: received() == {"before", "meanwhile"}, "it received the missed event", 60)

@@ -48,7 +48,7 @@ def make_client_host(tmp_path: Path, runtime: Runtime) -> Iterator[MakeHost]:
         host.close()
 
 
-def announced(host: Host) -> Host:
+def begin(host: Host) -> Host:
     host.begin()
     line = eventually(host._announcement, "the Host prints its address", 60)
     host.address = line.splitlines()[0].removeprefix("Parlour is at ")
@@ -64,7 +64,7 @@ def test_a_wrong_token_is_reported_everywhere_and_the_right_one_in_its_file_conn
 ) -> None:
     file = tmp_path / "token"
     file.write_text("wrong")
-    host = announced(make_client_host(PARLOUR__RUNTIME__TOKEN_FILE=file))
+    host = begin(make_client_host(PARLOUR__RUNTIME__TOKEN_FILE=file))
 
     eventually(lambda: "doesn't accept the token" in waiting_for(host), "/readyz says why")
     shown = host.http().get("/plugins")
@@ -80,7 +80,7 @@ def test_a_wrong_token_is_reported_everywhere_and_the_right_one_in_its_file_conn
 
 
 def test_a_missing_token_file_is_named(make_client_host: MakeHost, tmp_path: Path) -> None:
-    host = announced(make_client_host(PARLOUR__RUNTIME__TOKEN_FILE=tmp_path / "nowhere"))
+    host = begin(make_client_host(PARLOUR__RUNTIME__TOKEN_FILE=tmp_path / "nowhere"))
 
     eventually(lambda: str(tmp_path / "nowhere") in waiting_for(host), "/readyz names the file")
 
@@ -203,9 +203,9 @@ def test_a_second_host_is_refused_with_a_reason_until_the_first_disconnects(
     runtime: Runtime, make_client_host: MakeHost
 ) -> None:
     first = make_client_host(PARLOUR__RUNTIME__TOKEN=runtime.token("the first")).start()
-    second = announced(make_client_host(PARLOUR__RUNTIME__TOKEN=runtime.token("the second")))
+    second = begin(make_client_host(PARLOUR__RUNTIME__TOKEN=runtime.token("the second")))
 
-    eventually(lambda: "serves one Host at a time" in waiting_for(second), "the second is told")
+    eventually(lambda: "serves one Host at a time" in waiting_for(second), "the second gets the reason")
     assert "'the first'" in waiting_for(second)
     assert texts(first.ask(first.agent(PUPPET), "say mine")) == ["mine"]
 

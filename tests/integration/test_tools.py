@@ -42,7 +42,7 @@ def connected(host: Host, server_id: str) -> Json | None:
     return server if server["status"]["state"] == "connected" else None
 
 
-def called(host: Host, agent: str, *calls: Json, **event: Any) -> list[Any]:
+def call_outcomes(host: Host, agent: str, *calls: Json, **event: Any) -> list[Any]:
     """Returns the outcome of each call of a run: its text, or the code of its refusal."""
     result = host.ask(agent, json.dumps([["call_tool", call] for call in calls]), **event)
     return [text_or_code(outcome) for outcome in json.loads(texts(result)[0])]
@@ -71,31 +71,31 @@ def test_tools_are_listed_with_their_source_and_whether_they_only_read(host: Hos
 def test_a_run_calls_tools_of_every_kind(host: Host, clock: Json) -> None:
     now = {"tool_name": "time.now", "parameters": {}}
     keep = {"tool_name": "test/borrowing.keep", "parameters": {"value": "kept"}}
-    answers = called(host, agent(host, tools="*"), SUM, now, keep, TOKYO)
+    answers = call_outcomes(host, agent(host, tools="*"), SUM, now, keep, TOKYO)
     assert answers[:3:2] == ["42", "kept"]
     assert answers[1].endswith("UTC)")
     assert "Asia/Tokyo" in answers[3]
 
 
 def test_a_run_without_a_tool_policy_gets_no_tool(host: Host, clock: Json) -> None:
-    assert called(host, agent(host), SUM, TOKYO) == ["unauthorized", "unauthorized"]
+    assert call_outcomes(host, agent(host), SUM, TOKYO) == ["unauthorized", "unauthorized"]
 
 
 def test_a_policy_that_names_a_server_grants_its_tools_and_no_others(host: Host, clock: Json) -> None:
-    answers = called(host, agent(host, mcp_servers=["clock"]), TOKYO, SUM)
+    answers = call_outcomes(host, agent(host, mcp_servers=["clock"]), TOKYO, SUM)
     assert ("Asia/Tokyo" in answers[0], answers[1]) == (True, "unauthorized")
 
 
 def test_a_tool_acts_with_its_own_plugins_rights_and_never_with_its_callers(host: Host) -> None:
     borrow = {"tool_name": "test/borrowing.borrow"}
-    (answers,) = called(host, agent(host, tools="*"), borrow)
+    (answers,) = call_outcomes(host, agent(host, tools="*"), borrow)
     assert answers == ["unauthorized"] * 4
 
 
 def test_a_tool_receives_its_caller(host: Host) -> None:
     alice = {"actor": {"actor_id": "alice"}}
     asked = {"tool_name": "test/borrowing.told"}
-    (answer,) = called(host, agent(host, tools="*"), asked, key=host.key("platform"), **alice)
+    (answer,) = call_outcomes(host, agent(host, tools="*"), asked, key=host.key("platform"), **alice)
     assert answer == {"run": True, "actor": "alice"}
 
 
@@ -117,13 +117,15 @@ RULES = [
 )
 def test_the_tools_of_a_run_depend_on_the_sender(host: Host, event: Json, answers: list[str]) -> None:
     ruled = agent(host, tools=["calculator.evaluate"], rules=RULES)
-    found = called(host, ruled, SUM, {"tool_name": "time.now"}, key=host.key("platform"), **event)
+    found = call_outcomes(host, ruled, SUM, {"tool_name": "time.now"}, key=host.key("platform"), **event)
     assert [found[0], "told" if "UTC" in found[1] else found[1]] == answers
 
 
 def test_invalid_parameters_are_reported_to_the_model(host: Host) -> None:
     wrong = {"tool_name": "calculator.evaluate", "parameters": {}}
-    assert called(host, agent(host, tools="*"), wrong) == ["the tool was not called: expression is required (a string)"]
+    assert call_outcomes(host, agent(host, tools="*"), wrong) == [
+        "the tool was not called: expression is required (a string)"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -136,7 +138,7 @@ def test_invalid_parameters_are_reported_to_the_model(host: Host) -> None:
 )
 def test_an_invalid_answer_of_a_tool_is_bounded_and_readable(host: Host, kind: str, text: str) -> None:
     garbled = {"tool_name": "test/borrowing.garbled", "parameters": {"kind": kind}}
-    (answer,) = called(host, agent(host, tools="*"), garbled)
+    (answer,) = call_outcomes(host, agent(host, tools="*"), garbled)
     assert answer == text
 
 
@@ -144,7 +146,7 @@ def test_an_invalid_answer_of_a_tool_is_bounded_and_readable(host: Host, kind: s
 def test_internal_addresses_are_not_fetched_for_a_run(host: Host, name: str) -> None:
     port = host.address.rpartition(":")[2]
     inside = {"tool_name": "web.fetch", "parameters": {"url": f"http://{name}:{port}/healthz"}}
-    (answer,) = called(host, agent(host, tools="*"), inside)
+    (answer,) = call_outcomes(host, agent(host, tools="*"), inside)
     assert "not a public address" in answer or "this is no address" in answer, answer
 
 
@@ -156,7 +158,7 @@ def test_an_artifact_is_read_by_the_run_that_sees_it_and_by_no_other(host: Host)
     attached["input"]["text"] = json.dumps([["call_tool", read]])
     result = host.http().post("/events?wait=result", json={"agent_id": reader, "conversation_id": "one", **attached})
     assert text_or_code(json.loads(texts(result.json())[0])[0]) == "remember the milk"
-    (other,) = called(host, reader, read, conversation_id="two")
+    (other,) = call_outcomes(host, reader, read, conversation_id="two")
     assert other.startswith("there is no artifact")
 
 
@@ -189,7 +191,7 @@ def test_resources_and_prompts_of_a_server_are_shown_read_and_used(host: Host, c
     assert unknown["is_error"]
     reader = agent(host, mcp_servers=["library"])
     rules = {"tool_name": "library.read_resource", "parameters": {"uri": "library://rules"}}
-    assert called(host, reader, rules, SUM) == ["Be quiet.", "unauthorized"]
+    assert call_outcomes(host, reader, rules, SUM) == ["Be quiet.", "unauthorized"]
     assert host.http().delete(path).status_code == 204
 
 
@@ -243,10 +245,10 @@ def test_a_removed_server_loses_its_tools_and_its_process(host: Host, clock: Jso
     made = host.http().post("/mcp-servers", json={**CLOCK, "name": "passing"}).json()
     eventually(lambda: connected(host, made["server_id"]), "the server is connected", 60)
     passing = {**TOKYO, "tool_name": "passing.get_current_time"}
-    assert "Asia/Tokyo" in called(host, agent(host, tools="*"), passing)[0]
+    assert "Asia/Tokyo" in call_outcomes(host, agent(host, tools="*"), passing)[0]
     assert host.http().delete(f"/mcp-servers/{made['server_id']}").status_code == 204
     assert host.http().get(f"/mcp-servers/{made['server_id']}").status_code == 404
-    assert called(host, agent(host, tools="*"), passing) == ["unauthorized"]
+    assert call_outcomes(host, agent(host, tools="*"), passing) == ["unauthorized"]
     eventually(lambda: len(servers_of(host)) == 1, "its process has ended", 30)
     entries = [entry for entry in host.items("/audit", kind="admin") if entry["resource"] == made["server_id"]]
     assert [entry["action"] for entry in entries] == ["mcp_server.delete", "mcp_server.create"]

@@ -53,7 +53,7 @@ def test_a_run_arrives_as_a_trace_with_the_runs_id(make_host: MakeHost) -> None:
     assert authorization == "Bearer abc"
     assert span.trace_id.hex() == run_id.replace("-", "")
     assert span.name == "invoke_agent plugin:parlour/echo-agent/default"
-    assert "hello" not in str(request), "what was said is nobody's there"
+    assert "hello" not in str(request), "traces have no message texts"
 
 
 def test_a_model_call_has_the_models_name_and_its_provider(tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ class Person:
             is_direct=len(others) == 1,
             initial_state=state if encrypted else (),
         )
-        room_id = str(good(made).room_id)
+        room_id = str(require_success(made).room_id)
         if others:
             await self.until(lambda: others[0] in self.members(room_id))
         return room_id
@@ -57,7 +57,7 @@ class Person:
         return await self.send(room_id, {"msgtype": "m.text", "body": text, **content})
 
     async def send(self, room_id: str, content: Json, kind: str = "m.room.message") -> str:
-        return str(good(await self.client.room_send(room_id, kind, content)).event_id)
+        return str(require_success(await self.client.room_send(room_id, kind, content)).event_id)
 
     async def send_plainly(self, room_id: str, kind: str, content: Json) -> None:
         """Sends without regard to the room's state, because this client can't encrypt as others can."""
@@ -68,7 +68,7 @@ class Person:
 
     async def upload(self, data: bytes, mime_type: str, name: str) -> str:
         answer, _ = await self.client.upload(lambda *_: data, mime_type, name, filesize=len(data))
-        return str(good(answer).content_uri)
+        return str(require_success(answer).content_uri)
 
     async def event(self, room_id: str, event_id: str) -> Json:
         """Returns the event as the homeserver has it now."""
@@ -132,7 +132,7 @@ def replaced(event: Json) -> str:
     return str(relation["event_id"]) if relation.get("rel_type") == "m.replace" else ""
 
 
-def good(answer: Response | Any) -> Any:
+def require_success(answer: Response | Any) -> Any:
     """Returns a valid answer and raises for an error, which nio only returns."""
     assert "Error" not in type(answer).__name__, answer
     return answer

@@ -14,7 +14,7 @@ from parlour.testing.homeserver_proxy import HomeserverProxy
 from tests.integration.harness import ECHO, ROOT, Json
 from tests.onebot.qq import eventually, to_agent
 
-from .person import Person, good, replaced
+from .person import Person, replaced, require_success
 from .world import Bot, World
 
 ACTING_PLUGIN: Path = ROOT / "tests" / "plugins" / "acting_agent.py"
@@ -51,7 +51,7 @@ async def test_only_messages_to_the_bot_are_answered_in_a_group(world: World, ec
     route = {**to_agent(echo)[0], "filters": {"mentions_bot": True}}
     async with world.bot([route]) as bot, world.person("Ann") as ann, world.person("Bob") as bob:
         room = await ann.room(bot.user_id, bob.id)
-        good(await bob.client.join(room))
+        require_success(await bob.client.join(room))
         await ann.until(lambda: bob.id in ann.members(room))
         await ann.say(room, "just among us")
         await ann.say(room, f"{bot.user_id} by id")
@@ -120,11 +120,11 @@ async def test_an_approval_by_keyword_resumes_its_waiting_run(acting: World) -> 
         agent_id = acting.host.agent(ACTING, "acting", approval_policy=policy)
         async with acting.bot(to_agent(agent_id)) as bot:
             room = await ann.room(bot.user_id, bob.id)
-            good(await bob.client.join(room))
+            require_success(await bob.client.join(room))
             await ann.until(lambda: bob.id in ann.members(room))
             levels = await ann.client.room_get_state_event(room, "m.room.power_levels")
-            raised = {**good(levels).content, "users": {bot.user_id: 50}}
-            good(await ann.client.room_put_state(room, "m.room.power_levels", raised))
+            raised = {**require_success(levels).content, "users": {bot.user_id: 50}}
+            require_success(await ann.client.room_put_state(room, "m.room.power_levels", raised))
             await bob.say(room, json.dumps([["member.kick", {"user_id": bob.id}, None, 30]]))
             await ann.until(lambda: any("approve " in text for text in ann.read(room)), lambda: str(ann.read(room)))
             [approval] = acting.host.items("/approvals", status="pending")

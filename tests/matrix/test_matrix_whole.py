@@ -12,7 +12,7 @@ from parlour.testing.evidence import Evidence
 from tests.integration.harness import Json
 from tests.onebot.qq import eventually, to_plugins
 
-from .person import Person, good
+from .person import Person, require_success
 from .world import Bot, World
 
 EVIDENCE = Evidence(Path(__file__).parents[2] / "docs/platforms/evidence/matrix.json")
@@ -28,10 +28,10 @@ async def test_every_event_with_every_component_reaches_a_listening_plugin(world
         world.person("Bob") as bob,
     ):
         room = await ann.room(bot.user_id, bob.id, name="The room")
-        good(await bob.client.join(room))
+        require_success(await bob.client.join(room))
         said = await _say_everything(ann, bob, bot, room)
         await _do_everything(ann, bob, bot, room, said)
-        events = await eventually(lambda: _received_events(world, bot), "the probe heard of the bot's removal")
+        events = await eventually(lambda: _received_events(world, bot), "the probe received the bot's removal")
     received = {each["event_id"]: each for each in events if each["type"].startswith("message.")}
     _check_messages(received, said, ann, bob, bot)
     _check_room_events([each for each in events if not each["type"].startswith("message.")], ann, bob, room)
@@ -78,14 +78,14 @@ async def _do_everything(ann: Person, bob: Person, bot: Bot, room: str, said: di
     said["false edit"] = await bob.say(room, "* hello nobody", **new)
     thumb = {"m.relates_to": {"rel_type": "m.annotation", "event_id": said["mention"], "key": "👍"}}
     said["reaction"] = await bob.send(room, thumb, "m.reaction")
-    said["taken back"] = good(await bob.client.room_redact(room, said["reaction"])).event_id
-    said["deletion"] = good(await ann.client.room_redact(room, said["image"])).event_id
+    said["taken back"] = require_success(await bob.client.room_redact(room, said["reaction"])).event_id
+    said["deletion"] = require_success(await ann.client.room_redact(room, said["image"])).event_id
     await ann.send(room, {"anything": 1}, "org.example.poll/start")
-    good(await ann.client.room_put_state(room, "m.room.name", {"name": "Another name"}))
-    good(await bob.client.room_leave(room))
-    good(await ann.client.room_ban(room, bob.id))
-    good(await ann.client.room_unban(room, bob.id))
-    good(await ann.client.room_kick(room, bot.user_id))
+    require_success(await ann.client.room_put_state(room, "m.room.name", {"name": "Another name"}))
+    require_success(await bob.client.room_leave(room))
+    require_success(await ann.client.room_ban(room, bob.id))
+    require_success(await ann.client.room_unban(room, bob.id))
+    require_success(await ann.client.room_kick(room, bot.user_id))
 
 
 def _check_messages(received: dict[str, Json], said: dict[str, str], ann: Person, bob: Person, bot: Bot) -> None:
@@ -156,7 +156,7 @@ async def test_every_component_goes_out_in_its_order(world: World) -> None:
     assert first["m.mentions"] == {"user_ids": [ann.id], "room": True}
     kinds = ["m.notice", "m.image", "m.notice", "m.audio", "m.video", "m.file", "m.location"]
     assert [each["content"]["msgtype"] for each in sent] == kinds
-    assert good(content).body == PICTURE
+    assert require_success(content).body == PICTURE
     assert sent[2]["content"]["body"] == "between, https://example.com: cat: https://example.com/cat.png\n"
     EVIDENCE.hold("peer", "send", {part["type"] for part in chain})
     assert {part["type"] for part in chain} == set(MANIFEST.components.send)
@@ -226,7 +226,7 @@ ProbeCall = tuple[str, Json, Any]
 async def _invited(ann: Person, bob: Person, bot: Bot, name: str) -> str:
     levels = {"users": {bot.user_id: 50}}
     made = await ann.client.room_create(name=name, invite=[bot.user_id, bob.id], power_level_override=levels)
-    good(await bob.client.join(good(made).room_id))
+    require_success(await bob.client.join(require_success(made).room_id))
     return str(made.room_id)
 
 

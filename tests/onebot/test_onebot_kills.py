@@ -77,7 +77,7 @@ async def test_decisions_after_a_kill_about_earlier_approvals_are_in_the_ledger_
         await simulator.until(lambda: simulator.connections > connections)
         await mention_bot(simulator, f"approve {approvals['member.kick']['keyword']}", BOSS)
         await simulator.until(lambda: bool(kicks(simulator)))
-        told = await eventually(lambda: decided(own, run_id, 2), "nobody has decided about the other in time")
+        told = await eventually(lambda: decided(own, run_id, 2), "the other approval has expired")
     bot.delete()
     assert {each["action"]: (each["status"], each["decided_by"]) for each in told} == {
         "member.kick": ("approved", f"user:{BOSS}"),
@@ -130,7 +130,7 @@ async def kill_repeatedly(
         await eventually(lambda: pending_rows(own.host.data) == 0, "nothing is pending any more", 120)
     check(simulator, accepted(own.host.data, said))
     check_outcomes(own.host.data)
-    assert repeated(simulator) <= under_way, "only what nobody could know of is repeated"
+    assert repeated(simulator) <= under_way, "only sends with an unknown state are repeated"
     extras.append(len(repeated(simulator)))
     assert all(after - before <= 1 for before, after in pairwise(extras)), f"one per kill at most: {extras}"
     bot.delete()
@@ -156,7 +156,7 @@ def check(simulator: Simulator, events: list[Json]) -> None:
     for event in events:
         [segment] = event["message"]
         chat, text = f"private:{event['user_id']}", segment["data"]["text"]
-        assert (chat, text) in shown or chat in told, f"{text} was neither answered nor its sender told"
+        assert (chat, text) in shown or chat in told, f"{text} was neither answered nor its sender notified"
 
 
 def check_outcomes(data: Path) -> None:
@@ -172,7 +172,7 @@ def check_outcomes(data: Path) -> None:
         ).fetchall()
     assert quarantined == [], "no message is put aside because the Host was killed"
     answered = [said for said, payload in interrupted if json.loads(payload)["message"]["content"] == said]
-    assert answered == [], "nobody is told that a whole answer was interrupted"
+    assert answered == [], "no complete answer is reported as interrupted"
 
 
 def repeated(simulator: Simulator) -> set[tuple[str, str]]:

@@ -31,7 +31,7 @@ async def test_every_event_with_every_component_reaches_a_listening_plugin(qq: Q
             told = [each for each in qq.probed("events") if each["bot_id"] == bot.bot_id]
             return told if len(told) == len(SAMPLES) else []
 
-        events = await eventually(received_events, "the probe heard all samples")
+        events = await eventually(received_events, "the probe received all samples")
     bot.delete()
     assert sorted(_comparable(each) for each in events) == sorted(_comparable(each.decoded) for each in SAMPLES)
     EVIDENCE.hold("protocol", "events", {_event_name(each["type"]) for each in events})
@@ -301,7 +301,7 @@ async def test_a_plugins_command_answers_in_the_chat_and_listeners_receive_it(qq
             told = [each for each in qq.probed("events") if each["bot_id"] == bot.bot_id]
             return told if "message.responded" in {each["type"] for each in told} else []
 
-        events = {each["type"]: each for each in await eventually(received_events, "the probe heard of the reply")}
+        events = {each["type"]: each for each in await eventually(received_events, "the probe received the reply")}
     bot.delete()
     assert (events["command.sent"]["command"], events["command.sent"]["arguments"]) == ("count", ["3"])
     assert events["message.responded"]["message_chain"] == [{"type": "Plain", "text": "hello"}]

@@ -68,7 +68,7 @@ async def test_an_album_is_one_message_and_its_neighbours_keep_their_order(tg: T
             told = [each for each in tg.probed("events") if each["bot_id"] == bot.bot_id]
             return told if len(told) == 4 else []
 
-        events = await eventually(received_events, "the probe heard all")
+        events = await eventually(received_events, "the probe received all")
     chains = [[part["type"] for part in each["message_chain"] if part["type"] != "Source"] for each in events]
     assert chains == [["Plain"], ["Image", "Plain", "Image", "Image"], ["Plain"], ["Image", "Image"]]
 

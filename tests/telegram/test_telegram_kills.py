@@ -51,7 +51,7 @@ async def test_every_message_is_answered_although_the_host_is_killed_five_times(
         shown = Counter((each.chat_id, each.text.removesuffix(DEFAULT_REPEAT_NOTE)) for each in simulator.sent())
         for message in said:
             key = (message["chat"]["id"], message["text"])
-            assert shown[key] or own.deliveries(bot, message), f"{key} was neither answered nor its sender told"
+            assert shown[key] or own.deliveries(bot, message), f"{key} was neither answered nor its sender notified"
     check_outcomes(own.host.data)
     for (chat, text), number in shown.items():
         if number > 1 and text.startswith("token-"):

@@ -129,7 +129,7 @@ async def test_an_error_is_in_the_bots_state_and_other_bots_are_not_affected(tg:
         first = tg.made(to_agent(echo), simulator, url)
         await first.is_connected()
         second = tg.made(to_agent(echo), simulator, url)
-        await eventually(lambda: "another program" in f"{first.status}{second.status}", "one is told of the other")
+        await eventually(lambda: "another program" in f"{first.status}{second.status}", "one bot reports the other")
         nowhere = tg.made(to_agent(echo), simulator, "http://127.0.0.1:9")
         await nowhere.wait_for_error("Telegram can't be reached")
         await bot.simulator.say("hello", ANN)

@@ -41,7 +41,7 @@ async def test_every_event_with_every_component_reaches_a_listening_plugin(tg: T
             told = {each["event_id"]: each for each in own}  # a listener may receive an event twice
             return list(told.values()) if len(told) == len(SAMPLES) else []
 
-        events = await eventually(received_events, "the probe heard all samples")
+        events = await eventually(received_events, "the probe received all samples")
     assert sorted(_comparable(each) for each in events) == sorted(_comparable(each.decoded) for each in SAMPLES)
     EVIDENCE.hold("protocol", "events", {_event_name(each["type"]) for each in events})
     EVIDENCE.hold("protocol", "receive", {part["type"] for each in events for part in each.get("message_chain", ())})
@@ -65,7 +65,7 @@ async def test_updates_without_an_event_of_their_own_reach_a_listening_plugin_to
         def received_events() -> set[str]:
             return {each["type"] for each in tg.probed("events") if each["bot_id"] == bot.bot_id}
 
-        await eventually(lambda: len(received_events()) == len(OTHER_KINDS), "the probe heard all kinds")
+        await eventually(lambda: len(received_events()) == len(OTHER_KINDS), "the probe received all kinds")
     assert received_events() == {f"platform.telegram.{kind}" for kind in OTHER_KINDS}
 
 
