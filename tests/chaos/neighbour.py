@@ -104,8 +104,8 @@ class Neighbour:
 @contextmanager
 def neighbour_in(host: Host) -> Iterator[Neighbour]:
     body = json.dumps(message(host.agent(name="neighbour"), clock.TEXT))
-    told = (host.address.removeprefix("http://"), host.key(), body, str(host.process.pid))
-    command = [sys.executable, clock.__file__, *told]
+    arguments = (host.address.removeprefix("http://"), host.key(), body, str(host.process.pid))
+    command = [sys.executable, clock.__file__, *arguments]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         try:
             yield Neighbour(process)

@@ -71,10 +71,10 @@ def test_every_operation_has_a_name_and_its_permissions(made: dict[str, Any]) ->
 
 
 def test_the_page_about_http_names_every_path(made: dict[str, Any]) -> None:
-    told = re.sub(r"{\w+}", "{}", (PAGE.parents[1] / "operate" / "http.md").read_text(encoding="utf-8"))
+    page = re.sub(r"{\w+}", "{}", (PAGE.parents[1] / "operate" / "http.md").read_text(encoding="utf-8"))
     paths = [re.sub(r"{\w+}", "{}", path.removeprefix("/api/v1")) for path in made["paths"]]
 
-    assert [path for path in paths if path not in told] == []
+    assert [path for path in paths if path not in page] == []
 
 
 def test_every_stable_operation_exists(made: dict[str, Any]) -> None:

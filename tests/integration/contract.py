@@ -46,8 +46,8 @@ def check_response(response: httpx.Response) -> None:
     if operation is None or not response.headers.get("content-type", "").startswith("application/json"):
         return
     method, path = operation.split(" ")
-    told = document()["paths"][path][method.lower()]["responses"]
-    status = str(response.status_code) if str(response.status_code) in told else "default"
+    responses = document()["paths"][path][method.lower()]["responses"]
+    status = str(response.status_code) if str(response.status_code) in responses else "default"
     assert status != "default" or response.is_error, (
         f"{operation} answers {response.status_code}: untold, {OUTDATED_HINT}"
     )

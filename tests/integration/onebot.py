@@ -78,8 +78,8 @@ class Peer:
         self._socket.send(json.dumps(no))
 
     def _answer(self, frame: dict[str, Any]) -> None:
-        told: Any = {"message_id": next(self._numbers), "user_id": SELF, "nickname": "bot"}
-        answer = {"status": "ok", "retcode": 0, "data": told, "echo": frame.get("echo")}
+        data: Any = {"message_id": next(self._numbers), "user_id": SELF, "nickname": "bot"}
+        answer = {"status": "ok", "retcode": 0, "data": data, "echo": frame.get("echo")}
         self._socket.send(json.dumps(answer))
 
     def is_cut(self) -> bool:

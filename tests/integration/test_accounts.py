@@ -84,9 +84,9 @@ def people(owned: Host, owner: Person) -> dict[str, Person]:
 
 
 def test_the_own_account_says_whether_it_may_read_model_calls(people: dict[str, Person]) -> None:
-    told = {role: person.http.get("/auth/me").json()["reads_model_calls"] for role, person in people.items()}
+    readers = {role: person.http.get("/auth/me").json()["reads_model_calls"] for role, person in people.items()}
 
-    assert told == {"owner": True, "admin": True, "operator": False, "viewer": False}
+    assert readers == {"owner": True, "admin": True, "operator": False, "viewer": False}
 
 
 def test_the_first_owner_is_logged_in_at_once_and_a_second_setup_is_refused(owned: Host, owner: Person) -> None:

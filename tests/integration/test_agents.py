@@ -135,9 +135,9 @@ def test_a_too_small_message_size_is_refused_with_the_smallest_allowed_one(host:
         0: 201,
         100: 201,
     }
-    told = made(99).json()["error"]["message"]
-    assert told.startswith("delivery_policy.max_message_size: ")
-    assert "at least 100" in told
+    error = made(99).json()["error"]["message"]
+    assert error.startswith("delivery_policy.max_message_size: ")
+    assert "at least 100" in error
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ def server() -> Iterator[S3Server]:
 
 def settings(server: S3Server, **changes: str) -> dict[str, str]:
     account = server.account("files/")
-    told = {
+    settings_by_name = {
         "ENDPOINT": account.endpoint,
         "BUCKET": account.bucket,
         "ACCESS_KEY": account.access_key,
@@ -31,7 +31,7 @@ def settings(server: S3Server, **changes: str) -> dict[str, str]:
         "PREFIX": account.prefix,
         **changes,
     }
-    named = {f"PARLOUR__ARTIFACTS__S3__{name}": value for name, value in told.items()}
+    named = {f"PARLOUR__ARTIFACTS__S3__{name}": value for name, value in settings_by_name.items()}
     return {"PARLOUR__ARTIFACTS__STORE": "s3", **named}
 
 

@@ -302,9 +302,9 @@ def test_routes_keep_their_order_and_a_dry_run_explains_them(host: Host, bot: Bo
     ]
     recalled = host.http().post(f"/bots/{bot.id}/routes/dry-run", json={"event": {"event_type": "message.deleted"}})
     assert recalled.json()["route"]["event_type"] == "message.recalled"
-    nobody = host.http().post(f"/bots/{bot.id}/routes/dry-run", json={"event": {"type": "friend.added"}}).json()
-    assert (nobody["route"], nobody["handler_type"]) == (None, "plugin")
-    assert nobody["reasons"][-1] == "it goes to the listeners of all plugins"
+    unmatched = host.http().post(f"/bots/{bot.id}/routes/dry-run", json={"event": {"type": "friend.added"}}).json()
+    assert (unmatched["route"], unmatched["handler_type"]) == (None, "plugin")
+    assert unmatched["reasons"][-1] == "it goes to the listeners of all plugins"
 
 
 @pytest.mark.parametrize(
@@ -380,8 +380,8 @@ def test_listeners_receive_every_event_may_answer_it_and_resume_after_a_crash(ho
     bot.peer.report(post_type="notice", notice_type="group_increase", sub_type="approve", group_id=5, user_id=9)
     assert bot.peer.next_send() == ("group 5", "welcome, 9")
     joined = next(each for each in bot.events() if each["event_type"] == "group.member_joined")
-    told = "test/hearing took it; test/hearing let nobody else have it"
-    eventually(lambda: told in bot.why(joined), "it is handled, so that it is not again after the plugin's death")
+    expected = "test/hearing took it; test/hearing let nobody else have it"
+    eventually(lambda: expected in bot.why(joined), "it is handled, so that it is not again after the plugin's death")
     bot.peer.report(post_type="notice", notice_type="friend_add", user_id=9)
     wait_for_note(host, "befriended 9")
 

@@ -192,8 +192,8 @@ async def test_connected_clients_are_listed_and_receive_a_broadcast(host: Host) 
         sessions = [each["session"] for each in host.items(f"{path}/connections")]
         assert sorted(sessions) == ["one", "two"]
         assert [each["session"] for each in host.items(f"{path}/connections", key)] == ["one"]
-        told = host.http().post(f"{path}/broadcast", json={"message": "closing soon"})
-        assert told.json() == {"connections": 2}
+        broadcast = host.http().post(f"{path}/broadcast", json={"message": "closing soon"})
+        assert broadcast.json() == {"connections": 2}
         for listener in (chat, other):
             assert (await listener.until("broadcast"))["message"]["content"] == "closing soon"
         assert host.http(key).post(f"{path}/broadcast", json={"message": "x"}).status_code == 403

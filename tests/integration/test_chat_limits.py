@@ -62,9 +62,9 @@ async def test_one_socket_too_many_is_refused_with_a_code_and_a_reason(small: Ho
     agent, key = small.agent(ECHO), small.key("chat", "busy")
     async with open_sockets(small, agent, SOCKETS, key) as chats:
         async with Chat(small, agent, "one-more", key) as refused:
-            [told] = refused.frames
-            assert (told["type"], told["code"]) == ("error", "rate_limited")
-            assert f"this API key has {SOCKETS} chat sockets open" in told["message"]
+            [error] = refused.frames
+            assert (error["type"], error["code"]) == ("error", "rate_limited")
+            assert f"this API key has {SOCKETS} chat sockets open" in error["message"]
             with pytest.raises(ConnectionClosed) as closed:
                 await refused.frame()
             assert closed.value.rcvd is not None
@@ -92,9 +92,9 @@ async def test_one_socket_too_many_of_a_person_is_refused_in_each_of_their_brows
             opened = await stack.enter_async_context(Chat(small, agent, f"{each}", headers=session(small, first)))
             assert opened.frames[0]["type"] == "connected"
         async with Chat(small, agent, "one-more", headers=session(small, second)) as refused:
-            [told] = refused.frames
-            assert (told["type"], told["code"]) == ("error", "rate_limited")
-            assert f"this user has {SOCKETS} chat sockets open" in told["message"]
+            [error] = refused.frames
+            assert (error["type"], error["code"]) == ("error", "rate_limited")
+            assert f"this user has {SOCKETS} chat sockets open" in error["message"]
             with pytest.raises(ConnectionClosed) as closed:
                 await refused.frame()
             assert closed.value.rcvd is not None

@@ -124,8 +124,8 @@ async def test_a_resumed_client_receives_the_missed_user_messages_of_another_tab
             await here.answer("heard again")
             await back.until("message", message={"role": "assistant", "content": "heard again"})
 
-    told = [frame["text"] for frame in back.of("said")]
-    assert [text for text in told if text != "heard"] == ["missed", "missed too", "heard again"]
+    user_texts = [frame["text"] for frame in back.of("said")]
+    assert [text for text in user_texts if text != "heard"] == ["missed", "missed too", "heard again"]
     assert next(frame["id"] for frame in back.of("said") if frame["text"] == "missed") == "second"
     spoken = [frame for frame in back.frames if frame["type"] in ("said", "message")]
     order = [frame.get("text") or frame["message"]["content"] for frame in spoken]

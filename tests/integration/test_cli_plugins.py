@@ -118,11 +118,11 @@ def test_a_plugin_that_does_not_run_is_listed_with_the_reason_and_the_doctor_say
     assert "there is no light" in refusal("plugin", "install", folder, "--data", host.data)
 
     listed = parlour_here("plugin", "list", "--data", host.data).stdout
-    told = parlour_here("doctor", "--data", host.data).stdout
+    output = parlour_here("doctor", "--data", host.data).stdout
 
     assert re.search(r"^test/gloomy 0\.1\.0  (waiting|failed): .*there is no light", listed, re.MULTILINE)
-    assert re.search(r"test/gloomy 0\.1\.0 (is started again in a moment|has failed): .*there is no light", told)
-    assert "logs/plugins/test/gloomy.log" in told
+    assert re.search(r"test/gloomy 0\.1\.0 (is started again in a moment|has failed): .*there is no light", output)
+    assert "logs/plugins/test/gloomy.log" in output
     assert (host.data / "logs/plugins/test/gloomy.log").exists()
 
 

@@ -259,8 +259,8 @@ def test_behind_a_trusted_proxy_the_forwarded_address_counts_by_request(make_hos
             ]
             await asyncio.to_thread(eventually, lambda: len(host.items("/runs", agent_id=puppet)) == 2, "two runs")
             answers = [(await http.get("/agents", headers=headers)).status_code for headers in (busy, other, {})]
-            told = await http.get("/agents", headers={**busy, "Accept-Language": "zh-CN"})
-            assert told.json()["error"]["message"] == "此地址已有 2 个进行中的请求；请等待其中一个结束"
+            refusal = await http.get("/agents", headers={**busy, "Accept-Language": "zh-CN"})
+            assert refusal.json()["error"]["message"] == "此地址已有 2 个进行中的请求；请等待其中一个结束"
             gate.touch()
             answers += [(await each).status_code for each in waiting]
             return [*answers, (await http.get("/agents", headers=busy)).status_code]

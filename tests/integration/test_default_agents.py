@@ -189,8 +189,8 @@ def test_the_list_of_defaults_has_names_and_changes_are_audited(talk: Talk) -> N
     assert len(talk.host.items("/default-agents")) == 2
     talk.clear()
     entries = talk.host.items("/audit", kind="admin")
-    told = [each["action"] for each in entries if each["resource"] == made["default_id"]]
-    assert told == ["default_agent.delete", "default_agent.create"]
+    actions = [each["action"] for each in entries if each["resource"] == made["default_id"]]
+    assert actions == ["default_agent.delete", "default_agent.create"]
 
 
 @pytest.mark.parametrize(

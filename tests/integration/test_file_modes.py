@@ -52,8 +52,8 @@ def test_doctor_names_files_that_other_users_can_read(tmp_path: Path) -> None:
     assert "other users can't read" in parlour("doctor", "--data", data, "--port", "0").stdout
     (data / "parlour.db").chmod(0o644)
 
-    told = parlour("doctor", "--data", data, "--port", "0").stdout
+    output = parlour("doctor", "--data", data, "--port", "0").stdout
 
-    assert "other users may read or write parlour.db" in told
-    assert "chmod -R go=" in told
+    assert "other users may read or write parlour.db" in output
+    assert "chmod -R go=" in output
     assert (data / "parlour.db").stat().st_mode & 0o777 == 0o644, "doctor changes nothing"

@@ -28,12 +28,12 @@ def chinese(host: Host) -> Iterator[httpx.Client]:
 
 
 def test_an_error_message_has_the_requested_language(host: Host, chinese: httpx.Client) -> None:
-    english, told = host.http().get("/agents/nothing"), chinese.get("/agents/nothing")
+    english, translated = host.http().get("/agents/nothing"), chinese.get("/agents/nothing")
 
-    assert told.status_code == english.status_code == 404
-    assert told.json()["error"]["code"] == english.json()["error"]["code"]
-    assert told.json()["error"]["message"] == "智能体“nothing”不存在；可用 GET /api/v1/agents 查看列表"
-    assert told.headers["content-language"] == "zh-Hans"
+    assert translated.status_code == english.status_code == 404
+    assert translated.json()["error"]["code"] == english.json()["error"]["code"]
+    assert translated.json()["error"]["message"] == "智能体“nothing”不存在；可用 GET /api/v1/agents 查看列表"
+    assert translated.headers["content-language"] == "zh-Hans"
     assert english.json()["error"]["message"] == "agent 'nothing' does not exist; GET /api/v1/agents lists them"
     assert "content-language" not in english.headers
 
@@ -46,13 +46,13 @@ def test_a_reader_of_english_gets_the_same_bytes_with_and_without_a_header(host:
 
 
 def test_field_errors_have_the_requested_language(chinese: httpx.Client) -> None:
-    told = chinese.post("/agents", json={"runner_id": 3, "timeout_seconds": -1}).json()["error"]
+    error = chinese.post("/agents", json={"runner_id": 3, "timeout_seconds": -1}).json()["error"]
 
-    messages = {each["field"]: each["message"] for each in told["details"]["fields"]}
+    messages = {each["field"]: each["message"] for each in error["details"]["fields"]}
     assert messages["name"] == "必填"
     assert messages["runner_id"] == "应为文本，而不是数字"
     assert messages["timeout_seconds"].startswith(("不能小于", "应大于"))
-    assert told["message"] == "name: 必填"
+    assert error["message"] == "name: 必填"
 
 
 def test_the_last_error_of_a_bot_has_the_requested_language(host: Host, chinese: httpx.Client) -> None:
@@ -101,13 +101,13 @@ def test_the_error_of_a_run_has_the_requested_language(host: Host, chinese: http
 
 
 async def test_a_chat_socket_reports_errors_in_its_locale(host: Host) -> None:
-    told = {}
+    messages = {}
     for locale in ("en", "zh-CN"):
         async with Chat(host, host.agent(ECHO), session=locale, locale=locale) as chat:
             await chat.socket.send('{"type": "cancel"}')
-            told[locale] = (await chat.frame())["message"]
+            messages[locale] = (await chat.frame())["message"]
 
-    assert told == {"en": "no run is active in this session", "zh-CN": "此会话中没有进行中的运行"}
+    assert messages == {"en": "no run is active in this session", "zh-CN": "此会话中没有进行中的运行"}
 
 
 @pytest.mark.parametrize(

@@ -122,9 +122,9 @@ def test_the_record_of_a_refused_call_has_its_error(host: Host, server: ModelSer
 def test_the_start_of_a_call_is_on_the_clock_of_its_run(host: Host, server: ModelServer, model: str) -> None:
     server.will(Say("slow answer here", gap=0.05))
     run_id = host.ask(chat_agent(host, model), "hello")["run"]["run_id"]
-    run, [told] = host.run(run_id), model_calls(host, run_id)
-    assert run["started_at"] <= told["started_at"]
-    assert told["started_at"] + told["milliseconds"] <= run["finished_at"]
+    run, [call] = host.run(run_id), model_calls(host, run_id)
+    assert run["started_at"] <= call["started_at"]
+    assert call["started_at"] + call["milliseconds"] <= run["finished_at"]
 
 
 def test_secrets_are_not_in_the_record(host: Host, server: ModelServer, model: str) -> None:

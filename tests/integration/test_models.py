@@ -276,9 +276,9 @@ def test_vectors_ranks_and_json_are_returned_to_a_run_over_one_connection(modell
         ["invoke_llm", {"model_id": model, **wanted}],
     ]
     result = modelled.ask(agent, json.dumps(calls))
-    embedded, ranked, told = json.loads(texts(result)[0])
+    embedded, ranked, structured = json.loads(texts(result)[0])
     assert (embedded["embeddings"], ranked["results"]) == ([[1.0, 2.0]], [{"index": 1, "score": 0.5}])
-    assert told["message"]["content"] == '{"a": 1}'
+    assert structured["message"]["content"] == '{"a": 1}'
     assert server.asked[2].body["response_format"] == {"type": "json_object"}
     usage = {"model_calls": 3, "prompt_tokens": 20, "completion_tokens": 2, "cost_micros": 60}
     assert modelled.run(result["run"]["run_id"])["usage"] == usage

@@ -133,15 +133,15 @@ def test_statistics_by_the_hour_add_up(host: Host) -> None:
     before = host.http().get("/stats").json()["totals"]
     host.ask(host.agent(), "one more")
 
-    told = host.http().get("/stats", params={"hours": 2}).json()
+    statistics = host.http().get("/stats", params={"hours": 2}).json()
 
-    assert told["totals"]["runs.completed"] - before.get("runs.completed", 0) == 1
-    assert sum(hour.get("runs.completed", 0) for hour in told["items"]) == told["totals"]["runs.completed"]
+    assert statistics["totals"]["runs.completed"] - before.get("runs.completed", 0) == 1
+    assert sum(hour.get("runs.completed", 0) for hour in statistics["items"]) == statistics["totals"]["runs.completed"]
 
 
 def test_the_info_endpoint_has_version_protocol_and_limits(host: Host) -> None:
-    told = host.http(host.key("chat")).get("/info").json()
+    info = host.http(host.key("chat")).get("/info").json()
 
-    assert told["version"]
-    assert told["protocol"] == 1
-    assert told["limits"]["upload_bytes"] == 100 * 1024 * 1024
+    assert info["version"]
+    assert info["protocol"] == 1
+    assert info["limits"]["upload_bytes"] == 100 * 1024 * 1024

@@ -21,8 +21,8 @@ def test_a_run_in_a_list_has_input_agent_and_sender(host: Host) -> None:
 
     [row] = host.items("/runs", agent_id=agent)
 
-    told = {name: row[name] for name in ("run_id", "agent_name", "event_type", "input_summary", "status")}
-    assert told == {
+    summary = {name: row[name] for name in ("run_id", "agent_name", "event_type", "input_summary", "status")}
+    assert summary == {
         "run_id": run_id,
         "agent_name": "storyteller",
         "event_type": "message.received",
@@ -92,9 +92,9 @@ async def test_sessions_are_listed_with_their_first_message_the_last_used_first(
         async with Chat(host, agent, session, key) as chat:
             await chat.answer(text)
 
-    told = host.items(f"/agents/{agent}/chat/sessions", key, limit=1)
+    sessions = host.items(f"/agents/{agent}/chat/sessions", key, limit=1)
 
-    assert [(each["session"], each["title"], each["items"]) for each in told] == [
+    assert [(each["session"], each["title"], each["items"]) for each in sessions] == [
         ("monday", "good morning", 4),
         ("tuesday", "good evening", 2),
     ]
@@ -118,10 +118,10 @@ async def test_another_tab_receives_the_users_message(host: Host) -> None:
     async with Chat(host, agent, "tabs", said=True) as one, Chat(host, agent, "tabs", said=True) as two:
         await one.say("hello there", id="first")
         accepted = await one.until("accepted")
-        heard = [await each.until("said") for each in (one, two)]
+        frames = [await each.until("said") for each in (one, two)]
         await two.until("run", status="completed")
 
-    for frame in heard:
+    for frame in frames:
         assert (frame["text"], frame["id"], frame["event_id"]) == ("hello there", "first", accepted["event_id"])
     assert [frame["type"] for frame in two.frames if frame["type"] in ("said", "message")] == ["said", "message"]
 
@@ -157,12 +157,12 @@ def test_unsaved_routes_can_be_tested_with_a_dry_run(host: Host, bot_id: str) ->
     drop = {"event_type": "message.*", "handler_type": "drop", "filters": {"text_prefix": "hell"}}
     other = {"event_type": "message.received", "handler_type": "drop", "filters": {"text_prefix": "bye"}}
 
-    told = dry_run(host, bot_id, routes=[drop, other])
+    matched = dry_run(host, bot_id, routes=[drop, other])
 
-    assert (told["index"], told["handler_type"], told["route"]["event_type"]) == (0, "drop", "message.*")
-    assert told["reasons"][-1] == "nobody answers, on purpose"
-    nobody = dry_run(host, bot_id, routes=[])
-    assert (nobody["index"], nobody["reasons"]) == (None, ["no plugin listens to it, so nobody answers"])
+    assert (matched["index"], matched["handler_type"], matched["route"]["event_type"]) == (0, "drop", "message.*")
+    assert matched["reasons"][-1] == "nobody answers, on purpose"
+    unmatched = dry_run(host, bot_id, routes=[])
+    assert (unmatched["index"], unmatched["reasons"]) == (None, ["no plugin listens to it, so nobody answers"])
     assert host.http().get(f"/bots/{bot_id}/routes").json() == kept
 
 

@@ -260,12 +260,12 @@ def notes(finished: Finished) -> list[str]:
 def test_validate_and_test_print_the_warnings_of_the_workers_log(plugin_with_warnings: Path) -> None:
     (plugin_with_warnings.parent / "test_odd.py").write_text("def test_it():\n    pass\n")
 
-    for told in (
+    for printed in (
         notes(parlour_here("plugin", "validate", plugin_with_warnings)),
         notes(run_tests(plugin_with_warnings)),
     ):
-        assert len(told) == len(WARNINGS), told
-        assert all(any(sentence in line for line in told) for sentence in WARNINGS), told
+        assert len(printed) == len(WARNINGS), printed
+        assert all(any(sentence in line for line in printed) for sentence in WARNINGS), printed
 
 
 def test_the_workers_log_has_the_warnings(plugin_with_warnings: Path, tmp_path: Path) -> None:
@@ -285,9 +285,9 @@ def test_a_component_file_that_is_not_listed_is_reported(plugin: Path) -> None:
     spare.write_text("apiVersion: parlour/v1\nkind: Tool\nmetadata: {name: spare}\n")
     (spare.parent / "data.yaml").write_text("kind: Tool\n")
 
-    [told] = notes(parlour_here("plugin", "validate", plugin))
+    [note] = notes(parlour_here("plugin", "validate", plugin))
 
-    assert told.endswith(
+    assert note.endswith(
         "this Tool is not loaded; add `- components/tools/spare.yaml` to spec.components of manifest.yaml"
     )
 
@@ -324,6 +324,6 @@ def test_an_invalid_default_in_an_engines_form_is_reported(plugin: Path) -> None
     assert "components: [" in manifest
     (plugin / "manifest.yaml").write_text(manifest.replace("components: [", "components: [engine.yaml, "))
 
-    [told] = notes(parlour_here("plugin", "validate", plugin))
+    [note] = notes(parlour_here("plugin", "validate", plugin))
 
-    assert told.endswith("config_schema: the default of 'size' must be of type integer, not str")
+    assert note.endswith("config_schema: the default of 'size' must be of type integer, not str")

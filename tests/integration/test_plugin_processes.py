@@ -174,9 +174,9 @@ def test_the_host_is_ready_when_each_plugin_is_ready_or_given_up_and_names_pendi
     eventually(lambda: waiting_for() == ["plugin test/bad"], "its first start took too long, and it is tried again", 60)
     host.shared_file("go on", "test/bad").touch()
     host.wait_until_ready()
-    [told] = [each for each in host.items("/plugins") if each["id"] == "test/bad"]
-    assert told["status"] == "failed"
-    assert "no luck today" in told["reason"]
+    [plugin] = [each for each in host.items("/plugins") if each["id"] == "test/bad"]
+    assert plugin["status"] == "failed"
+    assert "no luck today" in plugin["reason"]
 
 
 def test_plugins_die_with_their_host_even_when_one_hangs(make_host: MakeHost) -> None:

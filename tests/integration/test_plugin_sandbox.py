@@ -98,9 +98,9 @@ def notices(host: Host) -> list[str]:
 
 
 def test_a_plugin_in_a_sandbox_is_shown_as_such_without_warnings(prober: Prober) -> None:
-    told = row(prober.host)
+    shown = row(prober.host)
 
-    assert (told["sandbox"], told["sandbox_reason"], told["sandbox_remedy"]) == ("bubblewrap", None, None)
+    assert (shown["sandbox"], shown["sandbox_reason"], shown["sandbox_remedy"]) == ("bubblewrap", None, None)
     assert not [line for line in prober.host.printed() if "sandbox" in line]
     assert notices(prober.host) == []
 
@@ -213,10 +213,10 @@ def test_without_bubblewrap_plugins_run_and_warnings_are_logged_shown_and_printe
     host = make_host(PROBING_PLUGIN, PARLOUR__PLUGINS__BUBBLEWRAP="/no/such/bwrap").start()
 
     assert Prober(host).tries("read", host.data / "parlour.db").startswith("SQLite format 3")
-    told = row(host)
-    assert (told["status"], told["sandbox"]) == ("ready", "none")
-    assert "/no/such/bwrap" in told["sandbox_reason"]
-    assert told["sandbox_remedy"]
+    shown = row(host)
+    assert (shown["status"], shown["sandbox"]) == ("ready", "none")
+    assert "/no/such/bwrap" in shown["sandbox_reason"]
+    assert shown["sandbox_remedy"]
     [line] = notices(host)
     assert "/no/such/bwrap" in line
     printed = host.printed()[1]
@@ -228,8 +228,8 @@ def test_a_disabled_sandbox_is_shown_as_disabled(make_host: MakeHost) -> None:
     host = make_host(ECHO_PLUGIN, PARLOUR__PLUGINS__SANDBOX="off").start()
 
     assert texts(host.ask(host.agent(ECHO), "still here")) == ["still here"]
-    told = row(host, "parlour/echo-agent")
-    assert (told["sandbox"], told["sandbox_reason"]) == ("none", "the setting plugins.sandbox is off")
+    shown = row(host, "parlour/echo-agent")
+    assert (shown["sandbox"], shown["sandbox_reason"]) == ("none", "the setting plugins.sandbox is off")
     assert len(notices(host)) == 1
 
 
@@ -239,8 +239,8 @@ def test_a_required_but_missing_sandbox_prevents_plugins_and_the_host_is_ready_a
     missing = {"PARLOUR__PLUGINS__SANDBOX": "required", "PARLOUR__PLUGINS__BUBBLEWRAP": "/no/such/bwrap"}
     host = make_host(ECHO_PLUGIN, **missing, PARLOUR__PLUGINS__FIRST_RESTART_SECONDS=60).start()
 
-    told = row(host, "parlour/echo-agent")
-    assert told["status"] == "failed"
-    assert "/no/such/bwrap" in told["reason"]
-    assert "plugins.sandbox: off" in told["reason"]
+    shown = row(host, "parlour/echo-agent")
+    assert shown["status"] == "failed"
+    assert "/no/such/bwrap" in shown["reason"]
+    assert "plugins.sandbox: off" in shown["reason"]
     assert host.printed()[1].startswith("No plugin is started: ")

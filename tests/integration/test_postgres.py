@@ -181,7 +181,7 @@ async def test_a_database_server_killed_under_load_costs_no_answer(shared: Host,
     over.set()
     await talking
 
-    assert [said for said, _ in answered] == [heard for _, heard in answered]
+    assert [said for said, _ in answered] == [answer_text for _, answer_text in answered]
     for conversation in conversations:
         said = shared.transcript(conversation)
         spoken = [text for speaker, text in said if speaker == "user"]

@@ -32,30 +32,30 @@ def put(host: Host, **sections: Json) -> Json:
 
 
 def test_settings_initially_come_from_file_and_environment(host: Host) -> None:
-    told = host.http(host.key("viewer")).get("/settings").json()
+    settings = host.http(host.key("viewer")).get("/settings").json()
 
-    assert told["retention"]["events_days"] == 200
-    assert told["runs"] == {
+    assert settings["retention"]["events_days"] == 200
+    assert settings["runs"] == {
         "concurrent": 256,
         "per_person": 3,
         "per_sender_per_minute": 20,
         "per_conversation_per_minute": 120,
     }
-    assert told["changed"] == []
-    assert set(told) == {"retention", "runs", "workspace", "logs", "changed"}, "no secret is among them"
+    assert settings["changed"] == []
+    assert set(settings) == {"retention", "runs", "workspace", "logs", "changed"}, "no secret is among them"
 
 
 def test_a_change_acts_at_once_is_audited_and_outlives_a_restart(host: Host) -> None:
-    told = put(host, workspace={"time_zone": "Asia/Tokyo", "outbound_ips": ["203.0.113.7"]}, logs={"level": "error"})
+    changed = put(host, workspace={"time_zone": "Asia/Tokyo", "outbound_ips": ["203.0.113.7"]}, logs={"level": "error"})
 
-    assert told["changed"] == ["logs.level", "workspace.outbound_ips", "workspace.time_zone"]
+    assert changed["changed"] == ["logs.level", "workspace.outbound_ips", "workspace.time_zone"]
     info = host.http().get("/info").json()
     assert (info["time_zone"], info["outbound_ips"]) == ("Asia/Tokyo", ["203.0.113.7"])
     [entry] = host.items("/audit", action="settings.change")
     assert entry["detail"]["before"]["workspace.time_zone"] == "UTC"
     assert entry["detail"]["after"]["workspace.time_zone"] == "Asia/Tokyo"
     host.restart()
-    assert host.http().get("/settings").json() == told
+    assert host.http().get("/settings").json() == changed
     assert STOPPING not in host.log(), "the log tells of errors only"
     back = put(host, workspace={"time_zone": None, "outbound_ips": None}, logs={"level": None})
     workspace = {"time_zone": "UTC", "language": "en", "outbound_ips": [], "currency": ""}
@@ -65,14 +65,14 @@ def test_a_change_acts_at_once_is_audited_and_outlives_a_restart(host: Host) -> 
 
 
 def test_a_settings_response_can_be_sent_back(host: Host) -> None:
-    told = host.http().get("/settings").json()
+    settings = host.http().get("/settings").json()
 
-    again = put(host, **told)
+    again = put(host, **settings)
 
-    assert {name: again[name] for name in told if name != "changed"} == {
-        name: told[name] for name in told if name != "changed"
+    assert {name: again[name] for name in settings if name != "changed"} == {
+        name: settings[name] for name in settings if name != "changed"
     }
-    put(host, **{name: dict.fromkeys(told[name]) for name in ("retention", "runs", "workspace", "logs")})
+    put(host, **{name: dict.fromkeys(settings[name]) for name in ("retention", "runs", "workspace", "logs")})
 
 
 def test_a_shorter_retention_deletes_older_records_at_once(host: Host) -> None:

@@ -41,9 +41,9 @@ def a_bot(host: Host) -> Resource:
 
 
 def routes(host: Host) -> Resource:
-    nobody = {"event_type": "message.received", "handler_type": "drop", "handler_config": {}}
+    drop_route = {"event_type": "message.received", "handler_type": "drop", "handler_config": {}}
     bot = create(host, "/bots", BOT, {})
-    return Resource(f"{bot.path}/routes", [nobody], [nobody, nobody], ["items"])
+    return Resource(f"{bot.path}/routes", [drop_route], [drop_route, drop_route], ["items"])
 
 
 def a_provider(host: Host) -> Resource:

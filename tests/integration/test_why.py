@@ -48,10 +48,10 @@ def test_the_trail_of_a_redelivery_says_that_it_had_no_effect(host: Host) -> Non
 def test_the_trail_of_a_failed_run_quotes_its_runner(host: Host) -> None:
     result = host.ask(host.agent(PUPPET), "fail")
 
-    told = trail_text(why(host, result["event_id"]))
+    trail = trail_text(why(host, result["event_id"]))
 
-    assert "was not answered" in told
-    assert "A notice was sent" in told
+    assert "was not answered" in trail
+    assert "A notice was sent" in trail
 
 
 def test_the_trail_of_an_event_without_an_enabled_agent_says_why(host: Host) -> None:
@@ -67,9 +67,9 @@ def test_the_trail_of_an_agent_whose_plugin_is_off_says_where_to_look(host: Host
     agent = host.agent("plugin:test/resting/default")
     assert host.http().put("/plugins/test/resting", json={"enabled": False}).status_code == 200
 
-    told = trail_text(why(host, host.ask(agent, "hello")["event_id"]))
+    trail = trail_text(why(host, host.ask(agent, "hello")["event_id"]))
 
-    assert "its plugin is not installed, is disabled or did not start; GET /plugins tells how it is doing" in told
+    assert "its plugin is not installed, is disabled or did not start; GET /plugins tells how it is doing" in trail
 
 
 def test_the_command_line_prints_the_trail_while_the_host_runs(host: Host) -> None:

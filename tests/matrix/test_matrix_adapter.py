@@ -137,8 +137,8 @@ async def test_a_message_to_a_user_goes_to_the_shared_room(rig: MatrixRig) -> No
         ]
     [room] = rig.call("GET", "/sync?timeout=0", None, rig.ann)["rooms"]["invite"]
     rig.call("POST", f"/rooms/{room}/join", {}, rig.ann)
-    told = rig.call("GET", f"/rooms/{room}/messages?dir=f&limit=50", None, rig.ann)["chunk"]
-    assert [each["event_id"] for each in told if each["type"] == "m.room.message"] == [
+    history = rig.call("GET", f"/rooms/{room}/messages?dir=f&limit=50", None, rig.ann)["chunk"]
+    assert [each["event_id"] for each in history if each["type"] == "m.room.message"] == [
         first.message_id,
         second.message_id,
     ]
@@ -159,9 +159,9 @@ async def test_the_same_key_shows_a_message_once_and_finds_it(rig: MatrixRig) ->
     assert sent[0] == sent[1]
     assert found is not None
     assert found.message_id == sent[0].message_id
-    told = rig.call("GET", f"/rooms/{rig.room_id}/messages?dir=b&limit=3", None, rig.ann)["chunk"]
-    assert [each["event_id"] for each in told[:2]] == sent[0].raw["message_ids"][::-1]
-    assert told[2]["sender"] == rig.ann.user_id
+    history = rig.call("GET", f"/rooms/{rig.room_id}/messages?dir=b&limit=3", None, rig.ann)["chunk"]
+    assert [each["event_id"] for each in history[:2]] == sent[0].raw["message_ids"][::-1]
+    assert history[2]["sender"] == rig.ann.user_id
 
 
 @pytest.mark.parametrize(

@@ -80,8 +80,8 @@ def nested(layers: int, inside: str = '"the end"') -> str:
 
 
 def message(event_id: str, content: str) -> str:
-    told = {"type": "m.room.message", "event_id": event_id, "sender": MALLORY, "origin_server_ts": 1}
-    return json.dumps(told)[:-1] + f', "content": {content}}}'
+    event = {"type": "m.room.message", "event_id": event_id, "sender": MALLORY, "origin_server_ts": 1}
+    return json.dumps(event)[:-1] + f', "content": {content}}}'
 
 
 @pytest.mark.parametrize("layers", [40, 90, 300, 20_000])

@@ -52,6 +52,6 @@ def kicks(simulator: Simulator) -> list[Json]:
 
 def decisions(qq: QQ, run_id: str) -> list[Json]:
     """Returns the decisions in the ledger of a run, in order."""
-    told = [each for each in qq.host.items(f"/runs/{run_id}/events") if each["type"] == "approval.decided"]
-    assert {each["source"] for each in told} <= {"host"}
-    return [each["data"] for each in told]
+    decided = [each for each in qq.host.items(f"/runs/{run_id}/events") if each["type"] == "approval.decided"]
+    assert {each["source"] for each in decided} <= {"host"}
+    return [each["data"] for each in decided]

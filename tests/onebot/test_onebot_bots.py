@@ -47,8 +47,8 @@ async def test_two_bots_do_not_answer_each_other_in_private(qq: QQ, echo: str) -
 async def test_a_bot_that_the_implementation_marks_is_not_answered(qq: QQ, echo: str) -> None:
     bot = qq.bot(to_agent(echo))
     async with bot.connected() as simulator:
-        told = await simulator.say(_to(FIRST, "beep"), ANN, GROUP, sender={"user_id": ANN, "is_robot": True})
-        assert await is_ignored(qq, told)
+        message = await simulator.say(_to(FIRST, "beep"), ANN, GROUP, sender={"user_id": ANN, "is_robot": True})
+        assert await is_ignored(qq, message)
         assert simulator.sent() == []
     bot.delete()
 

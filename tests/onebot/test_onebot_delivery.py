@@ -84,8 +84,8 @@ async def test_listeners_receive_an_answer_from_which_a_key_was_removed(qq: QQ, 
         await simulator.say("thanks", ANN)
 
         def received_types() -> list[str]:
-            told = [each["type"] for each in qq.probed("events") if each["bot_id"] == bot.bot_id]
-            return told if told.count("message.responded") == 2 else []
+            types = [each["type"] for each in qq.probed("events") if each["bot_id"] == bot.bot_id]
+            return types if types.count("message.responded") == 2 else []
 
         await eventually(received_types, "a listener hears of both answers")
         noted = qq.host.items("/events", bot_id=bot.bot_id)
@@ -155,10 +155,10 @@ async def test_a_decision_after_the_end_of_its_run_is_in_the_ledger_of_that_run(
         assert decisions(acting, run_id) == []
         await mention_bot(simulator, f"deny {approval['keyword']} she is nice", BOSS)
         await simulator.answered(3)
-        told = decisions(acting, run_id)
+        recorded = decisions(acting, run_id)
     bot.delete()
     named = {"approval_id": approval["approval_id"], "action": "member.kick"}
-    assert told == [{**named, "status": "denied", "decided_by": f"user:{BOSS}", "reason": "she is nice"}]
+    assert recorded == [{**named, "status": "denied", "decided_by": f"user:{BOSS}", "reason": "she is nice"}]
     assert acting.host.items(f"/runs/{run_id}/events")[-1]["type"] == "approval.decided"
     replayed = acting.host.http().get(f"/runs/{run_id}/replay").json()
     assert replayed["frames"][-1]["status"] == "completed"
@@ -204,11 +204,11 @@ async def test_an_approval_over_http_after_its_run_ended_starts_the_agent_again(
         assert viewer.post(f"/approvals/{approval_id}", json={"decision": "deny"}).status_code == 403
         await simulator.until(lambda: any("approval.decided approve" in each.text for each in simulator.sent()))
         done = kicks(simulator)
-        [told] = decisions(acting, approval["run_id"])
+        [recorded] = decisions(acting, approval["run_id"])
     bot.delete()
     assert len(done) == 1
-    assert (told["status"], told["reason"]) == ("approved", "fine")
-    assert told["decided_by"].startswith("api_key:")
+    assert (recorded["status"], recorded["reason"]) == ("approved", "fine")
+    assert recorded["decided_by"].startswith("api_key:")
 
 
 async def test_actions_without_a_policy_and_other_targets_are_refused(acting: QQ) -> None:
@@ -309,9 +309,9 @@ async def test_a_message_to_another_chat_is_approved_in_the_web_chat(acting: QQ)
         await chat.send(type="approve", approval_id=asked["approval_id"], decision="approve")
         assert (await chat.until("approval"))["status"] == "approved"
         message = await chat.until("message")
-        [told] = decisions(acting, asked["run_id"])
+        [recorded] = decisions(acting, asked["run_id"])
         sent = [each.text for each in simulator.sent("private:99")]
     bot.delete()
     assert message["message"]["content"] == "message.send: done"
     assert sent == ["hello"]
-    assert (told["status"], bool(told["decided_by"])) == ("approved", True)
+    assert (recorded["status"], bool(recorded["decided_by"])) == ("approved", True)

@@ -77,17 +77,17 @@ async def test_decisions_after_a_kill_about_earlier_approvals_are_in_the_ledger_
         await simulator.until(lambda: simulator.connections > connections)
         await mention_bot(simulator, f"approve {approvals['member.kick']['keyword']}", BOSS)
         await simulator.until(lambda: bool(kicks(simulator)))
-        told = await eventually(lambda: decided(own, run_id, 2), "the other approval has expired")
+        recorded = await eventually(lambda: decided(own, run_id, 2), "the other approval has expired")
     bot.delete()
-    assert {each["action"]: (each["status"], each["decided_by"]) for each in told} == {
+    assert {each["action"]: (each["status"], each["decided_by"]) for each in recorded} == {
         "member.kick": ("approved", f"user:{BOSS}"),
         "member.mute": ("expired", None),
     }
 
 
 def decided(own: QQ, run_id: str, count: int) -> list[Json]:
-    told = decisions(own, run_id)
-    return told if len(told) == count else []
+    recorded = decisions(own, run_id)
+    return recorded if len(recorded) == count else []
 
 
 @pytest.mark.long
@@ -152,11 +152,11 @@ async def talk(simulator: Simulator, said: list[Json], rate: float) -> None:
 def check(simulator: Simulator, events: list[Json]) -> None:
     assert events
     shown = {(each.chat, each.text.removesuffix(DEFAULT_REPEAT_NOTE)) for each in simulator.sent()}
-    told = {chat for chat, text in shown if "token-" not in text}
+    notified = {chat for chat, text in shown if "token-" not in text}
     for event in events:
         [segment] = event["message"]
         chat, text = f"private:{event['user_id']}", segment["data"]["text"]
-        assert (chat, text) in shown or chat in told, f"{text} was neither answered nor its sender notified"
+        assert (chat, text) in shown or chat in notified, f"{text} was neither answered nor its sender notified"
 
 
 def check_outcomes(data: Path) -> None:

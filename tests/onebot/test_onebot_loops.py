@@ -43,8 +43,8 @@ async def test_a_loop_of_two_bots_in_one_group_is_stopped_by_the_default_limits(
 
 async def answer(simulator: Simulator, said: list[Json]) -> None:
     for number in count(1):
-        heard = (await simulator.answered(number))[-1]
-        said.append(await simulator.say(heard.text, user_id=OTHER_BOT, group_id=GROUP))
+        answer_of_ours = (await simulator.answered(number))[-1]
+        said.append(await simulator.say(answer_of_ours.text, user_id=OTHER_BOT, group_id=GROUP))
 
 
 def is_rate_limited(own: QQ, last: Json) -> bool:

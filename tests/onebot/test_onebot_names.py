@@ -184,9 +184,9 @@ async def test_a_listener_receives_names(qq: QQ) -> None:
     bot = qq.bot(to_plugins())
     async with bot.connected() as simulator:
         await report_join(simulator)
-        heard = await eventually(
+        received = await eventually(
             lambda: [each for each in qq.probed("events") if each["bot_id"] == bot.bot_id], "the probe heard it"
         )
     bot.delete()
-    assert heard[0]["member"]["user"]["nickname"] == f"user {NEWCOMER}"
-    assert heard[0]["group"]["name"] == f"group {GROUP}"
+    assert received[0]["member"]["user"]["nickname"] == f"user {NEWCOMER}"
+    assert received[0]["group"]["name"] == f"group {GROUP}"

@@ -48,7 +48,9 @@ async def test_messages_received_while_a_bot_is_paused_are_answered(qq: QQ) -> N
         for each in talking:
             each.cancel()
         await eventually(lambda: bot.status["state"] == "connected", "the bot is connected again")
-        heard = [each["input_summary"] for each in qq.host.items("/events", bot_id=bot.bot_id, type="message.received")]
-        await simulator.until(lambda: answers(simulator).issuperset(heard))
+        received = [
+            each["input_summary"] for each in qq.host.items("/events", bot_id=bot.bot_id, type="message.received")
+        ]
+        await simulator.until(lambda: answers(simulator).issuperset(received))
     assert qq.host.items("/runs", agent_id=agent_id, status="running") == []
     bot.delete()

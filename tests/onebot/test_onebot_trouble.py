@@ -55,8 +55,8 @@ async def test_a_general_failure_is_retried_and_later_messages_wait(qq: QQ, bot:
 async def test_an_unknown_group_is_reported(qq: QQ, bot: Bot) -> None:
     simulator = Simulator(strict=True)
     async with bot.connected(simulator):
-        told = await simulator.say([{"type": "at", "data": {"qq": "10001"}}, _text(" hello")], ANN, group_id=404)
-        step, notice = await qq.wait_for_deliveries(told, "failed")
+        message = await simulator.say([{"type": "at", "data": {"qq": "10001"}}, _text(" hello")], ANN, group_id=404)
+        step, notice = await qq.wait_for_deliveries(message, "failed")
         assert "what was sent to group 404 was not taken: " in bot.status["last_error"]
     assert "the group 404 does not exist" in step["text"]
     assert "the group 404 does not exist" in notice["text"]
@@ -244,9 +244,9 @@ async def test_an_error_is_in_the_bots_state_and_other_bots_are_not_affected(qq:
 async def test_a_refused_token_is_in_the_bots_state_and_retried_at_growing_intervals(qq: QQ, echo: str) -> None:
     async with Simulator(token="right").listening() as url:
         astray = qq.bot(to_agent(echo), mode="forward", url=url, access_token="wrong")
-        told = await astray.wait_for_error("refused the access token")
+        error = await astray.wait_for_error("refused the access token")
     astray.delete()
-    assert "trying again in" in told
+    assert "trying again in" in error
 
 
 async def test_a_connection_that_closes_at_once_is_in_the_bots_state_and_retried_at_growing_intervals(

@@ -28,8 +28,8 @@ async def test_every_event_with_every_component_reaches_a_listening_plugin(qq: Q
             await simulator.report({**sample.native, "time": int(time.time())})
 
         def received_events() -> list[Json]:
-            told = [each for each in qq.probed("events") if each["bot_id"] == bot.bot_id]
-            return told if len(told) == len(SAMPLES) else []
+            events = [each for each in qq.probed("events") if each["bot_id"] == bot.bot_id]
+            return events if len(events) == len(SAMPLES) else []
 
         events = await eventually(received_events, "the probe received all samples")
     bot.delete()
@@ -48,13 +48,13 @@ async def test_a_route_for_one_user_matches_only_pokes_by_that_user(qq: QQ) -> N
 
         def settled_trails() -> dict[str, str]:
             events = qq.host.items("/events", bot_id=bot.bot_id)
-            told = {each["actor_id"]: qq.host.http().get(f"/events/{each['event_id']}/why").text for each in events}
-            return told if len(told) == 2 and all("settled" in text for text in told.values()) else {}
+            trails = {each["actor_id"]: qq.host.http().get(f"/events/{each['event_id']}/why").text for each in events}
+            return trails if len(trails) == 2 and all("settled" in text for text in trails.values()) else {}
 
-        told = await eventually(settled_trails, "both are settled")
+        trails = await eventually(settled_trails, "both are settled")
     bot.delete()
-    assert "drops it" in told[str(FRIEND)]
-    assert "20009 is not among them" in told["20009"]
+    assert "drops it" in trails[str(FRIEND)]
+    assert "20009 is not among them" in trails["20009"]
 
 
 def _comparable(event: Json) -> str:
@@ -92,8 +92,8 @@ async def test_every_component_goes_out_in_its_order(qq: QQ) -> None:
         sent = await simulator.answered(6, "private:7")
     bot.delete()
     assert outcome["answer"]["message_id"] == str(sent[0].message_id)
-    told = [(each["type"], each["data"]) for message in sent for each in message.segments]
-    assert told == SEGMENTS
+    segments = [(each["type"], each["data"]) for message in sent for each in message.segments]
+    assert segments == SEGMENTS
     assert [message.forward for message in sent] == [False, False, False, False, True, False]
     EVIDENCE.hold("protocol", "send", {part["type"] for part in CHAIN})
 
@@ -272,8 +272,8 @@ async def _probe_calls(qq: QQ, simulator: Simulator, calls: list[Json], user_id:
     await simulator.say(json.dumps(calls), user_id=user_id)
 
     def answered() -> list[Json]:
-        told = qq.probed("answers")[before:]
-        return told if len(told) >= len(calls) else []
+        answers = qq.probed("answers")[before:]
+        return answers if len(answers) >= len(calls) else []
 
     return await eventually(answered, "the probe made its calls")
 
@@ -298,8 +298,8 @@ async def test_a_plugins_command_answers_in_the_chat_and_listeners_receive_it(qq
         await simulator.say("hello", FRIEND)
 
         def received_events() -> list[Json]:
-            told = [each for each in qq.probed("events") if each["bot_id"] == bot.bot_id]
-            return told if "message.responded" in {each["type"] for each in told} else []
+            events = [each for each in qq.probed("events") if each["bot_id"] == bot.bot_id]
+            return events if "message.responded" in {each["type"] for each in events} else []
 
         events = {each["type"]: each for each in await eventually(received_events, "the probe received the reply")}
     bot.delete()

@@ -45,8 +45,8 @@ async def test_markdown_is_shown_with_entities_and_mentions_no_user(tg: Telegram
         await bot.simulator.say(text.replace("\\n", "\n"), ANN)
         [shown] = await bot.simulator.answered(1, ANN)
     assert shown.text == "Title\n\nbold a_b you site\n\nx < 1"
-    told = [(each["type"], each.get("url") or each.get("language")) for each in shown.message["entities"]]
-    assert told == [
+    entities = [(each["type"], each.get("url") or each.get("language")) for each in shown.message["entities"]]
+    assert entities == [
         ("bold", None),
         ("bold", None),
         ("code", None),
@@ -65,8 +65,8 @@ async def test_an_album_is_one_message_and_its_neighbours_keep_their_order(tg: T
         await simulator.album(*photos[:2], user=ANN)
 
         def received_events() -> list[Json]:
-            told = [each for each in tg.probed("events") if each["bot_id"] == bot.bot_id]
-            return told if len(told) == 4 else []
+            events = [each for each in tg.probed("events") if each["bot_id"] == bot.bot_id]
+            return events if len(events) == 4 else []
 
         events = await eventually(received_events, "the probe received all")
     chains = [[part["type"] for part in each["message_chain"] if part["type"] != "Source"] for each in events]

@@ -34,11 +34,11 @@ def telegram(drafts: bool = True) -> Simulator:
 
 
 async def ask(simulator: Simulator, text: str, chat: int = 0, **how: Any) -> Json:
-    told = json.dumps({"text": text, **how})
+    options = json.dumps({"text": text, **how})
     if not chat:
-        return await simulator.say(told, ANN)
+        return await simulator.say(options, ANN)
     name = f"@{simulator.world.bot['username']}"
-    return await simulator.say(f"{name} {told}", ANN, chat, entities=native.mention(f"{name} ", name))
+    return await simulator.say(f"{name} {options}", ANN, chat, entities=native.mention(f"{name} ", name))
 
 
 async def test_a_private_answer_grows_as_a_draft_and_is_sent_once(tg: Telegram, writing: str) -> None:

@@ -38,8 +38,8 @@ async def test_every_event_with_every_component_reaches_a_listening_plugin(tg: T
 
         def received_events() -> list[Json]:
             own = [each for each in tg.probed("events") if each["bot_id"] == bot.bot_id]
-            told = {each["event_id"]: each for each in own}  # a listener may receive an event twice
-            return list(told.values()) if len(told) == len(SAMPLES) else []
+            events_by_id = {each["event_id"]: each for each in own}  # a listener may receive an event twice
+            return list(events_by_id.values()) if len(events_by_id) == len(SAMPLES) else []
 
         events = await eventually(received_events, "the probe received all samples")
     assert sorted(_comparable(each) for each in events) == sorted(_comparable(each.decoded) for each in SAMPLES)
@@ -59,8 +59,8 @@ OTHER_KINDS: dict[str, Json] = {
 
 async def test_updates_without_an_event_of_their_own_reach_a_listening_plugin_too(tg: Telegram) -> None:
     async with tg.bot(to_plugins()) as bot:
-        for kind, told in OTHER_KINDS.items():
-            await bot.simulator.report(**{kind: told})
+        for kind, update in OTHER_KINDS.items():
+            await bot.simulator.report(**{kind: update})
 
         def received_events() -> set[str]:
             return {each["type"] for each in tg.probed("events") if each["bot_id"] == bot.bot_id}
@@ -71,8 +71,8 @@ async def test_updates_without_an_event_of_their_own_reach_a_listening_plugin_to
 
 def test_every_kind_of_update_that_telegram_knows_is_requested() -> None:
     asked = "from telegram import Update; print(*(kind.value for kind in Update.ALL_TYPES))"
-    told = subprocess.run([sys.executable, "-c", asked], cwd="/", capture_output=True, text=True, check=True)
-    assert set(told.stdout.split()) <= set(ALLOWED_UPDATES)
+    printed = subprocess.run([sys.executable, "-c", asked], cwd="/", capture_output=True, text=True, check=True)
+    assert set(printed.stdout.split()) <= set(ALLOWED_UPDATES)
 
 
 def _comparable(event: Json) -> str:
@@ -259,8 +259,8 @@ async def _probe_calls(tg: Telegram, simulator: Simulator, calls: list[Json]) ->
     await simulator.say(json.dumps(calls), user=ANN)
 
     def answered() -> list[Json]:
-        told = tg.probed("answers")[before:]
-        return told if len(told) >= len(calls) else []
+        answers = tg.probed("answers")[before:]
+        return answers if len(answers) >= len(calls) else []
 
     return await eventually(answered, "the probe made its calls")
 

@@ -56,14 +56,14 @@ def test_make_run_shows_why_there_is_no_sandbox_and_the_command_that_installs_it
         start_new_session=True,
     )
     try:
-        before, _, told = read_until(process, "Parlour is at http").partition("Parlour is at http")
-        if "install bubblewrap" not in told:
-            told += read_until(process, "install bubblewrap")
+        before, _, after = read_until(process, "Parlour is at http").partition("Parlour is at http")
+        if "install bubblewrap" not in after:
+            after += read_until(process, "install bubblewrap")
     finally:
         os.killpg(process.pid, signal.SIGTERM)
         process.wait(30)
 
     assert "The sandbox around plugins is not to be had: there is no apt to fetch it with." in before
     assert "apt-get install bubblewrap" in before
-    assert "Unknown option --disable-userns" in told
-    assert "install bubblewrap" in told
+    assert "Unknown option --disable-userns" in after
+    assert "install bubblewrap" in after

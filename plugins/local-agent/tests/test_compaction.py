@@ -121,9 +121,9 @@ async def test_an_unusable_checkpoint_is_ignored(model: Model, broken: Any) -> N
         "conversation_id": host.conversation_id,
     }
     kept = {**whole, **broken} if isinstance(broken, dict) else broken
-    told = {"conversation": {CHECKPOINT_KEY: kept}}
+    state = {"conversation": {CHECKPOINT_KEY: kept}}
     config = {"model": {"primary": "m", "fallbacks": []}, "prompt": "Be kind."}
-    run = await host.run(FOLDER, "who am I?", config=config, context={"state": told})
+    run = await host.run(FOLDER, "who am I?", config=config, context={"state": state})
     assert run.text == "yes"
     assert [each.content for each in model.last] == ["Be kind.", "I am Ann", "hello Ann", "who am I?"]
 

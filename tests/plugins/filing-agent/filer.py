@@ -18,8 +18,8 @@ BLOCK = bytes(range(256)) * 4096
 
 class Filer(AgentRunner):
     async def run(self, ctx: AgentRunContext, api: AgentRunAPI) -> AsyncGenerator[Result, None]:
-        told = json.loads(ctx.input.text or '{"seen": {}}')
-        [(verb, arguments)] = told.items()
+        request = json.loads(ctx.input.text or '{"seen": {}}')
+        [(verb, arguments)] = request.items()
         if verb == "show":
             for each in arguments["files"]:
                 yield results.artifact_created("file", each["content"].encode(), name=each["name"])
