@@ -17,7 +17,7 @@ from typing import IO, cast
 
 from tests.integration.harness import Host, Json, message
 
-from . import clock
+from . import request_timer
 
 QUIET_MESSAGES = 60
 PACE_SECONDS = 0.25
@@ -62,8 +62,8 @@ class Figures:
 class Neighbour:
     """Represents the echo agent and the process that sends it messages."""
 
-    def __init__(self, clock: "subprocess.Popen[str]") -> None:
-        self._input, self._output = cast("IO[str]", clock.stdin), cast("IO[str]", clock.stdout)
+    def __init__(self, timer: "subprocess.Popen[str]") -> None:
+        self._input, self._output = cast("IO[str]", timer.stdin), cast("IO[str]", timer.stdout)
         self._measure_quiet(QUIET_MESSAGES)
 
     def measure(self, disturb: Callable[[], object], rounds: int, seconds: float) -> Figures:
@@ -103,9 +103,9 @@ class Neighbour:
 
 @contextmanager
 def neighbour_in(host: Host) -> Iterator[Neighbour]:
-    body = json.dumps(message(host.agent(name="neighbour"), clock.TEXT))
+    body = json.dumps(message(host.agent(name="neighbour"), request_timer.TEXT))
     arguments = (host.address.removeprefix("http://"), host.key(), body, str(host.process.pid))
-    command = [sys.executable, clock.__file__, *arguments]
+    command = [sys.executable, request_timer.__file__, *arguments]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         try:
             yield Neighbour(process)
