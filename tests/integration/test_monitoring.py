@@ -1,4 +1,4 @@
-"""What an operator watches: the live channel, figures for Prometheus, and figures by the hour."""
+"""Tests monitoring: the live channel, metrics for Prometheus, and statistics by the hour."""
 
 import json
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from .onebot import free_port
 
 
 @pytest.fixture
-def watching(host: Host) -> Iterator[ClientConnection]:
+def live_socket(host: Host) -> Iterator[ClientConnection]:
     with watch(host, host.key("viewer")) as socket:
         assert json.loads(socket.recv(30))["type"] == "connected"
         yield socket
@@ -31,11 +31,13 @@ def frames_until(socket: ClientConnection, **wanted: object) -> list[Json]:
     return frames
 
 
-def test_a_watcher_sees_an_event_its_run_and_its_end_as_they_happen(host: Host, watching: ClientConnection) -> None:
+def test_a_live_client_receives_an_event_its_run_and_its_end_as_they_happen(
+    host: Host, live_socket: ClientConnection
+) -> None:
     result = host.ask(host.agent(), "hello there")
     run_id = result["run"]["run_id"]
 
-    frames = frames_until(watching, type="run", id=run_id, state="completed")
+    frames = frames_until(live_socket, type="run", id=run_id, state="completed")
 
     kinds = [(frame["type"], frame["state"]) for frame in frames]
     assert ("configuration", "changed") in kinds, "the agent"
@@ -44,7 +46,7 @@ def test_a_watcher_sees_an_event_its_run_and_its_end_as_they_happen(host: Host, 
     assert (event["id"], event["input_summary"]) == (result["event_id"], "hello there")
 
 
-def test_a_watcher_that_was_cut_off_gets_what_it_missed_and_nothing_twice(host: Host) -> None:
+def test_a_live_client_that_resumes_receives_the_missed_frames_and_none_twice(host: Host) -> None:
     agent, key = host.agent(), host.key("viewer")
     with watch(host, key) as socket:
         first = host.ask(agent, "seen")["run"]["run_id"]
@@ -59,27 +61,27 @@ def test_a_watcher_that_was_cut_off_gets_what_it_missed_and_nothing_twice(host: 
     assert "missed" not in {frame["type"] for frame in frames}
 
 
-def test_a_watcher_that_comes_back_too_late_is_told_to_read_again(host: Host) -> None:
+def test_a_live_client_that_resumes_too_late_is_asked_to_reload(host: Host) -> None:
     with watch(host, host.key("viewer"), "?after=1") as socket:
         frames = [json.loads(socket.recv(30)) for _ in range(2)]
 
     assert [frame["type"] for frame in frames] == ["connected", "missed"]
 
 
-def test_a_watcher_sees_how_plugins_and_bots_are_doing_and_how_that_changes(
-    host: Host, watching: ClientConnection
+def test_a_live_client_receives_states_of_plugins_and_bots_and_their_changes(
+    host: Host, live_socket: ClientConnection
 ) -> None:
-    frames_until(watching, type="plugin", id="parlour/echo-agent", state="ready")
+    frames_until(live_socket, type="plugin", id="parlour/echo-agent", state="ready")
     config = {"mode": "reverse", "port": free_port()}
     made = host.http().post("/bots", json={"name": "lonely", "adapter": "onebot11", "adapter_config": config}).json()
 
-    frames_until(watching, type="bot", id=made["bot_id"], state="connecting")
+    frames_until(live_socket, type="bot", id=made["bot_id"], state="connecting")
     assert host.http().delete(f"/bots/{made['bot_id']}").status_code == 204
-    frames_until(watching, type="bot", id=made["bot_id"], state="gone")
+    frames_until(live_socket, type="bot", id=made["bot_id"], state="gone")
 
 
 @pytest.mark.long
-def test_a_watcher_whose_key_is_revoked_is_cut_off(host: Host) -> None:
+def test_a_live_client_whose_key_is_revoked_is_disconnected(host: Host) -> None:
     made = host.http().post("/api-keys", json={"name": "short", "scope": "viewer"}).json()
     with watch(host, made["key"]) as socket:
         assert host.http().delete(f"/api-keys/{made['key_id']}").status_code == 204
@@ -90,11 +92,11 @@ def test_a_watcher_whose_key_is_revoked_is_cut_off(host: Host) -> None:
     assert cut.value.rcvd.code == 4401
 
 
-WATCHING = [("chat", "", "forbidden"), ("viewer", "?after=x", "invalid_argument")]
+REFUSALS = [("chat", "", "forbidden"), ("viewer", "?after=x", "invalid_argument")]
 
 
-@pytest.mark.parametrize(("scope", "query", "code"), WATCHING)
-def test_whoever_may_not_watch_is_told_why(host: Host, scope: str, query: str, code: str) -> None:
+@pytest.mark.parametrize(("scope", "query", "code"), REFUSALS)
+def test_a_refused_live_client_receives_the_reason(host: Host, scope: str, query: str, code: str) -> None:
     with watch(host, host.key(scope), query) as socket:
         refusal = json.loads(socket.recv(30))
         with pytest.raises(ConnectionClosed):
@@ -103,19 +105,19 @@ def test_whoever_may_not_watch_is_told_why(host: Host, scope: str, query: str, c
     assert (refusal["type"], refusal["code"]) == ("error", code)
 
 
-def figures(host: Host) -> dict[str, float]:
+def metrics(host: Host) -> dict[str, float]:
     text = host.http(host.key("viewer")).get(f"{host.address}/metrics").text
     samples = (sample for family in text_string_to_metric_families(text) for sample in family.samples)
     return {sample.name + "".join(sorted(sample.labels.values())): sample.value for sample in samples}
 
 
-def test_prometheus_reads_what_happened(host: Host) -> None:
-    before = figures(host)
+def test_metrics_for_prometheus_count_what_happened(host: Host) -> None:
+    before = metrics(host)
     agent = host.agent()
     for number in range(3):
         host.ask(agent, f"message {number}")
 
-    after = figures(host)
+    after = metrics(host)
 
     gained = {name: after[name] - before.get(name, 0) for name in after}
     assert gained["parlour_events_totalmessage.received"] == 3
@@ -127,19 +129,19 @@ def test_prometheus_reads_what_happened(host: Host) -> None:
     assert 20e6 < after["parlour_resident_memory_bytes"] < 500e6
 
 
-def test_figures_by_the_hour_add_up(host: Host) -> None:
+def test_statistics_by_the_hour_add_up(host: Host) -> None:
     before = host.http().get("/stats").json()["totals"]
     host.ask(host.agent(), "one more")
 
-    told = host.http().get("/stats", params={"hours": 2}).json()
+    statistics = host.http().get("/stats", params={"hours": 2}).json()
 
-    assert told["totals"]["runs.completed"] - before.get("runs.completed", 0) == 1
-    assert sum(hour.get("runs.completed", 0) for hour in told["items"]) == told["totals"]["runs.completed"]
+    assert statistics["totals"]["runs.completed"] - before.get("runs.completed", 0) == 1
+    assert sum(hour.get("runs.completed", 0) for hour in statistics["items"]) == statistics["totals"]["runs.completed"]
 
 
-def test_the_host_tells_what_it_is(host: Host) -> None:
-    told = host.http(host.key("chat")).get("/info").json()
+def test_the_info_endpoint_has_version_protocol_and_limits(host: Host) -> None:
+    info = host.http(host.key("chat")).get("/info").json()
 
-    assert told["version"]
-    assert told["protocol"] == 1
-    assert told["limits"]["upload_bytes"] == 100 * 1024 * 1024
+    assert info["version"]
+    assert info["protocol"] == 1
+    assert info["limits"]["upload_bytes"] == 100 * 1024 * 1024

@@ -1,4 +1,4 @@
-"""Events that time and other programs bring: schedules and webhooks, each exactly once."""
+"""Tests events from schedules and inbound webhooks: each becomes exactly one event."""
 
 import hashlib
 import hmac
@@ -21,7 +21,7 @@ def events_of(host: Host, source: str) -> list[Json]:
     return [event for event in host.items("/events") if event["source"] == source]
 
 
-def test_a_schedule_comes_exactly_once_though_its_host_is_killed_when_it_is_due(make_host: MakeHost) -> None:
+def test_a_schedule_fires_exactly_once_although_its_host_is_killed_when_it_is_due(make_host: MakeHost) -> None:
     host = make_host(ECHO_PLUGIN).start()
     agent = host.agent(**ALL)
     body = {"name": "soon", "interval_seconds": 10, "agent_id": agent, "text": "it is time", "missed": "once"}
@@ -29,7 +29,7 @@ def test_a_schedule_comes_exactly_once_though_its_host_is_killed_when_it_is_due(
     due = [made["due_at"]]
 
     while time.time() * 1000 < due[0]:
-        time.sleep(0.005)  # the moment at which it is due is what this is about
+        time.sleep(0.005)  # this test concerns the moment at which the schedule is due
     host.kill()
     host.start()
     eventually(lambda: events_of(host, "schedule"), "the event came", 30)
@@ -50,7 +50,7 @@ def test_a_schedule_comes_exactly_once_though_its_host_is_killed_when_it_is_due(
         ({"agent_id": "", "bot_id": "none"}, "bot_id"),
     ],
 )
-def test_a_schedule_that_cannot_be_is_refused_by_field(host: Host, change: Json, field: str) -> None:
+def test_an_invalid_schedule_is_refused_by_field(host: Host, change: Json, field: str) -> None:
     body = {"name": "never", "interval_seconds": 3600, "agent_id": host.agent(**ALL), **change}
 
     answer = host.http().post("/schedules", json=body)
@@ -59,7 +59,7 @@ def test_a_schedule_that_cannot_be_is_refused_by_field(host: Host, change: Json,
     assert answer.json()["error"]["details"]["fields"][0]["field"] == field
 
 
-def test_an_agent_that_takes_only_messages_is_no_target_of_a_schedule(host: Host) -> None:
+def test_an_agent_that_accepts_only_messages_is_refused_as_target_of_a_schedule(host: Host) -> None:
     body = {"name": "never", "interval_seconds": 3600, "agent_id": host.agent()}
 
     answer = host.http().post("/schedules", json=body)
@@ -105,7 +105,7 @@ def test_a_signed_call_is_an_event_and_its_repetition_is_not(host: Host, webhook
     assert (event["actor_type"], event["actor_name"]) == ("webhook", "alarm")
 
 
-def test_what_a_call_is_answered_goes_to_the_chat_that_the_agent_has_for_it(host: Host) -> None:
+def test_the_answer_to_a_webhook_call_goes_to_the_configured_chat(host: Host) -> None:
     port = free_port()
     adapter = {"adapter": "onebot11", "adapter_config": {"mode": "reverse", "port": port}}
     bot_id = host.http().post("/bots", json={"name": "qq", **adapter}).json()["bot_id"]
@@ -135,12 +135,12 @@ def test_a_call_that_is_not_genuine_is_refused(host: Host, webhook: Json) -> Non
 
 
 @pytest.mark.parametrize("body", [b"no json", b"\xff", b'{"number": ' + b"9" * 5000 + b"}", b"[" * 100_000])
-def test_a_genuine_call_whose_body_can_not_be_read_is_a_bad_request(host: Host, webhook: Json, body: bytes) -> None:
+def test_a_genuine_call_with_an_unreadable_body_is_a_bad_request(host: Host, webhook: Json, body: bytes) -> None:
     answer = call(host, webhook, signed(webhook["secret"], "call-3", int(time.time()), body), body)
     assert (answer.status_code, error_code(answer)) == (400, "invalid_argument")
 
 
-def test_a_call_as_github_signs_it_is_taken(host: Host) -> None:
+def test_a_call_signed_by_github_is_accepted(host: Host) -> None:
     secret = "a secret of at least sixteen"
     body = {"name": "pushes", "scheme": "github", "agent_id": host.agent(**ALL), "secret": secret}
     webhook = host.http().post("/webhooks", json=body).json()
@@ -166,13 +166,13 @@ def test_a_github_call_that_is_repeated_under_another_delivery_id_is_the_same_ev
 
 
 @pytest.mark.parametrize("timestamp", [b"\xb2", b"9" * 5000, b"-1", b"1e9", b"0x10", b"1 2"])
-def test_a_timestamp_that_is_no_number_is_a_bad_request(host: Host, webhook: Json, timestamp: bytes) -> None:
+def test_a_timestamp_that_is_not_a_number_is_a_bad_request(host: Host, webhook: Json, timestamp: bytes) -> None:
     headers = {**signed(webhook["secret"], "call-7", int(time.time()), b"{}"), "webhook-timestamp": timestamp}
     answer = httpx.post(f"{host.address}{webhook['path']}", content=b"{}", headers=headers, timeout=30, verify=NO_TLS)  # type: ignore[arg-type]
     assert (answer.status_code, error_code(answer)) == (400, "invalid_argument")
 
 
-def test_a_webhooks_secret_is_told_once_and_a_disabled_one_is_not_there(host: Host, webhook: Json) -> None:
+def test_a_webhooks_secret_is_shown_once_and_a_disabled_webhook_is_not_found(host: Host, webhook: Json) -> None:
     http = host.http()
     path = f"/webhooks/{webhook['webhook_id']}"
     body = {"name": "alarm", "agent_id": webhook["agent_id"], "enabled": False}

@@ -1,4 +1,4 @@
-"""A Host that is killed: complete answers stay answers, and messages are not blamed for its death."""
+"""Tests a Host that is killed: complete answers stay answers, and messages are not blamed for the kill."""
 
 from .conftest import MakeHost
 from .harness import PUPPET, PUPPET_PLUGIN, Host, eventually, texts
@@ -9,7 +9,7 @@ def running(host: Host, number: int, attempt: int) -> bool:
     return [run["attempt"] for run in runs] == [attempt] * number
 
 
-def test_a_whole_answer_is_not_told_as_interrupted_when_the_host_is_killed_before_its_run_ended(
+def test_a_complete_answer_is_not_reported_as_interrupted_when_the_host_is_killed_before_its_run_ended(
     make_host: MakeHost,
 ) -> None:
     host = make_host(PUPPET_PLUGIN).start()
@@ -28,7 +28,7 @@ def test_a_whole_answer_is_not_told_as_interrupted_when_the_host_is_killed_befor
     assert len(host.items("/runs")) == 1
 
 
-def test_messages_that_were_being_answered_at_two_deaths_of_the_host_are_answered_by_the_third(
+def test_messages_that_were_active_together_at_two_kills_of_the_host_are_answered_on_the_third_attempt(
     make_host: MakeHost,
 ) -> None:
     host = make_host(PUPPET_PLUGIN).start()
@@ -48,7 +48,7 @@ def test_messages_that_were_being_answered_at_two_deaths_of_the_host_are_answere
         assert (result["outcome"], texts(result)) == ("answered", ["waiting is over"])
 
 
-def test_a_message_that_was_alone_at_two_deaths_of_the_host_is_put_aside_and_its_sender_is_told_why(
+def test_a_message_that_was_active_alone_at_two_kills_of_the_host_is_quarantined_and_its_sender_notified(
     make_host: MakeHost,
 ) -> None:
     host = make_host(PUPPET_PLUGIN).start()

@@ -1,4 +1,4 @@
-"""What people of other homeservers can make of a bot: forged invitations, rooms of their own, malformed events."""
+"""Tests a bot against users of other homeservers: forged invitations, rooms of their own, malformed events."""
 
 import asyncio
 import json
@@ -11,7 +11,7 @@ from parlour.core.platforms.port import IncomingEvent, PlatformRefused
 from parlour_sdk.protocol.platform_events import BotInvited, MessageReceived
 
 from .rig import Home, MatrixRig, rigged
-from .test_matrix_adapter import heard
+from .test_matrix_adapter import wait_for_texts
 
 ROOM = "!lured:elsewhere.test"
 MALLORY = "@mallory:elsewhere.test"
@@ -31,7 +31,7 @@ def invite(home: Home, sender: Any, kind: str = "m.room.member", membership: str
 @pytest.mark.parametrize(
     ("kind", "membership"), [("m.room.member", "invite"), ("m.room.member", "join"), ("m.room.topic", "invite")]
 )
-async def test_a_forged_event_does_not_make_a_stranger_of_the_homeserver(
+async def test_a_forged_event_does_not_make_a_foreign_user_local(
     forged_first: bool, kind: str, membership: str, home: Home, rig: MatrixRig
 ) -> None:
     forged = invite(home, home.ann.user_id, kind, membership)
@@ -42,11 +42,11 @@ async def test_a_forged_event_does_not_make_a_stranger_of_the_homeserver(
     assert incoming.event.inviter is not None
     assert incoming.event.inviter.id == MALLORY
     await rig.say("an answered sync later")
-    await heard(rig.link, "an answered sync later")
+    await wait_for_texts(rig.link, "an answered sync later")
     assert rig.proxy.count("POST", "lured") == 0
 
 
-async def test_who_made_a_room_owns_it_for_agents_only_on_a_trusted_server(home: Home) -> None:
+async def test_the_creator_of_a_room_has_the_owner_role_only_on_a_trusted_server(home: Home) -> None:
     server = home.ann.user_id.partition(":")[2]
     bob = home.synapse.register("bob-of-strangers", "Bob")
     room_id = home.room(invite=[home.bot.user_id, bob.user_id])
@@ -55,7 +55,7 @@ async def test_who_made_a_room_owns_it_for_agents_only_on_a_trusted_server(home:
     async def roles(**config: Any) -> set[str]:
         async with rigged(home, **config) as rig, rig.served():
             for account in (home.ann, bob):
-                await asyncio.to_thread(rig.tell, "hello", account, room_id)
+                await asyncio.to_thread(rig.send_text, "hello", account, room_id)
             spoken = await rig.link.events(2)
             return {f"{_sender(each)} {each.role}" for each in spoken}
 
@@ -74,8 +74,8 @@ def nested(layers: int, inside: str = '"the end"') -> str:
 
 
 def message(event_id: str, content: str) -> str:
-    told = {"type": "m.room.message", "event_id": event_id, "sender": MALLORY, "origin_server_ts": 1}
-    return json.dumps(told)[:-1] + f', "content": {content}}}'
+    event = {"type": "m.room.message", "event_id": event_id, "sender": MALLORY, "origin_server_ts": 1}
+    return json.dumps(event)[:-1] + f', "content": {content}}}'
 
 
 @pytest.mark.parametrize("layers", [40, 90, 300, 20_000])
@@ -95,9 +95,7 @@ async def test_an_event_that_nests_too_deep_is_malformed_and_stops_nothing(
 
 
 @pytest.mark.parametrize("layers", [90, 300, 20_000])
-async def test_a_deep_event_is_refused_to_whoever_asks_for_it_and_left_out_of_a_quote(
-    layers: int, rig: MatrixRig
-) -> None:
+async def test_a_deep_event_can_not_be_fetched_and_is_left_out_of_a_quote(layers: int, rig: MatrixRig) -> None:
     deep = message("$deep", nested(layers))
     rig.proxy.garble("GET", "/event/", deep.encode())
     with pytest.raises(PlatformRefused, match="malformed") as refused:
@@ -105,8 +103,8 @@ async def test_a_deep_event_is_refused_to_whoever_asks_for_it_and_left_out_of_a_
     assert refused.value.permanent
     rig.proxy.garble("GET", "/event/", deep.encode())
     relation = {"m.relates_to": {"m.in_reply_to": {"event_id": "$deep"}}}
-    await asyncio.to_thread(lambda: rig.tell("an answer", **relation))
-    await heard(rig.link, "an answer")
+    await asyncio.to_thread(lambda: rig.send_text("an answer", **relation))
+    await wait_for_texts(rig.link, "an answer")
 
 
 async def test_a_deep_invitation_is_malformed_and_stops_nothing(home: Home, rig: MatrixRig) -> None:
@@ -115,4 +113,4 @@ async def test_a_deep_invitation_is_malformed_and_stops_nothing(home: Home, rig:
     rig.proxy.report_invitation(ROOM, state)
     await rig.link.events(1)
     await rig.say("still here")
-    await heard(rig.link, "still here")
+    await wait_for_texts(rig.link, "still here")

@@ -1,4 +1,4 @@
-"""A real Host with the local agent, whose models say what a test writes down for them."""
+"""Runs a real Host with the local agent, whose models give the replies that a test writes."""
 
 import json
 import sys
@@ -14,7 +14,7 @@ MAIN = {"primary": "main", "fallbacks": []}
 BOTH = {"primary": "main", "fallbacks": ["second"]}
 
 
-class WrittenHost(Host):
+class ScriptedModelsHost(Host):
     def __init__(self, folder: Path, **environment: object) -> None:
         super().__init__(folder, **environment)
         self._folder = folder / "written"
@@ -26,7 +26,7 @@ class WrittenHost(Host):
         return [sys.executable, "-m", "parlour.testing.written_host", str(self.data), str(self._folder)]
 
     def write(self, *main: Json | str, second: tuple[Json | str, ...] = ()) -> None:
-        """What the models say from here on; what they were asked before is forgotten."""
+        """Sets the replies of the models from now on and clears the recorded requests."""
         self._number += 1
         models = {"main": [_reply(each) for each in main], "second": [_reply(each) for each in second]}
         whole = self._folder / "replies.new"
@@ -38,7 +38,7 @@ class WrittenHost(Host):
         (self._folder / gate).touch()
 
     def lines(self, kind: str) -> list[Any]:
-        """What was written down of one kind: model, tool, let_go."""
+        """Returns the recorded lines of one kind: model, tool, let_go."""
         lines = [json.loads(line) for line in (self._folder / "asked.jsonl").read_text().splitlines()]
         return [line[kind] for line in lines if kind in line]
 
@@ -46,15 +46,15 @@ class WrittenHost(Host):
         return [each for each in self.lines("model") if each["model_id"] == model_id]
 
     def prompts(self, model_id: str = "main") -> list[list[tuple[str, Any]]]:
-        """Who said what, of each request."""
+        """Returns role and content of the messages of each request."""
         return [[(each["role"], each["content"]) for each in asked["messages"]] for asked in self.requests(model_id)]
 
     def until(self, kind: str, number: int = 1) -> list[Any]:
-        """As soon as so many lines of this kind are there."""
+        """Returns the lines as soon as there are this many of the kind."""
         return eventually(lambda: len(found := self.lines(kind)) >= number and found, f"{number} of {kind}", 30)
 
     def local(self, **config: Any) -> str:
-        """The id of a local agent; what is no setting of it goes to the agent."""
+        """Creates a local agent and returns its id. Options that are not its settings go to the agent."""
         fields = {
             name: config.pop(name) for name in ("timeout_seconds", "event_types", "resource_policy") if name in config
         }

@@ -1,6 +1,6 @@
-"""People talk to a bot in rooms on a real Synapse, through adapter, Host, plugin process and back.
+"""Tests conversations with a bot in rooms of a real Synapse, through adapter, Host, plugin process and back.
 
-Synapse and the Host are ended in the middle of it; nothing is lost, and nothing is shown twice.
+Synapse and the Host are killed in the middle of them; no message is lost or shown twice.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from parlour.testing.homeserver_proxy import HomeserverProxy
 from tests.integration.harness import ECHO, ROOT, Json
 from tests.onebot.qq import eventually, to_agent
 
-from .person import Person, good, replaced
+from .person import Person, replaced, require_success
 from .world import Bot, World
 
 ACTING_PLUGIN: Path = ROOT / "tests" / "plugins" / "acting_agent.py"
@@ -24,12 +24,12 @@ INTERRUPTED = "The answer was interrupted by a restart. Please ask again."
 
 
 def gate(world: World, name: str) -> Path:
-    """A file that the puppet waits for."""
+    """Returns a file that the puppet waits for."""
     return world.host.shared_file(name)
 
 
-def grown(person: Person, room: str) -> list[str]:
-    """The one message of the bot that is in the room, as it was shown one time after the other."""
+def shown_versions(person: Person, room: str) -> list[str]:
+    """Returns all versions of the bot's single message in the room, in order."""
     events = person.events(room)
     assert len({replaced(each) or each["event_id"] for each in events}) == 1, "there is a second message"
     return [each["content"].get("m.new_content", each["content"])["body"] for each in events]
@@ -47,11 +47,11 @@ async def test_a_bot_that_is_invited_answers_in_the_room(world: World, echo: str
     assert (said["msgtype"], said["formatted_body"]) == ("m.notice", "<strong>once</strong> more")
 
 
-async def test_in_a_group_only_what_is_meant_for_the_bot_is_answered(world: World, echo: str) -> None:
+async def test_only_messages_to_the_bot_are_answered_in_a_group(world: World, echo: str) -> None:
     route = {**to_agent(echo)[0], "filters": {"mentions_bot": True}}
     async with world.bot([route]) as bot, world.person("Ann") as ann, world.person("Bob") as bob:
         room = await ann.room(bot.user_id, bob.id)
-        good(await bob.client.join(room))
+        require_success(await bob.client.join(room))
         await ann.until(lambda: bob.id in ann.members(room))
         await ann.say(room, "just among us")
         await ann.say(room, f"{bot.user_id} by id")
@@ -64,7 +64,7 @@ async def test_in_a_group_only_what_is_meant_for_the_bot_is_answered(world: Worl
     assert said == ["by id"]
 
 
-async def test_threads_are_conversations_of_their_own_and_answered_there(world: World, echo: str) -> None:
+async def test_threads_are_separate_conversations_and_answered_there(world: World, echo: str) -> None:
     async with world.bot(to_agent(echo)) as bot, world.person() as ann:
         room = await ann.room(bot.user_id)
         roots = [await ann.say(room, name) for name in ("one", "two")]
@@ -95,7 +95,7 @@ async def test_an_answer_grows_in_one_message_and_the_bot_is_seen_typing(world: 
         await ann.answered(room, "waiting ")
         opened.touch()
         await ann.answered(room, "waiting is over")
-        shown = grown(ann, room)
+        shown = shown_versions(ann, room)
         other = await ann.room(bot.user_id)
         await ann.say(other, "sleep")
         await ann.until(lambda: (other, bot.user_id) in ann.typists)
@@ -110,7 +110,7 @@ def acting(world: World) -> World:
     return world
 
 
-async def test_an_approval_by_keyword_while_its_run_waits(acting: World) -> None:
+async def test_an_approval_by_keyword_resumes_its_waiting_run(acting: World) -> None:
     def there() -> bool:
         return any(each["id"] == ACTING for each in acting.host.http().get("/runners").json()["items"])
 
@@ -120,11 +120,11 @@ async def test_an_approval_by_keyword_while_its_run_waits(acting: World) -> None
         agent_id = acting.host.agent(ACTING, "acting", approval_policy=policy)
         async with acting.bot(to_agent(agent_id)) as bot:
             room = await ann.room(bot.user_id, bob.id)
-            good(await bob.client.join(room))
+            require_success(await bob.client.join(room))
             await ann.until(lambda: bob.id in ann.members(room))
             levels = await ann.client.room_get_state_event(room, "m.room.power_levels")
-            raised = {**good(levels).content, "users": {bot.user_id: 50}}
-            good(await ann.client.room_put_state(room, "m.room.power_levels", raised))
+            raised = {**require_success(levels).content, "users": {bot.user_id: 50}}
+            require_success(await ann.client.room_put_state(room, "m.room.power_levels", raised))
             await bob.say(room, json.dumps([["member.kick", {"user_id": bob.id}, None, 30]]))
             await ann.until(lambda: any("approve " in text for text in ann.read(room)), lambda: str(ann.read(room)))
             [approval] = acting.host.items("/approvals", status="pending")
@@ -136,9 +136,7 @@ async def test_an_approval_by_keyword_while_its_run_waits(acting: World) -> None
             await ann.until(lambda: "member.kick: done" in ann.read(room))
 
 
-async def test_synapse_is_killed_while_an_answer_grows_and_nothing_is_lost_or_doubled(
-    world: World, puppet: str
-) -> None:
+async def test_a_kill_of_synapse_during_a_streamed_answer_loses_and_repeats_nothing(world: World, puppet: str) -> None:
     opened = gate(world, "killed homeserver")
     async with world.bot(to_agent(puppet)) as bot, world.person() as ann:
         room, other = await ann.room(bot.user_id), await ann.room(bot.user_id)
@@ -146,18 +144,18 @@ async def test_synapse_is_killed_while_an_answer_grows_and_nothing_is_lost_or_do
         await ann.answered(room, "waiting ")
         await asyncio.to_thread(world.synapse.kill)
         opened.touch()
-        await bot.told("can't be reached")
+        await bot.wait_for_error("can't be reached")
         await asyncio.to_thread(world.synapse.start)
         await ann.answered(room, "waiting is over")
         await ann.say(other, "say still here")
         await ann.answered(other, "still here")
-        assert grown(ann, room)[-1] == "waiting is over"
+        assert shown_versions(ann, room)[-1] == "waiting is over"
         assert bot.status["state"] == "connected"
 
 
-async def test_the_host_is_killed_while_answers_grow_and_nothing_is_lost_or_doubled(world: World, puppet: str) -> None:
-    """In the first room it dies after the homeserver has taken the first words of an answer that is complete by then,
-    and before it could know of that; in the second in the middle of an answer, which has to be asked for again.
+async def test_a_kill_of_the_host_during_streamed_answers_loses_and_repeats_nothing(world: World, puppet: str) -> None:
+    """The Host dies in the first room after the homeserver accepted the first part of a complete answer but before it
+    could know that, and in the second in the middle of an answer, which has to be requested again.
     """
     opened, never = gate(world, "complete"), gate(world, "incomplete")
     proxy = HomeserverProxy(world.synapse.url)
@@ -179,7 +177,7 @@ async def test_the_host_is_killed_while_answers_grow_and_nothing_is_lost_or_doub
         await ann.answered(incomplete, "waiting ", INTERRUPTED)
         await ann.say(incomplete, "say again")
         await ann.answered(incomplete, "waiting ", INTERRUPTED, "again")
-        assert grown(ann, complete)[0] == "waiting "
+        assert shown_versions(ann, complete)[0] == "waiting "
 
 
 def finished(world: World, bot: Bot) -> bool:
@@ -188,14 +186,14 @@ def finished(world: World, bot: Bot) -> bool:
 
 
 @pytest.mark.long
-async def test_a_growing_answer_is_always_the_beginning_of_the_whole(world: World) -> None:
+async def test_each_version_of_a_streamed_answer_is_a_prefix_of_the_whole(world: World) -> None:
     words = " ".join(f"word{number}" for number in range(15))
     agent_id = world.host.agent(ECHO, "slow echo", config={"delay_ms": 100})
     async with world.bot(to_agent(agent_id)) as bot, world.person() as ann:
         room = await ann.room(bot.user_id)
         await ann.say(room, words)
         await ann.answered(room, words)
-        shown = grown(ann, room)
+        shown = shown_versions(ann, room)
     assert len(shown) > 1
     assert all(words.startswith(text.rstrip()) for text in shown)
     assert [len(text) for text in shown] == sorted(len(text) for text in shown)
@@ -204,7 +202,7 @@ async def test_a_growing_answer_is_always_the_beginning_of_the_whole(world: Worl
 @pytest.mark.long
 @pytest.mark.quiet
 async def test_the_first_words_are_read_within_300_milliseconds(world: World, puppet: str) -> None:
-    """Counted from when the homeserver has the question, which is before the first token."""
+    """Measures from the time when the homeserver has the question, which is before the first token."""
     opened, seconds = gate(world, "first words"), []
     async with world.bot(to_agent(puppet)) as bot, world.person() as ann:
         for _ in range(5):
@@ -220,7 +218,7 @@ async def test_the_first_words_are_read_within_300_milliseconds(world: World, pu
 
 @pytest.mark.long
 @pytest.mark.timeout(600)
-async def test_a_thousand_tokens_in_four_rooms_stay_in_their_own(world: World, echo: str) -> None:
+async def test_a_thousand_tokens_of_four_rooms_stay_in_their_own_room(world: World, echo: str) -> None:
     async with world.bot(to_agent(echo)) as bot, world.person() as ann:
         rooms = [await ann.room(bot.user_id) for _ in range(4)]
 

@@ -1,6 +1,6 @@
-"""Through adapter, Host, plugin process and back over real HTTP: every event, component, API and action.
+"""Tests every event, component, API and action through adapter, Host, plugin process and back over real HTTP.
 
-What these tests show is the adapter's evidence; the documentation is made from it.
+The results of these tests are the adapter's evidence; the documentation is made from it.
 """
 
 import json
@@ -36,12 +36,12 @@ async def test_every_event_with_every_component_reaches_a_listening_plugin(tg: T
         for sample in SAMPLES:
             await simulator.report(**{name: value for name, value in sample.native.items() if name != "update_id"})
 
-        def heard() -> list[Json]:
+        def received_events() -> list[Json]:
             own = [each for each in tg.probed("events") if each["bot_id"] == bot.bot_id]
-            told = {each["event_id"]: each for each in own}  # a listener may hear of an event again
-            return list(told.values()) if len(told) == len(SAMPLES) else []
+            events_by_id = {each["event_id"]: each for each in own}  # a listener may receive an event twice
+            return list(events_by_id.values()) if len(events_by_id) == len(SAMPLES) else []
 
-        events = await eventually(heard, "the probe heard all samples")
+        events = await eventually(received_events, "the probe received all samples")
     assert sorted(_comparable(each) for each in events) == sorted(_comparable(each.decoded) for each in SAMPLES)
     EVIDENCE.hold("protocol", "events", {_event_name(each["type"]) for each in events})
     EVIDENCE.hold("protocol", "receive", {part["type"] for each in events for part in each.get("message_chain", ())})
@@ -54,29 +54,29 @@ OTHER_KINDS: dict[str, Json] = {
     "chat_boost": {"chat": {"id": GROUP, "type": "supergroup", "title": "g"}, "boost": {"boost_id": "1"}},
     "removed_chat_boost": {"chat": {"id": GROUP, "type": "supergroup", "title": "g"}, "boost_id": "1"},
 }
-"""Updates without an event of their own. The simulator delivers only kinds that the bot asked for, as Telegram does."""
+"""Updates without an event of their own. The simulator delivers only kinds that the bot requested, as Telegram does."""
 
 
-async def test_kinds_without_an_event_of_their_own_reach_a_listening_plugin_too(tg: Telegram) -> None:
+async def test_updates_without_an_event_of_their_own_reach_a_listening_plugin_too(tg: Telegram) -> None:
     async with tg.bot(to_plugins()) as bot:
-        for kind, told in OTHER_KINDS.items():
-            await bot.simulator.report(**{kind: told})
+        for kind, update in OTHER_KINDS.items():
+            await bot.simulator.report(**{kind: update})
 
-        def heard() -> set[str]:
+        def received_events() -> set[str]:
             return {each["type"] for each in tg.probed("events") if each["bot_id"] == bot.bot_id}
 
-        await eventually(lambda: len(heard()) == len(OTHER_KINDS), "the probe heard all kinds")
-    assert heard() == {f"platform.telegram.{kind}" for kind in OTHER_KINDS}
+        await eventually(lambda: len(received_events()) == len(OTHER_KINDS), "the probe received all kinds")
+    assert received_events() == {f"platform.telegram.{kind}" for kind in OTHER_KINDS}
 
 
-def test_every_kind_of_update_that_telegram_knows_is_asked_for() -> None:
+def test_every_kind_of_update_that_telegram_knows_is_requested() -> None:
     asked = "from telegram import Update; print(*(kind.value for kind in Update.ALL_TYPES))"
-    told = subprocess.run([sys.executable, "-c", asked], cwd="/", capture_output=True, text=True, check=True)
-    assert set(told.stdout.split()) <= set(ALLOWED_UPDATES)
+    printed = subprocess.run([sys.executable, "-c", asked], cwd="/", capture_output=True, text=True, check=True)
+    assert set(printed.stdout.split()) <= set(ALLOWED_UPDATES)
 
 
 def _comparable(event: Json) -> str:
-    """Without what differs between two tellings of the same: which bot heard it, and where its files are."""
+    """Leaves out the parts that differ between two reports of the same event: the bot and the places of its files."""
     rest = {name: value for name, value in event.items() if name not in ("event_id", "timestamp", "bot_id")}
     if "data" in rest:
         rest["data"] = {name: value for name, value in event["data"].items() if name not in ("chat_type", "chat_id")}
@@ -100,7 +100,7 @@ async def test_every_component_goes_out_in_its_order(tg: Telegram) -> None:
     async with tg.bot(to_plugins(), simulator) as bot:
         earlier = simulator.message(ANN, text="earlier")
         chain = [{"type": "Quote", "id": str(earlier["message_id"])}, *CHAIN]
-        [outcome] = await _swept(
+        [outcome] = await _probe_calls(
             tg, simulator, [_call("messages.send", bot.bot_id, target_type="private", target_id=str(ANN), chain=chain)]
         )
         sent = [each.message for each in simulator.sent(ANN)]
@@ -146,12 +146,12 @@ def _outline(message: Json) -> str:
 
 async def test_every_api_and_action_does_what_it_says(tg: Telegram) -> None:
     simulator = Simulator()
-    _furnish(simulator)
+    _fill_world(simulator)
     async with tg.bot(to_plugins(), simulator) as bot:
         own = simulator.world.show(simulator.world.chats[GROUP], {"text": "own"})
         theirs = simulator.message(ANN, GROUP, text="theirs")
         calls = _calls(bot.bot_id, str(own["message_id"]), str(theirs["message_id"]))
-        outcomes = await _swept(tg, simulator, [call for _, call, _ in calls])
+        outcomes = await _probe_calls(tg, simulator, [call for _, call, _ in calls])
     for (name, _, expected), outcome in zip(calls, outcomes, strict=True):
         assert "answer" in outcome, (name, outcome)
         assert _holds(outcome["answer"], expected), (name, outcome)
@@ -163,7 +163,7 @@ async def test_every_api_and_action_does_what_it_says(tg: Telegram) -> None:
 
 
 async def _draft_is_shown(tg: Telegram) -> None:
-    """Plugins can't open streams; the Host does, for an agent that writes."""
+    """Plugins can't open streams; the Host does so for an agent that streams."""
     simulator = telegram()
     async with tg.bot(to_agent(tg.host.agent(WRITING, "writing")), simulator):
         await ask(simulator, "One two three", piece=4, pause=0.1)
@@ -171,7 +171,7 @@ async def _draft_is_shown(tg: Telegram) -> None:
     assert simulator.made("sendMessageDraft")[1]["text"].startswith("One")
 
 
-def _furnish(simulator: Simulator) -> None:
+def _fill_world(simulator: Simulator) -> None:
     simulator.faults.in_chat = (100, 1.0)
     world = simulator.world
     world.person(ANN, "Ann")
@@ -184,7 +184,7 @@ def _furnish(simulator: Simulator) -> None:
 
 
 def _calls(bot_id: str, own: str, theirs: str) -> list[tuple[str, Json, Any]]:
-    """Name, call, and what the answer holds."""
+    """Returns name, call, and the expected part of the answer."""
 
     def api(name: str, method: str, expected: Any = None, /, **arguments: Any) -> tuple[str, Json, Any]:
         return name, _call(method, bot_id, **arguments), expected
@@ -253,14 +253,14 @@ def _call(api: str, bot_id: str, **arguments: Any) -> Json:
     return {"api": api, "arguments": {"bot_id": bot_id, **arguments}}
 
 
-async def _swept(tg: Telegram, simulator: Simulator, calls: list[Json]) -> list[Json]:
-    """What came of the calls, made by the probe."""
+async def _probe_calls(tg: Telegram, simulator: Simulator, calls: list[Json]) -> list[Json]:
+    """Returns the outcomes of the calls, which the probe makes."""
     before = len(tg.probed("answers"))
     await simulator.say(json.dumps(calls), user=ANN)
 
     def answered() -> list[Json]:
-        told = tg.probed("answers")[before:]
-        return told if len(told) >= len(calls) else []
+        answers = tg.probed("answers")[before:]
+        return answers if len(answers) >= len(calls) else []
 
     return await eventually(answered, "the probe made its calls")
 

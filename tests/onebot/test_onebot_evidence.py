@@ -1,6 +1,6 @@
-"""Through adapter, Host, plugin process and back over a real WebSocket: every event, component, API and action.
+"""Tests every event, component, API and action through adapter, Host, plugin process and back over a real WebSocket.
 
-What these tests show is the adapter's evidence; the documentation is made from it.
+The results of these tests are the adapter's evidence; the documentation is made from it.
 """
 
 import json
@@ -27,18 +27,18 @@ async def test_every_event_with_every_component_reaches_a_listening_plugin(qq: Q
         for sample in SAMPLES:
             await simulator.report({**sample.native, "time": int(time.time())})
 
-        def heard() -> list[Json]:
-            told = [each for each in qq.probed("events") if each["bot_id"] == bot.bot_id]
-            return told if len(told) == len(SAMPLES) else []
+        def received_events() -> list[Json]:
+            events = [each for each in qq.probed("events") if each["bot_id"] == bot.bot_id]
+            return events if len(events) == len(SAMPLES) else []
 
-        events = await eventually(heard, "the probe heard all samples")
+        events = await eventually(received_events, "the probe received all samples")
     bot.delete()
     assert sorted(_comparable(each) for each in events) == sorted(_comparable(each.decoded) for each in SAMPLES)
     EVIDENCE.hold("protocol", "events", {_event_name(each["type"]) for each in events})
     EVIDENCE.hold("protocol", "receive", {part["type"] for each in events for part in each.get("message_chain", ())})
 
 
-async def test_a_route_for_one_person_takes_a_poke_by_that_person_only(qq: QQ) -> None:
+async def test_a_route_for_one_user_matches_only_pokes_by_that_user(qq: QQ) -> None:
     route = {"event_type": "*", "filters": {"users": [str(FRIEND)]}, "handler_type": "drop", "handler_config": {}}
     bot = qq.bot([route])
     poke = {"sub_type": "poke", "group_id": GROUP, "target_id": 10001}
@@ -46,19 +46,21 @@ async def test_a_route_for_one_person_takes_a_poke_by_that_person_only(qq: QQ) -
         for user in (FRIEND, 20009):
             await simulator.report(native.notice(10001, "notify", user_id=user, **poke))
 
-        def settled() -> dict[str, str]:
+        def settled_trails() -> dict[str, str]:
             events = qq.host.items("/events", bot_id=bot.bot_id)
-            told = {each["actor_id"]: qq.host.http().get(f"/events/{each['event_id']}/why").text for each in events}
-            return told if len(told) == 2 and all("settled" in text for text in told.values()) else {}
+            trails = {each["actor_id"]: qq.host.http().get(f"/events/{each['event_id']}/why").text for each in events}
+            return trails if len(trails) == 2 and all("settled" in text for text in trails.values()) else {}
 
-        told = await eventually(settled, "both are settled")
+        trails = await eventually(settled_trails, "both are settled")
     bot.delete()
-    assert "drops it" in told[str(FRIEND)]
-    assert "20009 is not among them" in told["20009"]
+    assert "drops it" in trails[str(FRIEND)]
+    assert "20009 is not among them" in trails["20009"]
 
 
 def _comparable(event: Json) -> str:
-    """Leaves out what differs between the report and what a plugin hears: time, bot, names, the place of files."""
+    """Leaves out the parts that differ between a report and the received event: time, bot, names,
+    the place of files.
+    """
     rest = {name: value for name, value in event.items() if name not in ("event_id", "timestamp", "bot_id")}
     rest = _without(rest, ("nickname", "name"))
     if "data" in rest:
@@ -84,14 +86,14 @@ def _event_name(event_type: str) -> str:
 async def test_every_component_goes_out_in_its_order(qq: QQ) -> None:
     bot = qq.bot(to_plugins())
     async with bot.connected() as simulator:
-        [outcome] = await _swept(
+        [outcome] = await _probe_calls(
             qq, simulator, [_call("messages.send", bot.bot_id, target_type="private", target_id="7", chain=CHAIN)]
         )
         sent = await simulator.answered(6, "private:7")
     bot.delete()
     assert outcome["answer"]["message_id"] == str(sent[0].message_id)
-    told = [(each["type"], each["data"]) for message in sent for each in message.segments]
-    assert told == SEGMENTS
+    segments = [(each["type"], each["data"]) for message in sent for each in message.segments]
+    assert segments == SEGMENTS
     assert [message.forward for message in sent] == [False, False, False, False, True, False]
     EVIDENCE.hold("protocol", "send", {part["type"] for part in CHAIN})
 
@@ -138,11 +140,11 @@ SEGMENTS: list[tuple[str, Json]] = [
 async def test_every_api_and_action_does_what_it_says(qq: QQ) -> None:
     bot = qq.bot(to_plugins())
     simulator = Simulator(strict=True)
-    _furnish(simulator)
+    _fill_world(simulator)
     async with bot.connected(simulator):
         earlier = await simulator.say("earlier", user_id=FRIEND)
         calls = _calls(bot.bot_id, str(earlier["message_id"]))
-        outcomes = await _swept(qq, simulator, [call for _, call, _ in calls], user_id=FRIEND)
+        outcomes = await _probe_calls(qq, simulator, [call for _, call, _ in calls], user_id=FRIEND)
     bot.delete()
     for (name, _, expected), outcome in zip(calls, outcomes, strict=True):
         assert "answer" in outcome, (name, outcome)
@@ -153,10 +155,10 @@ async def test_every_api_and_action_does_what_it_says(qq: QQ) -> None:
     EVIDENCE.hold("protocol", "actions", {name for name, call, _ in calls if call["api"] == "platform.call"})
 
 
-async def test_a_plugins_calls_go_by_the_account_that_met_what_they_name(qq: QQ) -> None:
+async def test_a_plugins_calls_use_the_account_that_received_the_named_message_or_request(qq: QQ) -> None:
     bot = qq.bot(to_plugins())
     first, second = Simulator(), Simulator(self_id=10002)
-    _furnish(second)
+    _fill_world(second)
     async with bot.connected(first), bot.connected(second):
         asked = await second.say("earlier", FRIEND, GROUP)
         await second.report(native.request(10002, "friend", "friend-flag", user_id=20005))
@@ -167,7 +169,7 @@ async def test_a_plugins_calls_go_by_the_account_that_met_what_they_name(qq: QQ)
             _call("groups.kick", bot.bot_id, group_id=str(GROUP), user_id="20007"),
         ]
         await eventually(lambda: len(qq.host.items("/events", bot_id=bot.bot_id)) >= 2, "the second met them")
-        outcomes = await _swept(qq, first, calls)
+        outcomes = await _probe_calls(qq, first, calls)
     bot.delete()
     assert all("answer" in outcome for outcome in outcomes), outcomes
     made = [each["action"] for each in second.requests if each["action"] not in ("get_group_info", "get_stranger_info")]
@@ -175,7 +177,7 @@ async def test_a_plugins_calls_go_by_the_account_that_met_what_they_name(qq: QQ)
     assert first.requests == []
 
 
-def _furnish(simulator: Simulator) -> None:
+def _fill_world(simulator: Simulator) -> None:
     world = simulator.world
     world.add_group(GROUP, "the group", role="admin")
     world.add_group(30009, "left soon")
@@ -188,7 +190,7 @@ def _furnish(simulator: Simulator) -> None:
 
 
 def _calls(bot_id: str, message_id: str) -> list[tuple[str, Json, Any]]:
-    """Name, call, and what the answer holds."""
+    """Returns name, call, and the expected part of the answer."""
 
     def api(name: str, method: str, expected: Any = None, /, **arguments: Any) -> tuple[str, Json, Any]:
         return name, _call(method, bot_id, **arguments), expected
@@ -241,7 +243,7 @@ def _calls(bot_id: str, message_id: str) -> list[tuple[str, Json, Any]]:
 
 
 def _check_world(simulator: Simulator) -> None:
-    """What the calls were to bring about."""
+    """Checks the effects of the calls on the simulated platform."""
     world = simulator.world
     group = world.groups[GROUP]
     assert group.name == "renamed"
@@ -264,14 +266,14 @@ def _call(api: str, bot_id: str, **arguments: Any) -> Json:
     return {"api": api, "arguments": {"bot_id": bot_id, **arguments}}
 
 
-async def _swept(qq: QQ, simulator: Simulator, calls: list[Json], user_id: int = 7) -> list[Json]:
-    """What came of the calls, made by the probe."""
+async def _probe_calls(qq: QQ, simulator: Simulator, calls: list[Json], user_id: int = 7) -> list[Json]:
+    """Returns the outcomes of the calls, which the probe makes."""
     before = len(qq.probed("answers"))
     await simulator.say(json.dumps(calls), user_id=user_id)
 
     def answered() -> list[Json]:
-        told = qq.probed("answers")[before:]
-        return told if len(told) >= len(calls) else []
+        answers = qq.probed("answers")[before:]
+        return answers if len(answers) >= len(calls) else []
 
     return await eventually(answered, "the probe made its calls")
 
@@ -287,7 +289,7 @@ def _holds(answer: Any, expected: Any) -> bool:
     return bool(answer == expected)
 
 
-async def test_a_plugins_command_answers_in_the_chat_and_listeners_hear_of_it(qq: QQ, echo: str) -> None:
+async def test_a_plugins_command_answers_in_the_chat_and_listeners_receive_it(qq: QQ, echo: str) -> None:
     bot = qq.bot(to_agent(echo))
     async with bot.connected() as simulator:
         await simulator.say("/count 3", FRIEND)
@@ -295,11 +297,11 @@ async def test_a_plugins_command_answers_in_the_chat_and_listeners_hear_of_it(qq
         assert [each.text for each in sent] == ["1", "2", "3"]
         await simulator.say("hello", FRIEND)
 
-        def heard() -> list[Json]:
-            told = [each for each in qq.probed("events") if each["bot_id"] == bot.bot_id]
-            return told if "message.responded" in {each["type"] for each in told} else []
+        def received_events() -> list[Json]:
+            events = [each for each in qq.probed("events") if each["bot_id"] == bot.bot_id]
+            return events if "message.responded" in {each["type"] for each in events} else []
 
-        events = {each["type"]: each for each in await eventually(heard, "the probe heard of the reply")}
+        events = {each["type"]: each for each in await eventually(received_events, "the probe received the reply")}
     bot.delete()
     assert (events["command.sent"]["command"], events["command.sent"]["arguments"]) == ("count", ["3"])
     assert events["message.responded"]["message_chain"] == [{"type": "Plain", "text": "hello"}]

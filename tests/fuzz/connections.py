@@ -1,7 +1,7 @@
-"""Sends what it is given over one connection and returns all that came back.
+"""Sends frames over one connection and returns all bytes that came back.
 
-A Host that leaves a question without an answer is a failure, unless it hung up; what takes it long is cancelled first,
-and a cancelled question is answered too.
+A Host that leaves a request unanswered is a failure, unless it closed the connection. Slow requests are cancelled
+first, and a cancelled request is answered too.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from .corpus import HELLO, spoiled
 from .host import SECONDS, UNCAPPED, Fuzzed
 
 TOKEN = "a-token-that-is-long-enough-to-be-one-0123456789"
-PATIENCE = 0.1
+ANSWER_SECONDS = 0.1
 LARGEST = 64 * 1024 * 1024
 
 
@@ -31,7 +31,7 @@ class Line(Protocol):
     async def send(self, frame: bytes) -> None: ...
 
     async def receive(self) -> bytes:
-        """Empty when the Host has hung up."""
+        """Returns the next frame, or nothing when the Host has closed the connection."""
         ...
 
 
@@ -41,34 +41,34 @@ async def converse(line: Line, frames: Iterable[bytes], greets: bool = True) -> 
         if greets:
             await talk.say([HELLO])
         await talk.say(list(frames))
-    return bytes(talk.heard)
+    return bytes(talk.received)
 
 
 class Conversation:
     def __init__(self, line: Line) -> None:
-        self.heard = bytearray()
+        self.received = bytearray()
         self._line = line
-        self._owed: set[int] = set()
+        self._unanswered: set[int] = set()
 
     async def say(self, frames: list[bytes]) -> None:
-        """And hear until all of it is answered, or the Host hangs up."""
+        """Sends the frames and receives until all requests are answered or the Host closes the connection."""
         for frame in frames:
-            self._owed |= _asked(frame)
+            self._unanswered |= _request_ids(frame)
         sending = asyncio.create_task(self._send(frames))
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._hear(), PATIENCE)
+            await asyncio.wait_for(self._receive(), ANSWER_SECONDS)
         await sending
-        await self._send([b'{"cancel":%d}' % seq_id for seq_id in self._owed])
-        await self._hear()
+        await self._send([b'{"cancel":%d}' % seq_id for seq_id in self._unanswered])
+        await self._receive()
 
-    async def _hear(self) -> None:
-        while self._owed:
+    async def _receive(self) -> None:
+        while self._unanswered:
             frame = await self._line.receive()
-            self.heard += frame
+            self.received += frame
             if not frame:
-                self._owed.clear()
+                self._unanswered.clear()
             else:
-                self._owed -= _answered(frame)
+                self._unanswered -= _answered_ids(frame)
 
     async def _send(self, frames: Iterable[bytes]) -> None:
         with contextlib.suppress(ConnectionError, ConnectionClosed):
@@ -76,13 +76,13 @@ class Conversation:
                 await self._line.send(frame)
 
 
-def _asked(frame: bytes) -> set[int]:
+def _request_ids(frame: bytes) -> set[int]:
     content = _content(frame)
     is_request = isinstance(content, dict) and isinstance(content.get("action"), str)
     return {content["seq_id"]} if is_request and type(content.get("seq_id")) is int else set()
 
 
-def _answered(frame: bytes) -> set[int]:
+def _answered_ids(frame: bytes) -> set[int]:
     content = _content(frame)
     is_last = isinstance(content, dict) and "code" in content and content.get("chunk_status") != "continue"
     return {content["seq_id"]} if is_last else set()
@@ -129,7 +129,7 @@ class _Pipe:
 async def websocket(port: int, random: Random) -> AsyncIterator[Line]:
     authorization = {"Authorization": f"Bearer {TOKEN}"}
     address = f"ws://127.0.0.1:{port}"
-    # max_queue: a client whose queue is full doesn't hear that the Host has hung up
+    # max_queue: a client with a full queue doesn't notice that the Host closed the connection
     async with connect(address, additional_headers=authorization, max_size=LARGEST, max_queue=None) as client:
         yield _Socket(client, random)
 
@@ -150,7 +150,7 @@ class _Socket:
 
 
 async def greet(port: int, random: Random) -> bytes:
-    """A WebSocket's greeting that is spoiled, and some bytes after it; what is said to that."""
+    """Sends a spoiled WebSocket greeting and some bytes after it, and returns the answer."""
     key = base64.b64encode(random.randbytes(16)).decode()
     request = (
         f"GET /plugin HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"

@@ -1,6 +1,6 @@
-"""Through adapter, Host, plugin process and back, with Synapse and a real client: every event, component and API.
+"""Tests every event, component and API through adapter, Host, plugin process and back, with Synapse and a real client.
 
-What these tests show is the adapter's evidence; the documentation is made from it.
+The results of these tests are the adapter's evidence; the documentation is made from it.
 """
 
 import base64
@@ -12,13 +12,13 @@ from parlour.testing.evidence import Evidence
 from tests.integration.harness import Json
 from tests.onebot.qq import eventually, to_plugins
 
-from .person import Person, good
+from .person import Person, require_success
 from .world import Bot, World
 
 EVIDENCE = Evidence(Path(__file__).parents[2] / "docs/platforms/evidence/matrix.json")
 MANIFEST = BuiltinAdapterCatalogue().manifests()["matrix"]
 PICTURE = b"not really a picture"
-OTHERS = {"m.audio": "Voice", "m.video": "Video", "m.file": "File"}
+OTHER_FILES = {"m.audio": "Voice", "m.video": "Video", "m.file": "File"}
 
 
 async def test_every_event_with_every_component_reaches_a_listening_plugin(world: World) -> None:
@@ -28,13 +28,13 @@ async def test_every_event_with_every_component_reaches_a_listening_plugin(world
         world.person("Bob") as bob,
     ):
         room = await ann.room(bot.user_id, bob.id, name="The room")
-        good(await bob.client.join(room))
+        require_success(await bob.client.join(room))
         said = await _say_everything(ann, bob, bot, room)
         await _do_everything(ann, bob, bot, room, said)
-        events = await eventually(lambda: _heard(world, bot), "the probe heard of the bot's removal")
-    told = {each["event_id"]: each for each in events if each["type"].startswith("message.")}
-    _check_messages(told, said, ann, bob, bot)
-    _check_happenings([each for each in events if not each["type"].startswith("message.")], ann, bob, room)
+        events = await eventually(lambda: _received_events(world, bot), "the probe received the bot's removal")
+    received = {each["event_id"]: each for each in events if each["type"].startswith("message.")}
+    _check_messages(received, said, ann, bob, bot)
+    _check_room_events([each for each in events if not each["type"].startswith("message.")], ann, bob, room)
     names = {"platform.matrix.*" if each["type"].startswith("platform.") else each["type"] for each in events}
     EVIDENCE.hold("peer", "events", names)
     assert names == set(MANIFEST.supported_events)
@@ -43,13 +43,13 @@ async def test_every_event_with_every_component_reaches_a_listening_plugin(world
     assert received == set(MANIFEST.components.receive)
 
 
-def _heard(world: World, bot: Bot) -> list[Json]:
-    told = [each for each in world.probed("events") if each["bot_id"] == bot.bot_id]
-    return told if any(each["type"] == "bot.removed_from_group" for each in told) else []
+def _received_events(world: World, bot: Bot) -> list[Json]:
+    received = [each for each in world.probed("events") if each["bot_id"] == bot.bot_id]
+    return received if any(each["type"] == "bot.removed_from_group" for each in received) else []
 
 
 async def _say_everything(ann: Person, bob: Person, bot: Bot, room: str) -> dict[str, str]:
-    """The ids of what was said, by name."""
+    """Sends one message of each kind and returns the ids by name."""
     pill = (
         f'<a href="https://matrix.to/#/{bot.user_id}">The Bot</a>: see <a href="https://matrix.to/#/{bob.id}">Bob</a>'
     )
@@ -59,7 +59,7 @@ async def _say_everything(ann: Person, bob: Person, bot: Bot, room: str) -> dict
     uri = await ann.upload(PICTURE, "image/png", "a.png")
     about = {"url": uri, "info": {"mimetype": "image/png", "size": len(PICTURE)}}
     said["image"] = await ann.send(room, {"msgtype": "m.image", "body": "a cat", "filename": "a.png", **about})
-    for kind in OTHERS:
+    for kind in OTHER_FILES:
         said[kind] = await ann.send(room, {"msgtype": kind, "body": "a.bin", **about})
     gone = {"url": "mxc://parlour.test/gone"}
     said["gone"] = await ann.send(room, {"msgtype": "m.image", "body": "gone.png", **gone})
@@ -78,19 +78,19 @@ async def _do_everything(ann: Person, bob: Person, bot: Bot, room: str, said: di
     said["false edit"] = await bob.say(room, "* hello nobody", **new)
     thumb = {"m.relates_to": {"rel_type": "m.annotation", "event_id": said["mention"], "key": "👍"}}
     said["reaction"] = await bob.send(room, thumb, "m.reaction")
-    said["taken back"] = good(await bob.client.room_redact(room, said["reaction"])).event_id
-    said["deletion"] = good(await ann.client.room_redact(room, said["image"])).event_id
+    said["taken back"] = require_success(await bob.client.room_redact(room, said["reaction"])).event_id
+    said["deletion"] = require_success(await ann.client.room_redact(room, said["image"])).event_id
     await ann.send(room, {"anything": 1}, "org.example.poll/start")
-    good(await ann.client.room_put_state(room, "m.room.name", {"name": "Another name"}))
-    good(await bob.client.room_leave(room))
-    good(await ann.client.room_ban(room, bob.id))
-    good(await ann.client.room_unban(room, bob.id))
-    good(await ann.client.room_kick(room, bot.user_id))
+    require_success(await ann.client.room_put_state(room, "m.room.name", {"name": "Another name"}))
+    require_success(await bob.client.room_leave(room))
+    require_success(await ann.client.room_ban(room, bob.id))
+    require_success(await ann.client.room_unban(room, bob.id))
+    require_success(await ann.client.room_kick(room, bot.user_id))
 
 
-def _check_messages(told: dict[str, Json], said: dict[str, str], ann: Person, bob: Person, bot: Bot) -> None:
+def _check_messages(received: dict[str, Json], said: dict[str, str], ann: Person, bob: Person, bot: Bot) -> None:
     def chain(name: str) -> list[Json]:
-        parts: list[Json] = told[said[name]]["message_chain"]
+        parts: list[Json] = received[said[name]]["message_chain"]
         assert parts[0]["type"] == "Source"
         assert parts[0]["id"] == said[name]
         return parts[1:]
@@ -103,7 +103,7 @@ def _check_messages(told: dict[str, Json], said: dict[str, str], ann: Person, bo
     assert (picture["type"], picture["name"], picture["mime_type"]) == ("Image", "a.png", "image/png")
     assert "artifact_id" in picture
     assert caption == plain("a cat")
-    assert [chain(kind)[0]["type"] for kind in OTHERS] == list(OTHERS.values())
+    assert [chain(kind)[0]["type"] for kind in OTHER_FILES] == list(OTHER_FILES.values())
     [gone] = chain("gone")
     assert gone["type"] == "Unknown"
     assert "gone.png" in gone["text"]
@@ -114,27 +114,27 @@ def _check_messages(told: dict[str, Json], said: dict[str, str], ann: Person, bo
     assert (quote["id"], quote["sender"]) == (said["mention"], ann.id)
     assert words == plain("I do")
     assert chain("thread") == [plain("in a thread")]
-    assert told[said["mention"]]["sender"]["nickname"] == "Ann"
-    edited = told[said["edit"]]
+    assert received[said["mention"]]["sender"]["nickname"] == "Ann"
+    edited = received[said["edit"]]
     assert (edited["message_id"], edited["new_content"]) == (said["everyone"], [plain("hello all")])
-    assert said["false edit"] not in told
-    added, taken = told[said["reaction"]], told[said["taken back"]]
+    assert said["false edit"] not in received
+    added, taken = received[said["reaction"]], received[said["taken back"]]
     assert (added["reaction"], added["message_id"], added["is_add"]) == ("👍", said["mention"], True)
     assert (taken["reaction"], taken["message_id"], taken["is_add"]) == ("👍", said["mention"], False)
-    assert told[said["deletion"]]["message_id"] == said["image"]
+    assert received[said["deletion"]]["message_id"] == said["image"]
 
 
-def _check_happenings(events: list[Json], ann: Person, bob: Person, room: str) -> None:
-    told = {each["type"]: each for each in events}
-    assert told["bot.invited_to_group"]["inviter"]["id"] == ann.id
-    assert told["bot.invited_to_group"]["request_id"] == room
-    assert told["group.member_joined"]["member"]["user"]["id"] == bob.id
-    assert told["group.member_left"]["is_kicked"] is False
-    assert told["group.info_updated"]["changed_fields"] == ["name"]
-    assert told["group.member_banned"]["operator"]["id"] == ann.id
-    assert told["group.member_unbanned"]["member"]["user"]["id"] == bob.id
-    assert told["platform.matrix.org.example.poll_start"]["data"]["content"] == {"anything": 1}
-    assert told["bot.removed_from_group"]["operator"]["id"] == ann.id
+def _check_room_events(events: list[Json], ann: Person, bob: Person, room: str) -> None:
+    received = {each["type"]: each for each in events}
+    assert received["bot.invited_to_group"]["inviter"]["id"] == ann.id
+    assert received["bot.invited_to_group"]["request_id"] == room
+    assert received["group.member_joined"]["member"]["user"]["id"] == bob.id
+    assert received["group.member_left"]["is_kicked"] is False
+    assert received["group.info_updated"]["changed_fields"] == ["name"]
+    assert received["group.member_banned"]["operator"]["id"] == ann.id
+    assert received["group.member_unbanned"]["member"]["user"]["id"] == bob.id
+    assert received["platform.matrix.org.example.poll_start"]["data"]["content"] == {"anything": 1}
+    assert received["bot.removed_from_group"]["operator"]["id"] == ann.id
 
 
 async def test_every_component_goes_out_in_its_order(world: World) -> None:
@@ -143,7 +143,7 @@ async def test_every_component_goes_out_in_its_order(world: World) -> None:
         earlier = await ann.say(room, "earlier")
         chain = [{"type": "Quote", "id": earlier}, {"type": "At", "target": ann.id, "display": "Ann"}, *CHAIN]
         target = {"target_type": "private", "target_id": room}
-        [outcome] = await world.swept(ann, room, [_call("messages.send", bot.bot_id, chain=chain, **target)])
+        [outcome] = await world.probe_calls(ann, room, [_call("messages.send", bot.bot_id, chain=chain, **target)])
         await ann.until(lambda: len(ann.events(room)) == 7)
         sent = ann.events(room)
         content = await ann.client.download(sent[1]["content"]["url"])
@@ -156,7 +156,7 @@ async def test_every_component_goes_out_in_its_order(world: World) -> None:
     assert first["m.mentions"] == {"user_ids": [ann.id], "room": True}
     kinds = ["m.notice", "m.image", "m.notice", "m.audio", "m.video", "m.file", "m.location"]
     assert [each["content"]["msgtype"] for each in sent] == kinds
-    assert good(content).body == PICTURE
+    assert require_success(content).body == PICTURE
     assert sent[2]["content"]["body"] == "between, https://example.com: cat: https://example.com/cat.png\n"
     EVIDENCE.hold("peer", "send", {part["type"] for part in chain})
     assert {part["type"] for part in chain} == set(MANIFEST.components.send)
@@ -185,7 +185,7 @@ CHAIN: list[Json] = [
 
 
 async def test_every_api_does_what_it_says(world: World) -> None:
-    """The probe is told by way of another bot, which is in a room with Ann from the start."""
+    """The probe is controlled by way of another bot, which is in a room with Ann from the start."""
     async with (
         world.bot(to_plugins(), invitations="ask") as bot,
         world.bot(to_plugins()) as other,
@@ -195,8 +195,8 @@ async def test_every_api_does_what_it_says(world: World) -> None:
         asking = await ann.room(other.user_id)
         group, declined = [await _invited(ann, bob, bot, name) for name in ("a group", "declined")]
 
-        async def swept(*calls: Swept) -> list[Any]:
-            outcomes = await world.swept(ann, asking, [call for _, call, _ in calls])
+        async def probe_calls(*calls: ProbeCall) -> list[Any]:
+            outcomes = await world.probe_calls(ann, asking, [call for _, call, _ in calls])
             for (name, _, expected), outcome in zip(calls, outcomes, strict=True):
                 assert "answer" in outcome, (name, outcome)
                 assert _holds(outcome["answer"], expected), (name, outcome)
@@ -204,10 +204,10 @@ async def test_every_api_does_what_it_says(world: World) -> None:
             return [outcome["answer"] for outcome in outcomes]
 
         shown: set[str] = set()
-        await swept(*_answers(bot, group, declined))
-        earlier = await _known(world, ann, bot, group)
-        sent = (await swept(*_sends(bot, group)))[0]["message_id"]
-        await swept(*_reads(bot, ann, group, earlier), *_changes(bot, bob, group, sent, earlier))
+        await probe_calls(*_answers(bot, group, declined))
+        earlier = await _send_received(world, ann, bot, group)
+        sent = (await probe_calls(*_sends(bot, group)))[0]["message_id"]
+        await probe_calls(*_reads(bot, ann, group, earlier), *_changes(bot, bob, group, sent, earlier))
         await ann.until(lambda: ann.members(group) == {ann.id})
         await ann.until(lambda: (group, bot.user_id) in ann.typists)
         await ann.until(lambda: len(ann.events(group, "m.room.redaction")) == 2)
@@ -219,30 +219,30 @@ async def test_every_api_does_what_it_says(world: World) -> None:
     assert shown == set(MANIFEST.supported_apis)
 
 
-Swept = tuple[str, Json, Any]
-"""Name, call, and what the answer holds."""
+ProbeCall = tuple[str, Json, Any]
+"""Name, call, and the expected part of the answer."""
 
 
 async def _invited(ann: Person, bob: Person, bot: Bot, name: str) -> str:
     levels = {"users": {bot.user_id: 50}}
     made = await ann.client.room_create(name=name, invite=[bot.user_id, bob.id], power_level_override=levels)
-    good(await bob.client.join(good(made).room_id))
+    require_success(await bob.client.join(require_success(made).room_id))
     return str(made.room_id)
 
 
-async def _known(world: World, ann: Person, bot: Bot, room: str) -> str:
-    """Says something in the room, and returns its id once the bot has heard it."""
+async def _send_received(world: World, ann: Person, bot: Bot, room: str) -> str:
+    """Sends a message in the room and returns its id when the bot has received it."""
     await ann.until(lambda: bot.user_id in ann.members(room))
     earlier = await ann.say(room, "before")
 
-    def heard() -> bool:
+    def is_received() -> bool:
         return any(each["event_id"] == earlier for each in world.probed("events"))
 
-    await eventually(heard, "the bot is in the room")
+    await eventually(is_received, "the bot is in the room")
     return earlier
 
 
-def _answers(bot: Bot, group: str, declined: str) -> list[Swept]:
+def _answers(bot: Bot, group: str, declined: str) -> list[ProbeCall]:
     method, name = "users.answer_group_invite", "answer_group_invite"
     return [
         (name, _call(method, bot.bot_id, request_id=group, approve=True), None),
@@ -250,7 +250,7 @@ def _answers(bot: Bot, group: str, declined: str) -> list[Swept]:
     ]
 
 
-def _sends(bot: Bot, group: str) -> list[Swept]:
+def _sends(bot: Bot, group: str) -> list[ProbeCall]:
     target = {"target_type": "group", "target_id": group}
     return [
         ("send_message", _call("messages.send", bot.bot_id, **target, chain=[plain("sent")]), None),
@@ -259,7 +259,7 @@ def _sends(bot: Bot, group: str) -> list[Swept]:
     ]
 
 
-def _reads(bot: Bot, ann: Person, group: str, earlier: str) -> list[Swept]:
+def _reads(bot: Bot, ann: Person, group: str, earlier: str) -> list[ProbeCall]:
     chat = {"chat_type": "group", "chat_id": group, "message_id": earlier}
     room, about_ann = {"id": group, "name": "a group", "member_count": 3}, {"user": {"id": ann.id}, "role": "owner"}
     calls = [
@@ -273,7 +273,7 @@ def _reads(bot: Bot, ann: Person, group: str, earlier: str) -> list[Swept]:
     return [(name, _call(method, bot.bot_id, **arguments), expected) for name, method, arguments, expected in calls]
 
 
-def _changes(bot: Bot, bob: Person, group: str, sent: str, earlier: str) -> list[Swept]:
+def _changes(bot: Bot, bob: Person, group: str, sent: str, earlier: str) -> list[ProbeCall]:
     chat = {"chat_type": "group", "chat_id": group}
     own, others = {**chat, "message_id": sent}, {**chat, "message_id": earlier}
     forward = {"from_chat_type": "group", "from_chat_id": group, "to_chat_type": "group", "to_chat_id": group}

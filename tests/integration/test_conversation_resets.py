@@ -1,4 +1,4 @@
-"""Chats that begin anew and conversations that are deleted, as their people see it."""
+"""Tests resets of chats and deletion of conversations, as users see them."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ async def test_an_open_socket_follows_its_session_into_the_new_conversation(host
     assert host.transcript(new) == [("user", "after"), ("assistant", "after")]
 
 
-def test_a_deleted_conversation_is_empty_and_only_its_own_people_may_delete_it(host: Host) -> None:
+def test_a_deleted_conversation_is_empty_and_only_its_own_key_may_delete_it(host: Host) -> None:
     agent, owner = host.agent(), host.key("chat", "owner")
     conversation_id = host.ask(agent, "hello", owner, conversation_id="mine")["conversation_id"]
     path = f"/conversations/{conversation_id}"
@@ -33,7 +33,7 @@ def test_a_deleted_conversation_is_empty_and_only_its_own_people_may_delete_it(h
     assert deleted.count(conversation_id) == 1
 
 
-async def test_every_tab_of_a_session_follows_a_new_and_sees_a_stop(host: Host, gate_file: Path) -> None:
+async def test_every_tab_of_a_session_follows_a_reset_and_sees_a_stop(host: Host, gate_file: Path) -> None:
     agent = host.agent(PUPPET)
     async with Chat(host, agent, session="tabs") as one, Chat(host, agent, session="tabs") as other:
         await one.say(f"gate {gate_file}")

@@ -1,4 +1,6 @@
-"""What the page reads: runs with what they are about, sessions, what other tabs say, routes before they are kept."""
+"""Tests the data of the page: runs with their subject, sessions, messages of other tabs, routes
+before they are saved.
+"""
 
 from collections.abc import Iterator
 
@@ -13,14 +15,14 @@ def listed(host: Host, **filters: object) -> list[str]:
     return [run["run_id"] for run in host.items("/runs", **filters)]
 
 
-def test_a_run_in_a_list_says_what_it_is_about(host: Host) -> None:
+def test_a_run_in_a_list_has_input_agent_and_sender(host: Host) -> None:
     agent = host.agent(name="storyteller")
     run_id = host.ask(agent, "tell me of the sea")["run"]["run_id"]
 
     [row] = host.items("/runs", agent_id=agent)
 
-    told = {name: row[name] for name in ("run_id", "agent_name", "event_type", "input_summary", "status")}
-    assert told == {
+    summary = {name: row[name] for name in ("run_id", "agent_name", "event_type", "input_summary", "status")}
+    assert summary == {
         "run_id": run_id,
         "agent_name": "storyteller",
         "event_type": "message.received",
@@ -65,7 +67,7 @@ def test_a_cursor_belongs_to_its_own_list(host: Host) -> None:
     assert (other.status_code, error_code(other)) == (400, "invalid_argument")
 
 
-def test_a_run_tells_its_event_and_what_was_delivered(host: Host) -> None:
+def test_a_run_has_its_event_and_its_deliveries(host: Host) -> None:
     result = host.ask(host.agent(), "hello there")
 
     run = host.run(result["run"]["run_id"])
@@ -84,22 +86,22 @@ def test_a_run_tells_its_event_and_what_was_delivered(host: Host) -> None:
     assert foreign.status_code == 404
 
 
-async def test_sessions_are_listed_with_what_they_began_with_the_last_used_first(host: Host) -> None:
+async def test_sessions_are_listed_with_their_first_message_the_last_used_first(host: Host) -> None:
     agent, key = host.agent(), host.key("chat", "talker")
     for session, text in (("monday", "good morning"), ("tuesday", "good evening"), ("monday", "again")):
         async with Chat(host, agent, session, key) as chat:
             await chat.answer(text)
 
-    told = host.items(f"/agents/{agent}/chat/sessions", key, limit=1)
+    sessions = host.items(f"/agents/{agent}/chat/sessions", key, limit=1)
 
-    assert [(each["session"], each["title"], each["items"]) for each in told] == [
+    assert [(each["session"], each["title"], each["items"]) for each in sessions] == [
         ("monday", "good morning", 4),
         ("tuesday", "good evening", 2),
     ]
     assert host.items(f"/agents/{agent}/chat/sessions", host.key("chat", "somebody else")) == []
 
 
-async def test_what_was_said_is_read_from_its_end(host: Host) -> None:
+async def test_a_transcript_is_read_from_its_end(host: Host) -> None:
     agent = host.agent()
     async with Chat(host, agent, "long") as chat:
         for text in ("one", "two"):
@@ -111,20 +113,20 @@ async def test_what_was_said_is_read_from_its_end(host: Host) -> None:
     assert [item["seq"] for item in items] == [4, 3, 2, 1]
 
 
-async def test_another_tab_sees_what_is_said_here(host: Host) -> None:
+async def test_another_tab_receives_the_users_message(host: Host) -> None:
     agent = host.agent()
     async with Chat(host, agent, "tabs", said=True) as one, Chat(host, agent, "tabs", said=True) as two:
         await one.say("hello there", id="first")
         accepted = await one.until("accepted")
-        heard = [await each.until("said") for each in (one, two)]
+        frames = [await each.until("said") for each in (one, two)]
         await two.until("run", status="completed")
 
-    for frame in heard:
+    for frame in frames:
         assert (frame["text"], frame["id"], frame["event_id"]) == ("hello there", "first", accepted["event_id"])
     assert [frame["type"] for frame in two.frames if frame["type"] in ("said", "message")] == ["said", "message"]
 
 
-async def test_a_client_that_did_not_ask_hears_nothing_that_it_does_not_know(host: Host) -> None:
+async def test_a_client_without_the_option_receives_no_frames_with_user_messages(host: Host) -> None:
     agent = host.agent()
     async with Chat(host, agent, "plain") as one, Chat(host, agent, "plain") as two:
         await one.answer("hello there")
@@ -143,28 +145,28 @@ def bot_id(host: Host) -> Iterator[str]:
     assert host.http().delete(f"/bots/{made.json()['bot_id']}").status_code == 204
 
 
-def tried(host: Host, bot_id: str, **body: object) -> Json:
+def dry_run(host: Host, bot_id: str, **body: object) -> Json:
     event = {"type": "message.received", "text": "hello", "sender": {"id": "7"}}
     answer = host.http().post(f"/bots/{bot_id}/routes/dry-run", json={"event": event, **body})
     assert answer.status_code == 200, answer.text
     return dict(answer.json())
 
 
-def test_routes_are_tried_before_they_are_kept(host: Host, bot_id: str) -> None:
+def test_unsaved_routes_can_be_tested_with_a_dry_run(host: Host, bot_id: str) -> None:
     kept = host.http().get(f"/bots/{bot_id}/routes").json()
     drop = {"event_type": "message.*", "handler_type": "drop", "filters": {"text_prefix": "hell"}}
     other = {"event_type": "message.received", "handler_type": "drop", "filters": {"text_prefix": "bye"}}
 
-    told = tried(host, bot_id, routes=[drop, other])
+    matched = dry_run(host, bot_id, routes=[drop, other])
 
-    assert (told["index"], told["handler_type"], told["route"]["event_type"]) == (0, "drop", "message.*")
-    assert told["reasons"][-1] == "nobody answers, on purpose"
-    nobody = tried(host, bot_id, routes=[])
-    assert (nobody["index"], nobody["reasons"]) == (None, ["no plugin listens to it, so nobody answers"])
+    assert (matched["index"], matched["handler_type"], matched["route"]["event_type"]) == (0, "drop", "message.*")
+    assert matched["reasons"][-1] == "nobody answers, on purpose"
+    unmatched = dry_run(host, bot_id, routes=[])
+    assert (unmatched["index"], unmatched["reasons"]) == (None, ["no plugin listens to it, so nobody answers"])
     assert host.http().get(f"/bots/{bot_id}/routes").json() == kept
 
 
-def test_a_route_that_can_not_be_is_refused_before_it_is_tried(host: Host, bot_id: str) -> None:
+def test_an_invalid_route_is_refused_in_a_dry_run(host: Host, bot_id: str) -> None:
     route = {"handler_type": "agent", "handler_config": {"agent_id": "nobody"}}
 
     answer = host.http().post(f"/bots/{bot_id}/routes/dry-run", json={"event": {}, "routes": [route]})

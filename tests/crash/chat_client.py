@@ -1,4 +1,4 @@
-"""A chat client that comes back: it resumes where it was cut, and says again what was never accepted."""
+"""Provides a chat client that reconnects: it resumes where it was cut, and sends unaccepted messages again."""
 
 import asyncio
 import json
@@ -7,7 +7,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidMessage
 
 
-class Chatter:
+class ReconnectingChat:
     def __init__(self, url: str, key: str, session: str) -> None:
         self._url = f"{url}?session={session}"
         self._headers = {"Authorization": f"Bearer {key}"}
@@ -19,18 +19,18 @@ class Chatter:
         self.deltas = 0
 
     async def talk(self, first: str, second: str, done: asyncio.Event) -> None:
-        """Says the first thing, the second as soon as an answer begins, and listens until told to stop."""
+        """Sends the first message, sends the second as soon as an answer begins, and listens until `done` is set."""
         self.unaccepted["first"] = first
         while not done.is_set():
             try:
-                await self._connected(second, done)
+                await self._run_connection(second, done)
             except (OSError, ConnectionClosed, InvalidHandshake, InvalidMessage):
                 await asyncio.sleep(0.05)
 
-    def heard(self, token: str) -> bool:
+    def received(self, token: str) -> bool:
         return any(token in text for text in self.messages)
 
-    async def _connected(self, second: str, done: asyncio.Event) -> None:
+    async def _run_connection(self, second: str, done: asyncio.Event) -> None:
         url = self._url if self._seq is None else f"{self._url}&after={self._seq}"
         async with connect(url, additional_headers=self._headers, open_timeout=5) as socket:
             for name, text in self.unaccepted.items():

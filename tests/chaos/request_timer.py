@@ -1,8 +1,9 @@
-"""A process that asks the echo agent one thing after the other over one connection, and tells how long each took.
+"""A process that sends messages to the echo agent one after the other over one connection, and reports how long each
+took.
 
-It does nothing else, so what it measures is the Host's time and not that of whoever disturbs the Host meanwhile.
-A line of its input says how many questions; an empty one means until the next line comes. It answers each such order
-with one line: the seconds of each question, and the Host's memory at its largest.
+It does nothing else, so it measures the Host's time and not the time of the process that disturbs the Host. A line of
+its input says how many messages to send; an empty one means until the next line comes. It answers each such order with
+one line: the seconds of each message, and the Host's memory at its largest.
 """
 
 import http.client
@@ -34,11 +35,11 @@ def main(address: str, key: str, body: str, pid: str) -> None:
         return taken
 
     while line := sys.stdin.readline():
-        sys.stdout.write(json.dumps(_asked(ask, _turns(line.strip()), Path("/proc", pid, "statm"))) + "\n")
+        sys.stdout.write(json.dumps(_measure(ask, _turns(line.strip()), Path("/proc", pid, "statm"))) + "\n")
         sys.stdout.flush()
 
 
-def _asked(ask: Callable[[], float], turns: Iterator[None], statm: Path) -> dict[str, object]:
+def _measure(ask: Callable[[], float], turns: Iterator[None], statm: Path) -> dict[str, object]:
     seconds, memory = [], 0
     for _ in turns:
         seconds.append(ask())
