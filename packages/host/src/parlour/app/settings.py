@@ -19,6 +19,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from parlour.core.config.setting_declarations import RuntimeSetting
 from parlour.core.texts.catalogue import DEFAULT_LANGUAGE, Language
 from parlour.stores.address import ACCEPTED, is_accepted
 
@@ -47,6 +48,12 @@ def _split_list(value: Any) -> Any:
 def _false_to_off(value: Any) -> Any:
     """Turns false into "off", since YAML reads a plain `off` as false."""
     return "off" if value is False else value
+
+
+NewDays = Annotated[float, Field(ge=0, le=36_500, description="0: for ever")]
+NewCount = Annotated[int, Field(ge=1, le=100_000)]
+NewRate = Annotated[int, Field(ge=0, le=100_000, description="0: no limit")]
+"""New values of settings that are changed while the Host runs. They have upper limits, which the file has not."""
 
 
 class HttpSettings(ConfigSection):
@@ -104,12 +111,21 @@ class DatabaseSettings(ConfigSection):
 
 
 class RunSettings(ConfigSection):
-    concurrent: int = Field(default=256, ge=1)
-    per_person: int = Field(default=8, ge=1)
-    per_sender_per_minute: int = Field(default=20, ge=0)
-    """Runs per minute and sender on platforms; a private chat may exceed it for ten minutes. 0 means no limit."""
-    per_conversation_per_minute: int = Field(default=120, ge=0)
-    """Runs per minute for all senders of a group on a platform together. 0 means no limit."""
+    concurrent: Annotated[int, RuntimeSetting(NewCount)] = Field(default=256, ge=1)
+    """Parallel runs in total."""
+    per_person: Annotated[int, RuntimeSetting(NewCount)] = Field(default=8, ge=1)
+    """Parallel runs per person on a platform."""
+    per_sender_per_minute: Annotated[
+        int,
+        RuntimeSetting(NewRate, "On platforms; a private chat may be beyond it for ten minutes. 0: no limit."),
+    ] = Field(default=20, ge=0)
+    """Rate limit for new runs per sender on a platform; 0: no limit. In a group, accounts that behave like bots share
+    one such limit, so that two bots can't keep each other busy. A private chat is limited only after it has exceeded
+    the limit for ten minutes without a break."""
+    per_conversation_per_minute: Annotated[
+        int, RuntimeSetting(NewRate, "For all senders of a group on a platform together. 0: no limit.")
+    ] = Field(default=120, ge=0)
+    """Rate limit for new runs of all senders of a group together; 0: no limit."""
 
 
 class S3Settings(ConfigSection):
@@ -143,11 +159,22 @@ class ArtifactSettings(ConfigSection):
 class RetentionSettings(ConfigSection):
     """Number of days after which records are deleted; 0 means never."""
 
-    events_days: float = Field(default=365, ge=0)
-    run_events_days: float = Field(default=30, ge=0)
-    artifacts_days: float = Field(default=90, ge=0)
-    audit_days: float = Field(default=365, ge=0)
-    model_calls_days: float = Field(default=7, ge=0)
+    events_days: Annotated[
+        float, RuntimeSetting(NewDays, "With events go transcripts, outgoing messages and runs.", "days")
+    ] = Field(default=365, ge=0)
+    """Events, transcripts, runs and sent messages. 0: never deleted."""
+    run_events_days: Annotated[float, RuntimeSetting(NewDays, "What runs did, step by step.", "days")] = Field(
+        default=30, ge=0
+    )
+    """Steps of runs."""
+    artifacts_days: Annotated[float, RuntimeSetting(NewDays, unit="days")] = Field(default=90, ge=0)
+    """Files."""
+    audit_days: Annotated[float, RuntimeSetting(NewDays, unit="days")] = Field(default=365, ge=0)
+    """Audit records."""
+    model_calls_days: Annotated[
+        float, RuntimeSetting(NewDays, "Prompts, parameters and answers of models.", "days")
+    ] = Field(default=7, ge=0)
+    """Prompts, parameters and answers of model calls."""
     first_seconds: float = Field(default=60, ge=0)
     every_hours: float = Field(default=24, gt=0)
 
@@ -267,7 +294,8 @@ class LogSettings(ConfigSection):
     """Settings of the Host's own log, on standard error and in `logs/host.log` of the data directory."""
 
     format: Literal["text", "json"] = "text"
-    level: Literal["debug", "info", "warning", "error"] = "info"
+    level: Annotated[Literal["debug", "info", "warning", "error"], RuntimeSetting()] = "info"
+    """Lowest level of the lines that are logged."""
     files: int = Field(default=14, ge=0)
     """Number of old files that are kept; a new file starts each day and after `file_bytes`. 0 means no files."""
     file_bytes: int = Field(default=20 * 1024 * 1024, ge=1024)
@@ -296,21 +324,43 @@ CURRENCY = r"^([A-Z]{3})?$"
 """Pattern of an ISO 4217 code, or empty."""
 
 
-class WorkspaceSettings(ConfigSection):
-    time_zone: str = Field(default_factory=system_zone)
-    language: Language = DEFAULT_LANGUAGE
-    """Language of the Host's texts for people whose own language is not known."""
-    outbound_ips: Annotated[list[str], BeforeValidator(_split_list)] = []
-    """Addresses from which this Host connects to platforms, shown where a platform requires an allowlist of them."""
-    currency: str = Field(default="", pattern=CURRENCY)
-    """Currency in which costs are shown, such as EUR; empty: that of the providers, if they all have the same."""
+def _require_zone(name: str) -> str:
+    if not is_zone(name):
+        raise PydanticCustomError("time_zone", "must be a time zone such as Europe/Berlin or UTC")
+    return name
 
-    @field_validator("time_zone")
-    @classmethod
-    def _require_zone(cls, name: str) -> str:
-        if not is_zone(name):
-            raise PydanticCustomError("time_zone", "must be a time zone such as Europe/Berlin or UTC")
-        return name
+
+class WorkspaceSettings(ConfigSection):
+    time_zone: Annotated[
+        str,
+        AfterValidator(_require_zone),
+        RuntimeSetting(
+            Annotated[str, Field(max_length=64), AfterValidator(_require_zone)], default_text="the machine's"
+        ),
+    ] = Field(default_factory=system_zone)
+    """Defines when the day of a budget starts, and the time that agents see."""
+    language: Annotated[
+        Language,
+        RuntimeSetting(description="In which the Host speaks to people whose own language it does not know."),
+    ] = DEFAULT_LANGUAGE
+    """Language of the Host's notices to users whose locale is unknown."""
+    outbound_ips: Annotated[
+        list[str],
+        BeforeValidator(_split_list),
+        RuntimeSetting(Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], Field(max_length=100)]),
+    ] = []
+    """Addresses from which this Host connects to platforms, shown where a platform asks for them."""
+    currency: Annotated[
+        str,
+        RuntimeSetting(
+            Annotated[str, Field(pattern=CURRENCY, description="Empty: that of the providers")],
+            "The code of the currency that costs are shown in; empty: that of the providers, where they agree.",
+            default_text="the providers'",
+            pattern_message="must be a code of three capital letters such as EUR, or empty",
+        ),
+    ] = Field(default="", pattern=CURRENCY)
+    """Currency code for costs, such as `EUR`; amounts are not converted. Empty: the currency that all priced providers
+    share."""
 
 
 class HostSettings(ConfigSection):

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from parlour.app.host import Host
+from parlour.app.runtime_settings import declared_sections
 from parlour.app.settings import HostSettings
 from parlour.core.access.browser_sessions import BrowserSessions
 from parlour.core.access.keys import ApiKeys
@@ -116,7 +117,7 @@ class DomainRouters:
     def runtime_settings(self) -> "APIRouter":
         from parlour.http.settings.endpoints import router
 
-        return router(self.host.live_settings, self.host.clock)
+        return router(self.host.live_settings, declared_sections(), self.host.clock)
 
     def live(self) -> "APIRouter":
         from parlour.http.live.endpoints import router
