@@ -1,5 +1,6 @@
 // How long things are kept, how much may run at once, and what else acts without a restart.
 import { useQuery } from "@tanstack/react-query";
+import type { TFunction } from "i18next";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
@@ -21,7 +22,6 @@ import { useOnePart } from "../../lib/useOnePart";
 import { changesOf, nameOf, type Section, type Tunable, TUNABLES, type Values, valuesOf } from "./tunable";
 
 const SECTIONS: Section[] = ["retention", "runs", "workspace", "logs"];
-const LEVELS = ["debug", "info", "warning", "error"];
 
 export function Workspace() {
   const settings = useQuery(queries.settings);
@@ -124,26 +124,25 @@ function One({ tunable, value, changed, error, onChange, onReset }: {
 function Control({ control, tunable, value, onChange }: { control: ControlProps; tunable: Tunable; value: unknown; onChange: (value: unknown) => void }) {
   const { t } = useTranslation();
   switch (tunable.kind) {
-    case "days":
-    case "count":
-      return <NumberInput control={control} required min={tunable.min ?? 0} max={tunable.kind === "days" ? 36_500 : 100_000} whole={tunable.kind === "count"} className="max-w-40" value={typeof value === "number" ? value : ""} onChange={(next) => onChange(Number.isNaN(next) ? "" : next)} />;
+    case "number":
+      return <NumberInput control={control} required min={tunable.min} max={tunable.max} whole={tunable.whole} className="max-w-40" value={typeof value === "number" ? value : ""} onChange={(next) => onChange(Number.isNaN(next) ? "" : next)} />;
     case "text":
       return <Input {...control} required value={String(value ?? "")} onChange={(event) => onChange(event.target.value)} />;
     case "currency":
       return <Input {...control} pattern="[A-Z]{3}" maxLength={3} className="max-w-32" value={String(value ?? "")} onChange={(event) => onChange(event.target.value.toUpperCase())} />;
     case "list":
       return <StringList control={control} value={Array.isArray(value) ? value.map(String) : []} onChange={onChange} />;
-    case "language":
+    case "choice":
       return (
         <Select {...control} value={String(value)} onChange={(event) => onChange(event.target.value)}>
-          {Object.entries(LANGUAGES).map(([language, name]) => <option key={language} value={language}>{name}</option>)}
-        </Select>
-      );
-    case "level":
-      return (
-        <Select {...control} value={String(value)} onChange={(event) => onChange(event.target.value)}>
-          {LEVELS.map((level) => <option key={level} value={level}>{t(`logLevel.${level}`)}</option>)}
+          {tunable.choices?.map((choice) => <option key={choice} value={choice}>{choiceLabel(t, tunable, choice)}</option>)}
         </Select>
       );
   }
+}
+
+const LANGUAGE_NAMES: Record<string, string> = LANGUAGES;
+
+function choiceLabel(t: TFunction, { name }: Tunable, choice: string): string {
+  return name === "language" ? (LANGUAGE_NAMES[choice] ?? choice) : t(`logLevel.${choice}`);
 }

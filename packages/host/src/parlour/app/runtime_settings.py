@@ -28,18 +28,23 @@ SECTIONS = (
 
 def declared_sections() -> tuple[DeclaredSection, ...]:
     """Returns the sections with the settings that their fields declare."""
-    return tuple(replace(each, settings=tuple(_declared_settings(each.name))) for each in SECTIONS)
+    return tuple(with_declared_settings(section, section_class(section.name)) for section in SECTIONS)
 
 
-def section_class(section: str) -> type[ConfigSection]:
-    found = HostSettings.model_fields[section].annotation
+def section_class(name: str) -> type[ConfigSection]:
+    found = HostSettings.model_fields[name].annotation
     assert isinstance(found, type)
     assert issubclass(found, ConfigSection)
     return found
 
 
-def _declared_settings(section: str) -> Iterator[DeclaredSetting]:
-    for name, field in section_class(section).model_fields.items():
+def with_declared_settings(section: DeclaredSection, fields: type[ConfigSection]) -> DeclaredSection:
+    """Returns the section with the fields that are marked as changeable."""
+    return replace(section, settings=tuple(_declared_settings(section.name, fields)))
+
+
+def _declared_settings(section: str, fields: type[ConfigSection]) -> Iterator[DeclaredSetting]:
+    for name, field in fields.model_fields.items():
         marks = [each for each in field.metadata if isinstance(each, RuntimeSetting)]
         if marks:
             default = None if field.default_factory is not None else field.default

@@ -4,13 +4,12 @@ import re
 from collections.abc import Iterator
 from ipaddress import ip_network
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import (
     AfterValidator,
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
     SecretStr,
@@ -24,7 +23,20 @@ from parlour.core.texts.catalogue import DEFAULT_LANGUAGE, Language
 from parlour.stores.address import ACCEPTED, is_accepted
 
 from .http_address import host_name, validate_base_path, validate_collector_url, validate_proxies, validate_public_url
-from .time_zone import is_zone, system_zone
+from .setting_values import (
+    COMMA_LIST,
+    CURRENCY,
+    CURRENCY_MESSAGE,
+    EXISTING_ZONE,
+    FALSE_MEANS_OFF,
+    NewAddresses,
+    NewCount,
+    NewCurrency,
+    NewDays,
+    NewRate,
+    NewTimeZone,
+)
+from .time_zone import system_zone
 
 HOST_NAME = re.compile(r"[\w.-]+")
 LISTEN_PATTERN = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[^\s:\[\]]+):(?P<port>\d{1,5})")
@@ -40,22 +52,6 @@ class ConfigSection(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
-def _split_list(value: Any) -> Any:
-    """Splits a string at its commas: in the environment a list is written that way."""
-    return [each.strip() for each in value.split(",") if each.strip()] if isinstance(value, str) else value
-
-
-def _false_to_off(value: Any) -> Any:
-    """Turns false into "off", since YAML reads a plain `off` as false."""
-    return "off" if value is False else value
-
-
-NewDays = Annotated[float, Field(ge=0, le=36_500, description="0: for ever")]
-NewCount = Annotated[int, Field(ge=1, le=100_000)]
-NewRate = Annotated[int, Field(ge=0, le=100_000, description="0: no limit")]
-"""New values of settings that are changed while the Host runs. They have upper limits, which the file has not."""
-
-
 class HttpSettings(ConfigSection):
     host: str = "127.0.0.1"
     port: int = Field(default=5300, ge=0, le=65535)
@@ -66,13 +62,13 @@ class HttpSettings(ConfigSection):
     """Chat sockets that one API key or user may have open at a time."""
     chat_send_seconds: float = Field(default=30, ge=1, le=600)
     """Seconds that a chat socket may take to accept one frame before it is closed."""
-    names: Annotated[list[str], BeforeValidator(_split_list)] = []
+    names: Annotated[list[str], COMMA_LIST] = []
     """Host names that browsers may use besides the Host's address; the one of `public_url` is added."""
     public_url: Annotated[str, AfterValidator(validate_public_url)] = ""
     """External address, such as https://example.org/chat, for links and webhooks."""
     base_path: Annotated[str, AfterValidator(validate_base_path)] | None = None
     """Path prefix below which a proxy serves the Host; by default the path of `public_url`."""
-    trusted_proxies: Annotated[list[str], BeforeValidator(_split_list), AfterValidator(validate_proxies)] = []
+    trusted_proxies: Annotated[list[str], COMMA_LIST, AfterValidator(validate_proxies)] = []
     """Addresses and networks of proxies whose `Forwarded` and `X-Forwarded-*` headers are trusted."""
     connections: int = Field(default=10_000, ge=16, le=1_000_000)
     """Maximum number of open connections; less if the limit of open files is lower."""
@@ -210,11 +206,11 @@ class PluginSettings(ConfigSection):
     uv: Path | None = None
     environment_seconds: float = Field(default=600, gt=0)
     allow_building: bool = False
-    index_hosts: Annotated[list[str], BeforeValidator(_split_list)] = []
+    index_hosts: Annotated[list[str], COMMA_LIST] = []
     """Hosts that the installer may connect to besides the package indexes, each `host` or `host:port`."""
     bundled: bool = True
     """True if a new installation gets local-agent and a default agent that uses it."""
-    sandbox: Annotated[Literal["auto", "required", "off"], BeforeValidator(_false_to_off)] = "auto"
+    sandbox: Annotated[Literal["auto", "required", "off"], FALSE_MEANS_OFF] = "auto"
     bubblewrap: Path | None = None
 
     @field_validator("index_hosts")
@@ -253,7 +249,7 @@ class RuntimeSettings(ConfigSection):
 class ToolSettings(ConfigSection):
     call_seconds: float = Field(default=60, gt=0)
     fetch_seconds: float = Field(default=20, gt=0)
-    allowed_addresses: Annotated[list[str], BeforeValidator(_split_list)] = []
+    allowed_addresses: Annotated[list[str], COMMA_LIST] = []
     """Private hosts and networks that are allowed even for addresses from outside, such as links in messages."""
 
     @field_validator("allowed_addresses")
@@ -320,43 +316,25 @@ class TelemetrySettings(ConfigSection):
         return {name.strip(): value.strip() for name, _, value in pairs}
 
 
-CURRENCY = r"^([A-Z]{3})?$"
-"""Pattern of an ISO 4217 code, or empty."""
-
-
-def _require_zone(name: str) -> str:
-    if not is_zone(name):
-        raise PydanticCustomError("time_zone", "must be a time zone such as Europe/Berlin or UTC")
-    return name
-
-
 class WorkspaceSettings(ConfigSection):
-    time_zone: Annotated[
-        str,
-        AfterValidator(_require_zone),
-        RuntimeSetting(
-            Annotated[str, Field(max_length=64), AfterValidator(_require_zone)], default_text="the machine's"
-        ),
-    ] = Field(default_factory=system_zone)
+    time_zone: Annotated[str, EXISTING_ZONE, RuntimeSetting(NewTimeZone, default_text="the machine's")] = Field(
+        default_factory=system_zone
+    )
     """Defines when the day of a budget starts, and the time that agents see."""
     language: Annotated[
         Language,
         RuntimeSetting(description="In which the Host speaks to people whose own language it does not know."),
     ] = DEFAULT_LANGUAGE
     """Language of the Host's notices to users whose locale is unknown."""
-    outbound_ips: Annotated[
-        list[str],
-        BeforeValidator(_split_list),
-        RuntimeSetting(Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], Field(max_length=100)]),
-    ] = []
+    outbound_ips: Annotated[list[str], COMMA_LIST, RuntimeSetting(NewAddresses)] = []
     """Addresses from which this Host connects to platforms, shown where a platform asks for them."""
     currency: Annotated[
         str,
         RuntimeSetting(
-            Annotated[str, Field(pattern=CURRENCY, description="Empty: that of the providers")],
+            NewCurrency,
             "The code of the currency that costs are shown in; empty: that of the providers, where they agree.",
             default_text="the providers'",
-            pattern_message="must be a code of three capital letters such as EUR, or empty",
+            pattern_message=CURRENCY_MESSAGE,
         ),
     ] = Field(default="", pattern=CURRENCY)
     """Currency code for costs, such as `EUR`; amounts are not converted. Empty: the currency that all priced providers
