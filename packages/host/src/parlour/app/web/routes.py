@@ -17,7 +17,6 @@ from parlour.http.allowed_hosts import AllowedHosts
 from parlour.http.domain import Domain, api_domain
 from parlour.http.events.service import EventService
 from parlour.http.principals import Authenticator
-from parlour.version import VERSION
 from parlour_sdk.values import dataclass
 
 from .connection_limits import ConnectionLimiter
@@ -110,9 +109,7 @@ class DomainRouters:
     def info(self) -> "APIRouter":
         from parlour.http.info.endpoints import router
 
-        return router(
-            VERSION, partial(host_info, self.settings, self.host.live_settings, self.host.models), self.host.clock
-        )
+        return router(partial(host_info, self.host))
 
     def runtime_settings(self) -> "APIRouter":
         from parlour.http.settings.endpoints import router
@@ -160,14 +157,12 @@ class DomainRouters:
 
     def webhooks(self) -> "APIRouter":
         from parlour.core.ingest.inbound_webhooks import InboundWebhookReceiver
-        from parlour.http.webhooks.endpoints import router
+        from parlour.http.webhooks.endpoints import WebhookMapper, router
 
         host, core = self.host, self.host.core
         calls = InboundWebhookReceiver(core.gateway, host.secrets, host.ids, host.clock)
-        public_url = self.settings.http.public_address
-        return router(
-            core.inbound_webhooks, calls, self._targets(), host.secrets, host.cursors, host.ids, host.clock, public_url
-        )
+        form = WebhookMapper(self._targets(), host.secrets, self.settings.http.public_address)
+        return router(core.inbound_webhooks, calls, form, host.cursors, host.ids, host.clock)
 
     def events(self) -> "APIRouter":
         from parlour.core.observability.explain.explanations import Explanations
@@ -216,9 +211,10 @@ class DomainRouters:
 
     def agents(self) -> "APIRouter":
         from parlour.http.agents.endpoints import router
+        from parlour.http.agents.mapping import AgentMapper
 
         host, core = self.host, self.host.core
-        return router(core.agents, core.registry, host.secrets, host.cursors, host.ids, host.clock)
+        return router(core.agents, AgentMapper(core.registry, host.secrets), host.cursors, host.ids, host.clock)
 
     def adapters(self) -> "APIRouter":
         from parlour.http.adapters.endpoints import router
@@ -264,16 +260,16 @@ class DomainRouters:
         from parlour.core.config.default_model import DefaultModelAssigner
         from parlour.core.config.model_usage import ModelReferences
         from parlour.http.models.connection_test import ModelTest
-        from parlour.http.models.endpoints import router
+        from parlour.http.models.endpoints import ModelAgents, router
 
         host, core = self.host, self.host.core
+        default_agent = DefaultModelAssigner(host.journal, core.agents)
+        references = ModelReferences(core.agents, core.registry)
         return router(
             host.models.repository,
             self._model_forms(),
             ModelTest(host.models.models),
-            core.agents,
-            DefaultModelAssigner(host.journal, core.agents),
-            ModelReferences(core.agents, core.registry),
+            ModelAgents(core.agents, default_agent, references, host.clock),
             host.cursors,
             host.ids,
             host.clock,

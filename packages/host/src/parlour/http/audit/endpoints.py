@@ -8,16 +8,17 @@ from parlour.core.journal import where
 from parlour.core.store.tables import AUDIT
 
 from .. import views
+from ..api_router import ApiRouter
 from ..auth import Admin
 from ..pagination import Cursor, Limit, Pages
-from ..responses import Json, PageResponse, ResponseSchema
+from ..responses import PageResponse
 from .responses import AuditEntry
 
 Name = Annotated[str | None, Query(max_length=200)]
 
 
 def router(pages: Pages) -> APIRouter:
-    routes = APIRouter(tags=["audit"])
+    routes = ApiRouter(tags=["audit"])
 
     @routes.get("/audit")
     async def list_entries(
@@ -27,7 +28,7 @@ def router(pages: Pages) -> APIRouter:
         action: Name = None,
         limit: Limit = 50,
         cursor: Cursor = None,
-    ) -> Annotated[Json, ResponseSchema(PageResponse[AuditEntry])]:
+    ) -> PageResponse[AuditEntry]:
         """Newest first. An allowed call may take a second to appear, a refused one is there at once."""
         filters = {"kind": kind, "run_id": run_id, "action": action}
         conditions = where(**{name: value for name, value in filters.items() if value is not None})

@@ -24,13 +24,14 @@ from parlour.core.texts.catalogue import match_language
 from parlour.core.texts.translation import translate
 
 from .. import views
+from ..api_router import ApiRouter
 from ..auth import ChatUser, Operator, Reader
 from ..conversations.responses import TranscriptItemResponse
 from ..errors import Problem, not_found, response_for_error
 from ..localization import accepted_language
 from ..pagination import DIRECTIONS, Cursor, Limit, Order, Pages, paginate
 from ..principals import Authenticator, Principal
-from ..responses import Json, NewConversationResponse, PageResponse, ResponseSchema
+from ..responses import NewConversationResponse, PageResponse
 from .connection import ChatConnection
 from .frames import BroadcastBody, ChatQuery
 from .presence import ChatConnections, ChatLimits
@@ -60,7 +61,7 @@ def router(
     clock: Clock,
     limits: ChatLimits,
 ) -> APIRouter:
-    routes = APIRouter(tags=["chat"])
+    routes = ApiRouter(tags=["chat"])
     rows, said, ledger, connections = (
         OutboxStore(journal),
         UserMessageHistory(journal),
@@ -107,18 +108,14 @@ def router(
             connections.remove(connection)
 
     @routes.get("/agents/{agent_id}/chat/connections")
-    async def list_connections(
-        agent_id: str, principal: Reader
-    ) -> Annotated[Json, ResponseSchema(PageResponse[ConnectionResponse])]:
+    async def list_connections(agent_id: str, principal: Reader) -> PageResponse[ConnectionResponse]:
         """Who is in the chat now; with a chat key only its own."""
         check_agent(agent_id)
         told = connections.list_for_agent(agent_id, None if principal.may("viewer") else principal.owner)
         return {"items": told, "next_cursor": None}
 
     @routes.post("/agents/{agent_id}/chat/broadcast")
-    async def broadcast(
-        agent_id: str, body: BroadcastBody, principal: Operator
-    ) -> Annotated[Json, ResponseSchema(BroadcastResponse)]:
+    async def broadcast(agent_id: str, body: BroadcastBody, principal: Operator) -> BroadcastResponse:
         """Shown to whoever is in the chat at this moment, and kept nowhere."""
         check_agent(agent_id)
         entry = audit.change_entry(
@@ -134,7 +131,7 @@ def router(
     @routes.get("/agents/{agent_id}/chat/sessions")
     async def list_sessions(
         agent_id: str, principal: ChatUser, limit: Limit = 50, cursor: Cursor = None
-    ) -> Annotated[Json, ResponseSchema(PageResponse[SessionResponse])]:
+    ) -> PageResponse[SessionResponse]:
         """Your sessions with the agent; the one in which something was said last comes first."""
         check_agent(agent_id)
         rows = await conversations.sessions("webui", agent_id, principal.owner)
@@ -151,7 +148,7 @@ def router(
         order: Order = "oldest",
         limit: Limit = 50,
         cursor: Cursor = None,
-    ) -> Annotated[Json, ResponseSchema(PageResponse[TranscriptItemResponse])]:
+    ) -> PageResponse[TranscriptItemResponse]:
         """What was said in this session of yours, in order or the other way round."""
         check_agent(agent_id)
         conversation_id = await conversations.find(conversation_key(agent_id, session, principal))
@@ -162,9 +159,7 @@ def router(
         return await pages.page(TRANSCRIPT, conditions, "seq", views.transcript_item, limit, cursor, way)
 
     @routes.post("/agents/{agent_id}/chat/{session}/reset")
-    async def reset(
-        agent_id: str, session: SessionName, principal: ChatUser
-    ) -> Annotated[Json, ResponseSchema(NewConversationResponse)]:
+    async def reset(agent_id: str, session: SessionName, principal: ChatUser) -> NewConversationResponse:
         """Begins this session of yours anew; what was said before stays under its own conversation id."""
         check_agent(agent_id)
         key = conversation_key(agent_id, session, principal)

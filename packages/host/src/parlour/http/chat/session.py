@@ -1,7 +1,6 @@
 """A named chat session of one principal with one agent."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from parlour.core.ingest.gateway import Gateway, IngestResult
 from parlour.core.journal import Row
@@ -12,6 +11,7 @@ from parlour_sdk.values import dataclass
 from ..errors import Problem
 from ..principals import Principal
 from .frames import MessageFrame
+from .responses import SessionResponse
 
 MAX_TITLE_LENGTH = 200
 
@@ -25,7 +25,7 @@ def session_sort_key(row: Row) -> str:
     return f"{row['updated_at']:015d} {row['conversation_id']}"
 
 
-def session_view(row: Row, beginnings: Mapping[str, str]) -> dict[str, Any]:
+def session_view(row: Row, beginnings: Mapping[str, str]) -> SessionResponse:
     title = beginnings.get(row["conversation_id"], "")[:MAX_TITLE_LENGTH]
     return {
         "session": row["chat"],

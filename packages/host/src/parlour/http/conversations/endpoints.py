@@ -15,11 +15,12 @@ from parlour.core.store.history import HistoryReader
 from parlour.core.store.tables import CONVERSATIONS, TRANSCRIPT
 
 from .. import views
+from ..api_router import ApiRouter
 from ..auth import ChatUser, Reader
 from ..errors import Problem, not_found
 from ..pagination import DIRECTIONS, Cursor, Limit, Order, Pages
 from ..principals import Principal
-from ..responses import Json, NewConversationResponse, PageResponse, ResponseSchema
+from ..responses import NewConversationResponse, PageResponse
 from .responses import ConversationResponse, TranscriptItemResponse
 from .search import ConversationSearch
 
@@ -41,7 +42,7 @@ def router(
     ids: Ids,
     clock: Clock,
 ) -> APIRouter:
-    routes = APIRouter(tags=["conversations"])
+    routes = ApiRouter(tags=["conversations"])
 
     async def visible(conversation_id: str, principal: Principal) -> Row:
         rows = await journal.read(Select(CONVERSATIONS, where(conversation_id=conversation_id), limit=1))
@@ -60,7 +61,7 @@ def router(
     @routes.get("/conversations")
     async def list_conversations(
         principal: Reader, q: Text = None, limit: Limit = 50, cursor: Cursor = None
-    ) -> Annotated[Json, ResponseSchema(PageResponse[ConversationResponse])]:
+    ) -> PageResponse[ConversationResponse]:
         """Newest first; with a chat key only its own. With `q` a page may hold fewer than `limit`, also none."""
         conditions = () if principal.may("viewer") else where(principal=principal.owner)
         if q is not None:
@@ -68,9 +69,7 @@ def router(
         return await pages.page(CONVERSATIONS, conditions, "conversation_id", views.conversation, limit, cursor)
 
     @routes.get("/conversations/{conversation_id}")
-    async def read_conversation(
-        conversation_id: ConversationId, principal: Reader
-    ) -> Annotated[Json, ResponseSchema(ConversationResponse)]:
+    async def read_conversation(conversation_id: ConversationId, principal: Reader) -> ConversationResponse:
         return views.conversation(await visible(conversation_id, principal))
 
     @routes.get("/conversations/{conversation_id}/transcript")
@@ -81,7 +80,7 @@ def router(
         order: Order = "oldest",
         limit: Limit = 50,
         cursor: Cursor = None,
-    ) -> Annotated[Json, ResponseSchema(PageResponse[TranscriptItemResponse])]:
+    ) -> PageResponse[TranscriptItemResponse]:
         """In the order it was said or the other way round; with `q` what matches, the best first, on one page."""
         await visible(conversation_id, principal)
         conditions = where(conversation_id=conversation_id)
@@ -92,9 +91,7 @@ def router(
         return await pages.page(TRANSCRIPT, conditions, "seq", views.transcript_item, limit, cursor, way)
 
     @routes.post("/conversations/{conversation_id}/reset")
-    async def reset_conversation(
-        conversation_id: ConversationId, principal: ChatUser
-    ) -> Annotated[Json, ResponseSchema(NewConversationResponse)]:
+    async def reset_conversation(conversation_id: ConversationId, principal: ChatUser) -> NewConversationResponse:
         """Its chat begins anew; what was said before stays under its own id."""
         await visible(conversation_id, principal)
         key = await conversations.get_key(conversation_id)

@@ -4,13 +4,14 @@ from typing import Annotated
 
 from fastapi import APIRouter, Response
 
+from ..api_router import ApiRouter
 from ..responses import ResponseSchema
 from .fast_path import PendingStartSteps, healthz_response, readyz_response
 from .responses import HealthResponse, ReadinessResponse
 
 
 def router(waiting: PendingStartSteps) -> APIRouter:
-    routes = APIRouter(tags=["health"])
+    routes = ApiRouter(tags=["health"])
 
     @routes.get("/healthz", response_model=None)
     async def healthz() -> Annotated[Response, ResponseSchema(HealthResponse)]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from operator import attrgetter
-from typing import Annotated, Any
+from typing import cast
 
 from fastapi import APIRouter
 
@@ -10,31 +10,37 @@ from parlour.core.model.runner import RunnerDescriptor
 from parlour.core.pagination import Cursors
 from parlour.core.runs.runner_registry import RunnerRegistry
 
+from ..api_router import ApiRouter
 from ..auth import Viewer
 from ..pagination import Cursor, LongLimit, paginate
-from ..responses import Json, PageResponse, ResponseSchema
+from ..plugins.responses import PluginState
+from ..responses import PageResponse
 from .responses import Runner
 
 PluginStatus = Callable[[str], str]
 
 
 def router(registry: RunnerRegistry, plugin_status: PluginStatus, cursors: Cursors) -> APIRouter:
-    routes = APIRouter(tags=["runners"])
+    routes = ApiRouter(tags=["runners"])
 
-    def view(descriptor: RunnerDescriptor) -> dict[str, Any]:
+    def view(descriptor: RunnerDescriptor) -> Runner:
         manifest = descriptor.manifest.model_dump(mode="json")
-        plugin = {
-            "id": descriptor.plugin_id,
-            "version": descriptor.plugin_version,
-            "status": plugin_status(descriptor.plugin_id),
+        return {
+            "id": descriptor.runner_id,
+            "label": manifest["label"],
+            "description": manifest["description"],
+            "capabilities": manifest["capabilities"],
+            "permissions": manifest["permissions"],
+            "config_schema": manifest["config_schema"],
+            "plugin": {
+                "id": descriptor.plugin_id,
+                "version": descriptor.plugin_version,
+                "status": cast("PluginState", plugin_status(descriptor.plugin_id)),
+            },
         }
-        fields = ("label", "description", "capabilities", "permissions", "config_schema")
-        return {"id": descriptor.runner_id, **{name: manifest[name] for name in fields}, "plugin": plugin}
 
     @routes.get("/runners")
-    async def list_runners(
-        principal: Viewer, limit: LongLimit = 1000, cursor: Cursor = None
-    ) -> Annotated[Json, ResponseSchema(PageResponse[Runner])]:
+    async def list_runners(principal: Viewer, limit: LongLimit = 1000, cursor: Cursor = None) -> PageResponse[Runner]:
         """Every runner of every installed plugin."""
         page, more = paginate(cursors, "runners", registry.all(), attrgetter("runner_id"), limit, cursor)
         return {"items": [view(descriptor) for descriptor in page], "next_cursor": more}

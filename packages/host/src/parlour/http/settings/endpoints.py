@@ -12,6 +12,7 @@ from parlour.core.config.live_settings import LiveSettings, SettingValues
 from parlour.core.journal import Insert
 from parlour.core.model.ports import Clock
 
+from ..api_router import ApiRouter
 from ..auth import Admin, Viewer
 from ..etags import IfMatch, check_if_match, set_etag
 from ..principals import Principal
@@ -20,7 +21,7 @@ from .schemas import Sections, SettingsRequest, request_schema, response_schema
 
 
 def router(tuning: LiveSettings, sections: Sections, clock: Clock) -> APIRouter:
-    routes = APIRouter(tags=["settings"])
+    routes = ApiRouter(tags=["settings"])
     turn = asyncio.Lock()
     """Serializes changes of settings."""
 
