@@ -172,24 +172,23 @@ class DomainRouters:
 
     def chat(self) -> "APIRouter":
         from parlour.http.chat.endpoints import router
-        from parlour.http.chat.presence import ChatLimits
+        from parlour.http.chat.missed_frames import MissedFrames
+        from parlour.http.chat.presence import ChatConnections, ChatLimits
+        from parlour.http.chat.session import ChatSessions
+        from parlour.http.chat.sockets import ChatSockets
 
         host, core, http = self.host, self.host.core, self.settings.http
-        return router(
-            host.journal,
-            core.agents,
-            core.gateway,
-            core.conversations,
+        sessions = ChatSessions(core.agents, core.conversations, core.gateway, host.ids, host.clock)
+        sockets = ChatSockets(
+            sessions,
+            ChatConnections(host.clock, ChatLimits(http.chat_sockets, http.chat_send_seconds)),
+            self.authenticator,
             core.feed,
+            MissedFrames(host.journal),
             core.control,
             core.approvals,
-            self.authenticator,
-            self._pages(),
-            host.cursors,
-            host.ids,
-            host.clock,
-            ChatLimits(http.chat_sockets, http.chat_send_seconds),
         )
+        return router(host.journal, sessions, sockets, self._pages(), host.cursors, host.clock)
 
     def approvals(self) -> "APIRouter":
         from parlour.http.approvals.endpoints import router
@@ -305,23 +304,13 @@ class DomainRouters:
         return router(tools.mcp_repository, tools.mcp_servers, form, host.cursors, host.ids, host.clock)
 
     def conversations(self) -> "APIRouter":
-        from parlour.core.store.history import HistoryReader
-        from parlour.http.conversations.endpoints import router
+        from parlour.http.conversations.endpoints import ConversationDeletion, router
         from parlour.http.conversations.search import ConversationSearch
 
         host, core = self.host, self.host.core
-        history = HistoryReader(host.journal, host.cursors)
-        return router(
-            host.journal,
-            self._pages(),
-            history,
-            core.conversations,
-            core.default_agents,
-            core.conversation_eraser,
-            ConversationSearch(host.journal, host.cursors),
-            host.ids,
-            host.clock,
-        )
+        deletion = ConversationDeletion(core.conversations, core.default_agents, core.conversation_eraser, host.clock)
+        search = ConversationSearch(host.journal, host.cursors)
+        return router(host.journal, self._pages(), search, core.conversations, deletion, host.ids, host.clock)
 
     def audit(self) -> "APIRouter":
         from parlour.http.audit.endpoints import router

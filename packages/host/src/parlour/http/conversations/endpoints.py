@@ -11,7 +11,6 @@ from parlour.core.journal import Journal, Row, Select, where
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.runs.conversation_deletion import ConversationEraser
 from parlour.core.store.conversations import Conversations
-from parlour.core.store.history import HistoryReader
 from parlour.core.store.tables import CONVERSATIONS, TRANSCRIPT
 
 from .. import views
@@ -31,14 +30,46 @@ Text = Annotated[
 ]
 
 
+class ConversationDeletion:
+    """Deletes a conversation together with the default agents of its chat or thread."""
+
+    def __init__(
+        self,
+        conversations: Conversations,
+        default_agents: DefaultAgentRepository,
+        eraser: ConversationEraser,
+        clock: Clock,
+    ) -> None:
+        self._conversations = conversations
+        self._default_agents = default_agents
+        self._eraser = eraser
+        self._clock = clock
+
+    async def delete(self, conversation_id: str, principal: Principal) -> None:
+        """Deletes the conversation. Raises CallRejected if that is not possible now."""
+        gone = await self._own_defaults(conversation_id)
+        before = {"default_agents": [each.agent_id for each in gone]} if gone else None
+        entry = audit.change_entry(
+            principal.owner, "conversation.delete", conversation_id, before, None, self._clock.now()
+        )
+        await self._eraser.erase(conversation_id, principal.participant, entry, *delete_statements(gone))
+        self._default_agents.evict(lambda each: each in gone)
+
+    async def _own_defaults(self, conversation_id: str) -> ScopeDefaults:
+        """Returns the default agents of the conversation's chat or thread, if it is that chat's current
+        conversation."""
+        key = await self._conversations.get_key(conversation_id)
+        if key is None or await self._conversations.find(key) != conversation_id:
+            return ()
+        return self._default_agents.for_conversation(key)
+
+
 def router(
     journal: Journal,
     pages: Pages,
-    history: HistoryReader,
-    conversations: Conversations,
-    default_agents: DefaultAgentRepository,
-    erasing: ConversationEraser,
     search: ConversationSearch,
+    conversations: Conversations,
+    deletion: ConversationDeletion,
     ids: Ids,
     clock: Clock,
 ) -> APIRouter:
@@ -49,14 +80,6 @@ def router(
         if not rows or not (principal.may("viewer") or rows[0]["principal"] == principal.owner):
             raise not_found(f"conversation '{conversation_id}'", "GET /api/v1/conversations lists them")
         return rows[0]
-
-    async def own_defaults(conversation_id: str) -> ScopeDefaults:
-        """Returns the default agents of the conversation's chat or thread, if it is that chat's current
-        conversation."""
-        key = await conversations.get_key(conversation_id)
-        if key is None or await conversations.find(key) != conversation_id:
-            return ()
-        return default_agents.for_conversation(key)
 
     @routes.get("/conversations")
     async def list_conversations(
@@ -85,7 +108,7 @@ def router(
         await visible(conversation_id, principal)
         conditions = where(conversation_id=conversation_id)
         if q is not None:
-            rows = await history.search_rows(q, conversation_id, conditions, limit)
+            rows = await search.transcript_rows(q, conversation_id, limit)
             return {"items": [views.transcript_item(row) for row in rows], "next_cursor": None}
         way = DIRECTIONS[order]
         return await pages.page(TRANSCRIPT, conditions, "seq", views.transcript_item, limit, cursor, way)
@@ -105,14 +128,10 @@ def router(
         Its default agent goes with it.
         """
         await visible(conversation_id, principal)
-        gone = await own_defaults(conversation_id)
-        before = {"default_agents": [each.agent_id for each in gone]} if gone else None
-        entry = audit.change_entry(principal.owner, "conversation.delete", conversation_id, before, None, clock.now())
         try:
-            await erasing.erase(conversation_id, principal.participant, entry, *delete_statements(gone))
+            await deletion.delete(conversation_id, principal)
         except CallRejected as refusal:
             raise Problem(409, "conflict", refusal.message) from refusal
-        default_agents.evict(lambda each: each in gone)
         return Response(status_code=204)
 
     return routes

@@ -1,7 +1,8 @@
 """Searches conversations by their messages and by their senders."""
 
-from parlour.core.journal import Condition, Journal, Select, Table, below, contains, where
+from parlour.core.journal import Condition, Journal, Row, Select, Table, below, contains, where
 from parlour.core.pagination import Cursors
+from parlour.core.store.history import HistoryReader
 from parlour.core.store.tables import CONVERSATIONS, EVENTS, TRANSCRIPT
 
 from .. import views
@@ -21,6 +22,12 @@ class ConversationSearch:
     def __init__(self, journal: Journal, cursors: Cursors) -> None:
         self._journal = journal
         self._cursors = cursors
+        self._history = HistoryReader(journal, cursors)
+
+    async def transcript_rows(self, text: str, conversation_id: str, limit: int) -> list[Row]:
+        """Returns the transcript items that match the text, the best first."""
+        conditions = where(conversation_id=conversation_id)
+        return await self._history.search_rows(text, conversation_id, conditions, limit)
 
     async def page(
         self, text: str, conditions: tuple[Condition, ...], limit: int, cursor: str | None

@@ -11,7 +11,7 @@ from pydantic_core import to_json
 from parlour.core.observability.live_feed import Frame, LiveFeed, LiveSubscriber
 
 from ..api_router import ApiRouter
-from ..chat.endpoints import REFUSED_CLOSE_CODE_BASE, refuse_socket
+from ..chat.sockets import REFUSED_CLOSE_CODE_BASE, refuse_socket
 from ..errors import Problem
 from ..principals import Authenticator
 
