@@ -13,8 +13,7 @@ from ..api_router import ApiRouter
 from ..crud import ConfigResource, CrudOperations, CrudSchemas, add_crud_routes, without_wait
 from ..principals import Principal
 from .mapping import AgentMapper
-from .responses import AgentResponse
-from .schemas import AgentBody, AgentChange
+from .schemas import AgentBody, AgentChange, AgentResponse
 
 
 def router(agents: AgentRepository, form: AgentMapper, cursors: Cursors, ids: Ids, clock: Clock) -> APIRouter:

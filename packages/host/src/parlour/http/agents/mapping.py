@@ -13,8 +13,7 @@ from parlour.core.secrets import SecretBox
 
 from ..crud import check_same_id
 from ..errors import Problem
-from .responses import AgentResponse, ResourcePolicyResponse, ResourceRule
-from .schemas import AgentBody, AgentChange, Names, ResourceKind
+from .schemas import AgentBody, AgentChange, AgentResponse, Names, ResourceKind, ResourcePolicyResponse, ResourceRule
 
 
 class AgentMapper:

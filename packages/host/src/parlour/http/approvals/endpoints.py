@@ -18,8 +18,7 @@ from ..errors import Problem, not_found
 from ..pagination import Cursor, Limit, Pages
 from ..responses import PageResponse
 from .origins import read_occasions
-from .responses import ApprovalResponse, OccasionResponse
-from .schemas import DecisionBody, Status
+from .schemas import ApprovalResponse, DecisionBody, OccasionResponse, Status
 
 ApprovalId = Annotated[str, Path(max_length=64)]
 _STATUS = {"not_found": 404, "conflict": 409, "denied": 403}

@@ -8,7 +8,7 @@ from parlour.core.encoding import loads
 from parlour.core.journal import Journal, Row, Select, one_of, where
 from parlour.core.store.tables import EVENTS, NAMES
 
-from .responses import OccasionResponse
+from .schemas import OccasionResponse
 
 Names = dict[tuple[str, str, str], str]
 _COLUMNS = ("seq", "bot_id", "actor_id", "actor_name", "body")

@@ -13,8 +13,7 @@ from parlour.core.pagination import Cursors
 from ..api_router import ApiRouter
 from ..crud import ConfigResource, CrudOperations, CrudSchemas, add_crud_routes
 from ..principals import Principal
-from .responses import BudgetResponse
-from .schemas import BudgetBody
+from .schemas import BudgetBody, BudgetResponse
 from .views import audit_view, to_response
 
 

@@ -7,7 +7,7 @@ from parlour.core.model.budget import Budget
 from parlour.core.models.budget_uses import BudgetPeriodUse
 
 from ..responses import Json
-from .responses import BudgetResponse, BudgetUse
+from .schemas import BudgetResponse, BudgetUse
 
 
 def audit_view(budget: Budget) -> Json:

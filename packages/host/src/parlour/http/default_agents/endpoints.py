@@ -19,9 +19,8 @@ from ..errors import invalid_field, not_found
 from ..pagination import Cursor, Limit
 from ..principals import Principal
 from ..responses import PageResponse
-from . import responses
 from .mapping import DefaultAgentMapper, audit_view
-from .schemas import DefaultAgentBody
+from .schemas import DefaultAgentBody, DefaultAgentResponse
 
 DefaultId = Annotated[str, Path(max_length=64)]
 
@@ -42,12 +41,12 @@ def router(
         bot_id: Annotated[str | None, Query(max_length=64, description="Only those of this bot's chats")] = None,
         limit: Limit = 50,
         cursor: Cursor = None,
-    ) -> PageResponse[responses.DefaultAgentResponse]:
+    ) -> PageResponse[DefaultAgentResponse]:
         listed = [each for each in book.all() if bot_id is None or each.place.bot_id == bot_id]
         return shelf.list_page(listed, form.to_response, limit, cursor)
 
     @routes.put("/default-agents")
-    async def set_default_agent(body: DefaultAgentBody, principal: Admin) -> responses.DefaultAgentResponse:
+    async def set_default_agent(body: DefaultAgentBody, principal: Admin) -> DefaultAgentResponse:
         """Where another agent is the default already, it is refused, unless that one is named in `replaces`."""
         async with turn:
             place = form.to_place(body)

@@ -11,8 +11,7 @@ from parlour.core.model.default_scope import REQUIRED_FIELDS, DefaultScope
 from parlour.core.platforms.port import AdapterCatalogue
 
 from ..errors import Problem, invalid_field
-from .responses import DefaultAgentResponse
-from .schemas import DefaultAgentBody
+from .schemas import DefaultAgentBody, DefaultAgentResponse
 
 CHAT_PATTERN = re.compile(r"(?:[^/:]+/)?(?:private|group):.+", re.DOTALL)
 CHANNEL_PATTERN = re.compile(r"(?:private|group):.+", re.DOTALL)

@@ -20,8 +20,7 @@ from ..auth import Admin, Operator
 from ..crud import ConfigResource, CrudOperations, CrudSchemas, Verbs, add_crud_routes, without_wait
 from ..principals import Principal
 from .mapping import ChangeRequester, McpServerMapper, audit_view, name_conflict, status_response, to_response
-from .responses import McpContent, McpServerResponse, McpStatus
-from .schemas import McpServerBody, PromptBody, ResourceBody
+from .schemas import McpContent, McpServerBody, McpServerResponse, McpStatus, PromptBody, ResourceBody
 
 COLLECTION_VERBS: Verbs = ("create", "list")
 ITEM_VERBS: Verbs = ("read", "replace", "delete")

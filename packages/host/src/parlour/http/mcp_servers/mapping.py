@@ -13,8 +13,7 @@ from parlour_sdk.values import dataclass
 
 from ..errors import Problem
 from ..responses import Json
-from .responses import McpPromptResponse, McpServerResponse, McpStatus
-from .schemas import CONFIRMATION_TEXT, McpServerBody
+from .schemas import CONFIRMATION_TEXT, McpPromptResponse, McpServerBody, McpServerResponse, McpStatus
 
 NOT_CONFIRMED = ("", 0)
 

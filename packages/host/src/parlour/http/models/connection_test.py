@@ -11,7 +11,7 @@ from parlour_sdk.protocol.content import plain_text
 from parlour_sdk.protocol.messages import Message
 from parlour_sdk.protocol.models import Embed, InvokeModel, Rerank
 
-from .responses import ModelTestResponse, ModelUsage
+from .schemas import ModelTestResponse, ModelUsage
 
 MAX_ANSWER_TOKENS = 256
 """Token limit of the answer; enough for a model that reasons first."""

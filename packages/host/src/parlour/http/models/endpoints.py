@@ -24,8 +24,7 @@ from ..principals import Principal
 from ..responses import PageResponse
 from .connection_test import ModelTest
 from .mapping import ModelMapper, model_response
-from .responses import ModelResponse, ModelTestResponse
-from .schemas import ModelBody
+from .schemas import ModelBody, ModelResponse, ModelTestResponse
 
 GENERAL_VERBS: Verbs = ("create", "read", "replace", "delete")
 MAX_NAMED_AGENTS = 5

@@ -7,8 +7,15 @@ from parlour.core.models.catalogue import CatalogueModel, ModelCatalogue, ModelS
 from parlour.core.secrets import SecretBox
 
 from ..errors import Problem
-from .responses import KnownModelResponse, ModelKind, ModelResponse, PricesResponse, ProviderResponse
-from .schemas import ModelBody, ProviderBody
+from .schemas import (
+    KnownModelResponse,
+    ModelBody,
+    ModelKind,
+    ModelResponse,
+    PricesResponse,
+    ProviderBody,
+    ProviderResponse,
+)
 
 
 class ModelMapper:

@@ -18,8 +18,7 @@ from ..errors import Problem
 from ..principals import Principal
 from ..responses import Json, PageResponse
 from .mapping import ModelMapper, kind_response, provider_response
-from .responses import ModelKind, ProviderResponse
-from .schemas import ProviderBody
+from .schemas import ModelKind, ProviderBody, ProviderResponse
 
 
 def router(
