@@ -3,7 +3,6 @@
 from parlour.core.encoding import loads
 from parlour.core.journal import Row
 
-from .audit.responses import AuditEntry
 from .conversations.responses import ConversationResponse, TranscriptItemResponse
 from .events.event_schema import EventResponse
 from .feedback.responses import FeedbackResponse
@@ -165,24 +164,6 @@ def transcript_item(row: Row) -> TranscriptItemResponse:
         "artifact_refs": loads(row["artifact_refs"]),
         "created_at": row["created_at"],
         "metadata": loads(row["metadata"]),
-    }
-
-
-def audit_entry(row: Row) -> AuditEntry:
-    return {
-        "seq": row["seq"],
-        "kind": row["kind"],
-        "actor": row["actor"],
-        "action": row["action"],
-        "outcome": row["outcome"],
-        "code": row["code"] or None,
-        "resource": row["resource"] or None,
-        "scope": row["scope"] or None,
-        "run_id": row["run_id"] or None,
-        "runner_id": row["runner_id"] or None,
-        "plugin_id": row["plugin_id"] or None,
-        "detail": loads(row["detail"]) if row["detail"] else None,
-        "created_at": row["created_at"],
     }
 
 

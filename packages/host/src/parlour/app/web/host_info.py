@@ -14,7 +14,7 @@ from parlour_sdk.protocol.base import PROTOCOL_VERSION
 from .connection_limits import ConnectionLimiter
 
 if TYPE_CHECKING:
-    from parlour.http.info.responses import Info
+    from parlour.http.info import Info
 
 
 def host_info(host: Host) -> "Info":

@@ -107,7 +107,7 @@ class DomainRouters:
         return router()
 
     def info(self) -> "APIRouter":
-        from parlour.http.info.endpoints import router
+        from parlour.http.info import router
 
         return router(partial(host_info, self.host))
 
@@ -122,8 +122,7 @@ class DomainRouters:
         return router(self.host.live_feed, self.authenticator)
 
     def stats(self) -> "APIRouter":
-        from parlour.http.stats.endpoints import router
-        from parlour.http.stats.usage import UsageByDay
+        from parlour.http.stats import UsageByDay, router
 
         host, core = self.host, self.host.core
         usage = UsageByDay(host.statistics, core.days, core.agents, host.models.repository)
@@ -204,7 +203,7 @@ class DomainRouters:
         return router(host.journal, core.control, core.reruns, listing, self._pages(), host.clock)
 
     def runtimes(self) -> "APIRouter":
-        from parlour.http.runtimes.endpoints import router
+        from parlour.http.runtimes import router
 
         return router(self.host.core.workers, self.host.cursors)
 
@@ -216,7 +215,7 @@ class DomainRouters:
         return router(core.agents, AgentMapper(core.registry, host.secrets), host.cursors, host.ids, host.clock)
 
     def adapters(self) -> "APIRouter":
-        from parlour.http.adapters.endpoints import router
+        from parlour.http.adapters import router
 
         return router(self.host.catalogue, self.host.cursors)
 
@@ -245,7 +244,7 @@ class DomainRouters:
         return router(core.default_agents, form, host.cursors, host.ids, host.clock)
 
     def runners(self) -> "APIRouter":
-        from parlour.http.runners.endpoints import router
+        from parlour.http.runners import router
 
         return router(self.host.core.registry, self._plugin_status, self.host.cursors)
 
@@ -289,7 +288,7 @@ class DomainRouters:
         return router(host.plugins, self.uploads, PluginAudit(host.core.audit_log, host.clock), host.cursors)
 
     def tools(self) -> "APIRouter":
-        from parlour.http.tools.endpoints import router
+        from parlour.http.tools import router
 
         return router(self.host.tools.registry, self.host.cursors)
 
@@ -313,7 +312,7 @@ class DomainRouters:
         return router(host.journal, self._pages(), search, core.conversations, deletion, host.ids, host.clock)
 
     def audit(self) -> "APIRouter":
-        from parlour.http.audit.endpoints import router
+        from parlour.http.audit import router
 
         return router(self._pages())
 

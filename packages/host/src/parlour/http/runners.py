@@ -5,17 +5,39 @@ from operator import attrgetter
 from typing import cast
 
 from fastapi import APIRouter
+from typing_extensions import TypedDict
 
 from parlour.core.model.runner import RunnerDescriptor
 from parlour.core.pagination import Cursors
 from parlour.core.runs.runner_registry import RunnerRegistry
+from parlour_sdk.protocol.form import FormItem
+from parlour_sdk.protocol.manifest import Capabilities, Permissions
 
-from ..api_router import ApiRouter
-from ..auth import Viewer
-from ..pagination import Cursor, LongLimit, paginate
-from ..plugins.responses import PluginState
-from ..responses import PageResponse
-from .responses import Runner
+from .api_router import ApiRouter
+from .auth import Viewer
+from .pagination import Cursor, LongLimit, paginate
+from .plugins.responses import PluginState
+from .responses import LocalizedText, PageResponse
+
+
+class RunnerPlugin(TypedDict):
+    id: str
+    version: str
+    status: PluginState
+
+
+class Runner(TypedDict):
+    """What agents are made of."""
+
+    id: str
+    label: LocalizedText
+    description: LocalizedText | None
+    capabilities: Capabilities
+    permissions: Permissions
+    config_schema: list[FormItem]
+    """The form of an agent's `runner_config`."""
+    plugin: RunnerPlugin
+
 
 PluginStatus = Callable[[str], str]
 

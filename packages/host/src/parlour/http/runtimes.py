@@ -4,16 +4,34 @@ from operator import attrgetter
 from typing import Literal, cast
 
 from fastapi import APIRouter
+from typing_extensions import TypedDict
 
 from parlour.core.pagination import Cursors
 from parlour.core.remote.workers import RemoteWorkers
 from parlour.core.store.remote_workers import RemoteWorker
+from parlour_sdk.protocol.runtimes import ProviderLogin
 
-from ..api_router import ApiRouter
-from ..auth import Viewer
-from ..pagination import Cursor, LongLimit, paginate
-from ..responses import PageResponse
-from .responses import RuntimeResponse
+from .api_router import ApiRouter
+from .auth import Viewer
+from .pagination import Cursor, LongLimit, paginate
+from .responses import PageResponse, TimestampMs
+
+
+class RuntimeResponse(TypedDict):
+    runtime_id: str
+    plugin_id: str
+    status: Literal["active", "gone"]
+    labels: list[str]
+    runners: list[str]
+    """None named means any."""
+    slots: int
+    versions: dict[str, str]
+    providers: list[ProviderLogin]
+    workspaces: list[str]
+    registered_at: TimestampMs
+    last_seen_at: TimestampMs
+    expires_at: TimestampMs
+    """When it counts as gone unless it is heard of again."""
 
 
 def router(workers: RemoteWorkers, cursors: Cursors) -> APIRouter:
