@@ -22,7 +22,7 @@ def settings(part: BaseModel, path: str = "") -> Iterator[str]:
 def named() -> Iterator[str]:
     """Returns the names in the first column of the tables; `.bucket` continues the name before it."""
     page = (ROOT / "docs" / "operate" / "settings.md").read_text(encoding="utf-8")
-    tables = [part.split("\n\n")[0] for part in page.split("| key | default | meaning |")[1:]]
+    tables = [part.split("\n\n")[0] for part in re.split(r"\| key \| default \| (?:accepted \| )?meaning \|", page)[1:]]
     for row in (row for table in tables for row in table.splitlines()[2:]):
         before = ""
         for name in re.findall(r"`([\w.]+)`", row.split("|")[1]):

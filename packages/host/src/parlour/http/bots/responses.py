@@ -30,6 +30,7 @@ class BotResponse(TypedDict):
 
 
 HandlerType = Literal["agent", "webhook", "plugin", "drop"]
+BindingScope = Literal["thread", "conversation", "channel", "actor", "bot", "workspace"]
 
 
 class RouteResponse(TypedDict):
@@ -64,7 +65,7 @@ class DryRun(TypedDict):
     handler_type: HandlerType
     agent_id: Id | None
     """Who would answer."""
-    scope: Literal["thread", "conversation", "channel", "actor", "bot", "workspace"] | None
+    scope: BindingScope | None
     """Whose claim that is: `bot` is a route's, the others are default agents'."""
     reasons: list[str]
     """What each route that was looked at said, then the default agent, and what comes of it."""

@@ -1,7 +1,6 @@
 """Builds routes from request bodies, or raises a Problem that names an invalid field; serializes routes without their
 secrets."""
 
-from dataclasses import asdict
 from typing import Any
 
 from pydantic import ValidationError
@@ -15,6 +14,7 @@ from parlour.core.secrets import SecretBox
 
 from ..validation_errors import field_errors
 from .mapping import invalid_field, invalid_fields
+from .responses import RouteResponse
 from .route_schemas import HANDLER_BODIES, RouteBody
 
 
@@ -87,11 +87,19 @@ class RouteMapper:
         return config
 
 
-def to_response(route: Route) -> dict[str, Any]:
-    view = asdict(route)
-    config = dict(view.pop("handler_config"))
+def to_response(route: Route) -> RouteResponse:
+    config = dict(route.handler_config)
     if route.handler_type == "webhook":
         config["secret_set"] = bool(config.pop("sealed_secret"))
         config["headers"] = dict.fromkeys(config.pop("header_names"), SECRET_MASK)
         config.pop("sealed_headers")
-    return {**view, "handler_config": config}
+    return {
+        "event_type": route.event_type,
+        "handler_type": route.handler_type,
+        "enabled": route.enabled,
+        "priority": route.priority,
+        "description": route.description,
+        "filters": route.filters,
+        "route_id": route.route_id,
+        "handler_config": config,
+    }

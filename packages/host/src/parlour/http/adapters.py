@@ -9,14 +9,15 @@ from parlour.core.pagination import Cursors
 from parlour.core.platforms.manifest import AdapterManifest
 from parlour.core.platforms.port import AdapterCatalogue
 
-from ..auth import Viewer
-from ..errors import not_found
-from ..pagination import Cursor, LongLimit, paginate
-from ..responses import Json, PageResponse, ResponseSchema
+from .api_router import ApiRouter
+from .auth import Viewer
+from .errors import not_found
+from .pagination import Cursor, LongLimit, paginate
+from .responses import Json, PageResponse, ResponseSchema
 
 
 def router(catalogue: AdapterCatalogue, cursors: Cursors) -> APIRouter:
-    routes = APIRouter(tags=["bots"])
+    routes = ApiRouter(tags=["bots"])
 
     @routes.get("/adapters")
     async def list_adapters(

@@ -8,13 +8,14 @@ from parlour.core.model.providers import Tools
 from parlour.core.pagination import Cursors
 from parlour_sdk.protocol.tools import ToolDetail
 
-from ..auth import Viewer
-from ..pagination import Cursor, Limit, paginate
-from ..responses import Json, PageResponse, ResponseSchema
+from .api_router import ApiRouter
+from .auth import Viewer
+from .pagination import Cursor, Limit, paginate
+from .responses import Json, PageResponse, ResponseSchema
 
 
 def router(tools: Tools, cursors: Cursors) -> APIRouter:
-    routes = APIRouter(tags=["tools"])
+    routes = ApiRouter(tags=["tools"])
 
     @routes.get("/tools")
     async def list_tools(

@@ -1,8 +1,13 @@
-"""Response schema of the Host's information."""
+"""Endpoint with the version, limits and features of this Host."""
 
+from collections.abc import Callable
+
+from fastapi import APIRouter
 from typing_extensions import TypedDict
 
-from ..responses import TimestampMs
+from .api_router import ApiRouter
+from .auth import Reader
+from .responses import TimestampMs
 
 
 class SizeLimitsResponse(TypedDict):
@@ -24,3 +29,13 @@ class Info(TypedDict):
     """The code of the currency that costs are in; empty where the providers' prices are in several, or unknown."""
     features: dict[str, bool]
     """What this Host can do."""
+
+
+def router(info: Callable[[], Info]) -> APIRouter:
+    routes = ApiRouter(tags=["info"])
+
+    @routes.get("/info")
+    async def read_info(principal: Reader) -> Info:
+        return info()
+
+    return routes
