@@ -18,11 +18,11 @@ def test_an_index_that_does_not_answer_is_named_without_its_password(quote: str)
     address = "http://user:secret@127.0.0.1:9/simple/six/"
     lines = [line.replace(address, f"{quote}{address}{quote}") for line in UNREACHABLE]
 
-    words = with_hint(EnvironmentFailed("can't be installed: Connection refused (os error 111)"), lines)
+    message = with_hint(EnvironmentFailed("can't be installed: Connection refused (os error 111)"), lines)
 
-    assert words.startswith("can't be installed: Connection refused (os error 111); http://127.0.0.1:9/simple/six/ ")
-    assert "could not be fetched: let this machine reach it, or name another index with uv's variable" in words
-    assert "secret" not in words
+    assert message.startswith("can't be installed: Connection refused (os error 111); http://127.0.0.1:9/simple/six/ ")
+    assert "could not be fetched: let this machine reach it, or name another index with uv's variable" in message
+    assert "secret" not in message
 
 
 @pytest.mark.parametrize(

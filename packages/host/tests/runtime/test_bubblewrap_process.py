@@ -57,7 +57,7 @@ async def test_the_exit_status_is_that_of_the_plugin(tmp_path: Path, code: str, 
 
 
 async def test_a_terminated_plugin_has_time_to_exit(tmp_path: Path) -> None:
-    politely = "signal.signal(signal.SIGTERM, lambda *_: (say('goodbye'), sys.exit(5)))\nreport('ready')\n"
+    politely = "signal.signal(signal.SIGTERM, lambda *_: (report('goodbye'), sys.exit(5)))\nreport('ready')\n"
     process = await start_sandboxed(make_start(tmp_path), DEFINE_REPORT + politely + "time.sleep(60)")
     assert await read_report(process) == "ready"
 
@@ -76,7 +76,7 @@ children = [
     for _ in range(2)
 ]
 [child.stdout.readline() for child in children]
-say("ready")
+report("ready")
 """
 
 

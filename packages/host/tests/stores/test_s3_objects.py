@@ -62,7 +62,7 @@ def files(folder: Path) -> list[Path]:
     return [path for path in folder.rglob("*") if path.is_file()]
 
 
-async def test_a_wrong_secret_is_refused_and_says_what_to_check(server: S3Server, upload_folder: Path) -> None:
+async def test_a_wrong_secret_is_refused_with_the_setting_to_check(server: S3Server, upload_folder: Path) -> None:
     failed = await failure(server.account(secret_key="wrong"), upload_folder)
     assert (failed.code, "artifacts.s3.access_key" in failed.message) == ("storage_failed", True)
     assert "wrong" not in failed.message

@@ -47,7 +47,7 @@ def test_every_payload_becomes_an_event_that_the_host_can_store(payload: dict[st
     json.dumps([dict(envelope.data), dict(envelope.input)])
 
 
-def test_an_empty_text_becomes_an_empty_chain() -> None:
+def test_a_null_text_becomes_an_empty_text() -> None:
     assert component_of({"type": "text", "data": {"text": None}}) == Plain(text="")
 
 

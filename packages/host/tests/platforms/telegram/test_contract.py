@@ -132,13 +132,13 @@ class TestPolling(ConnectingContract):
 
 
 @pytest.fixture
-async def quiet_rig(simulator: Simulator, url: str) -> AsyncIterator[TelegramRig]:
+async def plain_text_rig(simulator: Simulator, url: str) -> AsyncIterator[TelegramRig]:
     async with Bot(simulator, url, markdown_card=False).served() as bot:
         yield TelegramRig(bot)
 
 
-async def test_markup_is_shown_as_written_if_rendering_is_off(quiet_rig: TelegramRig) -> None:
-    await quiet_rig.adapter.api().send_message("private", CHAT, [Plain(text="**bold** [x](https://example.com)")])
-    [shown] = quiet_rig.simulator.sent(int(CHAT))
+async def test_markup_is_shown_as_written_if_rendering_is_off(plain_text_rig: TelegramRig) -> None:
+    await plain_text_rig.adapter.api().send_message("private", CHAT, [Plain(text="**bold** [x](https://example.com)")])
+    [shown] = plain_text_rig.simulator.sent(int(CHAT))
     assert shown.text == "**bold** [x](https://example.com)"
     assert "entities" not in shown.message

@@ -45,7 +45,7 @@ def test_the_reason_of_a_failed_run_survives_the_transport(
     assert (type(back), str(back), back.code) == (type(error), str(error), error.code)
 
 
-def test_an_unknown_error_becomes_a_failure_of_the_plugin() -> None:
+def test_an_unknown_error_code_becomes_a_failed_plugin_call() -> None:
     back = from_wire_error(WireError("rate_limited", "too many", ["odd"]))
 
     assert isinstance(back, PluginCallFailed)
