@@ -148,8 +148,8 @@ async def test_a_requirement_on_the_sdk_means_the_hosts_own(environments: Enviro
 async def test_a_full_disk_is_reported_with_the_remedy_and_names_no_requirement(
     root: Path, tmp_path: Path, by: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    words = f"error: Failed to install: six.whl\n  Caused by: failed to copy file from /a to {root}/.building-x/b/c: "
-    full = program(tmp_path, f"echo '{words}No space left on device (os error 28)'; exit 2")
+    output = f"error: Failed to install: six.whl\n  Caused by: failed to copy file from /a to {root}/.building-x/b/c: "
+    full = program(tmp_path, f"echo '{output}No space left on device (os error 28)'; exit 2")
 
     def no_room(*arguments: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

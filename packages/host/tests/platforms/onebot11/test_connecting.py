@@ -25,7 +25,8 @@ async def test_implementations_may_connect_to_each_known_path(path: str, bot: Bo
     simulator = Simulator()
     async with simulator.connecting(bot.url.replace("/onebot/v11/ws", path)):
         await simulator.say("hello")
-        await bot.link.events(1)
+        [incoming] = await bot.link.events(1)
+    assert (incoming.event.type, incoming.account) == ("message.received", "10001")
 
 
 @pytest.mark.parametrize(
@@ -112,8 +113,9 @@ async def test_an_account_with_a_dead_connection_can_connect_again(bot: Bot, mon
         simulator = Simulator()
         async with simulator.connecting(bot.url):
             await simulator.say("I am back")
-            await bot.link.events(1)
+            [incoming] = await bot.link.events(1)
         dead.transport.abort()
+    assert (incoming.event.type, incoming.account) == ("message.received", "10001")
 
 
 async def test_a_connection_without_an_account_is_asked_for_it(bot: Bot) -> None:
@@ -134,7 +136,8 @@ async def test_a_second_connection_that_names_its_account_after_the_handshake_is
         await second.wait_closed()
     await bot.link.until(lambda: "claims account 10001" in bot.link.now[1])
     await first.say("still here")
-    await bot.link.events(1)
+    [incoming] = await bot.link.events(1)
+    assert (incoming.event.type, incoming.account) == ("message.received", "10001")
 
 
 async def test_a_heartbeat_that_stops_ends_the_connection(bot: Bot) -> None:

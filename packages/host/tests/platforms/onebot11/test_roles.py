@@ -89,7 +89,8 @@ async def test_an_event_connection_need_not_answer_pings(reverse: Reverse, monke
             await bot.link.until(lambda: ("connected", "") in bot.link.states)
             await bot.link.until(lambda: "takes no calls" in bot.link.now[1])  # the connection for calls was closed
         await events.send(json.dumps(native.message(10001, 1, 7, [native.text("still here")])))
-        await bot.link.events(1)
+        [incoming] = await bot.link.events(1)
+    assert (incoming.event.type, incoming.account) == ("message.received", "10001")
 
 
 async def test_a_second_event_connection_is_refused_while_the_first_has_a_heartbeat(

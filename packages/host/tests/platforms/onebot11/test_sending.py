@@ -39,7 +39,7 @@ async def test_a_refusal_has_the_reason_of_the_platform(bot: Bot, joined: Revers
 
 
 @pytest.mark.parametrize(
-    ("retcode", "words", "sentence"),
+    ("retcode", "wording", "sentence"),
     [
         (100, "", "a parameter is missing or wrong, or the operation failed (retcode 100)"),
         (1404, "no such thing", "it does not know this action – no such thing (retcode 1404)"),
@@ -51,9 +51,9 @@ async def test_a_refusal_has_the_reason_of_the_platform(bot: Bot, joined: Revers
     ],
 )
 async def test_a_retcode_becomes_a_readable_reason(
-    retcode: Any, words: str, sentence: str, bot: Bot, simulator: Simulator
+    retcode: Any, wording: str, sentence: str, bot: Bot, simulator: Simulator
 ) -> None:
-    simulator.faults.refuse("send_private_msg", retcode, words)
+    simulator.faults.refuse("send_private_msg", retcode, wording)
     with pytest.raises(PlatformRefused) as refused:
         await bot.adapter.api().send_message("private", "7", HELLO)
     assert str(refused.value) == f"OneBot refused send_private_msg: {sentence}"
@@ -76,10 +76,10 @@ async def test_a_refusal_is_permanent_only_if_a_retry_would_fail_too(
 
 
 @pytest.mark.parametrize(
-    ("retcode", "words"), [(1429, ""), (429, ""), (201, ""), (1200, "发送频率过快"), (200, "too many")]
+    ("retcode", "wording"), [(1429, ""), (429, ""), (201, ""), (1200, "发送频率过快"), (200, "too many")]
 )
-async def test_a_rate_limit_is_a_temporary_refusal(retcode: int, words: str, bot: Bot, simulator: Simulator) -> None:
-    simulator.faults.refuse("send_private_msg", retcode, words, {"retry_after": 7})
+async def test_a_rate_limit_is_a_temporary_refusal(retcode: int, wording: str, bot: Bot, simulator: Simulator) -> None:
+    simulator.faults.refuse("send_private_msg", retcode, wording, {"retry_after": 7})
     with pytest.raises(PlatformRefused) as refused:
         await bot.adapter.api().send_message("private", "7", HELLO)
     assert (refused.value.retry_after, refused.value.permanent) == (7, False)

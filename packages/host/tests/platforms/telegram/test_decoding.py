@@ -53,7 +53,8 @@ async def test_an_unstorable_update_does_not_block_later_updates(bot: Bot, monke
         for number, text in enumerate(("one", "poison", "two"))
     ]
     await bot.simulator.updates.notify()
-    await bot.link.events(2)
+    incoming = await bot.link.events(2)
+    assert [each.event.message_chain[1].text for each in incoming] == ["one", "two"]  # type: ignore[attr-defined]
     await bot.link.until(lambda: '"offset":600000003' in (bot.link.kept_cursor or "").replace(" ", ""))
 
 

@@ -57,8 +57,8 @@ async def test_a_full_disk_is_reported_and_the_old_version_stays(
 
     for name in ("copyfile", "copyfileobj"):
         monkeypatch.setattr(shutil, name, full)
-    words = "the plugin could not be copied: No space left on device; nothing was changed; make room on the disk"
-    with pytest.raises(PluginError, match=words) as no:
+    message = "the plugin could not be copied: No space left on device; nothing was changed; make room on the disk"
+    with pytest.raises(PluginError, match=message) as no:
         await world.install(source)
 
     assert no.value.code == "storage_full"

@@ -88,10 +88,10 @@ async def settled(servers: McpServers, name: str, seconds: float = 60) -> McpSer
     return status
 
 
-def processes(words: str) -> list[psutil.Process]:
+def processes(command: str) -> list[psutil.Process]:
     """Returns the child processes whose command contains the name."""
     below = psutil.Process().children(recursive=True)
-    return [each for each in below if words in " ".join(each.cmdline())]
+    return [each for each in below if command in " ".join(each.cmdline())]
 
 
 class RemoteServer:

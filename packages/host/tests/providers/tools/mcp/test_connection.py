@@ -35,9 +35,9 @@ class ScriptedWorker(WorkerProcess):
     async def connect(
         self, session: str, target: McpEndpoint, start: float, refresh: float
     ) -> AsyncGenerator[tuple[McpServerIdentity, McpListing], None]:
-        words = self._attempts.popleft() if self._attempts else ""
-        if words:
-            raise ServerLost(words)
+        failure_text = self._attempts.popleft() if self._attempts else ""
+        if failure_text:
+            raise ServerLost(failure_text)
         self._live = session
         self.lost.clear()
         yield McpServerIdentity("2026-07-28"), McpListing((McpTool("act"),))

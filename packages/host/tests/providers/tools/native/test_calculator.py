@@ -31,7 +31,7 @@ def test_an_expression_is_calculated(expression: str, result: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("expression", "words"),
+    ("expression", "reason"),
     [
         ("__import__('os')", "only numbers"),
         ("(1).__class__", "only numbers"),
@@ -58,8 +58,8 @@ def test_an_expression_is_calculated(expression: str, result: str) -> None:
         ("1 if 1 else 2", "only numbers"),
     ],
 )
-def test_an_invalid_or_endless_expression_is_refused_with_a_reason(expression: str, words: str) -> None:
-    with pytest.raises(NotCalculable, match=words):
+def test_an_invalid_or_endless_expression_is_refused_with_a_reason(expression: str, reason: str) -> None:
+    with pytest.raises(NotCalculable, match=reason):
         evaluate(expression)
 
 
