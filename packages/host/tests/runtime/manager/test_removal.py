@@ -1,4 +1,4 @@
-"""A plugin that is disabled or removed is gone as asked, whatever happens meanwhile."""
+"""Disabling and removing plugins, also during concurrent changes."""
 
 import asyncio
 import os
@@ -14,19 +14,19 @@ from parlour.plugin_runtime.environments.environment import MARKER, UNUSED_ENVIR
 from parlour.plugin_runtime.packages.requirements import Requirements
 
 from ..plugin_files import deep, names, write_plugin
-from .kept import HELLO, World
+from .manager_world import HELLO, World
 
 
 async def test_a_disabled_plugin_does_not_run_until_it_is_enabled(world: World, tmp_path: Path) -> None:
     await world.install(write_plugin(tmp_path / "one"))
 
-    assert (await world.keeper.change(HELLO, None, False)).status == "disabled"
+    assert (await world.manager.change(HELLO, None, False)).status == "disabled"
     assert world.runtime.running == {}
     with pytest.raises(PluginError, match="enable it first"):
-        await world.keeper.restart(HELLO)
+        await world.manager.restart(HELLO)
 
-    assert (await world.keeper.change(HELLO, None, True)).status == "ready"
-    await world.keeper.restart(HELLO)
+    assert (await world.manager.change(HELLO, None, True)).status == "ready"
+    await world.manager.restart(HELLO)
     assert world.runtime.restarted == [HELLO]
 
 
@@ -34,51 +34,53 @@ async def test_the_version_of_a_disabled_plugin_is_kept_until_the_new_one_has_st
     world: World, tmp_path: Path
 ) -> None:
     await world.install(write_plugin(tmp_path / "one"))
-    await world.keeper.change(HELLO, None, False)
-    world.runtime.unfit["2.0"] = "it fell over"
+    await world.manager.change(HELLO, None, False)
+    world.runtime.start_failures["2.0"] = "it fell over"
 
     assert await world.install(write_plugin(tmp_path / "two", version="2.0")) == "1.0 disabled"
-    [facts] = world.keeper.all()
+    [facts] = world.manager.all()
     assert facts.reason == "version 2.0 takes its place once it is enabled and has started"
-    assert not world.runtime.begun["2.0"].is_set()
+    assert not world.runtime.start_begun["2.0"].is_set()
 
-    facts = await world.keeper.change(HELLO, None, True)
+    facts = await world.manager.change(HELLO, None, True)
     assert (facts.version, facts.status) == ("1.0", "ready")
     assert facts.reason == "version 2.0 could not be started: it fell over"
-    await world.keeper.change(HELLO, None, False)
+    await world.manager.change(HELLO, None, False)
     await world.install(write_plugin(tmp_path / "three", version="3.0"))
-    facts = await world.keeper.change(HELLO, None, True)
+    facts = await world.manager.change(HELLO, None, True)
     assert (facts.version, facts.status, facts.reason) == ("3.0", "ready", "")
 
 
 @pytest.mark.parametrize("delete", [True, False])
-async def test_a_removed_plugin_is_gone_and_its_data_as_asked(world: World, tmp_path: Path, delete: bool) -> None:
+async def test_a_removed_plugin_is_gone_and_its_data_is_kept_or_deleted(
+    world: World, tmp_path: Path, delete: bool
+) -> None:
     await world.install(write_plugin(tmp_path / "one"))
     kept = world.data / HELLO / "kept.txt"
     kept.parent.mkdir(parents=True)
     kept.write_text("mine")
 
-    await world.keeper.remove(HELLO, delete)
+    await world.manager.remove(HELLO, delete)
 
     assert world.runtime.running == {}
-    assert world.keeper.all() == []
+    assert world.manager.all() == []
     assert names(world.root) == {".lock"}
     assert kept.exists() != delete
     assert world.forgotten == ([f"{HELLO} 0"] if delete else [])
 
 
-async def test_data_that_lies_too_deep_to_follow_is_deleted_too(world: World, tmp_path: Path) -> None:
+async def test_data_in_very_deep_folders_is_deleted(world: World, tmp_path: Path) -> None:
     await world.install(write_plugin(tmp_path / "one"))
     (world.data / HELLO).mkdir(parents=True)
     deep(world.data / HELLO, 1200)
 
-    await world.keeper.remove(HELLO, True)
+    await world.manager.remove(HELLO, True)
 
-    assert world.keeper.all() == []
+    assert world.manager.all() == []
     assert not (world.data / HELLO).exists()
 
 
-async def test_a_plugin_whose_data_can_not_be_deleted_is_not_said_to_be_removed(
+async def test_a_plugin_whose_data_can_not_be_deleted_is_not_reported_as_removed(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await world.install(write_plugin(tmp_path / "one"))
@@ -86,77 +88,73 @@ async def test_a_plugin_whose_data_can_not_be_deleted_is_not_said_to_be_removed(
     monkeypatch.setattr(plugin_data, "delete", lambda folder: None)
 
     with pytest.raises(PluginError, match=f"what it keeps in {world.data / HELLO} can't be deleted; delete that"):
-        await world.keeper.remove(HELLO, True)
+        await world.manager.remove(HELLO, True)
 
-    [facts] = world.keeper.all()
+    [facts] = world.manager.all()
     assert (facts.status, facts.reason) == ("stopped", "it is about to be removed, and its data deleted")
     monkeypatch.undo()
-    await world.keeper.remove(HELLO, True)
-    assert world.keeper.all() == []
+    await world.manager.remove(HELLO, True)
+    assert world.manager.all() == []
 
 
-async def test_what_a_command_installs_while_a_removal_is_ended_is_started_after_it(
-    world: World, tmp_path: Path
-) -> None:
+async def test_a_version_installed_during_a_removal_is_started_after_it(world: World, tmp_path: Path) -> None:
     await world.install(write_plugin(tmp_path / "one"))
     (world.data / HELLO).mkdir(parents=True)
     other = World(tmp_path)
 
-    async def meanwhile(plugin_id: str) -> None:
+    async def install_second_version(plugin_id: str) -> None:
         async with other.installer.package(str(write_plugin(tmp_path / "two", version="2.0"))) as package:
             await other.installer.add(package, {})
 
-    world.on_forget = meanwhile
-    await world.keeper.remove(HELLO, True)
+    world.on_forget = install_second_version
+    await world.manager.remove(HELLO, True)
 
     assert world.version() == "2.0"
     assert not (world.data / HELLO).exists()
 
 
-async def test_what_a_command_removes_while_it_starts_keeps_its_data_until_it_has_ended(
-    world: World, tmp_path: Path
-) -> None:
-    world.runtime.slow["1.0"] = asyncio.Event()
+async def test_a_plugin_removed_while_it_starts_keeps_its_data_until_it_has_ended(world: World, tmp_path: Path) -> None:
+    world.runtime.start_gates["1.0"] = asyncio.Event()
     installing = asyncio.create_task(world.install(write_plugin(tmp_path / "one")))
-    await world.runtime.begun["1.0"].wait()
+    await world.runtime.start_begun["1.0"].wait()
     world.folder.mark_for_removal(HELLO, "delete")
 
-    world.runtime.slow["1.0"].set()
+    world.runtime.start_gates["1.0"].set()
     await installing
     assert world.forgotten == []
 
-    await world.keeper.refresh()
+    await world.manager.refresh()
     assert world.forgotten == [f"{HELLO} 0"]
-    assert world.keeper.all() == []
+    assert world.manager.all() == []
 
 
-async def test_an_environment_in_which_runs_are_finished_is_not_deleted(world: World, tmp_path: Path) -> None:
+async def test_an_environment_of_a_draining_process_is_not_deleted(world: World, tmp_path: Path) -> None:
     requirements = Requirements(("six",))
     environment = tmp_path / "environments" / environment_key(requirements)
     (environment / "bin").mkdir(parents=True)
     (environment / "bin" / "python").touch()
     (environment / MARKER).write_text("{}")
     await world.install(write_plugin(tmp_path / "one", requirements="six"))
-    world.runtime.finishing = world.runtime.running[HELLO].plugin.folder
+    world.runtime.draining_folder = world.runtime.running[HELLO].plugin.folder
     long_ago = time.time() - UNUSED_ENVIRONMENT_SECONDS - 60
     os.utime(environment / MARKER, (long_ago, long_ago))
 
     await world.install(write_plugin(tmp_path / "two", version="2.0"))
     assert environment.exists()
 
-    world.runtime.finishing = None
-    await world.keeper.refresh()
+    world.runtime.draining_folder = None
+    await world.manager.refresh()
     assert not environment.exists()
 
 
-async def test_a_removal_without_the_database_is_finished_when_it_is_back(world: World, tmp_path: Path) -> None:
+async def test_a_removal_without_the_database_is_finished_when_it_is_available(world: World, tmp_path: Path) -> None:
     await world.install(write_plugin(tmp_path / "one"))
-    world.database_is_away = True
+    world.database_is_unavailable = True
 
     with pytest.raises(StorageFailed):
-        await world.keeper.remove(HELLO, True)
-    world.database_is_away = False
-    await world.keeper.refresh()
+        await world.manager.remove(HELLO, True)
+    world.database_is_unavailable = False
+    await world.manager.refresh()
 
     assert world.forgotten == [f"{HELLO} 0"]
     assert names(world.root) == {".lock"}

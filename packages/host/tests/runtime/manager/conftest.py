@@ -1,10 +1,10 @@
-"""A keeper with nothing installed."""
+"""A plugin manager with nothing installed."""
 
 from pathlib import Path
 
 import pytest
 
-from .kept import World
+from .manager_world import World
 
 
 @pytest.fixture

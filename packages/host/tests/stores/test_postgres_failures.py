@@ -1,4 +1,4 @@
-"""What goes wrong between the journal and its server is named, takes nothing along, doubles nothing, and heals."""
+"""A failure between the journal and its server is reported, loses and repeats nothing, and ends with its cause."""
 
 import asyncio
 import subprocess
@@ -16,22 +16,22 @@ from parlour.stores.postgres.session import REPLACED, open_session
 from parlour.testing.journal_contract import commit, contents, event, insert, meta
 from parlour.testing.postgres_server import PostgresServer
 
+from .polling import eventually
 from .proxy import Proxy
-from .waiting import eventually
 
 WAITING = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name LIKE 'parlour%'"
 
 
 @pytest.fixture(scope="module")
-def mortal() -> Iterator[PostgresServer]:
-    """A server of these tests alone, since they stop and kill it."""
+def killable() -> Iterator[PostgresServer]:
+    """A separate server for these tests, since they stop and kill it."""
     with PostgresServer() as server:
         yield server
 
 
 @pytest.fixture
-def mortal_url(mortal: PostgresServer) -> str:
-    url = mortal.url(mortal.create())
+def killable_url(killable: PostgresServer) -> str:
+    url = killable.url(killable.create())
     asyncio.run(migrate.ensure(url))
     return url
 
@@ -48,22 +48,22 @@ async def failure_of(url: str) -> StorageFailed:
     return failure.value
 
 
-async def both_kinds(journal: Journal) -> list[int]:
-    """How many rows of meta a list and a query by key find."""
+async def count_both_ways(journal: Journal) -> list[int]:
+    """Returns how many rows of meta a list and a query by key find."""
     rows = [await journal.read(Select(META, point_read=few)) for few in (False, True)]
     return [len(each) for each in rows]
 
 
-# The server goes and comes back
+# The server stops and starts again
 
 
-async def test_without_a_server_units_and_queries_fail_and_with_it_they_work_again(
-    mortal: PostgresServer, mortal_url: str
+async def test_units_and_queries_fail_without_a_server_and_work_again_after_its_start(
+    killable: PostgresServer, killable_url: str
 ) -> None:
-    async with PostgresJournal(mortal_url, patience=0.2) as journal:
+    async with PostgresJournal(killable_url, patience=0.2) as journal:
         await commit(journal, meta("before"))
-        assert await both_kinds(journal) == [1, 1]
-        await asyncio.to_thread(mortal.stop)
+        assert await count_both_ways(journal) == [1, 1]
+        await asyncio.to_thread(killable.stop)
         refused = await asyncio.gather(
             *(commit(journal, meta(f"{number}")) for number in range(100)),
             journal.read(Select(META)),
@@ -72,27 +72,29 @@ async def test_without_a_server_units_and_queries_fail_and_with_it_they_work_aga
         )
         assert {each.code for each in refused if isinstance(each, StorageFailed)} == {"storage_unreachable"}
         assert all(isinstance(each, StorageFailed) for each in refused)
-        await asyncio.to_thread(mortal.start)
+        await asyncio.to_thread(killable.start)
         await commit(journal, meta("after"))
-        assert await both_kinds(journal) == [2, 2]
+        assert await count_both_ways(journal) == [2, 2]
 
 
-async def test_a_restart_of_the_server_is_waited_for(mortal: PostgresServer, mortal_url: str) -> None:
-    async with PostgresJournal(mortal_url, patience=60) as journal:
+async def test_a_restart_of_the_server_is_waited_for(killable: PostgresServer, killable_url: str) -> None:
+    async with PostgresJournal(killable_url, patience=60) as journal:
         await commit(journal, meta("before"))
-        await both_kinds(journal)
-        await asyncio.to_thread(mortal.stop)
+        await count_both_ways(journal)
+        await asyncio.to_thread(killable.stop)
         waiting = [asyncio.create_task(commit(journal, event(f"{number}"))) for number in range(100)]
-        counts = asyncio.create_task(both_kinds(journal))
-        await asyncio.to_thread(mortal.start)
+        counts = asyncio.create_task(count_both_ways(journal))
+        await asyncio.to_thread(killable.start)
         assert [receipt[0][0]["seq"] for receipt in await asyncio.gather(*waiting)] == list(range(1, 101))
         assert await counts == [1, 1]
 
 
-async def test_a_server_killed_in_mid_load_loses_and_doubles_nothing(mortal: PostgresServer, mortal_url: str) -> None:
+async def test_a_server_killed_in_mid_load_loses_and_doubles_nothing(
+    killable: PostgresServer, killable_url: str
+) -> None:
     acknowledged: list[int] = []
     enough = asyncio.Event()
-    lives = 2
+    kills = 2
 
     async def writer(journal: Journal, name: int) -> None:
         number = 0
@@ -103,14 +105,14 @@ async def test_a_server_killed_in_mid_load_loses_and_doubles_nothing(mortal: Pos
             number += 1
             enough.set()
 
-    async with PostgresJournal(mortal_url, patience=60) as journal:
+    async with PostgresJournal(killable_url, patience=60) as journal:
         done = asyncio.Event()
         writing = asyncio.gather(*(writer(journal, name) for name in range(20)))
-        for _ in range(lives):
+        for _ in range(kills):
             enough.clear()
             await asyncio.wait_for(enough.wait(), 30)
-            await asyncio.to_thread(mortal.kill)
-            await asyncio.to_thread(mortal.start)
+            await asyncio.to_thread(killable.kill)
+            await asyncio.to_thread(killable.start)
         enough.clear()
         await asyncio.wait_for(enough.wait(), 30)
         done.set()
@@ -120,17 +122,17 @@ async def test_a_server_killed_in_mid_load_loses_and_doubles_nothing(mortal: Pos
     assert {each["name"] for each in rows} == {each["event_id"] for each in events}
 
 
-# A connection is lost with something under way
+# A connection is lost during a unit
 
 
-async def test_what_happened_although_its_answer_was_lost_is_told_and_not_done_again(
+async def test_a_committed_unit_whose_response_was_lost_is_confirmed_and_not_repeated(
     proxy: Proxy, postgres: PostgresServer, postgres_database: str
 ) -> None:
     async with PostgresJournal(proxy.url(postgres_database), patience=30) as journal:
         await commit(journal, insert(INBOX, event_seq=1))
         count = Update(INBOX, {"attempts": Increment()}, where(event_seq=1))
         await commit(journal, event("first"), count)
-        proxy.loses_answers = True
+        proxy.drops_responses = True
         committing = asyncio.create_task(commit(journal, event("second"), count))
         kept = "SELECT count(*) FROM events"
         await asyncio.to_thread(eventually, lambda: postgres.execute(kept, postgres_database) == ["2"])
@@ -141,13 +143,13 @@ async def test_what_happened_although_its_answer_was_lost_is_told_and_not_done_a
         assert list(await commit(journal, event("third"))) == [[{"seq": 3}]]
 
 
-async def test_a_unit_in_doubt_is_not_told_to_have_failed_until_the_journal_has_to_close(
+async def test_an_uncertain_unit_fails_only_when_the_journal_closes(
     proxy: Proxy, postgres: PostgresServer, postgres_database: str
 ) -> None:
     journal = PostgresJournal(proxy.url(postgres_database), patience=0.2)
     await journal.open()
     await commit(journal, meta("known"))
-    proxy.loses_answers = True
+    proxy.drops_responses = True
     doubtful = asyncio.create_task(commit(journal, meta("doubtful")))
     kept = "SELECT count(*) FROM meta"
     await asyncio.to_thread(eventually, lambda: postgres.execute(kept, postgres_database) == ["2"])
@@ -164,19 +166,19 @@ async def test_a_unit_in_doubt_is_not_told_to_have_failed_until_the_journal_has_
     assert postgres.execute(kept, postgres_database) == ["2"]
 
 
-async def test_what_never_reached_the_server_is_done_by_the_next_connection(
+async def test_a_unit_that_never_reached_the_server_is_sent_by_the_next_connection(
     proxy: Proxy, postgres_database: str
 ) -> None:
     async with PostgresJournal(proxy.url(postgres_database), patience=30) as journal:
         await commit(journal, event("first"))
-        proxy.loses_questions = True
+        proxy.drops_requests = True
         committing = asyncio.create_task(commit(journal, event("second")))
-        await proxy.questions.wait()
+        await proxy.request_dropped.wait()
         proxy.cut()
         assert list(await committing) == [[{"seq": 2}]]
 
 
-async def test_a_unit_whose_connection_the_server_ended_is_done_once(
+async def test_a_unit_whose_connection_the_server_ended_is_committed_once(
     postgres: PostgresServer, url: str, postgres_database: str
 ) -> None:
     async with PostgresJournal(url, patience=30) as journal:
@@ -196,10 +198,10 @@ async def test_a_unit_whose_connection_the_server_ended_is_done_once(
         assert [row["attempts"] for row in await contents(journal, INBOX)] == [1]
 
 
-async def test_a_writer_that_was_replaced_can_write_no_more(url: str) -> None:
+async def test_a_replaced_writer_can_not_write(url: str) -> None:
     one = await open_session(url, alone=False, patience=1)
     other = await open_session(url, alone=False, patience=1)
-    assert await other.recover_outcomes(one) == [], "nothing was under way"
+    assert await other.recover_outcomes(one) == [], "no batch was active"
     with pytest.raises(asyncpg.PostgresError) as failure:
         await one.execute_batch({}, "[[]]")
     assert failure.value.sqlstate == REPLACED
@@ -208,10 +210,10 @@ async def test_a_writer_that_was_replaced_can_write_no_more(url: str) -> None:
     await other.close()
 
 
-async def test_a_unit_that_ends_every_connection_fails_and_takes_no_other_along(
+async def test_a_unit_that_ends_its_connections_fails_alone(
     postgres: PostgresServer, url: str, postgres_database: str
 ) -> None:
-    """As one does that needs more memory than the server has."""
+    """The unit behaves like one that needs more memory than the server has."""
     postgres.execute(
         "CREATE FUNCTION die() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
         "PERFORM pg_terminate_backend(pg_backend_pid()); RETURN new; END $$; "
@@ -228,10 +230,10 @@ async def test_a_unit_that_ends_every_connection_fails_and_takes_no_other_along(
         postgres.execute("DROP FUNCTION die CASCADE", postgres_database)
 
 
-# What is kept about writers
+# Records of writers
 
 
-async def test_writers_that_died_are_forgotten(postgres: PostgresServer, url: str, postgres_database: str) -> None:
+async def test_records_of_dead_writers_are_deleted(postgres: PostgresServer, url: str, postgres_database: str) -> None:
     row = "INSERT INTO journal_writers VALUES ('{}', 0, '[]', false, now() - interval '{}')"
     postgres.execute(row.format("old", "2 days"), postgres_database)
     postgres.execute(row.format("young", "2 hours"), postgres_database)
@@ -242,7 +244,7 @@ async def test_writers_that_died_are_forgotten(postgres: PostgresServer, url: st
         assert len(known) == 2
 
 
-async def test_a_writer_that_was_forgotten_while_it_rested_goes_on(
+async def test_an_idle_writer_whose_record_was_deleted_continues(
     postgres: PostgresServer, url: str, postgres_database: str
 ) -> None:
     async with PostgresJournal(url) as journal:
@@ -251,10 +253,10 @@ async def test_a_writer_that_was_forgotten_while_it_rested_goes_on(
         assert list(await commit(journal, event("second"))) == [[{"seq": 2}]]
 
 
-# What can't be opened
+# Databases that can't be opened
 
 
-async def test_a_wrong_password_is_named_and_not_repeated(postgres: PostgresServer, postgres_database: str) -> None:
+async def test_a_wrong_password_is_reported_and_not_echoed(postgres: PostgresServer, postgres_database: str) -> None:
     access = postgres.folder / "pg_hba.conf"
     before = access.read_text()
     postgres.execute("CREATE ROLE guarded LOGIN PASSWORD 'right'")
@@ -293,7 +295,7 @@ async def test_a_server_that_does_not_answer_is_named(place: str) -> None:
     assert "hunter2" not in failure.message
 
 
-async def test_something_else_at_the_address_is_not_taken_for_a_server() -> None:
+async def test_another_service_at_the_address_is_reported() -> None:
     async def greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"220 mail.example ESMTP\r\n")
         writer.close()
@@ -313,7 +315,7 @@ async def test_a_database_in_another_encoding_is_refused(postgres: PostgresServe
     assert "UTF8" in failure.message
 
 
-async def test_a_user_without_rights_is_told_which_it_needs(postgres: PostgresServer, new_database: str) -> None:
+async def test_missing_privileges_of_the_database_user_are_named(postgres: PostgresServer, new_database: str) -> None:
     postgres.execute("CREATE ROLE guest LOGIN")
     url = f"postgresql://guest@/{new_database}?host={postgres.folder}"
     try:
@@ -330,7 +332,7 @@ async def test_a_user_without_rights_is_told_which_it_needs(postgres: PostgresSe
         postgres.execute("DROP ROLE guest")
 
 
-async def test_a_database_that_became_read_only_is_named_and_tried_anew(
+async def test_a_database_that_became_read_only_is_reported_and_retried(
     postgres: PostgresServer, url: str, postgres_database: str
 ) -> None:
     async with PostgresJournal(url) as journal:
@@ -342,7 +344,7 @@ async def test_a_database_that_became_read_only_is_named_and_tried_anew(
         await commit(journal, meta("after"))
 
 
-def test_without_the_driver_a_person_is_told_what_to_install(tmp_path: Path) -> None:
+def test_a_missing_driver_is_reported_with_the_package_to_install(tmp_path: Path) -> None:
     program = (
         "import asyncio, sys; from pathlib import Path; sys.modules['asyncpg'] = None\n"
         "from parlour.core.journal import StorageFailed; from parlour.stores.factory import open_journal\n"

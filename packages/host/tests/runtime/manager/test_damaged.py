@@ -1,4 +1,4 @@
-"""A record that can't be read is shown, mended and removed; what is not there is not found."""
+"""A damaged record is shown, repaired by an installation, or removed; a missing plugin is not found."""
 
 from pathlib import Path
 
@@ -7,11 +7,11 @@ import pytest
 from parlour.core.model.plugin_manager import PluginError
 
 from ..plugin_files import names, write_plugin
-from .kept import HELLO, World
+from .manager_world import HELLO, World
 
 
 async def damaged(world: World, tmp_path: Path) -> Path:
-    """An installed plugin whose record was damaged."""
+    """Installs a plugin and damages its record."""
     source = write_plugin(tmp_path / "one", permissions="{storage: [plugin]}")
     await world.install(source, granted=["storage"])
     (world.root / HELLO / "record.json").write_text('{"current":')
@@ -23,21 +23,21 @@ async def test_a_plugin_with_a_damaged_record_is_shown_as_failed_and_can_not_be_
 ) -> None:
     await damaged(world, tmp_path)
 
-    await world.keeper.refresh()
+    await world.manager.refresh()
 
-    [facts] = world.keeper.all()
+    [facts] = world.manager.all()
     assert (facts.plugin_id, facts.status) == (HELLO, "failed")
     assert facts.reason == "its record (record.json) is damaged; install the plugin again, or remove it"
     assert facts.granted == {}
     assert world.runtime.running == {}
-    for act in (lambda: world.keeper.restart(HELLO), lambda: world.keeper.change(HELLO, None, True)):
+    for act in (lambda: world.manager.restart(HELLO), lambda: world.manager.change(HELLO, None, True)):
         with pytest.raises(PluginError, match="install the plugin again") as refused:
             await act()
         assert refused.value.code == "plugin_unusable"
 
 
 @pytest.mark.parametrize("upgrade", [None, HELLO])
-async def test_a_damaged_record_is_mended_by_installing_again(
+async def test_a_damaged_record_is_repaired_by_installing_again(
     world: World, tmp_path: Path, upgrade: str | None
 ) -> None:
     source = await damaged(world, tmp_path)
@@ -57,32 +57,32 @@ async def test_a_plugin_with_a_damaged_record_is_removed_and_its_data_as_asked(
     await damaged(world, tmp_path)
     (world.data / HELLO).mkdir(parents=True)
 
-    await world.keeper.remove(HELLO, delete)
+    await world.manager.remove(HELLO, delete)
 
-    assert world.keeper.all() == []
+    assert world.manager.all() == []
     assert names(world.root) == {".lock"}
     assert (world.data / HELLO).exists() != delete
     assert world.forgotten == ([f"{HELLO} 0"] if delete else [])
 
 
-async def test_a_removal_that_was_cut_off_is_finished_at_the_next_refresh(world: World, tmp_path: Path) -> None:
+async def test_an_interrupted_removal_is_finished_at_the_next_refresh(world: World, tmp_path: Path) -> None:
     await world.install(write_plugin(tmp_path / "one"))
     world.folder.edit(HELLO, lambda record: record.model_copy(update={"removing": "delete"}))
 
-    await World(tmp_path).keeper.refresh()
+    await World(tmp_path).manager.refresh()
 
     assert names(world.root) == {".lock"}
 
 
 @pytest.mark.parametrize("plugin_id", ["acme/other", "../..", "acme/"])
-async def test_what_is_not_installed_is_not_found(world: World, plugin_id: str) -> None:
+async def test_a_plugin_that_is_not_installed_is_not_found(world: World, plugin_id: str) -> None:
     for act in (
-        lambda: world.keeper.remove(plugin_id, True),
-        lambda: world.keeper.restart(plugin_id),
-        lambda: world.keeper.change(plugin_id, [], None),
+        lambda: world.manager.remove(plugin_id, True),
+        lambda: world.manager.restart(plugin_id),
+        lambda: world.manager.change(plugin_id, [], None),
     ):
         with pytest.raises(PluginError) as refused:
             await act()
         assert refused.value.code == "not_found"
     with pytest.raises(PluginError):
-        await world.keeper.log(plugin_id, 10)
+        await world.manager.log(plugin_id, 10)

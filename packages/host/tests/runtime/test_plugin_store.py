@@ -1,4 +1,4 @@
-"""Installed plugins: a version is there wholly or not at all, and what runs keeps its files."""
+"""Installed plugins: a version is stored completely or not at all, and running versions keep their files."""
 
 import fcntl
 import subprocess
@@ -84,7 +84,7 @@ def test_a_refused_version_leaves_the_old_one_and_the_reason(plugins: PluginStor
     assert {path.name for path in (root / HELLO).iterdir()} == {old.folder, RECORD_FILE}
 
 
-def test_a_version_that_starts_while_a_newer_one_waits_is_what_there_is_until_then(plugins: PluginStore) -> None:
+def test_a_version_promoted_while_a_newer_one_waits_stays_if_that_is_rejected(plugins: PluginStore) -> None:
     add(plugins, "1.0")
     second = add(plugins, "2.0")
     third = add(plugins, "3.0")
@@ -111,7 +111,7 @@ def test_a_version_that_fails_while_a_newer_one_waits_leaves_it_waiting(plugins:
     assert record.refused.version == "2.0"
 
 
-def test_a_version_whose_plugin_was_installed_anew_meanwhile_changes_nothing(plugins: PluginStore) -> None:
+def test_an_old_version_of_a_reinstalled_plugin_changes_nothing(plugins: PluginStore) -> None:
     add(plugins, "1.0")
     second = add(plugins, "2.0")
     plugins.mark_for_removal(HELLO, "keep")
@@ -135,7 +135,7 @@ def test_a_disabled_plugin_keeps_its_version_beside_the_new_one_and_stays_disabl
     assert plugins.all_desired() == {}
 
 
-def test_a_plugin_that_is_being_removed_should_not_run_and_one_installed_in_its_place_comes_after_it(
+def test_a_plugin_being_removed_does_not_run_and_its_replacement_starts_after_it(
     plugins: PluginStore, root: Path
 ) -> None:
     add(plugins, "1.0")
@@ -151,7 +151,7 @@ def test_a_plugin_that_is_being_removed_should_not_run_and_one_installed_in_its_
     assert {path.name for path in (root / HELLO).iterdir()} == {"record.json", new.folder}
 
 
-def test_a_plugin_is_forgotten_only_as_it_was_asked_for(plugins: PluginStore) -> None:
+def test_a_plugin_is_deleted_only_in_the_requested_way(plugins: PluginStore) -> None:
     add(plugins)
     plugins.delete(HELLO, "keep")
     assert HELLO in plugins.all_desired()
@@ -164,7 +164,7 @@ def test_a_plugin_is_forgotten_only_as_it_was_asked_for(plugins: PluginStore) ->
     assert plugins.records() == {}
 
 
-def test_what_was_installed_in_place_of_a_removed_plugin_goes_with_the_next_removal(plugins: PluginStore) -> None:
+def test_a_replacement_of_a_removed_plugin_is_deleted_by_the_next_removal(plugins: PluginStore) -> None:
     add(plugins, "1.0")
     plugins.mark_for_removal(HELLO, "delete")
     add(plugins, "2.0")
@@ -175,7 +175,7 @@ def test_what_was_installed_in_place_of_a_removed_plugin_goes_with_the_next_remo
     assert plugins.records() == {}
 
 
-def test_granted_is_what_was_given_of_what_is_asked(plugins: PluginStore) -> None:
+def test_only_requested_permissions_are_granted(plugins: PluginStore) -> None:
     asks = "{network: [a.example, b.example], models: [invoke]}"
     add(plugins, permissions=asks, network=["b.example", "evil.example"], storage=["plugin"])
 
@@ -185,7 +185,7 @@ def test_granted_is_what_was_given_of_what_is_asked(plugins: PluginStore) -> Non
     assert (granted.models, granted.storage) == ([], [])
 
 
-def test_what_is_granted_while_a_new_version_waits_is_granted_to_it_too(plugins: PluginStore) -> None:
+def test_permissions_granted_while_a_new_version_waits_apply_to_it(plugins: PluginStore) -> None:
     add(plugins, "1.0", permissions="{network: [a.example], storage: [plugin]}")
     add(plugins, "2.0", permissions="{network: [a.example, b.example]}")
 
@@ -198,7 +198,7 @@ def test_what_is_granted_while_a_new_version_waits_is_granted_to_it_too(plugins:
     assert (granted.network, granted.storage) == (["a.example"], [])
 
 
-def test_code_that_is_in_use_is_not_swept_away(plugins: PluginStore, root: Path) -> None:
+def test_code_that_is_in_use_is_not_deleted(plugins: PluginStore, root: Path) -> None:
     old = add(plugins, "1.0")
     new = add(plugins, "2.0")
     plugins.edit(HELLO, lambda record: record.with_promoted(new))
@@ -210,7 +210,7 @@ def test_code_that_is_in_use_is_not_swept_away(plugins: PluginStore, root: Path)
     assert not (root / HELLO / old.folder).exists()
 
 
-def test_nobody_waits_while_unused_code_is_deleted(
+def test_the_lock_is_free_while_unused_code_is_deleted(
     plugins: PluginStore, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     add(plugins)
@@ -220,7 +220,7 @@ def test_nobody_waits_while_unused_code_is_deleted(
 
     def delete(path: Path) -> None:
         with (root / ".lock").open() as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # raises when somebody has it
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # raises if the lock is in use
         file_tree.delete(path)
         deleted.append(path)
 
@@ -231,26 +231,26 @@ def test_nobody_waits_while_unused_code_is_deleted(
     assert names(root) == {".lock"}
 
 
-def test_a_plugin_that_comes_while_another_sweeps_has_its_place(
+def test_a_plugin_added_during_a_cleanup_is_kept(
     plugins: PluginStore, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     flock = fcntl.flock
 
-    def swept_before(descriptor: int, operation: int) -> None:
+    def flock_after_cleanup(descriptor: int, operation: int) -> None:
         monkeypatch.setattr(fcntl, "flock", flock)
         PluginStore(root).delete_unused()
         flock(descriptor, operation)
 
     with plugins.staging() as staging:
         code = write_plugin(staging / "code")
-        monkeypatch.setattr(fcntl, "flock", swept_before)
+        monkeypatch.setattr(fcntl, "flock", flock_after_cleanup)
         version = Version(version="1.0", folder="", source="a test", sha256="0", installed_at=1)
         plugins.add(HELLO, code, version)
 
     assert HELLO in plugins.all_desired()
 
 
-def test_of_a_forgotten_plugin_nothing_is_left(plugins: PluginStore, root: Path) -> None:
+def test_nothing_is_left_of_a_deleted_plugin(plugins: PluginStore, root: Path) -> None:
     add(plugins)
     plugins.mark_for_removal(HELLO, "keep")
     plugins.delete(HELLO, "keep")
@@ -260,7 +260,9 @@ def test_of_a_forgotten_plugin_nothing_is_left(plugins: PluginStore, root: Path)
     assert names(root) == {".lock"}
 
 
-def test_what_a_killed_installation_left_is_swept_and_one_that_goes_on_is_not(plugins: PluginStore, root: Path) -> None:
+def test_leftovers_of_a_killed_installation_are_deleted_and_an_active_one_is_not(
+    plugins: PluginStore, root: Path
+) -> None:
     code = (
         "import os, pathlib, sys; from parlour.plugin_runtime.store import PluginStore\n"
         "with PluginStore(pathlib.Path(sys.argv[1])).staging() as staging:\n"
@@ -276,7 +278,7 @@ def test_what_a_killed_installation_left_is_swept_and_one_that_goes_on_is_not(pl
     assert names(root) == {".lock"}
 
 
-def test_a_failed_write_of_the_record_leaves_what_was_there(
+def test_a_failed_write_of_the_record_leaves_the_old_record(
     plugins: PluginStore, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     add(plugins, "1.0")
@@ -301,7 +303,7 @@ def test_an_identity_that_could_leave_its_folder_is_refused(plugins: PluginStore
     assert not root.exists()
 
 
-def test_a_plugin_that_was_spoiled_after_its_installation_is_still_found(plugins: PluginStore, root: Path) -> None:
+def test_a_plugin_that_was_damaged_after_its_installation_is_still_found(plugins: PluginStore, root: Path) -> None:
     version = add(plugins, network=["a.example"], permissions="{network: [a.example]}")
     (root / HELLO / version.folder / "manifest.yaml").write_text("]")
 
@@ -311,7 +313,7 @@ def test_a_plugin_that_was_spoiled_after_its_installation_is_still_found(plugins
     assert found.granted.network == []
 
 
-def test_a_damaged_record_harms_no_other_plugin_and_is_mended_by_installing_again(
+def test_a_damaged_record_affects_no_other_plugin_and_is_repaired_by_installing_again(
     plugins: PluginStore, root: Path
 ) -> None:
     add(plugins)
@@ -326,7 +328,7 @@ def test_a_damaged_record_harms_no_other_plugin_and_is_mended_by_installing_agai
     assert plugins.all_desired()[HELLO].version == "2.0"
 
 
-def test_changes_from_several_sides_at_once_are_all_kept(root: Path) -> None:
+def test_concurrent_changes_are_all_kept(root: Path) -> None:
     add(PluginStore(root), permissions="{events: [a]}")
 
     def grant(name: str) -> None:

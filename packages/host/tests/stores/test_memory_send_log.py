@@ -1,4 +1,4 @@
-"""The notes in memory keep the contract of handovers."""
+"""The send log in memory passes its contract suite."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from parlour.testing.handovers_contract import HandoversContract, Lives
 from parlour.testing.memory_handovers import MemoryHandovers
 
 
-class TestMemoryHandovers(HandoversContract):
+class TestMemorySendLog(HandoversContract):
     @pytest.fixture
     def lives(self) -> Lives:
         kept = MemoryHandovers()

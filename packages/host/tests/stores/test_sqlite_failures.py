@@ -1,4 +1,4 @@
-"""What goes wrong around the journal is named, takes nothing along, and is over when its cause is gone."""
+"""A failure around the journal is reported, loses nothing, and ends with its cause."""
 
 import asyncio
 import os
@@ -76,7 +76,7 @@ asyncio.run(main())
 
 
 def stored(database: Path) -> tuple[list[Row], list[Row]]:
-    """The events and the meta rows, and the proof that the file is sound."""
+    """Returns the events and the meta rows, after an integrity check of the file."""
 
     async def read() -> tuple[list[Row], list[Row]]:
         async with SqliteJournal(database) as journal:
@@ -88,7 +88,7 @@ def stored(database: Path) -> tuple[list[Row], list[Row]]:
 
 
 def found(database: Path) -> set[str]:
-    """What a search finds, and the proof that its index is sound."""
+    """Returns the result of a search, after an integrity check of the index."""
 
     async def search() -> list[Row]:
         async with SqliteJournal(database) as journal:
@@ -102,8 +102,8 @@ def found(database: Path) -> set[str]:
 
 def test_every_acknowledged_unit_survives_kill_9(database: Path) -> None:
     moments = random.Random(7)
-    for life in range(4):
-        command = [sys.executable, "-c", COMMITTING, str(database), str(life)]
+    for start in range(4):
+        command = [sys.executable, "-c", COMMITTING, str(database), str(start)]
         with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
             assert process.stdout is not None
             lines = [process.stdout.readline() for _ in range(moments.randrange(1, 1500))]
@@ -118,7 +118,7 @@ def test_every_acknowledged_unit_survives_kill_9(database: Path) -> None:
         assert found(database) == {row["event_id"] for row in events}
 
 
-def test_a_full_disk_fails_units_as_a_whole_and_is_over_when_there_is_room(database: Path) -> None:
+def test_a_full_disk_fails_whole_units_and_commits_succeed_when_there_is_room(database: Path) -> None:
     result = subprocess.run(
         [sys.executable, "-c", FILLING, str(database)],
         capture_output=True,
@@ -134,7 +134,7 @@ def test_a_full_disk_fails_units_as_a_whole_and_is_over_when_there_is_room(datab
     assert {row["event_id"] for row in events} == {row["name"] for row in rows}
 
 
-async def test_a_locked_database_fails_the_batch_and_works_again_when_it_is_free(database: Path) -> None:
+async def test_a_locked_database_fails_the_batch_and_works_again_when_unlocked(database: Path) -> None:
     async with SqliteJournal(database, busy_timeout=0.05) as journal:
         await commit(journal, event("before"))
         with closing(sqlite3.connect(database, isolation_level=None)) as other:
@@ -149,7 +149,7 @@ async def test_a_locked_database_fails_the_batch_and_works_again_when_it_is_free
         assert list(await commit(journal, event("after"))) == [[{"seq": 2}]]
 
 
-async def test_a_writer_waits_for_another_program_that_is_soon_done(database: Path) -> None:
+async def test_a_writer_waits_for_a_short_lock_of_another_program(database: Path) -> None:
     async with SqliteJournal(database) as journal:
         with closing(sqlite3.connect(database, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
@@ -161,7 +161,7 @@ async def test_a_writer_waits_for_another_program_that_is_soon_done(database: Pa
         assert len(await contents(journal, META)) == 1
 
 
-async def test_a_search_says_that_the_database_is_locked_and_finds_everything_when_it_is_free(database: Path) -> None:
+async def test_a_search_reports_a_locked_database_and_works_again_when_unlocked(database: Path) -> None:
     async with SqliteJournal(database, busy_timeout=0.05) as journal:
         await commit(journal, searchable("a", "rain"))
         query = Search(TRANSCRIPT, "words", ("rain",))
@@ -174,7 +174,7 @@ async def test_a_search_says_that_the_database_is_locked_and_finds_everything_wh
         assert len(await journal.search(query)) == 1
 
 
-async def test_an_index_that_takes_nothing_in_holds_up_nobody(
+async def test_a_failing_index_update_does_not_block_commits(
     database: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with SqliteJournal(database) as journal:
@@ -203,13 +203,13 @@ async def test_a_read_only_database_is_reported(unprivileged: Path) -> None:
     assert failure.value.code == "storage_readonly"
 
 
-async def test_a_missing_database_is_reported_and_not_made(tmp_path: Path) -> None:
+async def test_a_missing_database_is_reported_and_not_created(tmp_path: Path) -> None:
     with pytest.raises(StorageFailed, match="check that it exists"):
         await SqliteJournal(tmp_path / "absent.db").open()
     assert os.listdir(tmp_path) == []
 
 
-async def test_a_file_that_is_no_database_is_reported(tmp_path: Path) -> None:
+async def test_a_file_that_is_not_a_database_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "parlour.db"
     path.write_bytes(b"nothing like a database " * 1000)
     with pytest.raises(StorageFailed, match="restore a backup") as failure:
@@ -217,7 +217,7 @@ async def test_a_file_that_is_no_database_is_reported(tmp_path: Path) -> None:
     assert failure.value.code == "storage_corrupt"
 
 
-async def test_a_damaged_page_fails_what_needs_it_and_nothing_else(database: Path) -> None:
+async def test_a_damaged_page_fails_only_statements_that_need_it(database: Path) -> None:
     async with SqliteJournal(database) as journal:
         await commit(journal, *(meta(f"{number}", "x" * 3000) for number in range(200)))
         await commit(journal, event("whole"))

@@ -1,4 +1,4 @@
-"""The process beside the Host: it ends what is marked when the Host is gone, and itself when there is nothing to do."""
+"""The reaper process ends marked processes when the Host is gone, and itself when the Host closes it."""
 
 import asyncio
 import os
@@ -13,16 +13,19 @@ from parlour.plugin_runtime.process.reaper import HOST_MARK, ReaperProcess, new_
 
 HOST = """
 import asyncio, os, subprocess, sys
-from parlour.plugin_runtime.process.reaper import Guardian, new_mark
-from parlour.plugin_runtime.process import leftovers
+from parlour.plugin_runtime.process.reaper import ReaperProcess, new_mark
+from parlour.plugin_runtime.process import orphan_cleanup
 
 async def main():
-    guardian = Guardian()
-    await guardian.start()
+    reaper = ReaperProcess()
+    await reaper.start()
     daemon = subprocess.Popen(
-        ["/bin/sleep", "600"], env={leftovers.VARIABLE: new_mark()}, start_new_session=True, stdout=subprocess.DEVNULL
+        ["/bin/sleep", "600"],
+        env={orphan_cleanup.VARIABLE: new_mark()},
+        start_new_session=True,
+        stdout=subprocess.DEVNULL,
     )
-    print(daemon.pid, guardian._process.pid, flush=True)
+    print(daemon.pid, reaper._process.pid, flush=True)
     await asyncio.sleep(600)
 
 asyncio.run(main())
@@ -42,37 +45,37 @@ def ignores(pid: int, number: signal.Signals) -> bool:
     return bool(mask & 1 << (number - 1))
 
 
-def test_what_plugins_left_ends_with_a_host_that_is_killed() -> None:
+def test_processes_of_plugins_end_with_a_killed_host() -> None:
     with subprocess.Popen([sys.executable, "-c", HOST], stdout=subprocess.PIPE) as host:
         assert host.stdout is not None
         pids = [int(word) for word in host.stdout.readline().split()]
-        assert not any(gone(pid) for pid in pids)
+        assert [gone(pid) for pid in pids] == [False, False]
 
         host.kill()
 
-    until = time.monotonic() + 5
+    deadline = time.monotonic() + 5
     while not all(gone(pid) for pid in pids):
-        assert time.monotonic() < until
+        assert time.monotonic() < deadline
         time.sleep(0.01)
 
 
-async def test_it_is_started_once_and_ends_with_its_host() -> None:
-    guardian = ReaperProcess()
-    await asyncio.gather(guardian.start(), guardian.start())
-    process = guardian._process
+async def test_the_reaper_is_started_once_and_ends_with_its_host() -> None:
+    reaper = ReaperProcess()
+    await asyncio.gather(reaper.start(), reaper.start())
+    process = reaper._process
     assert process is not None
     async with asyncio.timeout(30):
-        while not ignores(process.pid, signal.SIGTERM):  # noqa: ASYNC110 - another process tells of nothing
+        while not ignores(process.pid, signal.SIGTERM):  # noqa: ASYNC110 - another process sends no notification
             await asyncio.sleep(0.01)
-    os.kill(process.pid, signal.SIGTERM)  # a signal to everybody must not end it before its Host
+    os.kill(process.pid, signal.SIGTERM)  # a signal to the whole process group must not end it before its Host
 
-    await guardian.close()
+    await reaper.close()
 
     assert process.returncode == 0
-    await guardian.close()
+    await reaper.close()
 
 
-def test_only_the_marked_are_found() -> None:
+def test_only_marked_processes_are_found_and_killed() -> None:
     mark = new_mark()
     with (
         subprocess.Popen(["/bin/sleep", "600"], env={"A": "1", orphan_cleanup.VARIABLE: mark}) as marked,

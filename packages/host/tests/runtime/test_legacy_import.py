@@ -1,4 +1,4 @@
-"""Plugins of the first release, whose code lay where the record is now."""
+"""Plugins of the first release, whose code was stored at the path of today's record, are imported."""
 
 import shutil
 from pathlib import Path
@@ -9,7 +9,7 @@ from parlour.plugin_runtime.store import PluginStore
 ECHO = Path(__file__).parents[4] / "plugins" / "echo-agent"
 
 
-def test_a_plugin_of_the_first_release_is_taken_up_once_and_keeps_its_code(tmp_path: Path) -> None:
+def test_a_plugin_of_the_first_release_is_imported_once_with_its_code(tmp_path: Path) -> None:
     shutil.copytree(ECHO, tmp_path / "parlour" / "echo-agent", ignore=shutil.ignore_patterns("tests", "__pycache__"))
     folder = PluginStore(tmp_path)
     legacy_import.import_v01_plugins(tmp_path, folder, 5)
@@ -21,7 +21,7 @@ def test_a_plugin_of_the_first_release_is_taken_up_once_and_keeps_its_code(tmp_p
     assert [each.name for each in tmp_path.iterdir() if each.name.startswith(".earlier")] == []
 
 
-def test_what_can_not_be_read_is_left_as_it_is(tmp_path: Path) -> None:
+def test_an_unreadable_plugin_is_left_unchanged(tmp_path: Path) -> None:
     broken = tmp_path / "acme" / "broken" / "manifest.yaml"
     broken.parent.mkdir(parents=True)
     broken.write_text("[")

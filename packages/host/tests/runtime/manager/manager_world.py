@@ -1,4 +1,4 @@
-"""A keeper whose runtime is a list of what it was told."""
+"""A plugin manager with a runtime that only records which versions run."""
 
 import asyncio
 import contextlib
@@ -22,7 +22,7 @@ from parlour.plugin_runtime.reconciler import PluginReconciler
 from parlour.plugin_runtime.store import InstalledVersion, PluginStore
 
 HELLO = "acme/hello"
-ASKS = "{network: [a.example, b.example], storage: [plugin]}"
+REQUESTED_PERMISSIONS = "{network: [a.example, b.example], storage: [plugin]}"
 
 
 @dataclass
@@ -33,17 +33,17 @@ class Running:
 
 
 class RecordedRuntime:
-    """Runs what is installed, by name only. Versions in `unfit` don't start."""
+    """Records the running versions. Versions in `start_failures` don't start."""
 
     def __init__(self, folder: PluginStore) -> None:
         self._folder = folder
         self.running: dict[str, Running] = {}
-        self.unfit: dict[str, str] = {}
-        self.slow: dict[str, asyncio.Event] = {}
-        """Versions that start when they are let."""
-        self.begun: dict[str, asyncio.Event] = defaultdict(asyncio.Event)
+        self.start_failures: dict[str, str] = {}
+        self.start_gates: dict[str, asyncio.Event] = {}
+        """Versions whose start waits for the event."""
+        self.start_begun: dict[str, asyncio.Event] = defaultdict(asyncio.Event)
         self.restarted: list[str] = []
-        self.finishing: Path | None = None
+        self.draining_folder: Path | None = None
         """The code of a process that only finishes its runs."""
 
     async def reconcile(self, plugin_id: str, plugin: InstalledVersion | None) -> None:
@@ -51,18 +51,18 @@ class RecordedRuntime:
             self.running.pop(plugin_id, None)
         elif plugin_id not in self.running or self.running[plugin_id].plugin != plugin:
             await self._start(plugin)
-            reason = self.unfit.get(plugin.version, "")
+            reason = self.start_failures.get(plugin.version, "")
             self.running[plugin_id] = Running(plugin, "failed" if reason else "ready", reason)
 
     async def _start(self, plugin: InstalledVersion) -> None:
-        self.begun[plugin.version].set()
-        if plugin.version in self.slow:
-            await self.slow[plugin.version].wait()
+        self.start_begun[plugin.version].set()
+        if plugin.version in self.start_gates:
+            await self.start_gates[plugin.version].wait()
 
     async def replace(self, plugin: InstalledVersion) -> None:
         await self._start(plugin)
-        if plugin.version in self.unfit:
-            raise PluginUnavailable(self.unfit[plugin.version])
+        if plugin.version in self.start_failures:
+            raise PluginUnavailable(self.start_failures[plugin.version])
         self.running[plugin.plugin_id] = Running(plugin)
 
     async def restart(self, plugin_id: str) -> None:
@@ -75,28 +75,28 @@ class RecordedRuntime:
         return ["one", "two", "three"]
 
     def folders_in_use(self) -> frozenset[Path]:
-        return frozenset(each.plugin.folder for each in self.running.values()) | {*filter(None, [self.finishing])}
+        return frozenset(each.plugin.folder for each in self.running.values()) | {*filter(None, [self.draining_folder])}
 
 
-class WatchedSettler(PluginReconciler):
-    """Tells how often a plugin's turn was asked for."""
+class WatchedReconciler(PluginReconciler):
+    """Counts how often the lock of a plugin was requested."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self._asked: Counter[str] = Counter()
-        self._news = asyncio.Condition()
+        self._lock_requests: Counter[str] = Counter()
+        self._changed = asyncio.Condition()
 
     @contextlib.asynccontextmanager
     async def lock(self, plugin_id: str) -> AsyncIterator[None]:
-        self._asked[plugin_id] += 1
-        async with self._news:
-            self._news.notify_all()
+        self._lock_requests[plugin_id] += 1
+        async with self._changed:
+            self._changed.notify_all()
         async with super().lock(plugin_id):
             yield
 
-    async def asked(self, plugin_id: str, times: int) -> None:
-        async with asyncio.timeout(10), self._news:
-            await self._news.wait_for(lambda: self._asked[plugin_id] >= times)
+    async def wait_for_lock_requests(self, plugin_id: str, times: int) -> None:
+        async with asyncio.timeout(10), self._changed:
+            await self._changed.wait_for(lambda: self._lock_requests[plugin_id] >= times)
 
 
 class World:
@@ -108,29 +108,31 @@ class World:
         environments = Environments(path / "environments", EnvironmentRules(uv=uv, sandbox="off" if uv else "auto"))
         builds = BuildTracker(environments)
         self.installer = Installer(self.folder, builds, PackageRules(), SystemClock())
-        self.settler = WatchedSettler(self.folder, environments, self.runtime, self.data, self._forget, SystemClock())
-        self.keeper = LocalPluginManager(
+        self.reconciler = WatchedReconciler(
+            self.folder, environments, self.runtime, self.data, self._forget, SystemClock()
+        )
+        self.manager = LocalPluginManager(
             self.folder,
             builds,
             self.installer,
             self.runtime,
-            self.settler,
+            self.reconciler,
             SandboxState("none"),
         )
         self.forgotten: list[str] = []
-        """Plugins whose stored data was deleted, each with what ran of them then."""
-        self.database_is_away = False
+        """Plugins whose stored data was deleted, each with the number of plugins that ran then."""
+        self.database_is_unavailable = False
         self.on_forget: DeletePluginData | None = None
 
     async def _forget(self, plugin_id: str) -> None:
-        if self.database_is_away:
-            raise StorageFailed("storage_failed", "the database is away")
+        if self.database_is_unavailable:
+            raise StorageFailed("storage_failed", "the database is unavailable")
         self.forgotten.append(f"{plugin_id} {len(self.runtime.running)}")
         if self.on_forget is not None:
             await self.on_forget(plugin_id)
 
     async def install(self, source: Path, granted: list[str] | None = None, upgrade: str | None = None) -> str:
-        facts = await self.keeper.install(str(source), None, granted, upgrade)
+        facts = await self.manager.install(str(source), None, granted, upgrade)
         return f"{facts.version} {facts.status}"
 
     def version(self) -> str:

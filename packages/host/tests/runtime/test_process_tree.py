@@ -1,4 +1,4 @@
-"""To look at the memory of many processes is work for the kernel, and is spread."""
+"""Reading the memory of many processes is expensive for the kernel, so it is spread over time."""
 
 import os
 import subprocess
@@ -10,18 +10,18 @@ from parlour.plugin_runtime.process import process_tree
 from parlour.plugin_runtime.process.process_tree import ProcessTree
 
 
-def test_after_each_process_it_rests_longer_than_it_worked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_pause_after_each_process_is_longer_than_its_read(monkeypatch: pytest.MonkeyPatch) -> None:
     moments = iter([0.0, 0.01, 1.0, 1.02])
-    rests: list[float] = []
+    pauses: list[float] = []
     child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     try:
         tree = ProcessTree(os.getpid(), "mark")
         seen = [each for each in tree.alive() if each.pid in (os.getpid(), child.pid)]
         monkeypatch.setattr(tree, "alive", lambda: seen)
         monkeypatch.setattr(process_tree.time, "monotonic", lambda: next(moments))
-        monkeypatch.setattr(process_tree.time, "sleep", rests.append)
+        monkeypatch.setattr(process_tree.time, "sleep", pauses.append)
         assert tree.proportional_bytes() > 0
     finally:
         monkeypatch.undo()
         child.communicate(b"\n")
-    assert rests == pytest.approx([0.04, 0.08])
+    assert pauses == pytest.approx([0.04, 0.08])

@@ -1,4 +1,4 @@
-"""Real sandboxes, and what code has to tell from inside them."""
+"""Runs code in real sandboxes and returns what it reports from inside."""
 
 import json
 import os
@@ -22,13 +22,13 @@ def attempt(work, *arguments):
     except OSError as error:
         return type(error).__name__
 
-def tell(fact):
+def report(fact):
     print(json.dumps(fact), flush=True)
 """
 
 
 def make_start(folder: Path, **fields: Any) -> LaunchSpec:
-    """A plugin whose code and data lie in this folder, in paths that need care."""
+    """Makes the launch of a plugin with code and data in this folder, in paths with spaces."""
     code, data = folder / "its code", folder / "its data"
     code.mkdir(exist_ok=True)
     data.mkdir(exist_ok=True)
@@ -41,8 +41,8 @@ async def launcher(hidden: Sequence[Path] = ()) -> BubblewrapLauncher:
     return made
 
 
-async def told(start: LaunchSpec, code: str, *arguments: object, hidden: Sequence[Path] = ()) -> Any:
-    """What the code tells, run by the plugin's interpreter in its sandbox; `sys.argv[1:]` are the arguments."""
+async def run_sandboxed(start: LaunchSpec, code: str, *arguments: object, hidden: Sequence[Path] = ()) -> Any:
+    """Runs code with the plugin's interpreter in its sandbox and returns its report; the code gets the arguments."""
     inside = [str(start.python), "-c", PRELUDE + code, *map(str, arguments)]
     with (await launcher(hidden)).wrap_plugin(start, inside) as command:
         finished = await subprocesses.run(command.arguments, os.environ, descriptors=command.descriptors)
@@ -50,8 +50,8 @@ async def told(start: LaunchSpec, code: str, *arguments: object, hidden: Sequenc
     return json.loads(finished.lines[-1])
 
 
-async def boxed(start: LaunchSpec, code: str) -> SandboxedProcess:
-    """The code as a started plugin; what it prints on standard error is its log."""
+async def start_sandboxed(start: LaunchSpec, code: str) -> SandboxedProcess:
+    """Starts the code like a plugin; standard error is its log."""
     inside = [sys.executable, "-c", PRELUDE + code]
     with (await launcher()).wrap_plugin(start, inside) as command:
         return await spawn(command.arguments, start, SandboxedProcess, {}, command.descriptors)
