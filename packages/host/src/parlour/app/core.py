@@ -69,6 +69,7 @@ from parlour.core.runs.attachment_prefetch import AttachmentPrefetcher
 from parlour.core.runs.completion import RunCompleter
 from parlour.core.runs.control import RunControl
 from parlour.core.runs.conversation_deletion import ConversationEraser
+from parlour.core.runs.event_completion import EventCompleter
 from parlour.core.runs.executor import RunExecutor
 from parlour.core.runs.fast_start import FastStart
 from parlour.core.runs.lanes import Lanes
@@ -253,8 +254,8 @@ def build_core(ports: CorePorts) -> Core:
     requests = ActionRequestHandler(journal, planner, approvals, delivery, outbox, slots, clock)
     recording = ActiveRuns(journal, artifacts, delivery, planner, endings, ids, clock)
     claims = RemoteRunQueue(journal, openings, recording.create, sessions, delivery, outcomes, ids, clock)
+    completer = EventCompleter(journal, endings, delivery, outcomes, clock)
     orchestrator = RunExecutor(
-        journal,
         ports.plugins,
         registry,
         openings,
@@ -262,25 +263,23 @@ def build_core(ports: CorePorts) -> Core:
         claims,
         sessions,
         delivery,
-        endings,
+        completer,
         outcomes,
         AttachmentPrefetcher(artifacts),
         clock,
     )
     answers = WebhookResponses(delivery, WebhookActions(ports.bots, executor), journal)
     webhooks = OutboundWebhooks(journal, WebhookClient(ports.hook_sender, ports.secrets), answers, names, clock)
-    handing = NonAgentHandlers(audience, listeners, later, webhooks, bots, endings, outcomes, journal, ids, clock)
+    handing = NonAgentHandlers(audience, listeners, later, webhooks, bots, completer, journal, ids, clock)
     cap = LoopGuard(ports.runs_per_sender, ports.runs_per_group, clock)
-    dispatcher = EventDispatcher(
-        router, registry, orchestrator, handing, cap, endings, delivery, outcomes, names, journal, clock
-    )
+    dispatcher = EventDispatcher(router, registry, orchestrator, handing, cap, completer, names, clock)
     steering = SteeringQueue(journal, sessions, router, ids, clock)
     recovery = Recovery(journal, agents, endings, delivery, outcomes, sessions)
     lanes = Lanes(dispatcher.handle, steering.claim, recovery.recover_lane, dispatcher.quarantine, slots)
     conversations = Conversations(journal, feed.publish_replacement)
     media = EventAttachments(artifacts)
     workers = RemoteWorkers(journal, claims, clock)
-    control = RunControl(journal, sessions, lanes, claims, recording, endings, delivery, outcomes, clock)
+    control = RunControl(journal, sessions, lanes, claims, recording, completer, clock)
     creating = RunCreator(journal, router, registry, ports.providers, conversations, media, lanes, ids, clock)
     reruns = Reruns(
         journal, ports.plugins, agents, registry, ports.providers, openings, artifacts, sessions, ids, clock

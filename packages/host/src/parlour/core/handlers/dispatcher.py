@@ -5,19 +5,15 @@ or run.
 import logging
 
 from parlour.core.delivery import notices
-from parlour.core.delivery.composer import DeliveryService
-from parlour.core.journal import Journal, UnitBuilder
 from parlour.core.model.agent import Binding
-from parlour.core.model.outbox_row import OutboxRow
 from parlour.core.model.ports import Clock
 from parlour.core.platforms.names import NameDirectory
 from parlour.core.routing.router import Drop, Misconfigured, Router, ToAgent, ToListeners, ToWebhook
 from parlour.core.runs import retry_policy
-from parlour.core.runs.completion import RunCompleter
+from parlour.core.runs.event_completion import EventCompleter
 from parlour.core.runs.executor import RunExecutor
 from parlour.core.runs.lane_result import LaneResult, RunnerSuspension
 from parlour.core.runs.loop_guard import ExceededLimit, LoopGuard
-from parlour.core.runs.outcomes import Outcomes
 from parlour.core.runs.runner_registry import RunnerRegistry
 from parlour.core.runs.session import QueuedEvent
 
@@ -45,11 +41,8 @@ class EventDispatcher:
         orchestrator: RunExecutor,
         handing: NonAgentHandlers,
         cap: LoopGuard,
-        endings: RunCompleter,
-        delivery: DeliveryService,
-        outcomes: Outcomes,
+        completer: EventCompleter,
         names: NameDirectory,
-        journal: Journal,
         clock: Clock,
     ) -> None:
         self._names = names
@@ -58,10 +51,7 @@ class EventDispatcher:
         self._orchestrator = orchestrator
         self._handing = handing
         self._cap = cap
-        self._endings = endings
-        self._delivery = delivery
-        self._outcomes = outcomes
-        self._journal = journal
+        self._completer = completer
         self._clock = clock
 
     async def handle(self, entry: QueuedEvent) -> LaneResult:
@@ -69,27 +59,29 @@ class EventDispatcher:
             return await self._orchestrator.execute_started(entry, entry.started_run)
         match self._router.decide(entry.event.envelope):
             case Drop(reason):
-                await self._complete(entry, "dropped", reason)
+                await self._completer.complete(entry, "dropped", reason)
             case ToWebhook() as hooked:
                 await self._handing.queue_webhook_call(entry, hooked)
             case ToListeners() as listened:
                 await self._listen(entry, listened)
             case Misconfigured(reason):
                 logger.warning("event %s: %s", entry.event.envelope.event_id, reason)
-                await self._complete(entry, "misconfigured", reason, "misconfigured")
+                await self._completer.complete(entry, "misconfigured", reason, "misconfigured")
             case ToAgent(binding):
                 if self._registry.is_starting(binding.agent.runner_id):
                     return LaneResult(suspension=RunnerSuspension(entry, binding.agent.runner_id, self._registry))
                 if entry.run_id:
                     return await self._run(entry, binding)
                 if fault := retry_policy.quarantine_cause(entry.tries):
-                    await self._complete(
+                    await self._completer.complete(
                         entry, "quarantined", QUARANTINE_REASONS[fault], notices.quarantine_notice(fault)
                     )
                 elif entry.event.is_older_than(binding.agent.stale_after, self._clock.now()):
-                    await self._complete(entry, "expired", "it is older than the agent's stale_after", "expired")
+                    await self._completer.complete(
+                        entry, "expired", "it is older than the agent's stale_after", "expired"
+                    )
                 elif limited := self._limited(entry):
-                    await self._complete(entry, "limited", LIMIT_REASONS[limited], f"limited.{limited}")
+                    await self._completer.complete(entry, "limited", LIMIT_REASONS[limited], f"limited.{limited}")
                 else:
                     return await self._run(entry, binding)
         return LaneResult()
@@ -100,29 +92,18 @@ class EventDispatcher:
 
     async def quarantine(self, entry: QueuedEvent) -> None:
         """Quarantines an event whose handling repeatedly failed in the Host itself, with any kind of handler."""
-        await self._complete(entry, "quarantined", "the Host failed at it too often; the log says where", "quarantined")
+        await self._completer.complete(
+            entry, "quarantined", "the Host failed at it too often; the log says where", "quarantined"
+        )
 
     async def _listen(self, entry: QueuedEvent, listened: ToListeners) -> None:
         if not self._handing.has_listeners(entry, listened):
-            await self._complete(entry, "dropped", listened.no_listener_reason)
+            await self._completer.complete(entry, "dropped", listened.no_listener_reason)
         elif fault := retry_policy.quarantine_cause(entry.tries):
-            await self._complete(entry, "quarantined", QUARANTINE_REASONS[fault])
+            await self._completer.complete(entry, "quarantined", QUARANTINE_REASONS[fault])
         else:
             await self._handing.call_listeners(entry, listened)
 
     def _limited(self, entry: QueuedEvent) -> ExceededLimit:
         """Counts a new run and returns the limit that it exceeds, if any. A retry after a failure is not a new run."""
         return "" if entry.attempts else self._cap.try_acquire(entry.event)
-
-    async def _complete(self, entry: QueuedEvent, outcome: str, reason: str, notice: str = "") -> None:
-        """Completes an event without a run. The sender of an expired event gets a notice only on the Host's own
-        surfaces, not on a platform.
-        """
-        draft = UnitBuilder("event.settle")
-        self._endings.cancel_queued(draft, entry, outcome, reason)
-        settled = self._endings.complete_event(draft, entry.event, outcome, reason, entry.run_id or entry.parent_run_id)
-        rows: list[OutboxRow] = []
-        if notice and (notice != "expired" or entry.event.envelope.principal):
-            rows += self._endings.reject(draft, entry, notice)
-        await self._delivery.deliver(self._journal, draft.build(), rows)
-        self._outcomes.publish([settled])

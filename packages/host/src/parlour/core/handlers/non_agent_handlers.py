@@ -8,8 +8,7 @@ from parlour.core.plugin_hooks.dispatcher import DispatchResult, ListenerDispatc
 from parlour.core.plugin_hooks.retries import ListenerRetries
 from parlour.core.plugin_hooks.subscriptions import ListenerSubscriptions
 from parlour.core.routing.router import ToListeners, ToWebhook
-from parlour.core.runs.completion import RunCompleter
-from parlour.core.runs.outcomes import Outcomes
+from parlour.core.runs.event_completion import EventCompleter
 from parlour.core.runs.session import QueuedEvent
 from parlour.core.store import event_notes, inbox, listener_deliveries, webhook_deliveries
 from parlour.core.store.webhook_deliveries import WebhookDelivery
@@ -26,8 +25,7 @@ class NonAgentHandlers:
         later: ListenerRetries,
         webhooks: OutboundWebhooks,
         bots: BotRepository,
-        endings: RunCompleter,
-        outcomes: Outcomes,
+        completer: EventCompleter,
         journal: Journal,
         ids: Ids,
         clock: Clock,
@@ -37,8 +35,7 @@ class NonAgentHandlers:
         self._later = later
         self._webhooks = webhooks
         self._bots = bots
-        self._endings = endings
-        self._outcomes = outcomes
+        self._completer = completer
         self._journal = journal
         self._ids = ids
         self._clock = clock
@@ -54,7 +51,7 @@ class NonAgentHandlers:
         heard = await self._listeners.dispatch(entry.event, decision.plugins)
         draft, now = UnitBuilder("event.listened"), self._clock.now()
         outcome = "handled" if heard.handled_by else "dropped"
-        settled = self._endings.complete_event(draft, entry.event, outcome, _reason(decision, heard))
+        settled = self._completer.add_outcome(draft, entry.event, outcome, _reason(decision, heard))
         draft.add(*(listener_deliveries.complete(entry.seq, plugin_id) for plugin_id in heard.completed_plugins))
         for plugin_id in heard.failed_listeners:
             draft.add(
@@ -68,8 +65,7 @@ class NonAgentHandlers:
         if heard.failures or missed:
             text = f"Of those who listen, {'; '.join([*heard.failures, *missed])}."
             draft.add(event_notes.add_note(entry.seq, "listeners", {"text": text}, now))
-        await self._journal.commit(draft.build())
-        self._outcomes.publish([settled])
+        await self._completer.commit(draft, settled)
         self._later.enqueue(*heard.failed_listeners)
 
     async def queue_webhook_call(self, entry: QueuedEvent, decision: ToWebhook) -> None:
@@ -84,10 +80,9 @@ class NonAgentHandlers:
         }
         call = WebhookDelivery(self._ids.new(), entry.seq, bot, decision.route.handler_config, now)
         draft = UnitBuilder("event.hooked")
-        settled = self._endings.complete_event(draft, entry.event, "handed", decision.reason)
+        settled = self._completer.add_outcome(draft, entry.event, "handed", decision.reason)
         draft.add(webhook_deliveries.insert(call))
-        await self._journal.commit(draft.build())
-        self._outcomes.publish([settled])
+        await self._completer.commit(draft, settled)
         self._webhooks.enqueue(call)
 
 

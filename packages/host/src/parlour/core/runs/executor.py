@@ -3,11 +3,9 @@
 A run for remote workers is passed to the remote queue, which keeps its lane suspended until the run is over.
 """
 
-import logging
 from collections.abc import Awaitable
 
 from parlour.core.delivery.composer import DeliveryService
-from parlour.core.journal import Journal, UnitBuilder
 from parlour.core.log_context import run_log_context
 from parlour.core.model.agent import Binding
 from parlour.core.model.ports import Clock, PluginCaller
@@ -19,7 +17,7 @@ from parlour.core.secrets import SecretUnreadable
 from . import lane_result
 from .active_run import ActiveRunFactory
 from .attachment_prefetch import AttachmentPrefetcher
-from .completion import RunCompleter
+from .event_completion import EventCompleter
 from .lane_result import LaneResult
 from .outcomes import Outcomes
 from .plugin_call import run_plugin
@@ -27,15 +25,12 @@ from .remote_queue import RemoteQueue
 from .session import QueuedEvent, RunSession, RunSessions, StartedRun
 from .starter import RunStarter
 
-logger = logging.getLogger(__name__)
-
 
 class RunExecutor:
     """Executes the runs of queued events."""
 
     def __init__(
         self,
-        journal: Journal,
         plugins: PluginCaller,
         registry: RunnerRegistry,
         openings: RunStarter,
@@ -43,12 +38,11 @@ class RunExecutor:
         claims: RemoteQueue,
         sessions: RunSessions,
         delivery: DeliveryService,
-        endings: RunCompleter,
+        completer: EventCompleter,
         outcomes: Outcomes,
         bringing: AttachmentPrefetcher,
         clock: Clock,
     ) -> None:
-        self._journal = journal
         self._plugins = plugins
         self._registry = registry
         self._openings = openings
@@ -56,7 +50,7 @@ class RunExecutor:
         self._claims = claims
         self._sessions = sessions
         self._delivery = delivery
-        self._endings = endings
+        self._completer = completer
         self._outcomes = outcomes
         self._bringing = bringing
         self._clock = clock
@@ -65,15 +59,19 @@ class RunExecutor:
         """Executes a run for the event, or rejects the event if its agent has no usable runner."""
         descriptor = self._registry.get(binding.agent.runner_id)
         if descriptor is None:
-            await self._refuse(entry, missing_runner_message(binding.agent.runner_id))
+            await self._completer.reject(entry, missing_runner_message(binding.agent.runner_id))
             return LaneResult()
         if descriptor.plugin_id not in Selection.parse(binding.agent.resource_policy.plugins):
-            await self._refuse(entry, f"plugin {descriptor.plugin_id} is not among the plugins this agent may use")
+            await self._completer.reject(
+                entry, f"plugin {descriptor.plugin_id} is not among the plugins this agent may use"
+            )
             return LaneResult()
         try:
             session = await self._openings.new_session(entry, binding, descriptor)
         except SecretUnreadable as failure:
-            await self._refuse(entry, f"the configuration of agent '{binding.agent.name}' can't be used: {failure}")
+            await self._completer.reject(
+                entry, f"the configuration of agent '{binding.agent.name}' can't be used: {failure}"
+            )
             return LaneResult()
         commission = entry.event.envelope.run_request
         if commission is not None and commission.queue:
@@ -103,13 +101,3 @@ class RunExecutor:
             self._sessions.unregister(session)
         self._outcomes.publish(aftermath.outcomes)
         return lane_result.from_completion(entry, session.run_id, aftermath)
-
-    async def _refuse(self, entry: QueuedEvent, reason: str) -> None:
-        """Completes an event that can't have a run, and notifies its sender."""
-        logger.warning("event %s can't be answered: %s", entry.event.envelope.event_id, reason)
-        draft = UnitBuilder("event.settle")
-        self._endings.cancel_queued(draft, entry, "runner.unavailable", reason)
-        settled = self._endings.complete_event(draft, entry.event, "failed", reason)
-        rows = self._endings.reject(draft, entry, "runner.unavailable")
-        await self._delivery.deliver(self._journal, draft.build(), rows)
-        self._outcomes.publish([settled])
