@@ -61,12 +61,14 @@ from parlour.core.plugin_hooks.retries import ListenerRetries
 from parlour.core.plugin_hooks.subscriptions import ListenerSubscriptions
 from parlour.core.remote.queue import RemoteRunQueue
 from parlour.core.remote.workers import RemoteWorkers
-from parlour.core.reruns.reruns import Reruns
+from parlour.core.reruns.rerun_executor import RerunExecutor
+from parlour.core.reruns.reruns import Reruns, RerunTargets
 from parlour.core.routing.default_resolver import DefaultResolver
 from parlour.core.routing.router import Router
-from parlour.core.runs.active_run import ActiveRuns
+from parlour.core.runs.active_run import ActiveRuns, RecorderFactory
 from parlour.core.runs.attachment_prefetch import AttachmentPrefetcher
 from parlour.core.runs.completion import RunCompleter
+from parlour.core.runs.context_builder import RunContextBuilder
 from parlour.core.runs.control import RunControl
 from parlour.core.runs.conversation_deletion import ConversationEraser
 from parlour.core.runs.event_completion import EventCompleter
@@ -76,8 +78,11 @@ from parlour.core.runs.lanes import Lanes
 from parlour.core.runs.loop_guard import LoopGuard
 from parlour.core.runs.model_call_log import ModelCallLog
 from parlour.core.runs.outcomes import Outcomes
+from parlour.core.runs.plugin_call import PluginRunner
 from parlour.core.runs.recovery import Recovery
-from parlour.core.runs.run_creation import RunCreator
+from parlour.core.runs.run_checks import RunChecks
+from parlour.core.runs.run_creation import RequestedTargets, RunCreator
+from parlour.core.runs.run_grants import RunGrants
 from parlour.core.runs.run_requests import RunRequestBuilder
 from parlour.core.runs.runner_registry import RunnerRegistry
 from parlour.core.runs.session import RunSessions
@@ -240,9 +245,11 @@ def build_core(ports: CorePorts) -> Core:
     )
     endings = RunCompleter(delivery, tact, languages, ids, clock)
     days = Days(clock, ports.time_zone)
-    openings = RunStarter(
-        journal, ports.providers, ports.secrets, history, delivery, prompting, ids, clock, days, VERSION
-    )
+    cap = LoopGuard(ports.runs_per_sender, ports.runs_per_group, clock)
+    checks = RunChecks(registry, ports.secrets, cap)
+    grants = RunGrants(journal, ports.providers)
+    contexts = RunContextBuilder(journal, ports.providers, history, delivery, prompting, days, VERSION)
+    openings = RunStarter(journal, grants, contexts, ids, clock)
     executor = ActionRowFactory(outbox, ports.bots, ids, clock)
     decided, decided_in_runs = DecisionEvents(agents, host_events), DecisionRunEvents(journal, sessions)
     approvals = ApprovalService(journal, delivery, outbox, executor, decided, decided_in_runs, languages, clock)
@@ -252,27 +259,16 @@ def build_core(ports: CorePorts) -> Core:
     )
     slots = RunSlotPool(ports.concurrent_runs, ports.runs_per_person)
     requests = ActionRequestHandler(journal, planner, approvals, delivery, outbox, slots, clock)
-    recording = ActiveRuns(journal, artifacts, delivery, planner, endings, ids, clock)
-    claims = RemoteRunQueue(journal, openings, recording.create, sessions, delivery, outcomes, ids, clock)
+    recorders = RecorderFactory(journal, artifacts, delivery, planner, endings, ids, clock)
+    recording = ActiveRuns(journal, recorders, sessions, delivery, outcomes)
+    claims = RemoteRunQueue(journal, openings, contexts, recording, sessions, ids, clock)
     completer = EventCompleter(journal, endings, delivery, outcomes, clock)
-    orchestrator = RunExecutor(
-        ports.plugins,
-        registry,
-        openings,
-        recording.create,
-        claims,
-        sessions,
-        delivery,
-        completer,
-        outcomes,
-        AttachmentPrefetcher(artifacts),
-        clock,
-    )
+    runner = PluginRunner(ports.plugins, clock)
+    orchestrator = RunExecutor(openings, runner, AttachmentPrefetcher(artifacts), recording, sessions, claims)
     answers = WebhookResponses(delivery, WebhookActions(ports.bots, executor), journal)
     webhooks = OutboundWebhooks(journal, WebhookClient(ports.hook_sender, ports.secrets), answers, names, clock)
     handing = NonAgentHandlers(audience, listeners, later, webhooks, bots, completer, journal, ids, clock)
-    cap = LoopGuard(ports.runs_per_sender, ports.runs_per_group, clock)
-    dispatcher = EventDispatcher(router, registry, orchestrator, handing, cap, completer, names, clock)
+    dispatcher = EventDispatcher(router, registry, orchestrator, handing, checks, completer, names, clock)
     steering = SteeringQueue(journal, sessions, router, ids, clock)
     recovery = Recovery(journal, agents, endings, delivery, outcomes, sessions)
     lanes = Lanes(dispatcher.handle, steering.claim, recovery.recover_lane, dispatcher.quarantine, slots)
@@ -280,10 +276,9 @@ def build_core(ports: CorePorts) -> Core:
     media = EventAttachments(artifacts)
     workers = RemoteWorkers(journal, claims, clock)
     control = RunControl(journal, sessions, lanes, claims, recording, completer, clock)
-    creating = RunCreator(journal, router, registry, ports.providers, conversations, media, lanes, ids, clock)
-    reruns = Reruns(
-        journal, ports.plugins, agents, registry, ports.providers, openings, artifacts, sessions, ids, clock
-    )
+    creating = RunCreator(journal, RequestedTargets(router, checks, grants), conversations, media, lanes, ids, clock)
+    rerun_executor = RerunExecutor(journal, runner, contexts, artifacts, sessions, clock)
+    reruns = Reruns(journal, RerunTargets(agents, checks, grants), rerun_executor, sessions, ids, clock)
     commands = BuiltinCommands(router, conversations, control, languages, ids, clock)
     plugin_commands = PluginCommands(
         ports.components, ports.plugins, router, bots, ports.bots, delivery, languages, journal
@@ -299,7 +294,7 @@ def build_core(ports: CorePorts) -> Core:
         CommandParser([commands, ApprovalCommands(approvals, languages), plugin_commands]),
         CommandExecutor(journal, conversations, delivery, outcomes, host_events, languages, ids, clock),
         lanes,
-        FastStart(registry, openings, sessions, lanes, cap, names),
+        FastStart(checks, openings, sessions, lanes, names),
         ids,
         clock,
     )

@@ -4,7 +4,7 @@ or run.
 
 import logging
 
-from parlour.core.delivery import notices
+from parlour.core.errors import CallRejected
 from parlour.core.model.agent import Binding
 from parlour.core.model.ports import Clock
 from parlour.core.platforms.names import NameDirectory
@@ -13,22 +13,14 @@ from parlour.core.runs import retry_policy
 from parlour.core.runs.event_completion import EventCompleter
 from parlour.core.runs.executor import RunExecutor
 from parlour.core.runs.lane_result import LaneResult, RunnerSuspension
-from parlour.core.runs.loop_guard import ExceededLimit, LoopGuard
+from parlour.core.runs.run_checks import QUARANTINE_REASONS, RunChecks
 from parlour.core.runs.runner_registry import RunnerRegistry
 from parlour.core.runs.session import QueuedEvent
+from parlour.core.secrets import SecretUnreadable
 
 from .non_agent_handlers import NonAgentHandlers
 
 logger = logging.getLogger(__name__)
-
-LIMIT_REASONS = {
-    "sender": "its sender has had the runs of this minute (runs.per_sender_per_minute)",
-    "bots": "accounts that behave like bots have had their runs of this minute (runs.per_sender_per_minute)",
-    "group": "the group has had its runs of this minute (runs.per_conversation_per_minute)",
-}
-"""Reasons of the outcome `limited`, by the limit that is exceeded."""
-QUARANTINE_REASONS = {"agent": "it failed its run too often", "host": "the Host stopped each time that it was tried"}
-"""Reasons of the outcome `quarantined`, by the part that failed."""
 
 
 class EventDispatcher:
@@ -40,7 +32,7 @@ class EventDispatcher:
         registry: RunnerRegistry,
         orchestrator: RunExecutor,
         handing: NonAgentHandlers,
-        cap: LoopGuard,
+        checks: RunChecks,
         completer: EventCompleter,
         names: NameDirectory,
         clock: Clock,
@@ -50,7 +42,7 @@ class EventDispatcher:
         self._registry = registry
         self._orchestrator = orchestrator
         self._handing = handing
-        self._cap = cap
+        self._checks = checks
         self._completer = completer
         self._clock = clock
 
@@ -68,27 +60,31 @@ class EventDispatcher:
                 logger.warning("event %s: %s", entry.event.envelope.event_id, reason)
                 await self._completer.complete(entry, "misconfigured", reason, "misconfigured")
             case ToAgent(binding):
-                if self._registry.is_starting(binding.agent.runner_id):
-                    return LaneResult(suspension=RunnerSuspension(entry, binding.agent.runner_id, self._registry))
-                if entry.run_id:
-                    return await self._run(entry, binding)
-                if fault := retry_policy.quarantine_cause(entry.tries):
-                    await self._completer.complete(
-                        entry, "quarantined", QUARANTINE_REASONS[fault], notices.quarantine_notice(fault)
-                    )
-                elif entry.event.is_older_than(binding.agent.stale_after, self._clock.now()):
-                    await self._completer.complete(
-                        entry, "expired", "it is older than the agent's stale_after", "expired"
-                    )
-                elif limited := self._limited(entry):
-                    await self._completer.complete(entry, "limited", LIMIT_REASONS[limited], f"limited.{limited}")
-                else:
-                    return await self._run(entry, binding)
+                return await self._answer(entry, binding)
         return LaneResult()
 
-    async def _run(self, entry: QueuedEvent, binding: Binding) -> LaneResult:
+    async def _answer(self, entry: QueuedEvent, binding: Binding) -> LaneResult:
+        if self._registry.is_starting(binding.agent.runner_id):
+            return LaneResult(suspension=RunnerSuspension(entry, binding.agent.runner_id, self._registry))
+        if not entry.run_id:  # a created run was checked at its creation
+            obstacle = self._checks.find_obstacle(entry, binding.agent, self._clock.now())
+            if obstacle is not None:
+                await self._completer.complete(entry, obstacle.outcome, obstacle.reason, obstacle.notice)
+                return LaneResult()
+            if not entry.attempts:
+                self._checks.count(entry.event)
         entry.event = await self._names.with_names(entry.event)
-        return await self._orchestrator.execute(entry, binding)
+        try:
+            target = self._checks.resolve(binding)
+        except CallRejected as rejection:
+            await self._completer.reject(entry, rejection.message)
+        except SecretUnreadable as failure:
+            await self._completer.reject(
+                entry, f"the configuration of agent '{binding.agent.name}' can't be used: {failure}"
+            )
+        else:
+            return await self._orchestrator.execute(entry, target)
+        return LaneResult()
 
     async def quarantine(self, entry: QueuedEvent) -> None:
         """Quarantines an event whose handling repeatedly failed in the Host itself, with any kind of handler."""
@@ -103,7 +99,3 @@ class EventDispatcher:
             await self._completer.complete(entry, "quarantined", QUARANTINE_REASONS[fault])
         else:
             await self._handing.call_listeners(entry, listened)
-
-    def _limited(self, entry: QueuedEvent) -> ExceededLimit:
-        """Counts a new run and returns the limit that it exceeds, if any. A retry after a failure is not a new run."""
-        return "" if entry.attempts else self._cap.try_acquire(entry.event)

@@ -8,17 +8,16 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
+from parlour.core.errors import CallRejected
 from parlour.core.journal import Receipt, Ref, UnitBuilder, resolve_ref
 from parlour.core.model.event import ConversationKey, RecordedEvent
-from parlour.core.model.resource_policy import Selection
 from parlour.core.platforms.names import NameDirectory
 from parlour.core.routing.router import RouteDecision, ToAgent
-from parlour.core.runs.runner_registry import RunnerRegistry
 from parlour.core.secrets import SecretUnreadable
 from parlour_sdk.values import dataclass
 
 from .lanes import LaneReservation, Lanes
-from .loop_guard import LoopGuard
+from .run_checks import RunChecks, RunTarget
 from .session import QueuedEvent, RunSessions, StartedRun
 from .starter import RunStarter
 
@@ -30,20 +29,20 @@ class PendingStart:
     opened: StartedRun
     reserved: LaneReservation
     sessions: RunSessions
-    openings: RunStarter
-    cap: LoopGuard
+    starter: RunStarter
+    checks: RunChecks
     event_seq: int | Ref = 0
     transcript_seq: int | Ref = 0
 
     def add_to_unit(self, draft: UnitBuilder, event_seq: Ref) -> None:
         self.event_seq = event_seq
-        self.transcript_seq = self.openings.create_in(draft, self.opened.session, self.opened.descriptor, event_seq)
+        self.transcript_seq = self.starter.create_in(draft, self.opened.session, self.opened.descriptor, event_seq)
         draft.on_prepared = self._set_numbers
 
     def confirm(self, receipt: Receipt) -> None:
         self._set_numbers(receipt)
         entry = self.opened.session.entry
-        self.cap.record(entry.event)
+        self.checks.count(entry.event)
         self.reserved.start(entry)
 
     def _set_numbers(self, receipt: Receipt) -> None:
@@ -63,20 +62,13 @@ class FastStart:
     """Decides whether an event can start its run immediately, and prepares that start."""
 
     def __init__(
-        self,
-        registry: RunnerRegistry,
-        openings: RunStarter,
-        sessions: RunSessions,
-        lanes: Lanes,
-        cap: LoopGuard,
-        names: NameDirectory,
+        self, checks: RunChecks, starter: RunStarter, sessions: RunSessions, lanes: Lanes, names: NameDirectory
     ) -> None:
-        self._registry = registry
-        self._names = names
-        self._openings = openings
+        self._checks = checks
+        self._starter = starter
         self._sessions = sessions
         self._lanes = lanes
-        self._cap = cap
+        self._names = names
         self._arriving: Counter[ConversationKey] = Counter()
 
     def enter(self, key: ConversationKey) -> bool:
@@ -97,17 +89,21 @@ class FastStart:
         """
         if not isinstance(decision, ToAgent) or event.envelope.run_request is not None:
             return None
-        agent = decision.binding.agent
-        if event.is_older_than(agent.stale_after, event.created_at) or self._names.needs_names(event.envelope):
+        binding, entry = decision.binding, QueuedEvent(event)
+        if self._names.needs_names(event.envelope):
             return None
-        descriptor = self._registry.get(agent.runner_id)
-        if descriptor is None or descriptor.plugin_id not in Selection.parse(agent.resource_policy.plugins):
+        try:
+            descriptor = self._checks.find_runner(binding.agent)
+        except CallRejected:
             return None
-        reserved = self._lanes.try_reserve(event) if not self._cap.exceeded_limit(event) else None
+        if self._checks.find_obstacle(entry, binding.agent, event.created_at) is not None:
+            return None
+        reserved = self._lanes.try_reserve(event)
         if reserved is None:
             return None
         try:
-            session = await self._openings.new_session(QueuedEvent(event), decision.binding, descriptor)
+            target = RunTarget(self._checks.with_secrets(binding), descriptor)
+            session = await self._starter.new_session(entry, target)
             opened = StartedRun(session, descriptor)
             reserved.prepare = partial(self._prepare_request, opened)
         except BaseException as error:
@@ -116,11 +112,11 @@ class FastStart:
                 return None  # the problem is reported at its turn
             raise
         self._sessions.register_pending(session)
-        return PendingStart(opened, reserved, self._sessions, self._openings, self._cap)
+        return PendingStart(opened, reserved, self._sessions, self._starter, self._checks)
 
     async def _prepare_request(self, opened: StartedRun) -> None:
         """Prepares the request during the commit. The start is already being written, so a failure is ignored here; the
         step is repeated when the run is executed and its failure is reported then.
         """
         with suppress(Exception):
-            await self._openings.prepare(opened)
+            await self._starter.prepare(opened)
