@@ -35,8 +35,12 @@ from parlour.core.delivery.rate_limits import PlatformRateLimiter
 from parlour.core.delivery.send_log import NullSendLog, SendLog
 from parlour.core.delivery.streaming.streams import Streams
 from parlour.core.delivery.typing_indicator import TypingIndicator
+from parlour.core.handlers.agent import AgentHandler
 from parlour.core.handlers.dispatcher import EventDispatcher
-from parlour.core.handlers.non_agent_handlers import NonAgentHandlers
+from parlour.core.handlers.drop import DropHandler
+from parlour.core.handlers.handler import Handlers, by_type
+from parlour.core.handlers.listeners import ListenerHandler
+from parlour.core.handlers.webhook import WebhookHandler
 from parlour.core.ingest.builtin_commands import BuiltinCommands
 from parlour.core.ingest.command_executor import CommandExecutor
 from parlour.core.ingest.gateway import Gateway
@@ -63,6 +67,7 @@ from parlour.core.remote.queue import RemoteRunQueue
 from parlour.core.remote.workers import RemoteWorkers
 from parlour.core.reruns.rerun_executor import RerunExecutor
 from parlour.core.reruns.reruns import Reruns, RerunTargets
+from parlour.core.routing.agent_binder import AgentBinder
 from parlour.core.routing.default_resolver import DefaultResolver
 from parlour.core.routing.router import Router
 from parlour.core.runs.active_run import ActiveRuns, RecorderFactory
@@ -152,6 +157,7 @@ class Core:
     bots: BotRepository
     routes: RouteRepository
     default_agents: DefaultAgentRepository
+    handlers: Handlers
     router: Router
     subscriptions: ListenerSubscriptions
     webhooks: OutboundWebhooks
@@ -216,7 +222,7 @@ def build_core(ports: CorePorts) -> Core:
     agents = AgentRepository(journal, clock, default_agents.evict_agent)
     routes = RouteRepository(journal, ids)
     audience = ListenerSubscriptions(ports.components, ports.plugin_grants)
-    router = Router(routes, agents, DefaultResolver(agents, default_agents, audience.has_handlers), clock)
+    binder = AgentBinder(agents)
     registry = RunnerRegistry()
     audit_log = AuditWriter(journal)
     model_calls = ModelCallLog(journal, ids, clock, ports.record_model_calls)
@@ -267,8 +273,17 @@ def build_core(ports: CorePorts) -> Core:
     orchestrator = RunExecutor(openings, runner, AttachmentPrefetcher(artifacts), recording, sessions, claims)
     answers = WebhookResponses(delivery, WebhookActions(ports.bots, executor), journal)
     webhooks = OutboundWebhooks(journal, WebhookClient(ports.hook_sender, ports.secrets), answers, names, clock)
-    handing = NonAgentHandlers(audience, listeners, later, webhooks, bots, completer, journal, ids, clock)
-    dispatcher = EventDispatcher(router, registry, orchestrator, handing, checks, completer, names, clock)
+    handlers = by_type(
+        [
+            AgentHandler(binder, registry, checks, names, orchestrator, completer, clock),
+            WebhookHandler(webhooks, bots, completer, ids, clock),
+            ListenerHandler(journal, audience, listeners, later, completer, clock),
+            DropHandler(completer),
+        ]
+    )
+    defaults = DefaultResolver(agents, default_agents, audience.has_handlers)
+    router = Router(routes, handlers, binder, defaults, clock)
+    dispatcher = EventDispatcher(router, handlers, orchestrator, completer)
     steering = SteeringQueue(journal, sessions, router, ids, clock)
     recovery = Recovery(journal, agents, endings, delivery, outcomes, sessions)
     lanes = Lanes(dispatcher.handle, steering.claim, recovery.recover_lane, dispatcher.quarantine, slots)
@@ -307,6 +322,7 @@ def build_core(ports: CorePorts) -> Core:
         bots=bots,
         routes=routes,
         default_agents=default_agents,
+        handlers=handlers,
         router=router,
         subscriptions=audience,
         webhooks=webhooks,

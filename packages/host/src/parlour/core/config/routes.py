@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import field, replace
-from typing import Any, Literal
+from typing import Any
 
 from parlour.core.encoding import dumps, loads
 from parlour.core.journal import ANY, Delete, Insert, Journal, Select, Statement, Unit, where
@@ -12,15 +12,14 @@ from parlour.core.model.ports import Ids
 from parlour.core.store.tables import ROUTES
 from parlour_sdk.values import dataclass
 
-HandlerType = Literal["agent", "webhook", "plugin", "drop"]
-
 
 @dataclass(frozen=True, slots=True)
 class Route:
     """A rule of a bot that assigns events to a handler. `event_type` is a type, `namespace.*` or `*`."""
 
     event_type: str
-    handler_type: HandlerType
+    handler_type: str
+    """Type of the handler; `http/bots/handler_types.py` lists those that routes may name."""
     handler_config: dict[str, Any] = field(default_factory=dict)
     enabled: bool = True
     priority: int = 0

@@ -10,7 +10,8 @@ from parlour.core.model.ports import Clock, Ids
 from parlour.core.model.providers import ProviderFailed
 from parlour.core.plugin_hooks.retries import ListenerRetries
 from parlour.core.plugin_hooks.subscriptions import ListenerSubscriptions
-from parlour.core.routing.router import RouteDecision, Router, ToAgent, ToListeners
+from parlour.core.routing.decisions import RouteDecision, ToAgent, ToListeners
+from parlour.core.routing.router import Router
 from parlour.core.runs.fast_start import FastStart
 from parlour.core.runs.lanes import Lanes
 from parlour.core.runs.session import QueuedEvent

@@ -17,7 +17,7 @@ from parlour.core.model.agent import Agent, Binding
 from parlour.core.model.event import RecordedEvent
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.model.resource_policy import Names, Selection
-from parlour.core.routing.router import agent_for_runner
+from parlour.core.routing.agent_binder import agent_for_runner
 from parlour.core.runs.dry_run_state import DryRunState
 from parlour.core.runs.recovery import INTERRUPTED
 from parlour.core.runs.run_checks import RunChecks, RunTarget, check_config

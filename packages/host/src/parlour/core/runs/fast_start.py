@@ -12,7 +12,7 @@ from parlour.core.errors import CallRejected
 from parlour.core.journal import Receipt, Ref, UnitBuilder, resolve_ref
 from parlour.core.model.event import ConversationKey, RecordedEvent
 from parlour.core.platforms.names import NameDirectory
-from parlour.core.routing.router import RouteDecision, ToAgent
+from parlour.core.routing.decisions import RouteDecision, ToAgent
 from parlour.core.secrets import SecretUnreadable
 from parlour_sdk.values import dataclass
 

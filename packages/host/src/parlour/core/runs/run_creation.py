@@ -11,7 +11,8 @@ from parlour.core.errors import CallRejected
 from parlour.core.journal import GuardFailed, Journal, Ref, Row, Statement, UnitBuilder
 from parlour.core.model.event import EventEnvelope, RecordedEvent
 from parlour.core.model.ports import Clock, Ids
-from parlour.core.routing.router import Router, ToAgent
+from parlour.core.routing.decisions import ToAgent
+from parlour.core.routing.router import Router
 from parlour.core.store import event_log, inbox, ledger, transcript
 from parlour.core.store.conversations import Conversations
 from parlour.core.store.event_attachments import EventAttachments, PreparedEvent, attachment_in_use

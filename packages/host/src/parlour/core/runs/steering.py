@@ -5,7 +5,8 @@ from typing import Any
 from parlour.core.journal import GuardFailed, Journal, Ref, UnitBuilder, resolve_ref
 from parlour.core.model.agent import Binding
 from parlour.core.model.ports import Clock, Ids
-from parlour.core.routing.router import Router, ToAgent
+from parlour.core.routing.decisions import ToAgent
+from parlour.core.routing.router import Router
 from parlour.core.store import inbox, ledger, transcript
 from parlour_sdk.protocol.limits import STEERING_QUEUE
 

@@ -7,6 +7,7 @@ from typing_extensions import TypedDict
 from parlour.core.platforms.port import ConnectionState
 
 from ..responses import Id, TimestampMs
+from .handler_types import HandlerType
 
 
 class BotStatus(TypedDict):
@@ -27,9 +28,6 @@ class BotResponse(TypedDict):
     """Which secrets there are."""
     enabled: bool
     status: BotStatus
-
-
-HandlerType = Literal["agent", "webhook", "plugin", "drop"]
 
 
 class RouteResponse(TypedDict):

@@ -12,7 +12,8 @@ from parlour.core.config.routes import RouteRepository
 from parlour.core.journal import GuardFailed
 from parlour.core.model.ports import Clock
 from parlour.core.plugin_hooks.subscriptions import ListenerSubscriptions
-from parlour.core.routing.router import Router, ToAgent, ToListeners, matched_route
+from parlour.core.routing.decisions import ToAgent, ToListeners
+from parlour.core.routing.router import Router, matched_route
 
 from ..auth import Admin, Viewer
 from ..etags import IfMatch, check_if_match, set_etag
