@@ -41,9 +41,12 @@ from parlour.core.handlers.drop import DropHandler
 from parlour.core.handlers.handler import Handlers, by_type
 from parlour.core.handlers.listeners import ListenerHandler
 from parlour.core.handlers.webhook import WebhookHandler
+from parlour.core.ingest.acceptance import EventAcceptor
 from parlour.core.ingest.builtin_commands import BuiltinCommands
 from parlour.core.ingest.command_executor import CommandExecutor
+from parlour.core.ingest.command_log import CommandLog
 from parlour.core.ingest.gateway import Gateway
+from parlour.core.ingest.observers import EventObservers
 from parlour.core.ingest.scheduler import Scheduler
 from parlour.core.journal import Journal
 from parlour.core.model.command import CommandParser
@@ -298,21 +301,13 @@ def build_core(ports: CorePorts) -> Core:
     plugin_commands = PluginCommands(
         ports.components, ports.plugins, router, bots, ports.bots, delivery, languages, journal
     )
-    gateway = Gateway(
-        journal,
-        conversations,
-        media,
-        FeedbackStore(journal),
-        router,
-        audience,
-        later,
-        CommandParser([commands, ApprovalCommands(approvals, languages), plugin_commands]),
-        CommandExecutor(journal, conversations, delivery, outcomes, host_events, languages, ids, clock),
-        lanes,
-        FastStart(checks, openings, sessions, lanes, names),
-        ids,
-        clock,
-    )
+    observers = EventObservers(audience, later)
+    starts = FastStart(checks, openings, sessions, lanes, names)
+    acceptor = EventAcceptor(journal, conversations, FeedbackStore(journal), observers, starts, ids, clock)
+    command_log = CommandLog(journal, conversations, delivery, outcomes, host_events, ids, clock)
+    parser = CommandParser([commands, ApprovalCommands(approvals, languages), plugin_commands])
+    command_executor = CommandExecutor(parser, command_log, languages)
+    gateway = Gateway(router, command_executor, observers, conversations, media, acceptor, clock)
     schedules = ScheduleRepository(journal, clock)
     budgets = BudgetRepository(journal, clock)
     reservations = Reservations(journal, days, ids, clock)

@@ -7,6 +7,7 @@ from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from typing import ClassVar, Protocol
 
 from parlour.core.errors import CallRejected
 from parlour.core.journal import Receipt, Ref, UnitBuilder, resolve_ref
@@ -14,6 +15,7 @@ from parlour.core.model.event import ConversationKey, RecordedEvent
 from parlour.core.platforms.names import NameDirectory
 from parlour.core.routing.decisions import RouteDecision, ToAgent
 from parlour.core.secrets import SecretUnreadable
+from parlour.core.store import inbox
 from parlour_sdk.values import dataclass
 
 from .lanes import LaneReservation, Lanes
@@ -22,11 +24,47 @@ from .session import QueuedEvent, RunSessions, StartedRun
 from .starter import RunStarter
 
 
-@dataclass(slots=True)
-class PendingStart:
-    """A run that is written together with its event; it ends with `confirm` or `rollback`."""
+class PendingStart(Protocol):
+    """The start of handling an event, in the unit that records it; it ends with `confirm` or `rollback`."""
 
-    opened: StartedRun
+    unit_name: ClassVar[str]
+
+    def add_to_unit(self, unit: UnitBuilder, event_seq: Ref) -> None: ...
+
+    def confirm(self, receipt: Receipt) -> bool:
+        """Continues after the commit. Returns whether a run starts immediately."""
+        ...
+
+    def rollback(self) -> None: ...
+
+
+@dataclass(slots=True)
+class QueuedStart:
+    """An event that waits for its turn."""
+
+    unit_name: ClassVar[str] = "event.accept"
+    event: RecordedEvent
+    lanes: Lanes
+    event_seq: int | Ref = 0
+
+    def add_to_unit(self, unit: UnitBuilder, event_seq: Ref) -> None:
+        self.event_seq = event_seq
+        unit.add(inbox.enqueue(event_seq, self.event.conversation_id))
+
+    def confirm(self, receipt: Receipt) -> bool:
+        self.lanes.enqueue(QueuedEvent(replace(self.event, seq=resolve_ref(receipt, self.event_seq))))
+        return False
+
+    def rollback(self) -> None:
+        pass
+
+
+@dataclass(slots=True)
+class ImmediateStart:
+    """An event whose run is written together with it."""
+
+    unit_name: ClassVar[str] = "event.begin"
+    started: StartedRun
     reserved: LaneReservation
     sessions: RunSessions
     starter: RunStarter
@@ -34,27 +72,28 @@ class PendingStart:
     event_seq: int | Ref = 0
     transcript_seq: int | Ref = 0
 
-    def add_to_unit(self, draft: UnitBuilder, event_seq: Ref) -> None:
+    def add_to_unit(self, unit: UnitBuilder, event_seq: Ref) -> None:
         self.event_seq = event_seq
-        self.transcript_seq = self.starter.create_in(draft, self.opened.session, self.opened.descriptor, event_seq)
-        draft.on_prepared = self._set_numbers
+        self.transcript_seq = self.starter.create_in(unit, self.started.session, self.started.descriptor, event_seq)
+        unit.on_prepared = self._set_numbers
 
-    def confirm(self, receipt: Receipt) -> None:
+    def confirm(self, receipt: Receipt) -> bool:
         self._set_numbers(receipt)
-        entry = self.opened.session.entry
+        entry = self.started.session.entry
         self.checks.count(entry.event)
         self.reserved.start(entry)
+        return True
 
     def _set_numbers(self, receipt: Receipt) -> None:
         """Sets the numbers that the rows will have, so that the request can be prepared before the commit is
         durable.
         """
-        entry = self.opened.session.entry
-        entry.event, entry.started_run = replace(entry.event, seq=resolve_ref(receipt, self.event_seq)), self.opened
+        entry = self.started.session.entry
+        entry.event, entry.started_run = replace(entry.event, seq=resolve_ref(receipt, self.event_seq)), self.started
         entry.attempts, entry.transcript_seq = 1, resolve_ref(receipt, self.transcript_seq)
 
     def rollback(self) -> None:
-        self.sessions.unregister(self.opened.session)
+        self.sessions.unregister(self.started.session)
         self.reserved.release()
 
 
@@ -83,7 +122,18 @@ class FastStart:
         if not self._arriving[key]:
             del self._arriving[key]
 
-    async def prepare(self, event: RecordedEvent, decision: RouteDecision) -> PendingStart | None:
+    async def prepare(self, event: RecordedEvent, decision: RouteDecision, alone: bool) -> PendingStart:
+        """Prepares the start of a run if the event is the only one of its conversation and gets a run now. Otherwise
+        the event waits for its turn.
+        """
+        started = await self._prepare_run(event, decision) if alone else None
+        return started or QueuedStart(event, self._lanes)
+
+    async def refresh(self, conversation_id: str) -> None:
+        """Queues the recorded events of a conversation that are missing in its lane."""
+        await self._lanes.refresh(conversation_id)
+
+    async def _prepare_run(self, event: RecordedEvent, decision: RouteDecision) -> ImmediateStart | None:
         """Reserves the lane and creates the session. Returns None if the event has to wait for its turn or gets no
         run.
         """
@@ -112,7 +162,7 @@ class FastStart:
                 return None  # the problem is reported at its turn
             raise
         self._sessions.register_pending(session)
-        return PendingStart(opened, reserved, self._sessions, self._starter, self._checks)
+        return ImmediateStart(opened, reserved, self._sessions, self._starter, self._checks)
 
     async def _prepare_request(self, opened: StartedRun) -> None:
         """Prepares the request during the commit. The start is already being written, so a failure is ignored here; the
