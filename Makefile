@@ -17,7 +17,7 @@ WORKERS ?= $(shell expr 2 \* $$(getconf _NPROCESSORS_ONLN))
 export UV_PROJECT_ENVIRONMENT := .venv
 export UV_PYTHON_DOWNLOADS := never
 
-.PHONY: help setup sandbox mcp-servers synapse nginx web web-tools web-check web-parts web-test browser e2e screenshots run test test-all check format documents bench clean
+.PHONY: quick migration help setup sandbox mcp-servers synapse nginx web web-tools web-check web-parts web-test browser e2e screenshots run test test-all check format documents bench clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -110,6 +110,19 @@ check: setup
 	@.venv/bin/mypy
 	@.venv/bin/lint-imports
 	@.venv/bin/python -m tools.code_metrics
+
+# Lint, types and the fast unit tests: after each change, in under a minute.
+QUICK_TESTS := packages/host/tests/core packages/host/tests/http packages/sdk/tests/protocol tests/contracts tests/docs
+quick: setup
+	@.venv/bin/ruff check .
+	@.venv/bin/ruff format --check --quiet .
+	@.venv/bin/mypy
+	@.venv/bin/lint-imports > /dev/null
+	@$(PYTEST) -q $(PARALLEL) -m "not long and not quiet" $(QUICK_TESTS)
+
+# The skeleton of the next database migration: make migration NAME="Add a table of jobs"
+migration: setup
+	@.venv/bin/python -m tools.new_migration "$(NAME)"
 
 format: setup
 	@.venv/bin/ruff check --fix --quiet . ; .venv/bin/ruff format --quiet .

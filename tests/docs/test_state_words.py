@@ -9,13 +9,13 @@ from .test_why_words import words
 
 DOCUMENT = ROOT / "packages/host/src/parlour/http/openapi.json"
 SHOWN = [
-    ("Plugin", "status"),
+    ("PluginResponse", "status"),
     ("RunnerPlugin", "status"),
     ("BotStatus", "state"),
     ("McpStatus", "state"),
-    ("Run", "status"),
-    ("Delivery", "state"),
-    ("ApprovalShown", "status"),
+    ("RunResponse", "status"),
+    ("DeliveryResponse", "state"),
+    ("ApprovalResponse", "status"),
 ]
 
 

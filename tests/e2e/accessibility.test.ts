@@ -24,10 +24,15 @@ beforeAll(async () => {
 /** Colours are all that differs between light and dark. */
 async function findings(page: Page, within: string, rules?: string[]): Promise<string[]> {
   const options = { resultTypes: ["violations"], ...(rules && { runOnly: rules }) };
-  const { violations } = await page.evaluate(([within, options]) => (globalThis as unknown as Axe).axe.run(within, options), [within, options] as const);
+  const { violations } = await page.evaluate(
+    ([within, options]) => (globalThis as unknown as Axe).axe.run(within, options),
+    [within, options] as const,
+  );
   return violations
     .filter(({ impact }) => SERIOUS.includes(impact))
-    .flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => `${id}: ${target.join(" ")}: ${failureSummary}`));
+    .flatMap(({ id, nodes }) =>
+      nodes.map(({ target, failureSummary }) => `${id}: ${target.join(" ")}: ${failureSummary}`),
+    );
 }
 
 /** Colours change gently: they are looked at when they have. */
@@ -43,7 +48,7 @@ async function inBothLights(page: Page, within = "html"): Promise<string[]> {
   return [...found, ...(await findings(page, within, ["color-contrast"]))];
 }
 
-/** What else a page shows, by what it is called. The first of its tabs is open already. */
+/** The other tabs of a page, by name. The first tab is open already. */
 async function inOtherTabs(page: Page): Promise<Record<string, string[]>> {
   const found: Record<string, string[]> = {};
   for (const tab of (await page.getByRole("tab").all()).slice(1)) {
@@ -54,7 +59,7 @@ async function inOtherTabs(page: Page): Promise<Record<string, string[]>> {
   return found;
 }
 
-/** What is in front of a page once its button is pressed. Questions before something is deleted are all alike. */
+/** The dialogs that a button opens. Confirmations before a deletion are all alike and left out. */
 const DIALOGS: Record<string, string> = {
   agent: word("common.delete"),
   run: word("runs.rerun"),
@@ -80,7 +85,8 @@ it("finds nothing serious on any page, in its tabs and in its dialogs, with some
     await go(page, path(ids));
     found[name] = await inBothLights(page);
     const inFront = DIALOGS[name] ? await inDialog(page, DIALOGS[name]) : {};
-    for (const [part, problems] of Object.entries({ ...inFront, ...(await inOtherTabs(page)) })) found[`${name}: ${part}`] = problems;
+    for (const [part, problems] of Object.entries({ ...inFront, ...(await inOtherTabs(page)) }))
+      found[`${name}: ${part}`] = problems;
   }
 
   expect(Object.keys(found).length).toBeGreaterThan(PAGES.length + 15);

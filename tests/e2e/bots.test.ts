@@ -9,12 +9,18 @@ import { word } from "./support/words";
 const ACCOUNT = 10_001;
 
 async function createAgent(page: Page): Promise<void> {
-  await page.getByRole("link", { name: word("agents.create") }).first().click();
+  await page
+    .getByRole("link", { name: word("agents.create") })
+    .first()
+    .click();
   await page.getByLabel(word("common.name")).fill("Librarian");
   await page.getByRole("radio", { name: /Local agent/ }).check({ force: true });
   await page.getByRole("button", { name: word("common.create") }).click();
   await page.getByRole("heading", { name: "Librarian" }).waitFor();
-  expect(await page.getByRole("combobox", { name: "Model" }).first().inputValue(), "it starts with the configured model").toBe(await writtenModel(world));
+  expect(
+    await page.getByRole("combobox", { name: "Model" }).first().inputValue(),
+    "it starts with the configured model",
+  ).toBe(await writtenModel(world));
   expect(await page.getByText("Knowledge bases").count(), "there is no knowledge base to choose").toBe(0);
   await page.getByRole("textbox", { name: word("common.description") }).fill("Knows every shelf");
   await page.getByRole("button", { name: word("common.save"), exact: true }).click();
@@ -42,7 +48,10 @@ async function editRoute(page: Page): Promise<void> {
 
 async function addRouteToNobody(page: Page): Promise<void> {
   await page.getByRole("button", { name: word("routes.add") }).click();
-  await routes(page).nth(1).getByRole("combobox", { name: word("routes.handler") }).selectOption("drop");
+  await routes(page)
+    .nth(1)
+    .getByRole("combobox", { name: word("routes.handler") })
+    .selectOption("drop");
 }
 
 async function move(page: Page, number: number, key: "ArrowUp" | "ArrowDown"): Promise<void> {
@@ -52,7 +61,9 @@ async function move(page: Page, number: number, key: "ArrowUp" | "ArrowDown"): P
 /** Held at its handle and let go below the other one. */
 async function drag(page: Page, number: number, below: number): Promise<void> {
   const middle = async (number: number) => {
-    const { x, y, width, height } = (await page.getByRole("button", { name: word("routes.move", { number }) }).boundingBox())!;
+    const { x, y, width, height } = (await page
+      .getByRole("button", { name: word("routes.move", { number }) })
+      .boundingBox())!;
     return { x: x + width / 2, y: y + height / 2 };
   };
   const [from, to] = [await middle(number), await middle(below)];
@@ -67,7 +78,10 @@ async function tried(page: Page, text: string): Promise<string> {
   const answered = page.waitForResponse((response) => response.url().endsWith("/routes/dry-run"));
   await page.getByRole("button", { name: word("dryRun.try") }).click();
   expect((await answered).status()).toBe(200);
-  return page.getByRole("status").filter({ has: page.getByRole("list") }).innerText();
+  return page
+    .getByRole("status")
+    .filter({ has: page.getByRole("list") })
+    .innerText();
 }
 
 it("makes an agent and a bot, tries a route, and shows the message that it answered", async () => {
@@ -98,7 +112,11 @@ it("makes an agent and a bot, tries a route, and shows the message that it answe
   await page.getByText(/A reply was sent/).waitFor();
 
   await page.getByRole("link", { name: word("nav.runs") }).click();
-  await page.getByRole("link", { name: /Librarian/ }).filter({ hasText: "Reading room" }).first().click();
+  await page
+    .getByRole("link", { name: /Librarian/ })
+    .filter({ hasText: "Reading room" })
+    .first()
+    .click();
   await page.getByText("The third shelf on the left.").first().waitFor();
 });
 

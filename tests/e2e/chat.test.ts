@@ -10,8 +10,10 @@ import { forgetSession, visit, world } from "./support/visit";
 import { word } from "./support/words";
 
 const box = (page: Page) => page.getByRole("textbox", { name: word("chat.placeholder") });
-const answer = (page: Page, text: string | RegExp) => page.getByRole("article", { name: word("chat.agent") }).filter({ hasText: text });
-const own = (page: Page, text: string) => page.getByRole("article", { name: word("chat.you") }).filter({ hasText: text });
+const answer = (page: Page, text: string | RegExp) =>
+  page.getByRole("article", { name: word("chat.agent") }).filter({ hasText: text });
+const own = (page: Page, text: string) =>
+  page.getByRole("article", { name: word("chat.you") }).filter({ hasText: text });
 
 async function say(page: Page, text: string): Promise<void> {
   await box(page).fill(text);
@@ -38,14 +40,20 @@ it("shows an answer while it is written, with its Markdown", async () => {
 
 it("steers the answer under way", async () => {
   const agentId = await localAgent(world, "Steered");
-  await world.modelWill({ pieces: ["I begin", " in general."], gate: "steer" }, { pieces: ["Now in particular about cats."] });
+  await world.modelWill(
+    { pieces: ["I begin", " in general."], gate: "steer" },
+    { pieces: ["Now in particular about cats."] },
+  );
   const { page } = await visit(`/chat/${agentId}`);
 
   await say(page, "Tell me something");
   await answer(page, "I begin").waitFor();
   await say(page, "About cats, please");
   await own(page, "About cats, please").waitFor();
-  await until("the run has taken it", async () => (await world.api<{ items: { text: string }[] }>("GET", `/runs?agent_id=${agentId}`)).items.length === 1);
+  await until(
+    "the run has taken it",
+    async () => (await world.api<{ items: { text: string }[] }>("GET", `/runs?agent_id=${agentId}`)).items.length === 1,
+  );
   await world.openGate("steer");
 
   await answer(page, "Now in particular about cats.").waitFor();
@@ -141,7 +149,10 @@ it("loses nothing typed when the session ends, and goes on after logging in", as
 
 it("shows a failure of the model once, with the whole reason for the operator, and later answers below it", async () => {
   const agentId = await localAgent(world, "Failing");
-  const refusals = Array.from({ length: 6 }, () => ({ status: 401, pieces: ["organisation 7 does not know this key"] }));
+  const refusals = Array.from({ length: 6 }, () => ({
+    status: 401,
+    pieces: ["organisation 7 does not know this key"],
+  }));
   await world.modelWill(...refusals);
   const { page } = await visit(`/chat/${agentId}`);
   const sentence = /The model service refused access/;
@@ -153,7 +164,10 @@ it("shows a failure of the model once, with the whole reason for the operator, a
   await page.getByRole("alert").filter({ hasText: sentence }).waitFor();
   await say(page, "Are you there now?");
   await page.getByRole("alert").filter({ hasText: sentence }).nth(1).waitFor();
-  await until("both runs are over", async () => (await runs(agentId)).filter((run) => run.status === "failed").length === 2);
+  await until(
+    "both runs are over",
+    async () => (await runs(agentId)).filter((run) => run.status === "failed").length === 2,
+  );
   await page.getByRole("log").locator("div:has(> [role=alert]) > div button").nth(1).waitFor();
   expect(await page.getByRole("alert").filter({ hasText: sentence }).count()).toBe(2);
   await world.modelWill({ pieces: ["I am back."] });
@@ -166,5 +180,8 @@ it("shows a failure of the model once, with the whole reason for the operator, a
   expect(above!.y).toBeLessThan(below!.y);
   await page.getByRole("log").locator("div:has(> [role=alert]) > div button").first().click();
   await page.getByText("organisation 7 does not know this key").first().waitFor();
-  await page.getByRole("link", { name: word("chat.openRun") }).first().waitFor();
+  await page
+    .getByRole("link", { name: word("chat.openRun") })
+    .first()
+    .waitFor();
 });

@@ -1,4 +1,4 @@
-// From a fresh directory to the first answer, as somebody does it who has never seen the page.
+// From a fresh directory to the first answer, as a new operator does it.
 import { expect, it } from "vitest";
 import type { Page } from "playwright-core";
 
@@ -22,7 +22,10 @@ it("leads from a fresh Host to a first answer in under a minute", async () => {
   await page.getByRole("link", { name: word("welcome.chatAction") }).click();
   await page.getByRole("textbox", { name: word("chat.placeholder") }).fill("Hello!");
   await page.getByRole("button", { name: word("chat.send") }).click();
-  await page.getByRole("article", { name: word("chat.agent") }).filter({ hasText: "Hello!" }).waitFor();
+  await page
+    .getByRole("article", { name: word("chat.agent") })
+    .filter({ hasText: "Hello!" })
+    .waitFor();
 
   expect(Date.now() - began).toBeLessThan(SECONDS * 1000);
   await followsTheBotThatWorks(page, new World(fresh.place));
@@ -33,7 +36,11 @@ it("leads from a fresh Host to a first answer in under a minute", async () => {
 /** The first bot never gets a connection; the steps are about the second, and its message ends them. */
 async function followsTheBotThatWorks(page: Page, world: World): Promise<void> {
   const [agent] = (await world.api<{ items: { agent_id: string }[] }>("GET", "/agents")).items;
-  await world.api("POST", "/bots", { name: "Broken", adapter: "onebot11", adapter_config: { mode: "forward", url: "ws://127.0.0.1:1" } });
+  await world.api("POST", "/bots", {
+    name: "Broken",
+    adapter: "onebot11",
+    adapter_config: { mode: "forward", url: "ws://127.0.0.1:1" },
+  });
   await page.goto("/welcome");
   await page.getByRole("link", { name: word("welcome.messageAction", { name: "Broken" }) }).waitFor();
 

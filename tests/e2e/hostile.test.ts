@@ -1,4 +1,4 @@
-// What strangers, models and tools write is text: it runs nothing, loads nothing, and can't pass for the page itself.
+// Text of users, models and tools runs nothing, loads nothing, and can't imitate the page itself.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
@@ -9,7 +9,7 @@ import { agent, bot, ECHO, localAgent, until, visitor } from "./support/furnish"
 import { visit, world } from "./support/visit";
 import { word } from "./support/words";
 
-/** A machine that must never hear of anybody having read this. */
+/** The address of a server that must never receive a request. */
 const seen: { path: string; referer: string | undefined }[] = [];
 const elsewhere = createServer(({ url = "", headers }, response) => {
   seen.push({ path: url, referer: headers.referer });
@@ -51,7 +51,9 @@ async function harmless(page: Page): Promise<void> {
   expect(await main.locator("script, iframe, link, style, object, embed, form[action]").count()).toBe(0);
   expect(await main.locator("input[type=password], [role=dialog]").count()).toBe(0);
   expect(await main.locator(`img[src^="http"], [style*="fixed"]`).count()).toBe(0);
-  const addresses = await main.locator("article a, li a").evaluateAll((links) => links.map((link) => link.getAttribute("href") ?? ""));
+  const addresses = await main
+    .locator("article a, li a")
+    .evaluateAll((links) => links.map((link) => link.getAttribute("href") ?? ""));
   expect(addresses.filter((address) => address.startsWith("javascript"))).toEqual([]);
   expect(seen).toEqual([]);
 }
@@ -67,7 +69,11 @@ it("stays text in the chat, from a person and from a model", async () => {
 
   expect(await answer.getByRole("link", { name: "inside" }).count()).toBe(0);
   expect(await answer.getByRole("link", { name: "click" }).count()).toBe(0);
-  expect(await answer.locator("a").evaluateAll((links) => links.every((link) => link.getAttribute("rel")?.includes("noopener")))).toBe(true);
+  expect(
+    await answer
+      .locator("a")
+      .evaluateAll((links) => links.every((link) => link.getAttribute("rel")?.includes("noopener"))),
+  ).toBe(true);
   await look(`/chat/${agentId}`);
 });
 
@@ -83,7 +89,7 @@ it("stays text in what a bot received and in the run that came of it", async () 
   for (const path of ["/agents", "/runs", `/runs/${run?.run_id}`]) await look(path);
 });
 
-it("stays text in what a tool gave, however long and whatever characters are in it", async () => {
+it("stays text in the result of a tool, with any length and any characters", async () => {
   const agentId = await visitor(world, "Curious");
   const event = { agent_id: agentId, input: { text: `fetch ${trap}` } };
   const { run } = await world.api<{ run: { run_id: string } }>("POST", "/events?wait=result", event);
@@ -98,13 +104,15 @@ it("stays text in what a tool gave, however long and whatever characters are in 
   expect(width).toBeLessThanOrEqual(0);
 });
 
-it("loads an image from elsewhere only for somebody who asks for it, and does not say where they come from", async () => {
+it("loads an external image only on request, and sends no referrer", async () => {
   const agentId = await localAgent(world, "Painter");
   await world.modelWill({ pieces: [`Look: ![A heron](${trap}/heron.png)`] });
   const { page, context } = await visit(`/chat/${agentId}`);
   await page.getByRole("textbox", { name: word("chat.placeholder") }).fill("Paint me a bird");
   await page.getByRole("button", { name: word("chat.send") }).click();
-  const link = page.getByRole("article", { name: word("chat.agent") }).getByRole("link", { name: word("markdown.openImage", { label: "A heron" }) });
+  const link = page
+    .getByRole("article", { name: word("chat.agent") })
+    .getByRole("link", { name: word("markdown.openImage", { label: "A heron" }) });
   await link.waitFor();
   await page.waitForLoadState("networkidle");
   expect(seen).toEqual([]);

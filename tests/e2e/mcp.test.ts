@@ -11,7 +11,13 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const PYTHON = `${ROOT}.venv/bin/python`;
 const SCRIPT = `${ROOT}tests/plugins/library_server.py`;
 
-type Server = { server_id: string; name: string; unsandboxed_by: string; environment: Record<string, string>; status: { state: string } };
+type Server = {
+  server_id: string;
+  name: string;
+  unsandboxed_by: string;
+  environment: Record<string, string>;
+  status: { state: string };
+};
 const servers = async () => (await world.api<{ items: Server[] }>("GET", "/mcp-servers")).items;
 const named = async (name: string) => (await servers()).find((server) => server.name === name);
 

@@ -1,4 +1,4 @@
-// Who looks, in which language and on what: the page fits them.
+// The page fits its user: role, language and device.
 import { beforeAll, expect, it } from "vitest";
 import type { Page } from "playwright-core";
 
@@ -49,8 +49,20 @@ it("lets a viewer look and change nothing", async () => {
     await page.goto(path);
     await page.getByRole("heading", { level: 1, name: word(name) }).waitFor();
     await settled(page);
-    expect(await page.getByRole("main").getByRole("button", { name: word(button) }).count(), path).toBe(0);
-    expect(await page.getByRole("main").getByRole("link", { name: word(button) }).count(), path).toBe(0);
+    expect(
+      await page
+        .getByRole("main")
+        .getByRole("button", { name: word(button) })
+        .count(),
+      path,
+    ).toBe(0);
+    expect(
+      await page
+        .getByRole("main")
+        .getByRole("link", { name: word(button) })
+        .count(),
+      path,
+    ).toBe(0);
   }
   await page.goto("/chat");
   await page.getByText(word("chat.viewer")).waitFor();
@@ -70,16 +82,24 @@ it("has its menu behind a button on a phone", async () => {
   await page.goto(`/chat/${agentId}`);
   await page.getByRole("textbox", { name: word("chat.placeholder") }).fill("From the bus");
   await page.getByRole("button", { name: word("chat.send") }).tap();
-  await page.getByRole("article", { name: word("chat.agent") }).filter({ hasText: "From the bus" }).waitFor();
+  await page
+    .getByRole("article", { name: word("chat.agent") })
+    .filter({ hasText: "From the bus" })
+    .waitFor();
 });
 
-/** What reaches beyond the page's right edge where nothing cuts it off, by its words. */
+/** Returns the texts of elements beyond the right edge of the page. */
 const stickingOut = (page: Page) =>
   page.evaluate((width) => {
     const main = document.querySelector("main")!;
     if (Math.max(document.body.scrollWidth, main.scrollWidth) <= width) return [];
     const wide = [...main.querySelectorAll("*")].filter((each) => each.getBoundingClientRect().right > width + 1);
-    return wide.map((each) => `<${each.tagName.toLowerCase()} class="${each.getAttribute("class")}"> ${each.textContent?.slice(0, 60)}`).slice(-5);
+    return wide
+      .map(
+        (each) =>
+          `<${each.tagName.toLowerCase()} class="${each.getAttribute("class")}"> ${each.textContent?.slice(0, 60)}`,
+      )
+      .slice(-5);
   }, PHONE.viewport.width);
 
 it("has nothing on any page that sticks out of a phone, however long the names are", async () => {

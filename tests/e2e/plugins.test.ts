@@ -5,7 +5,8 @@ import type { Locator, Page } from "playwright-core";
 import { visit, world } from "./support/visit";
 import { word } from "./support/words";
 
-const ASKS = 'permissions={"storage": ["plugin", "workspace"], "platform_api": ["message.send", "member.moderate", "requests.answer", "media"], "network": ["example.org"]}';
+const ASKS =
+  'permissions={"storage": ["plugin", "workspace"], "platform_api": ["message.send", "member.moderate", "requests.answer", "media"], "network": ["example.org"]}';
 const TOOL = `
 @tool()
 async def lend(title: str):
@@ -19,20 +20,28 @@ async def lend(title: str):
 const library = (version: string, more = "", name = "library") =>
   `from parlour_sdk import plugin, tool\n\nplugin("page/${name}", version="${version}"${more && `, ${more}`})\n${TOOL}`;
 
-const card = (page: Page, plugin: string): Locator => page.locator("section").filter({ has: page.getByText(`${plugin} ·`) });
-const state = (page: Page, plugin: string, name: string) => card(page, plugin).getByText(word(`state.${name}`), { exact: true });
+const card = (page: Page, plugin: string): Locator =>
+  page.locator("section").filter({ has: page.getByText(`${plugin} ·`) });
+const state = (page: Page, plugin: string, name: string) =>
+  card(page, plugin).getByText(word(`state.${name}`), { exact: true });
 const button = (inside: Locator, key: string) => inside.getByRole("button", { name: word(key), exact: true });
 
 /** Opens the plugins' page and what installs one; a zip of one's own is given, or a place on the Host's machine. */
 async function opened(page: Page, plugin?: string): Promise<Locator> {
-  await (plugin ? button(card(page, plugin), "plugins.upgrade") : page.getByRole("button", { name: word("plugins.install") }).first()).click();
+  await (
+    plugin
+      ? button(card(page, plugin), "plugins.upgrade")
+      : page.getByRole("button", { name: word("plugins.install") }).first()
+  ).click();
   return page.getByRole("dialog");
 }
 
 it("installs what was granted, upgrades only to the same plugin, and removes its data if asked to", async () => {
   const { page } = await visit("/plugins");
   const installing = await opened(page);
-  await installing.getByLabel(word("plugins.zip")).setInputFiles(await world.writePlugin("library", library("1.0.0", ASKS), true));
+  await installing
+    .getByLabel(word("plugins.zip"))
+    .setInputFiles(await world.writePlugin("library", library("1.0.0", ASKS), true));
   await button(installing, "plugins.install").click();
   await installing.getByRole("checkbox", { name: /message\.send/ }).uncheck();
   const asked = installing.getByRole("group");
@@ -40,13 +49,19 @@ it("installs what was granted, upgrades only to the same plugin, and removes its
   expect(await asked.evaluate((list) => list.scrollHeight - list.clientHeight)).toBe(0);
   await button(installing, "plugins.grant").click();
   await state(page, "page/library", "ready").waitFor();
-  await card(page, "page/library").getByText(word("plugins.permissionsSome_one", { count: 1 })).waitFor();
+  await card(page, "page/library")
+    .getByText(word("plugins.permissionsSome_one", { count: 1 }))
+    .waitFor();
 
   const upgrading = await opened(page, "page/library");
-  await upgrading.getByLabel(word("plugins.zip")).setInputFiles(await world.writePlugin("other", library("2.0.0", "", "other"), true));
+  await upgrading
+    .getByLabel(word("plugins.zip"))
+    .setInputFiles(await world.writePlugin("other", library("2.0.0", "", "other"), true));
   await button(upgrading, "plugins.upgrade").click();
   await upgrading.getByText(/this is page\/other and can't replace page\/library/i).waitFor();
-  await upgrading.getByLabel(word("plugins.zip")).setInputFiles(await world.writePlugin("again", `${library("1.0.0", ASKS)}\n# revised\n`, true));
+  await upgrading
+    .getByLabel(word("plugins.zip"))
+    .setInputFiles(await world.writePlugin("again", `${library("1.0.0", ASKS)}\n# revised\n`, true));
   await button(upgrading, "plugins.upgrade").click();
   await card(page, "page/library").getByText("again.zip").waitFor();
   await state(page, "page/library", "ready").waitFor();
@@ -62,22 +77,33 @@ it("installs what was granted, upgrades only to the same plugin, and removes its
 it("says why a plugin does not run, and that a version that can't start leaves the one before", async () => {
   const { page } = await visit("/plugins");
   const installing = await opened(page);
-  await installing.getByLabel(word("plugins.source")).fill(await world.writePlugin("shelf", `${library("1.0.0", "", "shelf")}\nraise OSError("no shelf is free")\n`));
+  await installing
+    .getByLabel(word("plugins.source"))
+    .fill(await world.writePlugin("shelf", `${library("1.0.0", "", "shelf")}\nraise OSError("no shelf is free")\n`));
   await button(installing, "plugins.install").click();
   await state(page, "page/shelf", "waiting").waitFor();
-  await card(page, "page/shelf").getByText(/no shelf is free/).waitFor();
+  await card(page, "page/shelf")
+    .getByText(/no shelf is free/)
+    .waitFor();
 
   const mending = await opened(page, "page/shelf");
-  await mending.getByLabel(word("plugins.source")).fill(await world.writePlugin("mended", library("1.1.0", "", "shelf")));
+  await mending
+    .getByLabel(word("plugins.source"))
+    .fill(await world.writePlugin("mended", library("1.1.0", "", "shelf")));
   await button(mending, "plugins.upgrade").click();
   await state(page, "page/shelf", "ready").waitFor();
 
   const breaking = await opened(page, "page/shelf");
-  await breaking.getByLabel(word("plugins.source")).fill(await world.writePlugin("worse", `${library("1.2.0", "", "shelf")}\nraise OSError("the shelf fell")\n`));
+  await breaking
+    .getByLabel(word("plugins.source"))
+    .fill(await world.writePlugin("worse", `${library("1.2.0", "", "shelf")}\nraise OSError("the shelf fell")\n`));
   await button(breaking, "plugins.upgrade").click();
   await breaking.getByText(/1\.2\.0 could not be started, and 1\.1\.0 goes on: .*the shelf fell/).waitFor();
   await button(breaking, "common.cancel").click();
-  await card(page, "page/shelf").getByRole("status").getByText(/version 1\.2\.0 could not be started/i).waitFor();
+  await card(page, "page/shelf")
+    .getByRole("status")
+    .getByText(/version 1\.2\.0 could not be started/i)
+    .waitFor();
   await state(page, "page/shelf", "ready").waitFor();
 });
 
@@ -87,9 +113,15 @@ it("shows a plugin whose requirements can't be had as failed, with what to do", 
   const needy = library("1.0.0", 'requirements=["no-package-of-this-name-anywhere==1.0"]', "needy");
   await installing.getByLabel(word("plugins.source")).fill(await world.writePlugin("needy", needy));
   await button(installing, "plugins.install").click();
-  await installing.getByRole("alert").getByText(/can't be installed/).waitFor();
+  await installing
+    .getByRole("alert")
+    .getByText(/can't be installed/)
+    .waitFor();
   await button(installing, "common.cancel").click();
 
   await state(page, "page/needy", "failed").waitFor();
-  await card(page, "page/needy").getByRole("alert").getByText(/can't be installed/).waitFor();
+  await card(page, "page/needy")
+    .getByRole("alert")
+    .getByText(/can't be installed/)
+    .waitFor();
 });

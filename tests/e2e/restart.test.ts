@@ -16,14 +16,22 @@ it("says that the Host is away, keeps what is sent, and goes on when it is back"
     await page.getByText(word("chat.offline")).waitFor();
     await page.getByText(word("errors.reconnecting")).waitFor();
     const composer = (await page.getByRole("button", { name: word("chat.send") }).boundingBox())!;
-    expect(composer.y + composer.height, "the banner leaves room for the composer").toBeLessThanOrEqual(page.viewportSize()!.height);
+    expect(composer.y + composer.height, "the banner leaves room for the composer").toBeLessThanOrEqual(
+      page.viewportSize()!.height,
+    );
     await page.getByRole("button", { name: word("chat.send") }).click();
-    await page.getByRole("article", { name: word("chat.you") }).filter({ hasText: "Are you there?" }).waitFor();
+    await page
+      .getByRole("article", { name: word("chat.you") })
+      .filter({ hasText: "Are you there?" })
+      .waitFor();
   } finally {
     await world.resume();
   }
 
-  await page.getByRole("article", { name: word("chat.agent") }).filter({ hasText: "I am back." }).waitFor();
+  await page
+    .getByRole("article", { name: word("chat.agent") })
+    .filter({ hasText: "I am back." })
+    .waitFor();
   await page.getByText(word("chat.offline")).waitFor({ state: "detached" });
   await page.getByText(word("errors.reconnecting")).waitFor({ state: "detached" });
   expect(await page.getByRole("article", { name: word("chat.you") }).count()).toBe(1);

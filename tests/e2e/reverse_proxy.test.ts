@@ -9,7 +9,10 @@ import { OwnWorld } from "./support/world";
 it("works below a prefix: set-up, chat, files, runs, links and logging in", async () => {
   const world = await OwnWorld.begin({ plugins: false, proxied: true });
   const { public: base, printed } = world.place;
-  const token = printed.find((line) => line.startsWith("set-up token"))!.split(" ").at(-1)!;
+  const token = printed
+    .find((line) => line.startsWith("set-up token"))!
+    .split(" ")
+    .at(-1)!;
   const made = await visit(`${base}/`, { as: null, address: base, ignoreHTTPSErrors: true });
   const { page, asked } = made;
 
@@ -21,12 +24,19 @@ it("works below a prefix: set-up, chat, files, runs, links and logging in", asyn
   await page.getByRole("link", { name: word("welcome.chatAction") }).click();
   await page.getByRole("textbox", { name: word("chat.placeholder") }).fill("Hello!");
   await page.getByRole("button", { name: word("chat.send") }).click();
-  await page.getByRole("article", { name: word("chat.agent") }).filter({ hasText: "Hello!" }).waitFor();
+  await page
+    .getByRole("article", { name: word("chat.agent") })
+    .filter({ hasText: "Hello!" })
+    .waitFor();
   const cookies = await page.context().cookies(base);
-  expect(cookies.map(({ path, secure, httpOnly }) => ({ path, secure, httpOnly }))).toEqual([{ path: "/chat", secure: true, httpOnly: true }]);
+  expect(cookies.map(({ path, secure, httpOnly }) => ({ path, secure, httpOnly }))).toEqual([
+    { path: "/chat", secure: true, httpOnly: true },
+  ]);
 
   // a file goes up, and its link leads to it
-  await page.locator("input[type=file]").setInputFiles({ name: "note.txt", mimeType: "text/plain", buffer: Buffer.from("a note") });
+  await page
+    .locator("input[type=file]")
+    .setInputFiles({ name: "note.txt", mimeType: "text/plain", buffer: Buffer.from("a note") });
   await page.getByRole("textbox", { name: word("chat.placeholder") }).fill("Read this");
   await page.getByRole("button", { name: word("chat.send") }).click();
   const file = page.getByRole("link", { name: "note.txt" }).first();
@@ -41,7 +51,7 @@ it("works below a prefix: set-up, chat, files, runs, links and logging in", asyn
   await settled(page);
   const run = page.url();
 
-  // whoever is not logged in is led to the login, and from there to where they wanted to go
+  // a user who is not logged in is sent to the login page, and from there to the requested page
   await page.context().clearCookies();
   await page.goto(run);
   await page.waitForURL(`${base}/login?*`);

@@ -27,12 +27,26 @@ it("shows what a run did, with what its model calls took", async () => {
 
 it("opens a model call to its prompt, parameters and answer", async () => {
   const { page } = await visit(`/runs/${runId}`);
-  await page.getByRole("button", { name: word("runs.promptAndAnswer") }).first().click();
+  await page
+    .getByRole("button", { name: word("runs.promptAndAnswer") })
+    .first()
+    .click();
 
-  await page.getByRole("region", { name: word("runs.prompt"), exact: true }).getByText("Be kind.").first().waitFor();
-  await page.getByRole("region", { name: word("runs.prompt"), exact: true }).getByText("Say something").first().waitFor();
+  await page
+    .getByRole("region", { name: word("runs.prompt"), exact: true })
+    .getByText("Be kind.")
+    .first()
+    .waitFor();
+  await page
+    .getByRole("region", { name: word("runs.prompt"), exact: true })
+    .getByText("Say something")
+    .first()
+    .waitFor();
   await page.getByRole("region", { name: word("runs.parameters"), exact: true }).waitFor();
-  await page.getByRole("region", { name: word("runs.answer"), exact: true }).getByText("The first answer.").waitFor();
+  await page
+    .getByRole("region", { name: word("runs.answer"), exact: true })
+    .getByText("The first answer.")
+    .waitFor();
 });
 
 it("offers no prompts to a person without the right", async () => {
@@ -47,14 +61,16 @@ it("shows steps in the order in which they began, counted from one zero", async 
   const { page } = await visit(`/runs/${runId}`);
   await page.getByText("The first answer.").first().waitFor();
   const steps = await page.getByRole("main").locator("ol > li").allInnerTexts();
-  const kinds = ["step.event", "step.model", "step.message", "step.end"].map((kind) => steps.findIndex((step) => step.startsWith(word(kind))));
+  const kinds = ["step.event", "step.model", "step.message", "step.end"].map((kind) =>
+    steps.findIndex((step) => step.startsWith(word(kind))),
+  );
   expect(kinds).toEqual([...kinds].sort((a, b) => a - b));
   const offsets = (await page.locator("ol > li time").allInnerTexts()).map(milliseconds);
   expect(offsets.slice(1)).toEqual(offsets.slice(1).sort((a, b) => a - b));
   expect(offsets[steps.findIndex((step) => step.startsWith(word("step.message")))]).toBeGreaterThanOrEqual(300);
 });
 
-/** Of an offset as the page writes it. */
+/** Parses an offset as the page writes it. */
 function milliseconds(text: string): number {
   const [, sign, number, unit] = /^([+−])([\d.]+)\s*(ms|s)$/.exec(text.trim())!;
   return (sign === "−" ? -1 : 1) * Number(number) * (unit === "s" ? 1000 : 1);
@@ -77,7 +93,10 @@ it("runs again beside the first, and says what differs", async () => {
   const { page } = await visit(`/runs/${runId}`);
 
   await page.getByRole("button", { name: word("runs.rerun") }).click();
-  await page.getByRole("dialog").getByRole("button", { name: word("runs.rerun") }).click();
+  await page
+    .getByRole("dialog")
+    .getByRole("button", { name: word("runs.rerun") })
+    .click();
   await page.waitForURL((address) => !address.pathname.endsWith(runId));
   await page.getByRole("tab", { name: word("runs.compare") }).click();
 
@@ -123,23 +142,37 @@ it("leads from a run to its agent, bot, person and conversation, with what it co
   await main.getByRole("link", { name: word("runs.conversation") }).click();
   await page.waitForURL(/conversation=/);
   await main.locator('a[href^="/runs/"]').getByText("Where does this lead?").waitFor();
-  await until("only the runs of the conversation are listed", async () => (await main.locator('a[href^="/runs/"]').count()) === 1);
+  await until(
+    "only the runs of the conversation are listed",
+    async () => (await main.locator('a[href^="/runs/"]').count()) === 1,
+  );
 });
 
 it("leads from a run to all runs of exactly its sender, also one without a name", async () => {
   const { botId, account } = await bot(world, "Visited", agentId);
   // names, ids and texts hold one another
-  const said = [[7701, "Ida", "Question 0"], [77011, "Ida 7701", "Question 1 for Ida"], [770, "", "Question 2"], [7701, "Ida", "Question 3"]] as const;
+  const said = [
+    [7701, "Ida", "Question 0"],
+    [77011, "Ida 7701", "Question 1 for Ida"],
+    [770, "", "Question 2"],
+    [7701, "Ida", "Question 3"],
+  ] as const;
   await world.modelWill(...said.map(() => ({ pieces: ["Hello Ida 7701."] })));
   for (const [at, [user, name, text]] of said.entries()) {
     await world.say(account, text, user, { name });
     await world.answered(account, at + 1);
   }
-  const runs = (await world.api<{ items: { run_id: string; input_summary: string }[] }>("GET", `/runs?bot_id=${botId}`)).items;
+  const runs = (await world.api<{ items: { run_id: string; input_summary: string }[] }>("GET", `/runs?bot_id=${botId}`))
+    .items;
   const { page } = await visit("/");
   const main = page.getByRole("main");
-  const listed = async () => (await main.locator('a[href^="/runs/"]').allInnerTexts()).map((row) => /Question \d/.exec(row)?.[0]);
-  for (const [shown, text, own] of [["Ida", "Question 0", ["Question 3", "Question 0"]], ["Ida 7701", "Question 1 for Ida", ["Question 1"]], ["770", "Question 2", ["Question 2"]]] as const) {
+  const listed = async () =>
+    (await main.locator('a[href^="/runs/"]').allInnerTexts()).map((row) => /Question \d/.exec(row)?.[0]);
+  for (const [shown, text, own] of [
+    ["Ida", "Question 0", ["Question 3", "Question 0"]],
+    ["Ida 7701", "Question 1 for Ida", ["Question 1"]],
+    ["770", "Question 2", ["Question 2"]],
+  ] as const) {
     await page.goto(`/runs/${runs.find((run) => run.input_summary === text)!.run_id}`);
     await main.getByRole("link", { name: shown, exact: true }).click();
     await page.waitForURL(/\/runs\?.*actor=/);
@@ -161,7 +194,8 @@ it("asks before it cancels a run", async () => {
   const lasting = await localAgent(world, "Lasting");
   await world.modelWill({ pieces: ["This would go on", " and on."], gate: "never" });
   await world.api("POST", "/events", { agent_id: lasting, input: { text: "Talk" } });
-  const status = async () => (await world.api<{ items: { run_id: string; status: string }[] }>("GET", `/runs?agent_id=${lasting}`)).items[0];
+  const status = async () =>
+    (await world.api<{ items: { run_id: string; status: string }[] }>("GET", `/runs?agent_id=${lasting}`)).items[0];
   await until("it runs", async () => (await status())?.status === "running");
   const { page } = await visit(`/runs/${(await status())!.run_id}`);
   const dialog = page.getByRole("dialog", { name: word("runs.cancelTitle") });
@@ -183,12 +217,18 @@ it("keeps the menu around an address that leads nowhere, and shows no internal n
   for (const path of ["/no/such/page", "/runs/none", "/agents/none", "/bots/none"]) {
     await page.goto(path);
     await page.getByRole("heading", { level: 1, name: word("errors.missing") }).waitFor();
-    await page.getByRole("navigation", { name: word("nav.label") }).getByRole("link", { name: word("nav.runs") }).waitFor();
+    await page
+      .getByRole("navigation", { name: word("nav.label") })
+      .getByRole("link", { name: word("nav.runs") })
+      .waitFor();
     expect(await page.getByRole("main").innerText()).not.toMatch(/\/api\/v1/);
   }
 
   await page.goto(`/runs/${runId}?tab=why`);
   const trail = page.getByRole("tabpanel");
-  await trail.getByText(/Run completed after/).first().waitFor();
+  await trail
+    .getByText(/Run completed after/)
+    .first()
+    .waitFor();
   expect(await trail.innerText()).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}|plugin:|[a-z]+_[a-z]+|message\.received/);
 });

@@ -1,4 +1,4 @@
-// Two tabs change the same agent: the second is told, and chooses. Nothing is lost unasked.
+// Two tabs change the same agent: the second gets a conflict and chooses. Nothing is lost silently.
 import { expect, it } from "vitest";
 import type { Page } from "playwright-core";
 
@@ -9,7 +9,7 @@ import { word } from "./support/words";
 const save = (page: Page) => page.getByRole("button", { name: word("common.save"), exact: true }).click();
 const field = (page: Page, name: string) => page.getByRole("textbox", { name: word(name), exact: true });
 
-it("tells whoever saves second what was changed meanwhile, and lets them keep theirs or load the other", async () => {
+it("shows the second one to save what was changed, and lets them overwrite it or load it", async () => {
   const agentId = await agent(world, "Shared", ECHO);
   const kept = () => world.api<{ name: string; description: string }>("GET", `/agents/${agentId}`);
   const { page: first, context } = await visit(`/agents/${agentId}`);
@@ -29,7 +29,10 @@ it("tells whoever saves second what was changed meanwhile, and lets them keep th
   expect(await kept()).toMatchObject({ name: "Named in the first", description: "Written in the second" });
 
   await field(second, "common.description").fill("Written once more");
-  await until("the first has heard of it", async () => (await field(first, "common.description").inputValue()) === "Written in the second");
+  await until(
+    "the first has heard of it",
+    async () => (await field(first, "common.description").inputValue()) === "Written in the second",
+  );
   await field(first, "common.description").fill("Described in the first");
   await save(first);
   await first.getByText(word("common.saved")).waitFor();

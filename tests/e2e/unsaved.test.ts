@@ -1,4 +1,4 @@
-// What was typed is not lost by a link or by Escape: forms of settings, tools and models ask first.
+// Input is not lost by a link or by Escape: the forms of settings, tools and models ask first.
 import { expect, it } from "vitest";
 import type { Locator, Page } from "playwright-core";
 
@@ -12,11 +12,15 @@ const question = (page: Page) => page.getByRole("dialog", { name: word("unsaved.
 async function asksBeforeLeaving(page: Page, field: Locator, typed: string): Promise<void> {
   await field.fill(typed);
   await page.getByRole("link", { name: word("nav.home") }).click();
-  await question(page).getByRole("button", { name: word("unsaved.stay") }).click();
+  await question(page)
+    .getByRole("button", { name: word("unsaved.stay") })
+    .click();
   await question(page).waitFor({ state: "hidden" });
   expect(await field.inputValue()).toBe(typed);
   await page.getByRole("link", { name: word("nav.home") }).click();
-  await question(page).getByRole("button", { name: word("unsaved.leave") }).click();
+  await question(page)
+    .getByRole("button", { name: word("unsaved.leave") })
+    .click();
   await page.getByRole("heading", { name: word("nav.home"), level: 1 }).waitFor();
 }
 
@@ -53,7 +57,9 @@ it("keeps what was typed into a dialog when Escape is pressed, however often", a
   }
 
   await page.keyboard.press("Escape");
-  await question(page).getByRole("button", { name: word("unsaved.leave") }).click();
+  await question(page)
+    .getByRole("button", { name: word("unsaved.leave") })
+    .click();
   await dialog.waitFor({ state: "hidden" });
   await page.getByText("house-large").first().waitFor();
 });

@@ -1,7 +1,7 @@
 // One file after the other: they share a browser and a Host, and a loaded machine should not be loaded more.
 import { defineConfig } from "vitest/config";
 
-/** What is run, by the mode: the tests, those that measure or take long, or the pictures. */
+/** The files of each mode: tests, long tests, or screenshots. */
 const FILES: Record<string, string> = { test: "*.test.ts", long: "*.long.ts", screenshots: "screenshots/take.ts" };
 
 export default defineConfig(({ mode }) => ({

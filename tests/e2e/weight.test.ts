@@ -1,4 +1,4 @@
-// What a browser has to fetch: little, only what it needs, and never again what it has.
+// The files that a browser loads: few, only those it needs, and each only once.
 import { beforeAll, expect, it } from "vitest";
 
 import { visit, world } from "./support/visit";
@@ -48,7 +48,9 @@ it("is kept by the browser: a second look fetches no script", async () => {
 });
 
 it("is served with a policy that allows nothing from elsewhere and nothing written into it", async () => {
-  const policy = (await fetch(world.place.address, { headers: { accept: "text/html" } })).headers.get("content-security-policy") ?? "";
+  const policy =
+    (await fetch(world.place.address, { headers: { accept: "text/html" } })).headers.get("content-security-policy") ??
+    "";
 
   expect(policy).toContain("default-src 'none'");
   expect(policy).not.toMatch(/unsafe|http|\*/);

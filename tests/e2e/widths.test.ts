@@ -20,19 +20,25 @@ beforeAll(async () => {
   ids = { agentId, botId, runId: run!.run_id };
 });
 
-/** What sticks out of the page, or of the thing that it is in, where that does not scroll on purpose; and bars of tabs that scroll downwards. */
+/** Returns elements that overflow the page or a parent that does not scroll, and tab bars that scroll vertically. */
 function wrong(): string[] {
   const BLEED = 10; // rows that are marked under the pointer reach a little beyond their text
   const main = document.querySelector<HTMLElement>("#main")!;
   const name = (element: Element) => `${element.tagName.toLowerCase()}: ${(element.textContent ?? "").slice(0, 40)}`;
   const scrolls = (element: Element): boolean =>
-    element !== main && (["auto", "scroll", "hidden", "clip"].includes(getComputedStyle(element).overflowX) || (element.parentElement !== null && scrolls(element.parentElement)));
+    element !== main &&
+    (["auto", "scroll", "hidden", "clip"].includes(getComputedStyle(element).overflowX) ||
+      (element.parentElement !== null && scrolls(element.parentElement)));
   const wide = [...main.querySelectorAll("*")].filter((element) => {
     const { right, width } = element.getBoundingClientRect();
     return width > 1 && right > main.getBoundingClientRect().right + 1 && !scrolls(element.parentElement!);
   });
-  const cut = [...main.querySelectorAll<HTMLElement>("li, section, form, fieldset")].filter((element) => element.scrollWidth > element.clientWidth + BLEED && element.clientWidth > 1);
-  const bars = [...main.querySelectorAll<HTMLElement>("[role=tablist]")].filter((bar) => bar.scrollHeight > bar.clientHeight);
+  const cut = [...main.querySelectorAll<HTMLElement>("li, section, form, fieldset")].filter(
+    (element) => element.scrollWidth > element.clientWidth + BLEED && element.clientWidth > 1,
+  );
+  const bars = [...main.querySelectorAll<HTMLElement>("[role=tablist]")].filter(
+    (bar) => bar.scrollHeight > bar.clientHeight,
+  );
   return [
     ...(main.scrollWidth > main.clientWidth ? [`the page is ${main.scrollWidth - main.clientWidth} px too wide`] : []),
     ...wide.map((element) => `sticks out: ${name(element)}`),
@@ -68,7 +74,12 @@ it.each([390, TABLET.width])("fits at a width of %i, and is named in the title o
 
 it("shows on a tablet what each run was about", async () => {
   const { page } = await visit("/runs", { viewport: TABLET });
-  const message = page.getByRole("main").getByRole("listitem").filter({ hasText: LONG.slice(0, 40) }).getByText(LONG).first();
+  const message = page
+    .getByRole("main")
+    .getByRole("listitem")
+    .filter({ hasText: LONG.slice(0, 40) })
+    .getByText(LONG)
+    .first();
 
   expect((await message.boundingBox())!.width).toBeGreaterThan(200);
 });

@@ -1,4 +1,4 @@
-// No page shows what only programs need: names of fields, requests, ids that the Host made, keys of texts. In both languages.
+// No page shows internals in either language: names of fields, requests, generated ids, keys of texts.
 import { beforeAll, expect, it } from "vitest";
 import type { Page } from "playwright-core";
 
@@ -29,17 +29,31 @@ beforeAll(async () => {
 
   const gone = await localAgent(world, "Gone");
   await world.api("POST", "/events?wait=result", { agent_id: gone, input: { text: "Hello" } });
-  await until("its usage is counted", async () => (await world.api<{ items: { agent_id: string }[] }>("GET", "/stats/usage?days=2")).items.some((row) => row.agent_id === gone));
+  await until("its usage is counted", async () =>
+    (await world.api<{ items: { agent_id: string }[] }>("GET", "/stats/usage?days=2")).items.some(
+      (row) => row.agent_id === gone,
+    ),
+  );
   await world.api("DELETE", `/agents/${gone}`);
 });
 
-/** Names that people type: variables of a prompt, an example of a JSON object; and where a plugin lies on the disk. */
-const TYPED = /\{\{[\w.]+\}\}|\{".*"\}|(\/[\w.-]+)+\.py\b/g;
+/**
+ * Names that users type: variables of a prompt, an example of a JSON object, the message `tell BOT` of chat.test.ts, which
+ * the list of runs shows if that file runs first; and the path of a plugin on the disk.
+ */
+const TYPED = /\{\{[\w.]+\}\}|\{".*"\}|\btell [0-9a-f-]{36}|(\/[\w.-]+)+\.py\b/g;
 
-/** What a person sees; not what is behind a fold. */
+/** Returns the visible text, without collapsed parts. */
 async function internals(page: Page): Promise<string[]> {
   const text = await page.locator("body").innerText();
-  return text.replaceAll(TYPED, "").split("\n").flatMap((line) => Object.entries(INTERNAL).filter(([, form]) => form.test(line)).map(([kind]) => `${kind}: ${line.trim()}`));
+  return text
+    .replaceAll(TYPED, "")
+    .split("\n")
+    .flatMap((line) =>
+      Object.entries(INTERNAL)
+        .filter(([, form]) => form.test(line))
+        .map(([kind]) => `${kind}: ${line.trim()}`),
+    );
 }
 
 it.each(["en-US", "zh-CN"])("shows no internal names on any page or tab (%s)", async (locale) => {
@@ -55,7 +69,10 @@ it.each(["en-US", "zh-CN"])("shows no internal names on any page or tab (%s)", a
     }
   }
   await page.goto("/models?tab=usage");
-  await page.getByRole("main").getByRole("combobox", { name: word("models.usageBy", {}, locale === "en-US" ? "en" : "zh-Hans") }).selectOption("agent");
+  await page
+    .getByRole("main")
+    .getByRole("combobox", { name: word("models.usageBy", {}, locale === "en-US" ? "en" : "zh-Hans") })
+    .selectOption("agent");
   found["models: usage by agent"] = await internals(page);
 
   expect(Object.keys(found).length).toBeGreaterThan(PAGES.length + 12);

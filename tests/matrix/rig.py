@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import parlour.platforms.matrix as package
+from parlour.core.backoff import Backoff
 from parlour.platforms.catalogue import BuiltinAdapterCatalogue
+from parlour.platforms.matrix.adapter import MatrixAdapter
 from parlour.platforms.matrix.api import MatrixApi
 from parlour.testing.adapter_contract import Rig
 from parlour.testing.homeserver_proxy import HomeserverProxy
@@ -60,7 +62,7 @@ class MatrixRig(Rig):
 
     def __init__(self, link: MemoryLink, proxy: HomeserverProxy, home: Home) -> None:
         self.link = link
-        self.adapter = BuiltinAdapterCatalogue().create("matrix", link)
+        self.adapter = MatrixAdapter(link, Backoff(0.01))
         self.proxy = proxy
         self.synapse = home.synapse
         self.bot, self.token, self.ann = home.bot, home.bot.access_token, home.ann
@@ -68,7 +70,7 @@ class MatrixRig(Rig):
 
     def again(self) -> "MatrixRig":
         """In another life, which knows only what was kept."""
-        self.adapter = BuiltinAdapterCatalogue().create("matrix", self.link)
+        self.adapter = MatrixAdapter(self.link, Backoff(0.01))
         return self
 
     @asynccontextmanager

@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator
 import pytest
 
 from parlour.core.platforms.port import AdapterStopped, FileContent, IncomingEvent, PlatformRefused
-from parlour.platforms._kit import backoff
 from parlour.platforms.matrix import sync
 from parlour.testing.memory_link import MemoryLink
 from parlour_sdk.protocol.chain import Image, MessageChain, Plain
@@ -15,11 +14,6 @@ from parlour_sdk.protocol.platform_events import BotInvited, MessageReceived
 from tests.integration.harness import Json
 
 from .rig import Home, MatrixRig, rigged
-
-
-@pytest.fixture(autouse=True)
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backoff, "FIRST_DELAY_SECONDS", 0.01)
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from parlour.platforms._kit import backoff
 from parlour.testing.adapter_contract import ConnectingContract
 
 from .rig import Home, MatrixRig, rigged
@@ -12,7 +11,6 @@ from .rig import Home, MatrixRig, rigged
 
 class TestSync(ConnectingContract):
     @pytest.fixture
-    async def rig(self, home: Home, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[MatrixRig]:
-        monkeypatch.setattr(backoff, "FIRST_DELAY_SECONDS", 0.01)
+    async def rig(self, home: Home) -> AsyncIterator[MatrixRig]:
         async with rigged(home) as rig, rig.served():
             yield rig

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from parlour.core.platforms.port import IncomingEvent, PlatformRefused
-from parlour.platforms._kit import backoff
 from parlour_sdk.protocol.platform_events import BotInvited, MessageReceived
 
 from .rig import Home, MatrixRig, rigged
@@ -16,11 +15,6 @@ from .test_matrix_adapter import heard
 
 ROOM = "!lured:elsewhere.test"
 MALLORY = "@mallory:elsewhere.test"
-
-
-@pytest.fixture(autouse=True)
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backoff, "FIRST_DELAY_SECONDS", 0.01)
 
 
 @pytest.fixture

@@ -6,7 +6,10 @@ const document = new URL("../../packages/host/src/parlour/http/openapi.json", im
 const target = new URL("../src/api/schema.d.ts", import.meta.url);
 const opening = "// Written by `pnpm api` from the Host's OpenAPI document. Don't edit it.\n\n";
 
-const tree = await openapi(JSON.parse(await readFile(document, "utf8")), { alphabetize: true, defaultNonNullable: false });
+const tree = await openapi(JSON.parse(await readFile(document, "utf8")), {
+  alphabetize: true,
+  defaultNonNullable: false,
+});
 const written = opening + astToString(tree);
 if (!process.argv.includes("--check")) {
   await writeFile(target, written);

@@ -1,35 +1,35 @@
-// Starts the page: words first, then the router in its query client.
+// Starts the page: its texts first, then the router with the query client.
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import i18next from "i18next";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 
-import "./app/theme.css";
 import { Problem } from "./api/problem";
 import * as queries from "./api/queries";
-import { SessionOver } from "./app/SessionOver";
 import { buildRouter } from "./app/router";
-import { markSessionOver } from "./app/sessionOver";
-import { keep, kept } from "./lib/keeping";
+import { markSessionExpired } from "./app/sessionExpired";
+import { SessionExpiredDialog } from "./app/SessionExpiredDialog";
+import "./app/theme.css";
 import { startLanguage } from "./lib/language";
+import { read, write } from "./lib/localStorage";
 
 const RENEW_EVERY = 30_000;
 
-// The page was built anew while this one was open, and a part of the old one is gone: the new one has it.
+// A new version of the page was installed while this one was open, and a file of the old one is gone: load the new one.
 addEventListener("vite:preloadError", (event) => {
-  if (Date.now() - Number(kept("renewed") ?? 0) < RENEW_EVERY) return;
+  if (Date.now() - Number(read("renewed") ?? 0) < RENEW_EVERY) return;
   event.preventDefault();
-  keep("renewed", String(Date.now()));
+  write("renewed", String(Date.now()));
   location.reload();
 });
 
 const retriable = (error: unknown) => error instanceof Problem && (error.status === 0 || error.status >= 500);
 
-/** Somebody was logged in and no longer is; whoever only mistyped a password never was. */
+/** Whether a session has ended; a wrong password at the login is not such a case. */
 function look(error: unknown): void {
   const entered = client.getQueryData(queries.me.queryKey) !== undefined;
-  if (error instanceof Problem && error.status === 401 && entered) markSessionOver();
+  if (error instanceof Problem && error.status === 401 && entered) markSessionExpired();
 }
 
 const client: QueryClient = new QueryClient({
@@ -40,13 +40,13 @@ const client: QueryClient = new QueryClient({
 const router = buildRouter(client);
 
 await startLanguage();
-// What was read before has the Host's own texts in the former language.
+// cached responses contain texts of the Host in the former language
 i18next.on("languageChanged", () => void client.invalidateQueries());
 createRoot(document.getElementById("root")!).render(
   <StrictMode>
     <QueryClientProvider client={client}>
       <RouterProvider router={router} />
-      <SessionOver />
+      <SessionExpiredDialog />
     </QueryClientProvider>
   </StrictMode>,
 );

@@ -6,7 +6,10 @@ import { expect, it } from "vitest";
 
 it("is generated from the Host's present interface", async () => {
   const script = join(import.meta.dirname, "../scripts/api.mjs");
-  const said = await promisify(execFile)(process.execPath, [script, "--check"]).then(({ stderr }) => stderr, (failed) => failed.stderr as string);
+  const said = await promisify(execFile)(process.execPath, [script, "--check"]).then(
+    ({ stderr }) => stderr,
+    (failed) => failed.stderr as string,
+  );
 
   expect(said).toBe("");
 }, 60_000);

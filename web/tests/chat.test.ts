@@ -1,86 +1,149 @@
-// What a chat shows, from its history and its frames in any order.
+// The state of a chat, from its transcript and its frames in any order.
 import { describe, expect, it } from "vitest";
 
-import { type ChatLog, EMPTY, filesOf, type Frame, lines, withFrame, withHistory, withOwn } from "../src/features/chat/log";
+import type { ChatFrame } from "../src/api/frames";
+import {
+  applyFrame,
+  applyHistory,
+  applyUserMessage,
+  type ChatState,
+  EMPTY_CHAT,
+  filesOf,
+  lines,
+} from "../src/features/chat/chatState";
 import { chatSearch } from "../src/features/chat/search";
 
-const after = (log: ChatLog, ...frames: (Partial<Frame> & { type: string })[]): ChatLog =>
-  frames.reduce((last, frame, index) => withFrame(last, { seq: index + 1, ...frame } as Frame), log);
+type Unnumbered<Frame> = Frame extends ChatFrame ? Omit<Frame, "seq"> : never;
+const after = (log: ChatState, ...frames: Unnumbered<ChatFrame>[]): ChatState =>
+  frames.reduce((last, frame, index) => applyFrame(last, { ...frame, seq: index + 1 }), log);
 const item = (role: "user" | "assistant", content: string, ids: { run_id?: string; event_id?: string }, more = {}) =>
-  ({ transcript_id: content, seq: 1, item_type: "message", created_at: 1, run_id: null, ...ids, role, content, ...more }) as ChatLog["items"][number];
-const shown = (log: ChatLog) => lines(log.items, log.later, log.thoughts);
-const said = (log: ChatLog) => shown(log).map((line) => `${line.role}: ${line.text}`);
-const own = (text: string, id = "a") => withOwn(EMPTY, { id, text, files: [] });
+  ({
+    transcript_id: content,
+    seq: 1,
+    item_type: "message",
+    created_at: 1,
+    run_id: null,
+    ...ids,
+    role,
+    content,
+    ...more,
+  }) as ChatState["items"][number];
+const shown = (log: ChatState) => lines(log.items, log.pending, log.thoughts);
+const said = (log: ChatState) => shown(log).map((line) => `${line.role}: ${line.text}`);
+const own = (text: string, id = "a") => applyUserMessage(EMPTY_CHAT, { id, text, files: [] });
 
 describe("an answer", () => {
   it("grows with its fragments and is whole with its message", () => {
-    const writing = after(EMPTY, { type: "run", run_id: "r", status: "running" }, { type: "delta", run_id: "r", content: "Hel" }, { type: "delta", run_id: "r", content: "lo" });
-    expect(writing.writing).toBe("Hello");
-    const done = after(writing, { type: "message", run_id: "r", message: { content: "Hello" } }, { type: "run", run_id: "r", status: "completed" });
-    expect(done).toMatchObject({ writing: "", running: null });
+    const writing = after(
+      EMPTY_CHAT,
+      { type: "run", run_id: "r", status: "running" },
+      { type: "delta", run_id: "r", content: "Hel" },
+      { type: "delta", run_id: "r", content: "lo" },
+    );
+    expect(writing.draft).toBe("Hello");
+    const done = after(
+      writing,
+      { type: "message", run_id: "r", message: { content: "Hello" } },
+      { type: "run", run_id: "r", status: "completed" },
+    );
+    expect(done).toMatchObject({ draft: "", running: null });
     expect(said(done)).toEqual(["agent: Hello"]);
   });
 
-  it("is begun anew when the Host says so", () => {
-    expect(after({ ...EMPTY, writing: "old" }, { type: "delta", run_id: "r", content: "whole", replace: true }).writing).toBe("whole");
+  it("replaces its draft when a delta says so", () => {
+    expect(
+      after({ ...EMPTY_CHAT, draft: "old" }, { type: "delta", run_id: "r", content: "whole", replace: true }).draft,
+    ).toBe("whole");
   });
 
   it("is shown once when the history has it too, whichever comes first", () => {
-    const message = { type: "message", run_id: "r", message: { content: "Hello" } };
+    const message = { type: "message", run_id: "r", message: { content: "Hello" } } as const;
     const items = [item("assistant", "Hello", { run_id: "r" })];
-    expect(said(withHistory(after(EMPTY, message), items))).toEqual(["agent: Hello"]);
-    expect(said(after(withHistory(EMPTY, items), message))).toEqual(["agent: Hello"]);
+    expect(said(applyHistory(after(EMPTY_CHAT, message), items))).toEqual(["agent: Hello"]);
+    expect(said(after(applyHistory(EMPTY_CHAT, items), message))).toEqual(["agent: Hello"]);
   });
 
   it("keeps what it was thought out with, which the history does not have", () => {
-    const log = after(EMPTY, { type: "message", run_id: "r", message: { content: "Hello", reasoning: "A greeting." } });
+    const log = after(EMPTY_CHAT, {
+      type: "message",
+      run_id: "r",
+      message: { content: "Hello", reasoning: "A greeting." },
+    });
     expect(shown(log)[0]!.thinking).toBe("A greeting.");
-    expect(shown(withHistory(log, [item("assistant", "Hello", { run_id: "r" })]))[0]!.thinking).toBe("A greeting.");
+    expect(shown(applyHistory(log, [item("assistant", "Hello", { run_id: "r" })]))[0]!.thinking).toBe("A greeting.");
   });
 
   it("shows what is thought on the way, until the answer has it", () => {
-    const log = after(EMPTY, { type: "run", run_id: "r", status: "running" }, { type: "thinking", run_id: "r", content: "A gre" }, { type: "thinking", run_id: "r", content: "eting." });
-    expect(log.pondering).toBe("A greeting.");
-    expect(after(log, { type: "message", run_id: "r", message: { content: "Hello", reasoning: "A greeting." } }).pondering).toBe("");
+    const log = after(
+      EMPTY_CHAT,
+      { type: "run", run_id: "r", status: "running" },
+      { type: "thinking", run_id: "r", content: "A gre" },
+      { type: "thinking", run_id: "r", content: "eting." },
+    );
+    expect(log.reasoning).toBe("A greeting.");
+    expect(
+      after(log, { type: "message", run_id: "r", message: { content: "Hello", reasoning: "A greeting." } }).reasoning,
+    ).toBe("");
   });
 
   it("that was stopped says so, and what was half written is gone", () => {
-    const log = after(EMPTY, { type: "run", run_id: "r", status: "running" }, { type: "delta", run_id: "r", content: "Hel" }, { type: "run", run_id: "r", status: "cancelled" });
-    expect(log).toMatchObject({ running: null, writing: "", notices: [{ key: "chat.stopped" }] });
+    const log = after(
+      EMPTY_CHAT,
+      { type: "run", run_id: "r", status: "running" },
+      { type: "delta", run_id: "r", content: "Hel" },
+      { type: "run", run_id: "r", status: "cancelled" },
+    );
+    expect(log).toMatchObject({ running: null, draft: "", notices: [{ key: "chat.stopped" }] });
   });
 
   it("that ends a run leaves a later one going, and what that writes", () => {
-    const log = after(EMPTY, { type: "run", run_id: "second", status: "running" }, { type: "delta", run_id: "second", content: "So" }, { type: "run", run_id: "first", status: "completed" });
-    expect(log).toMatchObject({ running: "second", writing: "So" });
+    const log = after(
+      EMPTY_CHAT,
+      { type: "run", run_id: "second", status: "running" },
+      { type: "delta", run_id: "second", content: "So" },
+      { type: "run", run_id: "first", status: "completed" },
+    );
+    expect(log).toMatchObject({ running: "second", draft: "So" });
   });
 });
 
 describe("what was said", () => {
   it("stays until the history has its event", () => {
     const log = after(own("Hi"), { type: "accepted", id: "a", event_id: "e" });
-    expect(said(withHistory(log, []))).toEqual(["you: Hi"]);
-    expect(withHistory(log, [item("user", "Hi", { event_id: "e" })]).later).toEqual([]);
+    expect(said(applyHistory(log, []))).toEqual(["you: Hi"]);
+    expect(applyHistory(log, [item("user", "Hi", { event_id: "e" })]).pending).toEqual([]);
   });
 
   it("is faint until the Host has it", () => {
-    expect(shown(own("Hi"))[0]!.faint).toBe(true);
-    expect(shown(after(own("Hi"), { type: "accepted", id: "a", event_id: "e" }))[0]!.faint).toBe(false);
+    expect(shown(own("Hi"))[0]!.isPending).toBe(true);
+    expect(shown(after(own("Hi"), { type: "accepted", id: "a", event_id: "e" }))[0]!.isPending).toBe(false);
   });
 
   it("comes in the order in which it was said, also while an answer is not in the history yet", () => {
     const log = after(own("one"), { type: "message", run_id: "r", message: { content: "first" } });
-    expect(said(withOwn(log, { id: "b", text: "two", files: [] }))).toEqual(["you: one", "agent: first", "you: two"]);
+    expect(said(applyUserMessage(log, { id: "b", text: "two", files: [] }))).toEqual([
+      "you: one",
+      "agent: first",
+      "you: two",
+    ]);
   });
 
   it("in another tab is shown, and in this one not twice", () => {
-    expect(said(after(EMPTY, { type: "said", id: "x", event_id: "e", text: "Hi from there", contents: [] }))).toEqual(["you: Hi from there"]);
-    expect(said(after(own("Hi"), { type: "said", id: "a", event_id: "e", text: "Hi", contents: [] }))).toEqual(["you: Hi"]);
-    const read = withHistory(EMPTY, [item("user", "Hi", { event_id: "e" })]);
+    expect(
+      said(after(EMPTY_CHAT, { type: "said", id: "x", event_id: "e", text: "Hi from there", contents: [] })),
+    ).toEqual(["you: Hi from there"]);
+    expect(said(after(own("Hi"), { type: "said", id: "a", event_id: "e", text: "Hi", contents: [] }))).toEqual([
+      "you: Hi",
+    ]);
+    const read = applyHistory(EMPTY_CHAT, [item("user", "Hi", { event_id: "e" })]);
     expect(said(after(read, { type: "said", id: "x", event_id: "e", text: "Hi", contents: [] }))).toEqual(["you: Hi"]);
   });
 
-  it("and not yet accepted goes along when the session begins anew", () => {
-    const log = after({ ...own("Hi"), conversationId: "old", items: [item("user", "before", {})] }, { type: "connected", conversation_id: "new" });
+  it("and not yet accepted is kept when the session is reset", () => {
+    const log = after(
+      { ...own("Hi"), conversationId: "old", items: [item("user", "before", {})] },
+      { type: "connected", session: "default", agent_id: "a", conversation_id: "new" },
+    );
     expect(log.conversationId).toBe("new");
     expect(said(log)).toEqual(["you: Hi"]);
   });
@@ -88,46 +151,84 @@ describe("what was said", () => {
 
 describe("beside the messages", () => {
   it("a tool call changes in place", () => {
-    const log = after(EMPTY, { type: "tool", run_id: "r", tool_call_id: "1", tool_name: "time.now", status: "started" }, { type: "tool", run_id: "r", tool_call_id: "1", tool_name: "time.now", status: "completed" });
+    const log = after(
+      EMPTY_CHAT,
+      { type: "tool", run_id: "r", tool_call_id: "1", tool_name: "time.now", status: "started" },
+      { type: "tool", run_id: "r", tool_call_id: "1", tool_name: "time.now", status: "completed" },
+    );
     expect(log.tools.r).toEqual([{ id: "1", name: "time.now", status: "completed" }]);
   });
 
+  const pending = {
+    type: "approval",
+    approval_id: "a",
+    status: "pending",
+    keyword: "k",
+    action: "message.send",
+    words: "",
+    run_id: "r",
+    expires_at: 1,
+    decided_by: null,
+    reason: null,
+  } as const;
+
   it("a decision takes the place of its question", () => {
-    const log = after(EMPTY, { type: "approval", approval_id: "a", status: "pending" }, { type: "approval", approval_id: "a", status: "approved" });
+    const log = after(EMPTY_CHAT, pending, { ...pending, status: "approved" });
     expect(log.asks.map((ask) => ask.status)).toEqual(["approved"]);
-    expect(withOwn(log, { id: "b", text: "thanks", files: [] }).asks).toEqual([]);
+    expect(applyUserMessage(log, { id: "b", text: "thanks", files: [] }).asks).toEqual([]);
   });
 
   it("an error is a notice in the Host's words", () => {
-    expect(after(EMPTY, { type: "error", code: "conflict", message: "no run is active" }).notices[0]?.text).toBe("no run is active");
+    expect(after(EMPTY_CHAT, { type: "error", code: "conflict", message: "no run is active" }).notices[0]?.text).toBe(
+      "no run is active",
+    );
   });
 
-  const failed = { type: "error", code: "model.unavailable", message: "The model service is not available.", run_id: "r", in_history: true };
+  const failed = {
+    type: "error",
+    code: "model.unavailable",
+    message: "The model service is not available.",
+    run_id: "r",
+    in_history: true,
+  } as const;
   const notice = item("assistant", "The model service is not available.", { run_id: "r" }, { item_type: "notice" });
 
   it("a failure is shown once, whether the history or the frame comes first", () => {
-    for (const log of [after(EMPTY, failed), withHistory(after(EMPTY, failed), [notice]), after(withHistory(EMPTY, [notice]), failed)]) {
+    for (const log of [
+      after(EMPTY_CHAT, failed),
+      applyHistory(after(EMPTY_CHAT, failed), [notice]),
+      after(applyHistory(EMPTY_CHAT, [notice]), failed),
+    ]) {
       expect(said(log)).toEqual(["notice: The model service is not available."]);
       expect(log.notices).toEqual([]);
     }
   });
 
   it("a failure stays in its place above later good answers", () => {
-    const log = after(withOwn(after(EMPTY, failed), { id: "b", text: "Again", files: [] }), { type: "message", run_id: "s", message: { content: "Here I am." } });
+    const log = after(applyUserMessage(after(EMPTY_CHAT, failed), { id: "b", text: "Again", files: [] }), {
+      type: "message",
+      run_id: "s",
+      message: { content: "Here I am." },
+    });
     expect(said(log)).toEqual(["notice: The model service is not available.", "you: Again", "agent: Here I am."]);
   });
 
   it("a failure of a message that got no run is shown once too", () => {
     const { run_id: _, ...expired } = { ...failed, message: "This message waited too long." };
     const kept = item("assistant", "This message waited too long.", {}, { item_type: "notice" });
-    expect(said(withHistory(after(EMPTY, expired), [kept]))).toEqual(["notice: This message waited too long."]);
+    expect(said(applyHistory(after(EMPTY_CHAT, expired), [kept]))).toEqual(["notice: This message waited too long."]);
   });
 
   it("files that the Host keeps are shown once, and those that lie elsewhere not at all", () => {
     const image = { type: "image", artifact_id: "a1", name: "cat.png", mime_type: "image/png" };
-    expect(filesOf([{ type: "text", text: "see" }, image, { ...image, artifact_type: "image" }, { type: "image", url: "https://elsewhere/spy.png" }])).toEqual([
-      { artifact_id: "a1", name: "cat.png", mime_type: "image/png" },
-    ]);
+    expect(
+      filesOf([
+        { type: "text", text: "see" },
+        image,
+        { ...image, artifact_type: "image" },
+        { type: "image", url: "https://elsewhere/spy.png" },
+      ]),
+    ).toEqual([{ artifact_id: "a1", name: "cat.png", mime_type: "image/png" }]);
   });
 });
 

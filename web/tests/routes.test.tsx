@@ -1,11 +1,11 @@
-// Routes while they are edited: their order, their conditions in words, what is sent, and the example they are tried on.
+// Routes while they are edited: order, summaries of conditions, requests, and the example of a dry run.
 import { fireEvent, render, screen } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 
-import type { Route } from "../src/api/facts";
 import { Problem } from "../src/api/problem";
-import { beginning, CONDITIONS, meant, textOf, told, valueOf } from "../src/features/bots/conditions";
+import type { Route } from "../src/api/types";
 import { CONDITION_CONTROLS } from "../src/features/bots/conditionControls";
+import { CONDITIONS, initialValue, summaries, textOf, valueOf, withoutEmpty } from "../src/features/bots/conditions";
 import { drafted, fresh, handedTo, numbered, problemOf, problemsAt } from "../src/features/bots/route";
 import { eventOf, SAMPLE } from "../src/features/bots/sample";
 import { moved, placed, useSorting } from "../src/lib/useSorting";
@@ -23,7 +23,12 @@ describe("the order of routes", () => {
     const written = ["*", "message.*", "message.received", "platform.onebot11.*", "message.edited"].map(route);
     const urgent = { ...route("group.*"), priority: 5 };
     expect(drafted([...written, urgent]).map(({ key }) => key)).toEqual([
-      "group.*", "message.received", "message.edited", "platform.onebot11.*", "message.*", "*",
+      "group.*",
+      "message.received",
+      "message.edited",
+      "platform.onebot11.*",
+      "message.*",
+      "*",
     ]);
   });
 
@@ -44,7 +49,15 @@ describe("the order of routes", () => {
     const seen: [number, number][] = [];
     function List() {
       const sorting = useSorting<HTMLUListElement>(2, (from, to) => seen.push([from, to]));
-      return <ul ref={sorting.list}>{[0, 1].map((index) => <li key={index}><button {...sorting.handle(index)}>{`handle ${index}`}</button></li>)}</ul>;
+      return (
+        <ul ref={sorting.list}>
+          {[0, 1].map((index) => (
+            <li key={index}>
+              <button {...sorting.handle(index)}>{`handle ${index}`}</button>
+            </li>
+          ))}
+        </ul>
+      );
     }
     render(<List />);
     fireEvent.keyDown(screen.getByText("handle 0"), { key: "ArrowUp" });
@@ -56,7 +69,7 @@ describe("the order of routes", () => {
 });
 
 describe("a route", () => {
-  it("that goes to somebody else keeps its conditions and nothing of the other's settings", () => {
+  it("that gets another handler keeps its conditions and none of the former settings", () => {
     const before = { ...fresh("agent"), filters: { chat_type: "group" } };
     const after = handedTo(before, "webhook");
     expect(after.filters).toEqual({ chat_type: "group" });
@@ -64,8 +77,11 @@ describe("a route", () => {
     expect(after.handler_config.retry_count).toBe(3);
   });
 
-  it("is told what is wrong with it by its place", () => {
-    const fields = [{ field: "1.handler_config.url", message: "write an address" }, { field: "12.filters", message: "not this one" }];
+  it("shows its errors by its index", () => {
+    const fields = [
+      { field: "1.handler_config.url", message: "write an address" },
+      { field: "12.filters", message: "not this one" },
+    ];
     const error = new Problem(422, "invalid_argument", "no", { fields });
     expect(problemsAt(error, 0)).toEqual({});
     expect(problemOf(problemsAt(error, 1), "handler_config")).toBe("write an address");
@@ -76,18 +92,32 @@ describe("a route", () => {
 describe("the conditions of a route", () => {
   it.each(CONDITIONS)("%s begins with something that its control can show", (name) => {
     const Control = CONDITION_CONTROLS[name];
-    render(<Control control={{ id: "x" }} value={beginning(name, "UTC")} disabled={false} onChange={() => undefined} />);
+    render(
+      <Control control={{ id: "x" }} value={initialValue(name, "UTC")} disabled={false} onChange={() => undefined} />,
+    );
     expect(document.querySelector("#x, #x-days")).toBeTruthy();
   });
 
   it("that say nothing are not sent", () => {
-    expect(meant({ users: [], text_regex: "", probability: Number.NaN, data: { "": "x" }, mentions_bot: false, groups: ["7"] })).toEqual({
-      mentions_bot: false, groups: ["7"],
+    expect(
+      withoutEmpty({
+        users: [],
+        text_regex: "",
+        probability: Number.NaN,
+        data: { "": "x" },
+        mentions_bot: false,
+        groups: ["7"],
+      }),
+    ).toEqual({
+      mentions_bot: false,
+      groups: ["7"],
     });
   });
 
-  it("are told in a few words, long lists cut", () => {
-    expect(told({ mentions_bot: false, users: ["1", "2", "3", "4"], probability: 0.25, chat_type: "group" })).toEqual([
+  it("are summarized in a few words, with long lists shortened", () => {
+    expect(
+      summaries({ mentions_bot: false, users: ["1", "2", "3", "4"], probability: 0.25, chat_type: "group" }),
+    ).toEqual([
       { key: "group", values: {} },
       { key: "unmentioned", values: {} },
       { key: "users", values: { names: "1, 2, 3 …" } },
@@ -95,7 +125,13 @@ describe("the conditions of a route", () => {
     ]);
   });
 
-  it.each([["Ann", "Ann"], ["7", 7], ["true", true], ['"7"', "7"], ["null", null]])("%s in a field means what it looks like, and is shown so again", (text, value) => {
+  it.each([
+    ["Ann", "Ann"],
+    ["7", 7],
+    ["true", true],
+    ['"7"', "7"],
+    ["null", null],
+  ])("%s in a field means what it looks like, and is shown so again", (text, value) => {
     expect(valueOf(text)).toEqual(value);
     expect(textOf(value)).toBe(text);
   });
@@ -104,13 +140,31 @@ describe("the conditions of a route", () => {
 describe("an example", () => {
   it("in a private chat says nothing of groups", () => {
     expect(eventOf({ ...SAMPLE, text: "hi", role: "admin" })).toEqual({
-      type: "message.received", chat_type: "private", chat_id: "somebody", sender: { id: "somebody" }, text: "hi",
+      type: "message.received",
+      chat_type: "private",
+      chat_id: "somebody",
+      sender: { id: "somebody" },
+      text: "hi",
     });
   });
 
   it("in a group says who, where, when, and whether the bot is meant", () => {
-    const event = eventOf({ ...SAMPLE, group: "7", sender: "3", role: "admin", mentions: true, at: "2026-01-02T03:04" });
-    expect(event).toMatchObject({ chat_type: "group", chat_id: "7", group: { id: "7" }, mentions_bot: true, role: "admin", sender: { id: "3" } });
+    const event = eventOf({
+      ...SAMPLE,
+      group: "7",
+      sender: "3",
+      role: "admin",
+      mentions: true,
+      at: "2026-01-02T03:04",
+    });
+    expect(event).toMatchObject({
+      chat_type: "group",
+      chat_id: "7",
+      group: { id: "7" },
+      mentions_bot: true,
+      role: "admin",
+      sender: { id: "3" },
+    });
     expect(event.timestamp).toBe(new Date("2026-01-02T03:04").getTime());
   });
 });

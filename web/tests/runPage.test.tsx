@@ -7,7 +7,7 @@ import { type ReactNode } from "react";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { api } from "../src/api/client";
-import { Missing } from "../src/app/Failures";
+import { NotFoundPage } from "../src/app/ErrorPages";
 import { CancelRun } from "../src/features/runs/CancelRun";
 import { RunFilters } from "../src/features/runs/RunFilters";
 import type { RunSearch } from "../src/features/runs/search";
@@ -28,12 +28,15 @@ beforeEach(() => {
 });
 afterEach(() => api.eject(host));
 
-const shown = (children: ReactNode) => render(<QueryClientProvider client={new QueryClient()}>{children}</QueryClientProvider>);
+const shown = (children: ReactNode) =>
+  render(<QueryClientProvider client={new QueryClient()}>{children}</QueryClientProvider>);
 
 describe("the filter for one sender", () => {
   const filters = (search: RunSearch, sender?: string) => {
     const changes: RunSearch[] = [];
-    shown(<RunFilters search={search} sender={sender} put={(change) => changes.push(change)} clear={() => undefined} />);
+    shown(
+      <RunFilters search={search} sender={sender} put={(change) => changes.push(change)} clear={() => undefined} />,
+    );
     return changes;
   };
 
@@ -83,7 +86,10 @@ describe("to cancel a run", () => {
 });
 
 it("says on a page that is not there, as its heading, that it is not", async () => {
-  const router = createRouter({ routeTree: createRootRoute({ component: Missing }), history: createMemoryHistory() });
+  const router = createRouter({
+    routeTree: createRootRoute({ component: NotFoundPage }),
+    history: createMemoryHistory(),
+  });
   render(<RouterProvider router={router as never} />);
   expect((await screen.findByRole("heading", { level: 1 })).textContent).toBe(en.errors.missing);
 });

@@ -1,7 +1,7 @@
-// A chat's socket: what is said gets through once it can, whatever happened meanwhile.
+// The chat socket: messages are sent once it is connected, after any interruption.
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
-import type { Frame } from "../src/features/chat/log";
+import type { ChatFrame } from "../src/api/frames";
 import { ChatSocket } from "../src/features/chat/socket";
 
 class Peer {
@@ -42,14 +42,18 @@ afterEach(() => {
 });
 
 function opened() {
-  const listener = { hear: vi.fn<(frame: Frame) => void>(), tell: vi.fn<(connected: boolean) => void>(), loggedOut: vi.fn<() => void>() };
+  const listener = {
+    onFrame: vi.fn<(frame: ChatFrame) => void>(),
+    onStatus: vi.fn<(connected: boolean) => void>(),
+    onLoggedOut: vi.fn<() => void>(),
+  };
   return { socket: new ChatSocket("a", "s", listener), ...listener };
 }
 
 describe("what is said", () => {
   it("before the socket is there goes out with it, and again after a cut until it is accepted", () => {
     const { socket } = opened();
-    socket.say({ type: "message", id: "m", text: "Hi" });
+    socket.send({ type: "message", id: "m", text: "Hi" });
     expect(last().sent).toEqual([]);
     last().greet();
     expect(last().sent.map((frame) => frame.id)).toEqual(["m"]);
@@ -75,19 +79,19 @@ describe("what is said", () => {
 });
 
 describe("a session that is over", () => {
-  it("is told once, and what was said goes out when somebody has logged in again", () => {
-    const { socket, loggedOut, hear } = opened();
+  it("is reported once, and unsent messages go out after the next login", () => {
+    const { socket, onLoggedOut, onFrame } = opened();
     last().greet();
-    socket.say({ type: "message", id: "m", text: "Hi" });
+    socket.send({ type: "message", id: "m", text: "Hi" });
     last().tell({ type: "error", code: "unauthenticated", message: "this session is over", seq: 0 });
-    expect(hear).toHaveBeenCalledTimes(1); // its greeting: no notice for what the page asks about itself
+    expect(onFrame).toHaveBeenCalledTimes(1); // its greeting: no notice for what the page asks about itself
     vi.advanceTimersByTime(300);
     last().close(4401);
     vi.advanceTimersByTime(600);
     last().close(4401);
-    expect(loggedOut).toHaveBeenCalledTimes(1);
+    expect(onLoggedOut).toHaveBeenCalledTimes(1);
     const before = Peer.all.length;
-    socket.hurry();
+    socket.reconnectNow();
     expect(Peer.all.length).toBe(before + 1);
     last().greet();
     expect(last().sent.map((frame) => frame.id)).toEqual(["m"]);
@@ -98,12 +102,12 @@ describe("a session that is over", () => {
 
 describe("one that was closed", () => {
   it("stays closed", () => {
-    const { socket, tell } = opened();
+    const { socket, onStatus } = opened();
     last().greet();
     socket.close();
     vi.advanceTimersByTime(60_000);
-    socket.hurry();
+    socket.reconnectNow();
     expect(Peer.all).toHaveLength(1);
-    expect(tell.mock.calls).toEqual([[true]]);
+    expect(onStatus.mock.calls).toEqual([[true]]);
   });
 });

@@ -2,11 +2,17 @@
 import i18next from "i18next";
 import { afterEach, describe, expect, it } from "vitest";
 
-import type { DryRunStep } from "../src/api/facts";
+import type { DryRunStep } from "../src/api/types";
 import { stepWords } from "../src/features/bots/stepWords";
 import { changeLanguage } from "../src/lib/language";
 
-const passed: DryRunStep = { kind: "route", name: "message.*", code: "groups", values: { group: "42" }, text: "as the Host says it" };
+const passed: DryRunStep = {
+  kind: "route",
+  name: "message.*",
+  code: "groups",
+  values: { group: "42" },
+  text: "as the Host says it",
+};
 const nearest: DryRunStep = { kind: "default", name: "workspace", code: "takes", values: {}, text: "" };
 const last: DryRunStep = { kind: "outcome", name: "", code: "outcome_answers", values: { agent: "Ann" }, text: "" };
 
@@ -27,7 +33,9 @@ describe("a step of a dry run", () => {
 
   it("shows what others wrote as it is", () => {
     const odd = "<b>$t(nav.home)</b> {{said}}";
-    expect(stepWords({ ...passed, name: odd, values: { group: odd } }, i18next)).toBe(`Route ${odd}: group ${odd} is not in the list`);
+    expect(stepWords({ ...passed, name: odd, values: { group: odd } }, i18next)).toBe(
+      `Route ${odd}: group ${odd} is not in the list`,
+    );
   });
 
   it("that the page has no words for is said as the Host says it", () => {

@@ -30,7 +30,7 @@ def form() -> dict[str, Any]:
 def test_its_form_offers_every_behaviour_and_by_default_a_harmless_one(form: dict[str, Any]) -> None:
     load(read_plugin(FOLDER))
 
-    assert {option["value"] for option in form["options"]} == set(sys.modules["behaviours"].ALL)
+    assert {option["value"] for option in form["options"]} == set(sys.modules["behaviours"].BEHAVIOURS)
     assert form["default"] == "normal"
 
 

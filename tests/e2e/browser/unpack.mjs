@@ -38,7 +38,7 @@ async function copyFonts() {
 
 const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
 
-/** Whatever the machine has installed, a page looks the same. */
+/** Makes a page look the same, independent of the fonts of the machine. */
 const settings = (place) => `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig>

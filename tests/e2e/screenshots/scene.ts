@@ -33,7 +33,11 @@ const QUESTIONS: [name: string, text: string, answer: string][] = [
   ["Ida", "How many books may I take at once?", "Ten, and two of them for six weeks."],
   ["周明", "还书箱晚上也能用吗？", "可以，大门左侧的还书箱全天开放。"],
   ["Noor", "Do you have a quiet room for four?", "Room 2 is free from three o'clock. Shall I note it for you?"],
-  ["Tomás", "Which novel should I read after Middlemarch?", "Try *Daniel Deronda*: broader, stranger, and just as patient."],
+  [
+    "Tomás",
+    "Which novel should I read after Middlemarch?",
+    "Try *Daniel Deronda*: broader, stranger, and just as patient.",
+  ],
 ];
 
 export async function furnish(world: World): Promise<Ids> {
@@ -46,7 +50,10 @@ export async function furnish(world: World): Promise<Ids> {
   await world.stop();
   await world.writePast({ hours: HOURS, minutes: 13 });
   await world.resume();
-  await until("all is well again", async () => (await world.api<{ status: { state: string } }>("GET", `/bots/${botId}`)).status.state === "connected");
+  await until(
+    "all is well again",
+    async () => (await world.api<{ status: { state: string } }>("GET", `/bots/${botId}`)).status.state === "connected",
+  );
   return { agentId, botId, runId };
 }
 
@@ -54,9 +61,25 @@ function routesTo(agent_id: string): object[] {
   const toAgent = { event_type: "message.received", handler_type: "agent", handler_config: { agent_id } };
   return [
     { ...toAgent, priority: 40, filters: { chat_type: "private" }, description: "Whoever writes to the desk" },
-    { ...toAgent, priority: 30, filters: { chat_type: "group", mentions_bot: true }, description: "The reading groups" },
-    { event_type: "group.member_joined", priority: 20, handler_type: "webhook", handler_config: { url: "https://members.example.org/joined" } },
-    { event_type: "message.received", priority: 10, handler_type: "drop", handler_config: {}, filters: { chat_type: "group" } },
+    {
+      ...toAgent,
+      priority: 30,
+      filters: { chat_type: "group", mentions_bot: true },
+      description: "The reading groups",
+    },
+    {
+      event_type: "group.member_joined",
+      priority: 20,
+      handler_type: "webhook",
+      handler_config: { url: "https://members.example.org/joined" },
+    },
+    {
+      event_type: "message.received",
+      priority: 10,
+      handler_type: "drop",
+      handler_config: {},
+      filters: { chat_type: "group" },
+    },
   ];
 }
 
@@ -71,17 +94,23 @@ async function answerQuestions(world: World, account: number): Promise<void> {
 /** The run that is shown: the model thinks, calls a tool and answers at length. */
 async function talk(world: World, agentId: string): Promise<string> {
   await world.modelWill(called("calculator.evaluate", { expression: "14 + 21" }), { pieces: [SHELVES], seconds: 0.9 });
-  const event = { agent_id: agentId, input: { text: "Where do I find To the Lighthouse, and may I keep it for five weeks?" } };
+  const event = {
+    agent_id: agentId,
+    input: { text: "Where do I find To the Lighthouse, and may I keep it for five weeks?" },
+  };
   return (await world.api<{ run: { run_id: string } }>("POST", "/events?wait=result", event)).run.run_id;
 }
 
 async function askForApproval(world: World): Promise<void> {
   const { account } = await bot(world, "Book club", await doorkeeper(world, "Doorkeeper", 31, 0), [GROUP]);
   await world.say(account, "Somebody is advertising here again", 12, { group: GROUP, name: "林晚" });
-  await until("somebody is asked", async () => (await world.api<{ items: object[] }>("GET", "/approvals?status=pending")).items.length > 0);
+  await until(
+    "somebody is asked",
+    async () => (await world.api<{ items: object[] }>("GET", "/approvals?status=pending")).items.length > 0,
+  );
 }
 
-/** What the chat shows is said in it. */
+/** The messages of the chat in the screenshots. */
 export const SAID = "Where do I find To the Lighthouse, and may I keep it for five weeks?";
 export const willAnswer = async (world: World) => {
   await writtenModel(world);

@@ -15,7 +15,10 @@ const FOLDER = `${ROOT}docs/images`;
 const DESK = { viewport: { width: 1280, height: 800 }, deviceScaleFactor: 1.5 };
 const PHONE = { viewport: { width: 390, height: 780 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true };
 const ON_A_PHONE = ["home", "chat", "runs", "bot"];
-const LANGUAGES = [["en", "en-US"], ["zh-Hans", "zh-CN"]] as const;
+const LANGUAGES = [
+  ["en", "en-US"],
+  ["zh-Hans", "zh-CN"],
+] as const;
 
 let ids: Ids;
 let bytes = 0;
@@ -31,22 +34,28 @@ async function sayInChat(): Promise<void> {
   const { page, context } = await visit(`/chat/${ids.agentId}`);
   await page.getByRole("textbox", { name: word("chat.placeholder") }).fill(SAID);
   await page.getByRole("button", { name: word("chat.send") }).click();
-  await page.getByRole("article", { name: word("chat.agent") }).filter({ hasText: "third shelf" }).waitFor();
+  await page
+    .getByRole("article", { name: word("chat.agent") })
+    .filter({ hasText: "third shelf" })
+    .waitFor();
   await context.close();
 }
 
-/** What is done on a page before its picture is taken. */
+/** Steps on a page before its screenshot is taken. */
 const BEFORE: Record<string, (page: Page, language: Language) => Promise<void>> = {
   chat: (page) => page.getByText("third shelf").first().waitFor(),
   bot: async (page, language) => {
     await page.getByLabel(word("dryRun.text", {}, language), { exact: true }).fill("Where is my book?");
     await page.getByRole("button", { name: word("dryRun.try", {}, language) }).click();
-    await page.getByText(word("handler.agent", {}, language)).last().waitFor();
+    await page
+      .getByText(word("handler.agent", {}, language))
+      .last()
+      .waitFor();
   },
   plugins: (page) => page.evaluate(hide, ROOT),
 };
 
-/** Where this clone lies is nobody's business. */
+/** Hides the path of this clone. */
 function hide(root: string): void {
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (texts.nextNode()) texts.currentNode.nodeValue = texts.currentNode.nodeValue!.replaceAll(root, "/srv/parlour/");

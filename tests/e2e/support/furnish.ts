@@ -1,4 +1,4 @@
-// What a test needs to be there before somebody opens the page: models, agents, bots, people.
+// Sets up what a test needs before a page is opened: models, agents, bots, users.
 import type { Ids } from "./pages";
 import type { Person } from "./people";
 import type { World } from "./world";
@@ -22,22 +22,34 @@ export function writtenModel(world: World): Promise<string> {
 async function makeModel(world: World): Promise<string> {
   const provider = { name: "House server", kind: "openai", base_url: world.place.model, api_keys: ["key"] };
   const { provider_id } = await world.api<{ provider_id: string }>("POST", "/model-providers", provider);
-  const model = { provider_id, name: "house-large", context_window: 128000, max_output_tokens: 4096, prices: { input: 2, output: 10 } };
+  const model = {
+    provider_id,
+    name: "house-large",
+    context_window: 128000,
+    max_output_tokens: 4096,
+    prices: { input: 2, output: 10 },
+  };
   return (await world.api<{ model_id: string }>("POST", "/models", model)).model_id;
 }
 
 export async function agent(world: World, name: string, runner_id: string, fields: object = {}): Promise<string> {
-  await until(`the runner ${runner_id}`, async () => (await world.api<Page<{ id: string }>>("GET", "/runners")).items.some(({ id }) => id === runner_id));
-  return (await world.api<{ agent_id: string }>("POST", "/agents", { name, runner_id, runner_config: {}, ...fields })).agent_id;
+  await until(`the runner ${runner_id}`, async () =>
+    (await world.api<Page<{ id: string }>>("GET", "/runners")).items.some(({ id }) => id === runner_id),
+  );
+  return (await world.api<{ agent_id: string }>("POST", "/agents", { name, runner_id, runner_config: {}, ...fields }))
+    .agent_id;
 }
 
 /** An agent that answers with what the written model says. */
 export async function localAgent(world: World, name: string, config: object = {}): Promise<string> {
   const model = { primary: await writtenModel(world), fallbacks: [] };
-  return agent(world, name, LOCAL, { runner_config: { model, prompt: "Be kind.", ...config }, resource_policy: { skills: [] } });
+  return agent(world, name, LOCAL, {
+    runner_config: { model, prompt: "Be kind.", ...config },
+    resource_policy: { skills: [] },
+  });
 }
 
-/** One that wants to remove somebody from the group, and has to ask. */
+/** Creates an agent that wants to remove a member from the group, and has to ask. */
 export function doorkeeper(world: World, name: string, who: number, seconds: number): Promise<string> {
   const runner_config = { asks: JSON.stringify(["member.kick", { user_id: String(who) }]), seconds };
   return agent(world, name, DOORKEEPER, { runner_config, approval_policy: { "member.*": { decision: "ask" } } });
@@ -45,11 +57,13 @@ export function doorkeeper(world: World, name: string, who: number, seconds: num
 
 let visiting: Promise<unknown> | undefined;
 
-/** One that gives files back, sends messages elsewhere once that is approved, and calls a tool that nobody trusts. */
+/** Creates an agent that returns files, sends messages to other chats once approved, and calls an untrusted tool. */
 export async function visitor(world: World, name: string): Promise<string> {
   visiting ??= world.install("visitor_agent.py");
   await visiting;
-  return agent(world, name, VISITOR, { approval_policy: { "elsewhere/message.send": { decision: "ask", who: { requester: true } } } });
+  return agent(world, name, VISITOR, {
+    approval_policy: { "elsewhere/message.send": { decision: "ask", who: { requester: true } } },
+  });
 }
 
 export type Bot = { botId: string; account: number };
@@ -59,7 +73,11 @@ let accounts = 20_000;
 export async function bot(world: World, name: string, agentId: string, groups: number[] = []): Promise<Bot> {
   const port = await world.freePort();
   const adapter_config = { mode: "reverse", host: "127.0.0.1", port, access_token: "e2e" };
-  const { bot_id } = await world.api<{ bot_id: string }>("POST", "/bots", { name, adapter: "onebot11", adapter_config });
+  const { bot_id } = await world.api<{ bot_id: string }>("POST", "/bots", {
+    name,
+    adapter: "onebot11",
+    adapter_config,
+  });
   const route = { event_type: "*", handler_type: "agent", handler_config: { agent_id: agentId } };
   await world.api("PUT", `/bots/${bot_id}/routes`, [route]);
   const account = ++accounts;

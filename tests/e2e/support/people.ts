@@ -1,4 +1,4 @@
-// Who sits before the page.
+// The users of the tests.
 export type Person = { name: string; email: string; password: string };
 
 export const OWNER: Person = { name: "Olga", email: "olga@example.org", password: "a sentence to remember" };

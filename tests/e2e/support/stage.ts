@@ -25,6 +25,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
 
 async function makeOwner(address: string): Promise<void> {
   const headers = { "Content-Type": "application/json", Origin: address };
-  const response = await fetch(`${address}/api/v1/auth/setup`, { method: "POST", headers, body: JSON.stringify({ ...OWNER, token: "" }) });
+  const response = await fetch(`${address}/api/v1/auth/setup`, {
+    method: "POST",
+    headers,
+    body: JSON.stringify({ ...OWNER, token: "" }),
+  });
   if (response.status !== 201) throw new Error(`no owner: ${await response.text()}`);
 }

@@ -4,7 +4,10 @@ import { readFileSync } from "node:fs";
 export type Language = "en" | "zh-Hans";
 
 const read = (language: Language) =>
-  JSON.parse(readFileSync(new URL(`../../../web/src/locales/${language}.json`, import.meta.url), "utf8")) as Record<string, Record<string, string>>;
+  JSON.parse(readFileSync(new URL(`../../../web/src/locales/${language}.json`, import.meta.url), "utf8")) as Record<
+    string,
+    Record<string, string>
+  >;
 const BOOKS = { en: read("en"), "zh-Hans": read("zh-Hans") };
 
 /** `word("chat.send")`, with what stands in its braces filled in. */

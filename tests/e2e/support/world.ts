@@ -1,4 +1,4 @@
-// The other side of world.py: starts it, and tells it what to do.
+// The client of world.py: starts it and sends it commands.
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -19,9 +19,14 @@ export class OwnWorld {
     readonly place: Place,
   ) {}
 
-  static async begin(options: { plugins?: boolean; proxied?: boolean; old_bubblewrap?: boolean } = {}): Promise<OwnWorld> {
+  static async begin(
+    options: { plugins?: boolean; proxied?: boolean; old_bubblewrap?: boolean } = {},
+  ): Promise<OwnWorld> {
     const folder = await mkdtemp(join(tmpdir(), "parlour page "));
-    const child = spawn(join(ROOT, ".venv/bin/python"), ["-m", "tests.e2e.world", folder], { cwd: ROOT, stdio: ["pipe", "pipe", "inherit"] });
+    const child = spawn(join(ROOT, ".venv/bin/python"), ["-m", "tests.e2e.world", folder], {
+      cwd: ROOT,
+      stdio: ["pipe", "pipe", "inherit"],
+    });
     try {
       const control = await firstLine(child);
       const place = await tell(control, "start", options);
@@ -51,33 +56,49 @@ async function tell(control: string, word: string, fields: object): Promise<unkn
   return ((await response.json()) as { answer: unknown }).answer;
 }
 
-export type Reply = { pieces?: string[]; reasoning?: string; gate?: string; seconds?: number; tool_calls?: object[]; status?: number };
+export type Reply = {
+  pieces?: string[];
+  reasoning?: string;
+  gate?: string;
+  seconds?: number;
+  tool_calls?: object[];
+  status?: number;
+};
 
-/** What tests do to a world, and ask of it. */
+/** The commands and queries of a test world. */
 export class World {
   constructor(readonly place: Place) {}
 
   /** One of tests/plugins. */
   readonly install = (plugin: string) => tell(this.place.control, "install", { plugin });
   /** A plugin of one file: where that is, or its zip. */
-  readonly writePlugin = (name: string, code: string, packed = false) => tell(this.place.control, "write_plugin", { name, code, packed }) as Promise<string>;
+  readonly writePlugin = (name: string, code: string, packed = false) =>
+    tell(this.place.control, "write_plugin", { name, code, packed }) as Promise<string>;
   readonly stop = () => tell(this.place.control, "stop", {});
   readonly resume = () => tell(this.place.control, "resume", {});
-  /** Only while it is stopped. */
-  readonly writePast = (past: { hours?: number; runs?: number; minutes?: number }) => tell(this.place.control, "write_past", past);
+  /** Writes old runs; the Host has to be stopped. */
+  readonly writePast = (past: { hours?: number; runs?: number; minutes?: number }) =>
+    tell(this.place.control, "write_past", past);
   readonly modelWill = (...replies: Reply[]) => tell(this.place.control, "will", { replies });
   readonly openGate = (gate: string) => tell(this.place.control, "open_gate", { gate });
   readonly freePort = () => tell(this.place.control, "port", {}) as Promise<number>;
-  readonly connect = (port: number, account: number, groups: number[] = []) => tell(this.place.control, "connect", { port, account, groups });
+  readonly connect = (port: number, account: number, groups: number[] = []) =>
+    tell(this.place.control, "connect", { port, account, groups });
   readonly say = (account: number, text: string, user: number, more: { group?: number; name?: string } = {}) =>
     tell(this.place.control, "say", { account, text, user, ...more });
-  readonly answered = (account: number, number: number) => tell(this.place.control, "answered", { account, number }) as Promise<string[]>;
-  readonly called = (account: number, action: string) => tell(this.place.control, "called", { account, action }) as Promise<Record<string, unknown>>;
+  readonly answered = (account: number, number: number) =>
+    tell(this.place.control, "answered", { account, number }) as Promise<string[]>;
+  readonly called = (account: number, action: string) =>
+    tell(this.place.control, "called", { account, action }) as Promise<Record<string, unknown>>;
 
   /** The interface, with the key of an admin: for what a test needs and is not about. */
   async api<T = Record<string, unknown>>(method: string, path: string, body?: object): Promise<T> {
     const headers = { Authorization: `Bearer ${this.place.key}`, "Content-Type": "application/json" };
-    const response = await fetch(`${this.place.address}/api/v1${path}`, { method, headers, body: body && JSON.stringify(body) });
+    const response = await fetch(`${this.place.address}/api/v1${path}`, {
+      method,
+      headers,
+      body: body && JSON.stringify(body),
+    });
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
     return (response.status === 204 ? undefined : await response.json()) as T;
   }

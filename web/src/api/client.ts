@@ -1,10 +1,11 @@
-// The door to the Host: paths and bodies are checked against its OpenAPI document, a change carries the session's token.
+// The HTTP client: paths and bodies are checked against the Host's OpenAPI document; changes carry the CSRF token.
 import i18next from "i18next";
 import createClient, { type Middleware } from "openapi-fetch";
 
 import { BASE, within } from "../lib/base";
 import { Problem, problemOf } from "./problem";
 import type { paths } from "./schema";
+import type { Plugin, UploadedFile } from "./types";
 
 let token = "";
 
@@ -12,7 +13,7 @@ export function setToken(csrf: string): void {
   token = csrf;
 }
 
-/** The language of the page, in which the Host's own texts come. */
+/** The language of the page, in which the Host translates its texts. */
 const pageLanguage = (): string => i18next.language || "en";
 
 const guard: Middleware = {
@@ -29,37 +30,41 @@ export const api = createClient<paths>({
 });
 api.use(guard);
 
-type Answer = { data?: unknown; error?: unknown; response: Response };
+/** A resolved request of openapi-fetch: `data` if it was accepted, `error` if it was refused. */
+export type Reply<Data> = { data?: Data; error?: unknown; response: Response };
 
-/** What was answered, as the type that the caller knows it has; an error is thrown as a Problem. */
-export async function answer<T>(asked: Promise<Answer>): Promise<T> {
-  let got: Answer;
+/** The data of a response; an error is thrown as a Problem. */
+export async function answer<Data>(request: Promise<Reply<Data>>): Promise<Data> {
+  let reply: Reply<Data>;
   try {
-    got = await asked;
+    reply = await request;
   } catch {
     throw new Problem(0, "unreachable", "unreachable");
   }
-  if (!got.response.ok) throw problemOf(got.response.status, got.error);
-  return got.data as T;
+  if (!reply.response.ok) throw problemOf(reply.response.status, reply.error);
+  return reply.data!;
 }
 
-/** What was read, with the version that it was. */
+/** A value that was read, with the entity tag of its version. */
 export type Versioned<T> = { value: T; tag: string };
 
-export async function versioned<T>(asked: Promise<Answer>): Promise<Versioned<T>> {
-  const value = await answer<T>(asked);
-  return { value, tag: (await asked).response.headers.get("ETag") ?? "*" };
+export async function versioned<Data>(request: Promise<Reply<Data>>): Promise<Versioned<Data>> {
+  const value = await answer(request);
+  return { value, tag: (await request).response.headers.get("ETag") ?? "*" };
 }
 
-/** For a change of what was read: the Host refuses it when somebody else was faster. */
-export const changing = ({ tag }: Versioned<unknown>) => ({ "If-Match": tag });
+/** Headers of a change: the Host refuses it if the value has another version by now. */
+export const ifMatch = ({ tag }: Versioned<unknown>) => ({ "If-Match": tag });
 
-/** A file, which the document's client can't carry as a form. */
-export async function upload<T>(path: string, form: FormData): Promise<T> {
-  const response = await fetch(within(path), { method: "POST", body: form, headers: { "X-CSRF-Token": token, "Accept-Language": pageLanguage() } });
-  const body: unknown = await response.json().catch(() => undefined);
+type Uploads = { "/api/v1/files": UploadedFile; "/api/v1/plugins/install": Plugin };
+
+/** Posts a form with a file, which the document's client can't carry. */
+export async function upload<Path extends keyof Uploads>(path: Path, form: FormData): Promise<Uploads[Path]> {
+  const headers = { "X-CSRF-Token": token, "Accept-Language": pageLanguage() };
+  const response = await fetch(within(path), { method: "POST", body: form, headers });
+  const body = await response.json().catch(() => undefined);
   if (!response.ok) throw problemOf(response.status, body);
-  return body as T;
+  return body;
 }
 
 export function socketAddress(path: string, query: Record<string, string>): string {

@@ -1,24 +1,12 @@
-// The live channel: tells which of the page's readings are stale. It comes back by itself where it was; what it could not
-// be told any more is read again, all of it.
+// The live channel: marks the queries as stale that a change on the Host affects. It reconnects and resumes by itself;
+// when frames were lost, all queries are read again.
 import type { QueryClient } from "@tanstack/react-query";
 
 import { socketAddress } from "./client";
+import type { LiveFrame } from "./frames";
 
-type Frame = { type: string; seq?: number; id?: string; kind?: string; what?: string; run_id?: string };
 type Key = string[];
 
-const STALE: Record<string, (frame: Frame) => Key[]> = {
-  event: () => [["events"], ["stats"], ["chatSessions"]],
-  // of the list only its head is read again: what is far down stays as it was until somebody comes back to it
-  run: ({ id }) => [["runs", "head"], ["runs", "one", ...(id ? [id] : [])], ["stats"]],
-  delivery: ({ run_id }) => [["runs", "one", ...(run_id ? [run_id] : [])]],
-  denial: ({ id }) => [["runs", "one", ...(id ? [id] : [])]],
-  // the run that asked tells of a decision too, and which run that is the frame does not say
-  approval: () => [["approvals"], ["runs", "one"]],
-  plugin: () => [["plugins"], ["runners"], ["tools"]],
-  bot: () => [["bots"]],
-  mcp_server: () => [["mcp"], ["tools"]],
-};
 const TABLES: Record<string, Key[]> = {
   agents: [["agents"]],
   bots: [["bots"]],
@@ -35,20 +23,45 @@ const SHORTEST = 500;
 const LONGEST = 5_000;
 const LOGGED_OUT = 4401;
 
-export function staleKeys(frame: Frame): Key[] | "everything" {
-  if (frame.type === "missed") return "everything";
-  if (frame.type === "configuration") return TABLES[frame.what ?? ""] ?? [];
-  return STALE[frame.type]?.(frame) ?? [];
+const runKeys = (id: string | undefined): Key => ["runs", "one", ...(id ? [id] : [])];
+
+export function staleKeys(frame: LiveFrame): Key[] | "everything" {
+  switch (frame.type) {
+    case "missed":
+      return "everything";
+    case "configuration":
+      return TABLES[frame.what] ?? [];
+    case "event":
+      return [["events"], ["stats"], ["chatSessions"]];
+    case "run":
+      // only the head of the list is read again: pages further down stay until they are opened again
+      return [["runs", "head"], runKeys(frame.id), ["stats"]];
+    case "delivery":
+      return [runKeys(frame.run_id)];
+    case "denial":
+      return [runKeys(frame.id)];
+    case "approval":
+      // the run that asked shows the decision too, and the frame does not name that run
+      return [["approvals"], ["runs", "one"]];
+    case "plugin":
+      return [["plugins"], ["runners"], ["tools"]];
+    case "bot":
+      return [["bots"]];
+    case "mcp_server":
+      return [["mcp"], ["tools"]];
+    default:
+      return [];
+  }
 }
 
-/** Gathers what is stale for a moment, so that a busy Host is not asked the same many times over. */
-class Staleness {
+/** Collects stale keys for a moment, so that a busy Host does not cause the same request many times. */
+class StaleQueries {
   private readonly keys = new Map<string, Key>();
   private timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(private readonly client: QueryClient) {}
 
-  add(frame: Frame): void {
+  add(frame: LiveFrame): void {
     const keys = staleKeys(frame);
     if (keys === "everything") return void this.client.invalidateQueries();
     for (const key of keys) this.keys.set(key.join(" "), key);
@@ -70,13 +83,13 @@ class LiveChannel {
   private socket: WebSocket | undefined;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private wait = SHORTEST;
-  /** The last that was told; after a cut it goes on from there. */
-  private seen: number | undefined;
+  /** The number of the last frame; a new socket resumes after it. */
+  private lastSeq: number | undefined;
 
   constructor(
-    private readonly stale: Staleness,
-    private readonly tell: (connected: boolean) => void,
-    private readonly loggedOut: () => void,
+    private readonly stale: StaleQueries,
+    private readonly onStatus: (connected: boolean) => void,
+    private readonly onLoggedOut: () => void,
   ) {
     this.open();
   }
@@ -89,39 +102,39 @@ class LiveChannel {
   }
 
   private open(): void {
-    const after: Record<string, string> = this.seen === undefined ? {} : { after: String(this.seen) };
+    const after: Record<string, string> = this.lastSeq === undefined ? {} : { after: String(this.lastSeq) };
     this.socket = new WebSocket(socketAddress("/api/v1/live", after));
-    this.socket.onmessage = (message) => this.took(JSON.parse(String(message.data)) as Frame);
-    this.socket.onclose = (event) => this.lost(event.code);
+    this.socket.onmessage = (message) => this.onMessage(JSON.parse(message.data));
+    this.socket.onclose = (event) => this.onClose(event.code);
   }
 
-  private took(frame: Frame): void {
+  private onMessage(frame: LiveFrame): void {
     if (frame.type === "connected") {
       this.wait = SHORTEST;
-      this.tell(true);
-      // what was read before the channel was there may be stale by now, and nobody told
-      if (this.seen === undefined) this.stale.add({ type: "missed" });
-      // what was missed comes after this, and is not seen yet
-      this.seen ??= frame.seq;
+      this.onStatus(true);
+      // queries that ran before the channel was open may be stale by now
+      if (this.lastSeq === undefined) this.stale.add({ type: "missed", seq: frame.seq });
+      // missed frames follow this one and have lower numbers
+      this.lastSeq ??= frame.seq;
       return;
     }
-    // how things are at this moment the page has just read
-    const news = this.seen === undefined || frame.seq === undefined || frame.seq > this.seen || frame.type === "missed";
+    // frames about the current state repeat what was just read
+    const news = this.lastSeq === undefined || frame.seq > this.lastSeq || frame.type === "missed";
     if (news) this.stale.add(frame);
-    this.seen = Math.max(this.seen ?? 0, frame.seq ?? 0);
+    this.lastSeq = Math.max(this.lastSeq ?? 0, frame.seq);
   }
 
-  private lost(code: number): void {
-    this.tell(false);
-    if (code === LOGGED_OUT) this.loggedOut();
+  private onClose(code: number): void {
+    this.onStatus(false);
+    if (code === LOGGED_OUT) this.onLoggedOut();
     this.timer = setTimeout(() => this.open(), this.wait);
     this.wait = Math.min(this.wait * 2, LONGEST);
   }
 }
 
-/** Follows until it is told to stop; `tell` hears whether the Host is reached. */
-export function follow(client: QueryClient, tell: (connected: boolean) => void): () => void {
-  const loggedOut = () => void client.invalidateQueries({ queryKey: ["me"] });
-  const channel = new LiveChannel(new Staleness(client), tell, loggedOut);
+/** Follows the channel until the returned function is called; `onStatus` receives whether the Host is reachable. */
+export function follow(client: QueryClient, onStatus: (connected: boolean) => void): () => void {
+  const onLoggedOut = () => void client.invalidateQueries({ queryKey: ["me"] });
+  const channel = new LiveChannel(new StaleQueries(client), onStatus, onLoggedOut);
   return () => channel.close();
 }

@@ -1,4 +1,4 @@
-// An answer of the Host that is an error. Its message is a sentence for people, with the remedy.
+// An error response of the Host. Its message is a sentence for users, with a remedy.
 
 export type FieldProblem = { field: string; message: string };
 
@@ -19,7 +19,7 @@ export class Problem extends Error {
   }
 }
 
-/** What the address names does not exist, or no longer. */
+/** Whether the resource of the address does not exist (any more). */
 export const isGone = (error: unknown): boolean => error instanceof Problem && error.status === 404;
 
 export function problemOf(status: number, body: unknown): Problem {
@@ -28,20 +28,24 @@ export function problemOf(status: number, body: unknown): Problem {
   return new Problem(status, "runtime_error", `HTTP ${status}`);
 }
 
-/** The sentence about one field, whatever it is nested in. */
+/** Returns the message about a field or about anything nested in it. */
 export function fieldMessage(error: unknown, field: string): string | undefined {
   if (!(error instanceof Problem)) return undefined;
   return error.fields.find((each) => each.field === field || each.field.startsWith(`${field}.`))?.message;
 }
 
 /**
- * The message, with a field's own name where it has its path: `time zone: must be …`, not `workspace.time_zone: must be …`.
- * A form knows what it calls its fields.
+ * Returns the message with the label of a field in place of its path: `time zone: must be …`, not
+ * `workspace.time_zone: must be …`. `called` returns the label that the form uses.
  */
 export function readable(problem: Problem, called: (name: string) => string = () => ""): string {
   const first = problem.fields[0];
   if (!first || !problem.message.startsWith(`${first.field}:`)) return problem.message;
-  const name = first.field.split(".").filter((part) => !/^\d+$/.test(part)).at(-1) ?? first.field;
+  const name =
+    first.field
+      .split(".")
+      .filter((part) => !/^\d+$/.test(part))
+      .at(-1) ?? first.field;
   return `${called(name) || name.replaceAll("_", " ")}: ${problem.message.slice(first.field.length + 1).trim()}`;
 }
 
@@ -49,10 +53,15 @@ const REQUEST = /\b(GET|POST|PUT|PATCH|DELETE) \/|\/api\/v1/;
 const OWN_ID = / ?'[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}'/g;
 
 /**
- * A sentence of the Host without what only programs need: advice to send a request, ids that it made, and the names of
- * fields, which a form calls otherwise.
+ * Removes what only programs need from a message: advice to send a request, generated ids, and names of fields, which
+ * are replaced by the labels of the form.
  */
 export function withoutInternals(message: string, called: (name: string) => string = () => ""): string {
   const clauses = message.split("; ").filter((clause) => !REQUEST.test(clause));
-  return clauses.join("; ").replaceAll(OWN_ID, "").replaceAll(/\b[a-z]+(_[a-z]+)+\b/g, (name) => (called(name) ? `“${called(name)}”` : name)) || message;
+  return (
+    clauses
+      .join("; ")
+      .replaceAll(OWN_ID, "")
+      .replaceAll(/\b[a-z]+(_[a-z]+)+\b/g, (name) => (called(name) ? `“${called(name)}”` : name)) || message
+  );
 }

@@ -1606,7 +1606,7 @@ export interface components {
             address_fields?: string[];
             /** @default false */
             buttons?: boolean;
-            components: components["schemas"]["Components"];
+            components: components["schemas"]["ComponentKinds"];
             config?: components["schemas"]["FormItem"][];
             description: {
                 [key: string]: string;
@@ -1634,7 +1634,7 @@ export interface components {
              *       "file_bytes": 20971520
              *     }
              */
-            limits?: components["schemas"]["Limits"];
+            limits?: components["schemas"]["PlatformLimits"];
             /** @default  */
             mentions_everyone?: string;
             /**
@@ -1651,38 +1651,6 @@ export interface components {
             };
             supported_apis: string[];
             supported_events: string[];
-        };
-        Agent: {
-            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
-            agent_id: string;
-            approval_policy: {
-                [key: string]: unknown;
-            };
-            /** @description Seconds of silence after which a chat begins anew; 0: never. */
-            conversation_ttl: number;
-            /** @description What differs from the defaults. */
-            delivery_policy: {
-                [key: string]: unknown;
-            };
-            description: string;
-            enabled: boolean;
-            event_types: string[];
-            journal_calls: boolean;
-            name: string;
-            resource_policy: components["schemas"]["ResourcePolicy"];
-            /** @enum {string} */
-            restart_policy: "auto" | "never" | "always";
-            /** @description As the runner's form asks for it; a secret is masked, and stays as it is when it comes back so. */
-            runner_config: {
-                [key: string]: unknown;
-            };
-            /** @description Of GET /runners. */
-            runner_id: string;
-            /** @description Seconds after which an event is no longer answered; 0: never. */
-            stale_after: number;
-            state_policy: components["schemas"]["StatePolicy"];
-            /** @description 0: none. */
-            timeout_seconds: number;
         };
         /**
          * AgentBody
@@ -1935,9 +1903,37 @@ export interface components {
             /** Text */
             text?: string | null;
         };
-        Alive: {
-            /** @constant */
-            status: "ok";
+        AgentResponse: {
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            agent_id: string;
+            approval_policy: {
+                [key: string]: unknown;
+            };
+            /** @description Seconds of silence after which a chat begins anew; 0: never. */
+            conversation_ttl: number;
+            /** @description What differs from the defaults. */
+            delivery_policy: {
+                [key: string]: unknown;
+            };
+            description: string;
+            enabled: boolean;
+            event_types: string[];
+            journal_calls: boolean;
+            name: string;
+            resource_policy: components["schemas"]["ResourcePolicyResponse"];
+            /** @enum {string} */
+            restart_policy: "auto" | "never" | "always";
+            /** @description As the runner's form asks for it; a secret is masked, and stays as it is when it comes back so. */
+            runner_config: {
+                [key: string]: unknown;
+            };
+            /** @description Of GET /runners. */
+            runner_id: string;
+            /** @description Seconds after which an event is no longer answered; 0: never. */
+            stale_after: number;
+            state_policy: components["schemas"]["StatePolicyResponse"];
+            /** @description 0: none. */
+            timeout_seconds: number;
         };
         ApiKey: {
             /**
@@ -1954,6 +1950,50 @@ export interface components {
             revoked_at: number | null;
             /** @enum {string} */
             scope: "admin" | "operator" | "viewer" | "chat" | "platform";
+        };
+        ApprovalResponse: {
+            action: string;
+            agent_id: string;
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            approval_id: string;
+            /** @description Exactly what will be done. */
+            call: {
+                [key: string]: unknown;
+            };
+            conversation_id: string;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            created_at: number;
+            decided_at: number | null;
+            decided_by: string | null;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            expires_at: number;
+            hash: string;
+            /** @description What the people of the chat answer with. */
+            keyword: string;
+            /** @description Null once the event that led to it was deleted. */
+            occasion: components["schemas"]["OccasionResponse"] | null;
+            outbox_id: string | null;
+            /** @description What came of it, once it was carried out. */
+            outcome: {
+                [key: string]: unknown;
+            } | null;
+            reason: string | null;
+            requester: string;
+            run_id: string;
+            /** @enum {string} */
+            status: "pending" | "approved" | "denied" | "expired";
+            /** @description Who may decide in the chat. */
+            who: {
+                [key: string]: unknown;
+            };
+            /** @description What is asked, as the chat was told. */
+            words: string;
         };
         /** ApprovalRuleBody */
         ApprovalRuleBody: {
@@ -1980,50 +2020,6 @@ export interface components {
              */
             who?: components["schemas"]["DecidersBody"];
         };
-        ApprovalShown: {
-            action: string;
-            agent_id: string;
-            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
-            approval_id: string;
-            /** @description Exactly what will be done. */
-            call: {
-                [key: string]: unknown;
-            };
-            conversation_id: string;
-            /**
-             * @description Milliseconds since 1970
-             * @example 1789026600000
-             */
-            created_at: number;
-            decided_at: number | null;
-            decided_by: string | null;
-            /**
-             * @description Milliseconds since 1970
-             * @example 1789026600000
-             */
-            expires_at: number;
-            hash: string;
-            /** @description What the people of the chat answer with. */
-            keyword: string;
-            /** @description Null once the event that led to it was deleted. */
-            occasion: components["schemas"]["Occasion"] | null;
-            outbox_id: string | null;
-            /** @description What came of it, once it was carried out. */
-            outcome: {
-                [key: string]: unknown;
-            } | null;
-            reason: string | null;
-            requester: string;
-            run_id: string;
-            /** @enum {string} */
-            status: "pending" | "approved" | "denied" | "expired";
-            /** @description Who may decide in the chat. */
-            who: {
-                [key: string]: unknown;
-            };
-            /** @description What is asked, as the chat was told. */
-            words: string;
-        };
         /**
          * ArtifactRef
          * @description Names a file, medium or large result that the Host keeps.
@@ -2046,7 +2042,7 @@ export interface components {
             /** Summary */
             summary?: string | null;
         };
-        ArtifactShown: {
+        ArtifactResponse: {
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
             artifact_id: string;
             artifact_type: string;
@@ -2089,21 +2085,6 @@ export interface components {
             runner_id: string | null;
             scope: string | null;
             seq: number;
-        };
-        Bot: {
-            /** @description Of GET /adapters. */
-            adapter: string;
-            /** @description Without secrets. */
-            adapter_config: {
-                [key: string]: unknown;
-            };
-            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
-            bot_id: string;
-            enabled: boolean;
-            name: string;
-            /** @description Which secrets there are. */
-            secrets_set: string[];
-            status: components["schemas"]["BotStatus"];
         };
         /**
          * BotBody
@@ -2182,6 +2163,21 @@ export interface components {
                 [key: string]: unknown;
             } | null;
         };
+        BotResponse: {
+            /** @description Of GET /adapters. */
+            adapter: string;
+            /** @description Without secrets. */
+            adapter_config: {
+                [key: string]: unknown;
+            };
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            bot_id: string;
+            enabled: boolean;
+            name: string;
+            /** @description Which secrets there are. */
+            secrets_set: string[];
+            status: components["schemas"]["BotStatus"];
+        };
         BotStatus: {
             /** @description In words, with what to do about it. */
             last_error: string | null;
@@ -2189,30 +2185,14 @@ export interface components {
             /** @enum {string} */
             state: "stopped" | "connecting" | "connected" | "failed";
         };
-        Broadcast: {
-            /** @description How many saw it. */
-            connections: number;
-        };
         /** BroadcastBody */
         BroadcastBody: {
             /** Message */
             message: string;
         };
-        Budget: {
-            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
-            budget_id: string;
-            cost_micros: number | null;
-            current_period: string;
-            enabled: boolean;
-            name: string;
-            /** @enum {string} */
-            period: "day" | "total";
-            /** @enum {string} */
-            scope: "sender" | "conversation" | "agent" | "workspace";
-            target: string;
-            tokens: number | null;
-            /** @description Of its current period, the most first. */
-            uses: components["schemas"]["BudgetUse"][];
+        BroadcastResponse: {
+            /** @description How many saw it. */
+            connections: number;
         };
         /**
          * BudgetBody
@@ -2252,6 +2232,22 @@ export interface components {
             target?: string;
             /** Tokens */
             tokens?: number | null;
+        };
+        BudgetResponse: {
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            budget_id: string;
+            cost_micros: number | null;
+            current_period: string;
+            enabled: boolean;
+            name: string;
+            /** @enum {string} */
+            period: "day" | "total";
+            /** @enum {string} */
+            scope: "sender" | "conversation" | "agent" | "workspace";
+            target: string;
+            tokens: number | null;
+            /** @description Of its current period, the most first. */
+            uses: components["schemas"]["BudgetUse"][];
         };
         BudgetUse: {
             left: components["schemas"]["Remaining"];
@@ -2302,11 +2298,11 @@ export interface components {
             role?: ("owner" | "admin" | "operator" | "viewer") | null;
         };
         /** @description Kinds of chain components that come in and go out. */
-        Components: {
+        ComponentKinds: {
             receive: string[];
             send: string[];
         };
-        ConnectionShown: {
+        ConnectionResponse: {
             /** @description Whose session it is: `user:` or `key:` and an id. */
             owner: string;
             session: string;
@@ -2316,7 +2312,7 @@ export interface components {
              */
             since: number;
         };
-        ConversationShown: {
+        ConversationResponse: {
             agent_id: string | null;
             bot_id: string | null;
             /** @description As its platform or its caller names it. */
@@ -2390,34 +2386,6 @@ export interface components {
              */
             reason?: string;
         };
-        /** @description What its scope does not need is null. */
-        DefaultAgent: {
-            actor_id: string | null;
-            agent_enabled: boolean;
-            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
-            agent_id: string;
-            agent_name: string;
-            bot_id: string | null;
-            bot_name: string | null;
-            /** @description As its platform names it, such as `group:42`. */
-            chat: string | null;
-            /**
-             * @description Milliseconds since 1970
-             * @example 1789026600000
-             */
-            created_at: number;
-            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
-            default_id: string;
-            platform: string | null;
-            /** @enum {string} */
-            scope: "thread" | "conversation" | "channel" | "actor" | "workspace";
-            thread_id: string | null;
-            /**
-             * @description Milliseconds since 1970
-             * @example 1789026600000
-             */
-            updated_at: number;
-        };
         /**
          * DefaultAgentBody
          * @description A thread is named by `bot_id`, `chat` and `thread_id`, a conversation by `bot_id` and `chat`, a channel by
@@ -2468,31 +2436,28 @@ export interface components {
              */
             thread_id?: string;
         };
-        /** @description Something that was to be shown to people. */
-        Delivery: {
-            attempts: number;
+        /** @description What its scope does not need is null. */
+        DefaultAgentResponse: {
+            actor_id: string | null;
+            agent_enabled: boolean;
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            agent_id: string;
+            agent_name: string;
             bot_id: string | null;
-            conversation_id: string | null;
+            bot_name: string | null;
+            /** @description As its platform names it, such as `group:42`. */
+            chat: string | null;
             /**
              * @description Milliseconds since 1970
              * @example 1789026600000
              */
             created_at: number;
-            /** @enum {string} */
-            kind: "message" | "notice" | "approval" | "action";
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
-            outbox_id: string;
-            platform_message_id: string | null;
-            /** @description Whether the first try arrived is not known. */
-            possibly_repeated: boolean;
-            /** @description Why it was not sent. */
-            reason: string | null;
+            default_id: string;
+            platform: string | null;
             /** @enum {string} */
-            state: "pending" | "streaming" | "sending" | "sent" | "failed" | "expired";
-            /** @description Where: `webui`, `api` or `platform`. */
-            surface: string;
-            target: string;
-            text: string | null;
+            scope: "thread" | "conversation" | "channel" | "actor" | "workspace";
+            thread_id: string | null;
             /**
              * @description Milliseconds since 1970
              * @example 1789026600000
@@ -2531,6 +2496,37 @@ export interface components {
              */
             thinking?: "hidden" | "shown";
         };
+        /** @description Something that was to be shown to people. */
+        DeliveryResponse: {
+            attempts: number;
+            bot_id: string | null;
+            conversation_id: string | null;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            created_at: number;
+            /** @enum {string} */
+            kind: "message" | "notice" | "approval" | "action";
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            outbox_id: string;
+            platform_message_id: string | null;
+            /** @description Whether the first try arrived is not known. */
+            possibly_repeated: boolean;
+            /** @description Why it was not sent. */
+            reason: string | null;
+            /** @enum {string} */
+            state: "pending" | "streaming" | "sending" | "sent" | "failed" | "expired";
+            /** @description Where: `webui`, `api` or `platform`. */
+            surface: string;
+            target: string;
+            text: string | null;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            updated_at: number;
+        };
         /** @description Something that the run asked for and did not get. */
         Denial: {
             action: string;
@@ -2554,7 +2550,7 @@ export interface components {
             /** @description What each route that was looked at said, then the default agent, and what comes of it. */
             reasons: string[];
             /** @description The one that takes the event; null when none does, and listeners of plugins or a default agent hear of it. */
-            route: components["schemas"]["Route"] | null;
+            route: components["schemas"]["RouteResponse"] | null;
             /** @description Whose claim that is: `bot` is a route's, the others are default agents'. */
             scope: ("thread" | "conversation" | "channel" | "actor" | "bot" | "workspace") | null;
             /** @description The same, for those who say it in another language. */
@@ -2606,35 +2602,6 @@ export interface components {
                 message: string;
             };
         };
-        Event: {
-            actor_id: string | null;
-            actor_name: string | null;
-            actor_type: string | null;
-            bot_id: string | null;
-            conversation_id: string | null;
-            /**
-             * @description Milliseconds since 1970
-             * @example 1789026600000
-             */
-            created_at: number;
-            data: {
-                [key: string]: unknown;
-            };
-            event_id: string;
-            event_time: number | null;
-            event_type: string;
-            /** @description How its text begins. */
-            input_summary: string | null;
-            metadata: {
-                [key: string]: unknown;
-            };
-            seq: number;
-            source: string;
-            subject_id: string | null;
-            subject_type: string | null;
-            thread_id: string | null;
-            workspace_id: string;
-        };
         /**
          * EventBody
          * @description `conversation_id` is the caller's own name for the chat; `event_id` its idempotency key.
@@ -2679,6 +2646,35 @@ export interface components {
             /** Thread Id */
             thread_id?: string | null;
         };
+        EventResponse: {
+            actor_id: string | null;
+            actor_name: string | null;
+            actor_type: string | null;
+            bot_id: string | null;
+            conversation_id: string | null;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            created_at: number;
+            data: {
+                [key: string]: unknown;
+            };
+            event_id: string;
+            event_time: number | null;
+            event_type: string;
+            /** @description How its text begins. */
+            input_summary: string | null;
+            metadata: {
+                [key: string]: unknown;
+            };
+            seq: number;
+            source: string;
+            subject_id: string | null;
+            subject_type: string | null;
+            thread_id: string | null;
+            workspace_id: string;
+        };
         EventResult: {
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
             conversation_id: string;
@@ -2692,7 +2688,7 @@ export interface components {
             reason: string | null;
             run: components["schemas"]["RunRecord"] | null;
         };
-        FeedbackShown: {
+        FeedbackResponse: {
             agent_id: string | null;
             bot_id: string | null;
             conversation_id: string | null;
@@ -2729,34 +2725,6 @@ export interface components {
             unpriced_calls?: number;
         } & {
             [key: string]: unknown;
-        };
-        /** @description An upload; a message takes it along by its id. */
-        FileShown: {
-            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
-            artifact_id: string;
-            artifact_type: string;
-            /** @description Where its bytes are. */
-            content: string;
-            conversation_id: string | null;
-            /**
-             * @description Milliseconds since 1970
-             * @example 1789026600000
-             */
-            created_at: number;
-            expires_at: number | null;
-            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
-            file_id: string;
-            metadata: {
-                [key: string]: unknown;
-            };
-            mime_type: string | null;
-            name: string | null;
-            run_id: string | null;
-            runner_id: string | null;
-            sha256: string | null;
-            /** @description Null while its content was not fetched */
-            size_bytes: number | null;
-            source: string;
         };
         /**
          * FiltersBody
@@ -2841,8 +2809,12 @@ export interface components {
             } | null;
             value: string;
         };
+        HealthResponse: {
+            /** @constant */
+            status: "ok";
+        };
         /** @description What happened in an hour: counts by a short name. */
-        HourOfFigures: {
+        HourlyFigures: {
             /**
              * @description Milliseconds since 1970
              * @example 1789026600000
@@ -2858,7 +2830,7 @@ export interface components {
             features: {
                 [key: string]: boolean;
             };
-            limits: components["schemas"]["Sizes"];
+            limits: components["schemas"]["SizeLimitsResponse"];
             /** @description Addresses that this Host reaches platforms from. */
             outbound_ips: string[];
             /** @description The edition of the protocol. */
@@ -2885,7 +2857,7 @@ export interface components {
             value?: unknown;
         };
         JsonValue: unknown;
-        KeyHolder: {
+        KeyPrincipalResponse: {
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
             key_id: string;
             /** @constant */
@@ -2893,43 +2865,23 @@ export interface components {
             name: string;
             scope: string;
         };
-        KnownModel: {
+        KnownModelResponse: {
             abilities: string[];
             /** @description In tokens; 0 when nobody knows. */
             context_window: number;
             max_output_tokens: number;
             name: string;
             /** @description Null when nobody knows what it costs. */
-            prices: components["schemas"]["Prices"] | null;
+            prices: components["schemas"]["PricesResponse"] | null;
             /** @enum {string} */
             type: "llm" | "embedding" | "rerank";
-        };
-        /** @description What the platform takes; delivery keeps to it. */
-        Limits: {
-            /** @default 0 */
-            calls_per_second?: number;
-            /** @default 0 */
-            edits_per_second?: number;
-            /** @default 20971520 */
-            file_bytes?: number;
-            /** @default 0 */
-            group_calls_per_minute?: number;
-            /** @default 20 */
-            sends_per_second?: number;
-            /** @default 4000 */
-            text?: number;
-            /**
-             * @default characters
-             * @enum {string}
-             */
-            text_unit?: "characters" | "utf16" | "bytes";
         };
         /** LogsBody */
         LogsBody: {
             /** Level */
             level?: ("debug" | "info" | "warning" | "error") | null;
         };
-        LogsShown: {
+        LogsResponse: {
             /** @enum {string} */
             level: "debug" | "info" | "warning" | "error";
         };
@@ -2946,29 +2898,23 @@ export interface components {
             name: string;
             version: string;
         };
-        McpServer: {
-            arguments: string[];
-            command: string;
-            enabled: boolean;
-            environment: {
-                [key: string]: string;
-            };
-            /** @description Their values are masked, as those of `environment`. */
-            headers: {
-                [key: string]: string;
-            };
-            /** @description The namespace of its tools. */
+        McpPromptArgumentResponse: {
+            description: string;
             name: string;
-            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
-            server_id: string;
-            status: components["schemas"]["McpStatus"];
-            /** @enum {string} */
-            transport: "http" | "sse" | "stdio";
-            /** @description When that was, in milliseconds since 1970; 0: nobody did. */
-            unsandboxed_at: number;
-            /** @description Of a server over stdio: who confirmed that it may run outside any sandbox, such as `user:<id>`. */
-            unsandboxed_by: string;
-            url: string;
+            required: boolean;
+        };
+        McpPromptResponse: {
+            arguments: components["schemas"]["McpPromptArgumentResponse"][];
+            description: string;
+            name: string;
+        };
+        McpResourceResponse: {
+            description: string;
+            is_template: boolean;
+            mime_type: string;
+            name: string;
+            /** @description Of a template, with names in braces to be filled in. */
+            uri: string;
         };
         /**
          * McpServerBody
@@ -3034,19 +2980,52 @@ export interface components {
              */
             url?: string;
         };
+        McpServerResponse: {
+            arguments: string[];
+            command: string;
+            enabled: boolean;
+            environment: {
+                [key: string]: string;
+            };
+            /** @description Their values are masked, as those of `environment`. */
+            headers: {
+                [key: string]: string;
+            };
+            /** @description The namespace of its tools. */
+            name: string;
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            server_id: string;
+            status: components["schemas"]["McpStatus"];
+            /** @enum {string} */
+            transport: "http" | "sse" | "stdio";
+            /** @description When that was, in milliseconds since 1970; 0: nobody did. */
+            unsandboxed_at: number;
+            /** @description Of a server over stdio: who confirmed that it may run outside any sandbox, such as `user:<id>`. */
+            unsandboxed_by: string;
+            url: string;
+        };
         McpStatus: {
             last_error: string | null;
             /** @description A sentence for each thing that is not offered. */
             left_out: string[];
-            prompts: components["schemas"]["RemotePrompt"][];
+            prompts: components["schemas"]["McpPromptResponse"][];
             protocol_version: string | null;
-            resources: components["schemas"]["RemoteResource"][];
+            resources: components["schemas"]["McpResourceResponse"][];
             /** @description As it calls itself. */
             server: components["schemas"]["McpIdentity"];
             since: number | null;
             /** @enum {string} */
             state: "off" | "connecting" | "connected" | "failed";
-            tools: components["schemas"]["RemoteTool"][];
+            tools: components["schemas"]["McpToolResponse"][];
+        };
+        /** @description As the server describes it. */
+        McpToolResponse: {
+            description: string;
+            name: string;
+            parameters_schema: {
+                [key: string]: unknown;
+            };
+            read_only: boolean;
         };
         /**
          * MediaElement
@@ -3100,25 +3079,6 @@ export interface components {
                 [key: string]: string;
             };
         };
-        Model: {
-            abilities: string[];
-            context_window: number | null;
-            max_output_tokens: number | null;
-            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
-            model_id: string;
-            /** @description The provider's own. */
-            name: string;
-            /** @description Sent with every request, unless the request says otherwise. */
-            parameters: {
-                [key: string]: unknown;
-            };
-            /** @description Null when nobody knows what it costs. */
-            prices: components["schemas"]["Prices"] | null;
-            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
-            provider_id: string;
-            /** @enum {string} */
-            type: "llm" | "embedding" | "rerank";
-        };
         /**
          * ModelBody
          * @description What is left out is taken from the catalogue, if it knows the model. `name` is the provider's own.
@@ -3155,7 +3115,7 @@ export interface components {
             type?: "llm" | "embedding" | "rerank";
         };
         /** @description A call of a model: what it was asked and what it answered, without secrets. */
-        ModelCallShown: {
+        ModelCallResponse: {
             /** @description `text`, `reasoning`, `tool_calls` and `finish_reason`; or `error` */
             answer: {
                 [key: string]: unknown;
@@ -3194,10 +3154,29 @@ export interface components {
             key_page: string;
             kind: string;
             label: string;
-            models: components["schemas"]["KnownModel"][];
+            models: components["schemas"]["KnownModelResponse"][];
             needs_key: boolean;
         };
-        ModelTested: {
+        ModelResponse: {
+            abilities: string[];
+            context_window: number | null;
+            max_output_tokens: number | null;
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            model_id: string;
+            /** @description The provider's own. */
+            name: string;
+            /** @description Sent with every request, unless the request says otherwise. */
+            parameters: {
+                [key: string]: unknown;
+            };
+            /** @description Null when nobody knows what it costs. */
+            prices: components["schemas"]["PricesResponse"] | null;
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            provider_id: string;
+            /** @enum {string} */
+            type: "llm" | "embedding" | "rerank";
+        };
+        ModelTestResponse: {
             code?: string;
             /** @description What it answered, or exactly what is wrong. */
             message: string;
@@ -3230,6 +3209,14 @@ export interface components {
             revoked_at: number | null;
             /** @enum {string} */
             scope: "admin" | "operator" | "viewer" | "chat" | "platform";
+        };
+        /** @description A chat that begins anew. */
+        NewConversationResponse: {
+            /**
+             * @description What is said from now on is said here.
+             * @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41
+             */
+            conversation_id: string;
         };
         /**
          * NewKey
@@ -3294,7 +3281,7 @@ export interface components {
             webhook_id: string;
         };
         /** @description Who is behind the action; empty texts where something is not known. */
-        Occasion: {
+        OccasionResponse: {
             actor_id: string;
             actor_name: string;
             /** @description What a request said, such as the one of somebody who wants to be a friend. */
@@ -3314,169 +3301,160 @@ export interface components {
             /** Password */
             password?: string | null;
         };
-        Page_AdapterManifest_: {
+        PageResponse_AdapterManifest_: {
             items: components["schemas"]["AdapterManifest"][];
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
         };
-        Page_Agent_: {
-            items: components["schemas"]["Agent"][];
+        PageResponse_AgentResponse_: {
+            items: components["schemas"]["AgentResponse"][];
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
         };
-        Page_ApiKey_: {
+        PageResponse_ApiKey_: {
             items: components["schemas"]["ApiKey"][];
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
         };
-        Page_ApprovalShown_: {
-            items: components["schemas"]["ApprovalShown"][];
+        PageResponse_ApprovalResponse_: {
+            items: components["schemas"]["ApprovalResponse"][];
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
         };
-        Page_AuditEntry_: {
+        PageResponse_AuditEntry_: {
             items: components["schemas"]["AuditEntry"][];
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
         };
-        Page_Bot_: {
-            items: components["schemas"]["Bot"][];
+        PageResponse_BotResponse_: {
+            items: components["schemas"]["BotResponse"][];
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
         };
-        Page_Budget_: {
-            items: components["schemas"]["Budget"][];
+        PageResponse_BudgetResponse_: {
+            items: components["schemas"]["BudgetResponse"][];
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
         };
-        Page_ConnectionShown_: {
-            items: components["schemas"]["ConnectionShown"][];
+        PageResponse_ConnectionResponse_: {
+            items: components["schemas"]["ConnectionResponse"][];
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
         };
-        Page_ConversationShown_: {
-            items: components["schemas"]["ConversationShown"][];
+        PageResponse_ConversationResponse_: {
+            items: components["schemas"]["ConversationResponse"][];
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
         };
-        Page_DefaultAgent_: {
-            items: components["schemas"]["DefaultAgent"][];
+        PageResponse_DefaultAgentResponse_: {
+            items: components["schemas"]["DefaultAgentResponse"][];
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
         };
-        Page_Delivery_: {
-            items: components["schemas"]["Delivery"][];
+        PageResponse_DeliveryResponse_: {
+            items: components["schemas"]["DeliveryResponse"][];
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
         };
-        Page_Event_: {
-            items: components["schemas"]["Event"][];
+        PageResponse_EventResponse_: {
+            items: components["schemas"]["EventResponse"][];
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
         };
-        Page_FeedbackShown_: {
-            items: components["schemas"]["FeedbackShown"][];
+        PageResponse_FeedbackResponse_: {
+            items: components["schemas"]["FeedbackResponse"][];
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
         };
-        Page_McpServer_: {
-            items: components["schemas"]["McpServer"][];
+        PageResponse_McpServerResponse_: {
+            items: components["schemas"]["McpServerResponse"][];
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
         };
-        Page_Model_: {
-            items: components["schemas"]["Model"][];
-            /** @description For the next page, as `cursor`; null on the last one */
-            next_cursor: string | null;
-        };
-        Page_ModelKind_: {
+        PageResponse_ModelKind_: {
             items: components["schemas"]["ModelKind"][];
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
         };
-        Page_Plugin_: {
-            items: components["schemas"]["Plugin"][];
+        PageResponse_ModelResponse_: {
+            items: components["schemas"]["ModelResponse"][];
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
         };
-        Page_Provider_: {
-            items: components["schemas"]["Provider"][];
+        PageResponse_PluginResponse_: {
+            items: components["schemas"]["PluginResponse"][];
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
         };
-        Page_Route_: {
-            items: components["schemas"]["Route"][];
+        PageResponse_ProviderResponse_: {
+            items: components["schemas"]["ProviderResponse"][];
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
         };
-        Page_RunEventShown_: {
-            items: components["schemas"]["RunEventShown"][];
+        PageResponse_RouteResponse_: {
+            items: components["schemas"]["RouteResponse"][];
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
         };
-        Page_RunListed_: {
-            items: components["schemas"]["RunListed"][];
+        PageResponse_RunEventResponse_: {
+            items: components["schemas"]["RunEventResponse"][];
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
         };
-        Page_Runner_: {
+        PageResponse_RunListItem_: {
+            items: components["schemas"]["RunListItem"][];
+            /** @description For the next page, as `cursor`; null on the last one */
+            next_cursor: string | null;
+        };
+        PageResponse_Runner_: {
             items: components["schemas"]["Runner"][];
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
         };
-        Page_RuntimeShown_: {
-            items: components["schemas"]["RuntimeShown"][];
+        PageResponse_RuntimeResponse_: {
+            items: components["schemas"]["RuntimeResponse"][];
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
         };
-        Page_Schedule_: {
-            items: components["schemas"]["Schedule"][];
+        PageResponse_ScheduleResponse_: {
+            items: components["schemas"]["ScheduleResponse"][];
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
         };
-        Page_SessionShown_: {
-            items: components["schemas"]["SessionShown"][];
+        PageResponse_SessionResponse_: {
+            items: components["schemas"]["SessionResponse"][];
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
         };
-        Page_str_: {
+        PageResponse_str_: {
             items: string[];
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
         };
-        Page_ToolDetail_: {
+        PageResponse_ToolDetail_: {
             items: components["schemas"]["ToolDetail"][];
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
         };
-        Page_TranscriptShown_: {
-            items: components["schemas"]["TranscriptShown"][];
+        PageResponse_TranscriptItemResponse_: {
+            items: components["schemas"]["TranscriptItemResponse"][];
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
         };
-        Page_UsageShown_: {
-            items: components["schemas"]["UsageShown"][];
+        PageResponse_UsageResponse_: {
+            items: components["schemas"]["UsageResponse"][];
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
         };
-        Page_User_: {
-            items: components["schemas"]["User"][];
+        PageResponse_UserResponse_: {
+            items: components["schemas"]["UserResponse"][];
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
         };
-        Page_Webhook_: {
-            items: components["schemas"]["Webhook"][];
+        PageResponse_WebhookResponse_: {
+            items: components["schemas"]["WebhookResponse"][];
             /** @description For the next page, as `cursor`; null on the last one */
             next_cursor: string | null;
-        };
-        PermissionInWords: {
-            key: string;
-            /** @description What it may do, such as "call tools". */
-            text: string;
-            /** @description What the text in another language is made with. */
-            values: {
-                [key: string]: string;
-            };
         };
         /** @description The most a runner may ever be granted. */
         Permissions: {
@@ -3505,31 +3483,58 @@ export interface components {
             /** @default [] */
             tools?: ("detail" | "call")[];
         };
-        PermissionWords: {
-            asked: components["schemas"]["PermissionInWords"][];
-            granted: components["schemas"]["PermissionInWords"][];
-            ungranted: components["schemas"]["PermissionInWords"][];
+        PermissionTextResponse: {
+            key: string;
+            /** @description What it may do, such as "call tools". */
+            text: string;
+            /** @description What the text in another language is made with. */
+            values: {
+                [key: string]: string;
+            };
         };
-        Person: {
-            /** @description Goes with every change as the header X-CSRF-Token. */
-            csrf_token: string;
-            email: string;
+        PermissionTextsResponse: {
+            asked: components["schemas"]["PermissionTextResponse"][];
+            granted: components["schemas"]["PermissionTextResponse"][];
+            ungranted: components["schemas"]["PermissionTextResponse"][];
+        };
+        /** @description What the platform takes; delivery keeps to it. */
+        PlatformLimits: {
+            /** @default 0 */
+            calls_per_second?: number;
+            /** @default 0 */
+            edits_per_second?: number;
+            /** @default 20971520 */
+            file_bytes?: number;
+            /** @default 0 */
+            group_calls_per_minute?: number;
+            /** @default 20 */
+            sends_per_second?: number;
+            /** @default 4000 */
+            text?: number;
             /**
-             * @description Milliseconds since 1970
-             * @example 1789026600000
+             * @default characters
+             * @enum {string}
              */
-            expires_at: number;
-            /** @constant */
-            kind: "user";
-            name: string;
-            /** @description May read prompts and answers of models, as the setting `model_calls.visible_to` says. */
-            reads_model_calls: boolean;
-            /** @enum {string} */
-            role: "owner" | "admin" | "operator" | "viewer";
-            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
-            user_id: string;
+            text_unit?: "characters" | "utf16" | "bytes";
         };
-        Plugin: {
+        PluginComponent: {
+            kind: string;
+            name: string;
+        };
+        PluginPermissionsResponse: {
+            asked: {
+                [key: string]: string[];
+            };
+            granted: {
+                [key: string]: string[];
+            };
+            /** @description Asked for and not granted. */
+            ungranted: {
+                [key: string]: string[];
+            };
+            words: components["schemas"]["PermissionTextsResponse"];
+        };
+        PluginResponse: {
             components: components["schemas"]["PluginComponent"][];
             description: {
                 [key: string]: string;
@@ -3541,7 +3546,7 @@ export interface components {
             label: {
                 [key: string]: string;
             } | null;
-            permissions: components["schemas"]["PluginPermissionsShown"];
+            permissions: components["schemas"]["PluginPermissionsResponse"];
             /** @description Why it does not run, or what else is to be known about it. */
             reason: string | null;
             /** @description How it is confined; null when that is not known. */
@@ -3563,29 +3568,6 @@ export interface components {
             version: string;
             warnings: string[];
         };
-        PluginComponent: {
-            kind: string;
-            name: string;
-        };
-        PluginPermissionsShown: {
-            asked: {
-                [key: string]: string[];
-            };
-            granted: {
-                [key: string]: string[];
-            };
-            /** @description Asked for and not granted. */
-            ungranted: {
-                [key: string]: string[];
-            };
-            words: components["schemas"]["PermissionWords"];
-        };
-        /** @description Of a million tokens each. */
-        Prices: {
-            cached_input: number | null;
-            input: number;
-            output: number;
-        };
         /**
          * PricesBody
          * @description Of a million tokens each, in your currency.
@@ -3604,10 +3586,11 @@ export interface components {
              */
             output?: number;
         };
-        PromptArgument: {
-            description: string;
-            name: string;
-            required: boolean;
+        /** @description Of a million tokens each. */
+        PricesResponse: {
+            cached_input: number | null;
+            input: number;
+            output: number;
         };
         /**
          * PromptBody
@@ -3623,15 +3606,6 @@ export interface components {
             };
             /** Name */
             name: string;
-        };
-        Provider: {
-            /** @description A mask for each key that there is. */
-            api_keys: string[];
-            base_url: string;
-            kind: string;
-            name: string;
-            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
-            provider_id: string;
         };
         /**
          * ProviderBody
@@ -3661,6 +3635,15 @@ export interface components {
             logged_in: boolean;
             provider: string;
         };
+        ProviderResponse: {
+            /** @description A mask for each key that there is. */
+            api_keys: string[];
+            base_url: string;
+            kind: string;
+            name: string;
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            provider_id: string;
+        };
         /**
          * QuoteElement
          * @description The message that this one answers. Quotes nest at most 8 deep.
@@ -3683,7 +3666,7 @@ export interface components {
              */
             type: "quote";
         };
-        Ready: {
+        ReadinessResponse: {
             /** @enum {string} */
             status: "ready" | "waiting";
             /** @description What is still to come, in words. */
@@ -3694,37 +3677,7 @@ export interface components {
             cost_micros: number | null;
             tokens: number | null;
         };
-        RemotePrompt: {
-            arguments: components["schemas"]["PromptArgument"][];
-            description: string;
-            name: string;
-        };
-        RemoteResource: {
-            description: string;
-            is_template: boolean;
-            mime_type: string;
-            name: string;
-            /** @description Of a template, with names in braces to be filled in. */
-            uri: string;
-        };
-        /** @description As the server describes it. */
-        RemoteTool: {
-            description: string;
-            name: string;
-            parameters_schema: {
-                [key: string]: unknown;
-            };
-            read_only: boolean;
-        };
-        /** @description A chat that begins anew. */
-        Renewed: {
-            /**
-             * @description What is said from now on is said here.
-             * @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41
-             */
-            conversation_id: string;
-        };
-        Replay: {
+        ReplayResponse: {
             /** @description False when the run is longer than what is told. */
             complete: boolean;
             /** @description Frames of the chat socket, each with `at`, its time. */
@@ -3751,7 +3704,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
         };
-        RerunListed: {
+        RerunListItem: {
             agent_id: string;
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
             run_id: string;
@@ -3765,19 +3718,6 @@ export interface components {
         ResourceBody: {
             /** Uri */
             uri: string;
-        };
-        /** @description What the agent may use, beyond what its configuration selects. */
-        ResourcePolicy: {
-            cross_conversation_history: boolean;
-            files: "*" | string[];
-            knowledge_bases: "*" | string[];
-            mcp_servers: "*" | string[];
-            models: "*" | string[];
-            plugins: "*" | string[];
-            rules: components["schemas"]["ResourceRule"][];
-            skills: "*" | string[];
-            storage: string[];
-            tools: "*" | string[];
         };
         /**
          * ResourcePolicyBody
@@ -3838,6 +3778,19 @@ export interface components {
              */
             tools?: "*" | string[];
         };
+        /** @description What the agent may use, beyond what its configuration selects. */
+        ResourcePolicyResponse: {
+            cross_conversation_history: boolean;
+            files: "*" | string[];
+            knowledge_bases: "*" | string[];
+            mcp_servers: "*" | string[];
+            models: "*" | string[];
+            plugins: "*" | string[];
+            rules: components["schemas"]["ResourceRule"][];
+            skills: "*" | string[];
+            storage: string[];
+            tools: "*" | string[];
+        };
         /** @description Adds to or takes from what is granted, for some senders. */
         ResourceRule: {
             allow: {
@@ -3846,7 +3799,7 @@ export interface components {
             deny: {
                 [key: string]: "*" | string[];
             };
-            when: components["schemas"]["SenderShown"];
+            when: components["schemas"]["SenderResponse"];
         };
         /**
          * RetentionBody
@@ -3865,7 +3818,7 @@ export interface components {
             run_events_days?: number | null;
         };
         /** @description How many days things are kept; 0: for ever. */
-        RetentionShown: {
+        RetentionResponse: {
             artifacts_days: number;
             audit_days: number;
             /** @description With events go transcripts, outgoing messages and runs. */
@@ -3874,22 +3827,6 @@ export interface components {
             model_calls_days: number;
             /** @description What runs did, step by step. */
             run_events_days: number;
-        };
-        Route: {
-            description: string;
-            enabled: boolean;
-            event_type: string;
-            filters: {
-                [key: string]: unknown;
-            };
-            /** @description Secrets of a webhook are masked; `secret_set` says whether there is one to sign with. */
-            handler_config: {
-                [key: string]: unknown;
-            };
-            /** @enum {string} */
-            handler_type: "agent" | "webhook" | "plugin" | "drop";
-            priority: number;
-            route_id: string;
         };
         /**
          * RouteBody
@@ -3944,6 +3881,22 @@ export interface components {
              */
             route_id?: string;
         };
+        RouteResponse: {
+            description: string;
+            enabled: boolean;
+            event_type: string;
+            filters: {
+                [key: string]: unknown;
+            };
+            /** @description Secrets of a webhook are masked; `secret_set` says whether there is one to sign with. */
+            handler_config: {
+                [key: string]: unknown;
+            };
+            /** @enum {string} */
+            handler_type: "agent" | "webhook" | "plugin" | "drop";
+            priority: number;
+            route_id: string;
+        };
         /**
          * RuleBody
          * @description Adds to or takes from what is granted, for some senders.
@@ -3973,57 +3926,6 @@ export interface components {
              */
             when?: components["schemas"]["SenderBody"];
         };
-        /** @description A run begun or ended just now. */
-        Run: {
-            actor_name: string | null;
-            agent_id: string | null;
-            /** @description Null when the agent is gone */
-            agent_name: string | null;
-            attempt: number;
-            /** @description What it was granted when it began: `apis` and `resources` */
-            authorization: {
-                [key: string]: unknown;
-            };
-            binding_id: string | null;
-            bot_id: string | null;
-            cancel_requested_at: number | null;
-            conversation_id: string | null;
-            /**
-             * @description Milliseconds since 1970
-             * @example 1789026600000
-             */
-            created_at: number;
-            deadline_at: number | null;
-            /** @description In words */
-            error: string | null;
-            event_id: string;
-            event_type: string | null;
-            finished_at: number | null;
-            /** @description How the text that it answers begins */
-            input_summary: string | null;
-            metadata: {
-                [key: string]: unknown;
-            };
-            /** @description The attempt before */
-            parent_run_id: string | null;
-            plugin_id: string;
-            rerun_of: string | null;
-            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
-            run_id: string;
-            runner_id: string;
-            started_at: number | null;
-            /** @enum {string} */
-            status: "created" | "queued" | "claimed" | "running" | "waiting_approval" | "completed" | "failed" | "cancelled" | "timeout";
-            status_reason: string | null;
-            thread_id: string | null;
-            /**
-             * @description Milliseconds since 1970
-             * @example 1789026600000
-             */
-            updated_at: number;
-            usage: components["schemas"]["RunUsage"];
-            workspace_id: string;
-        };
         /** @description Of a rerun, `texts` and `original` let it be compared; of another run, `reruns` lists what was made of it. */
         RunDetail: {
             actor_name: string | null;
@@ -4046,14 +3948,14 @@ export interface components {
             created_at: number;
             deadline_at: number | null;
             /** @description The first hundred; /runs/{run_id}/deliveries has them all. */
-            deliveries: components["schemas"]["Delivery"][];
+            deliveries: components["schemas"]["DeliveryResponse"][];
             denials: components["schemas"]["Denial"][];
             /** @description In words */
             error: string | null;
-            event: components["schemas"]["Event"] | null;
+            event: components["schemas"]["EventResponse"] | null;
             event_id: string;
             event_type: string | null;
-            feedback: components["schemas"]["FeedbackShown"][];
+            feedback: components["schemas"]["FeedbackResponse"][];
             finished_at: number | null;
             /** @description How the text that it answers begins */
             input_summary: string | null;
@@ -4065,7 +3967,7 @@ export interface components {
             parent_run_id: string | null;
             plugin_id: string;
             rerun_of: string | null;
-            reruns?: components["schemas"]["RerunListed"][];
+            reruns?: components["schemas"]["RerunListItem"][];
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
             run_id: string;
             runner_id: string;
@@ -4080,10 +3982,10 @@ export interface components {
              * @example 1789026600000
              */
             updated_at: number;
-            usage: components["schemas"]["RunUsage"];
+            usage: components["schemas"]["RunUsageResponse"];
             workspace_id: string;
         };
-        RunEventShown: {
+        RunEventResponse: {
             artifact_refs: {
                 [key: string]: unknown;
             }[];
@@ -4106,8 +4008,17 @@ export interface components {
             /** @description Such as `message.completed`, `tool.call.started`, `model.called`, `state.updated`. */
             type: string;
         };
+        /** @description How many runs go on at once. */
+        RunLimitsResponse: {
+            concurrent: number;
+            /** @description For all senders of a group on a platform together. 0: no limit. */
+            per_conversation_per_minute: number;
+            per_person: number;
+            /** @description On platforms; a private chat may be beyond it for ten minutes. 0: no limit. */
+            per_sender_per_minute: number;
+        };
         /** @description A run in a list; what it was granted is told by the run itself. */
-        RunListed: {
+        RunListItem: {
             actor_name: string | null;
             agent_id: string | null;
             /** @description Null when the agent is gone */
@@ -4150,7 +4061,7 @@ export interface components {
              * @example 1789026600000
              */
             updated_at: number;
-            usage: components["schemas"]["RunUsage"];
+            usage: components["schemas"]["RunUsageResponse"];
             workspace_id: string;
         };
         /** @description What agents are made of. */
@@ -4222,7 +4133,58 @@ export interface components {
              * @example 1789026600000
              */
             updated_at: number;
-            usage: components["schemas"]["RunUsage"];
+            usage: components["schemas"]["RunUsageResponse"];
+            workspace_id: string;
+        };
+        /** @description A run begun or ended just now. */
+        RunResponse: {
+            actor_name: string | null;
+            agent_id: string | null;
+            /** @description Null when the agent is gone */
+            agent_name: string | null;
+            attempt: number;
+            /** @description What it was granted when it began: `apis` and `resources` */
+            authorization: {
+                [key: string]: unknown;
+            };
+            binding_id: string | null;
+            bot_id: string | null;
+            cancel_requested_at: number | null;
+            conversation_id: string | null;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            created_at: number;
+            deadline_at: number | null;
+            /** @description In words */
+            error: string | null;
+            event_id: string;
+            event_type: string | null;
+            finished_at: number | null;
+            /** @description How the text that it answers begins */
+            input_summary: string | null;
+            metadata: {
+                [key: string]: unknown;
+            };
+            /** @description The attempt before */
+            parent_run_id: string | null;
+            plugin_id: string;
+            rerun_of: string | null;
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            run_id: string;
+            runner_id: string;
+            started_at: number | null;
+            /** @enum {string} */
+            status: "created" | "queued" | "claimed" | "running" | "waiting_approval" | "completed" | "failed" | "cancelled" | "timeout";
+            status_reason: string | null;
+            thread_id: string | null;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            updated_at: number;
+            usage: components["schemas"]["RunUsageResponse"];
             workspace_id: string;
         };
         /** RunsBody */
@@ -4248,18 +4210,9 @@ export interface components {
             /** @enum {string} */
             status: "created" | "queued" | "claimed" | "running" | "waiting_approval" | "completed" | "failed" | "cancelled" | "timeout";
             texts: string[];
-            usage: components["schemas"]["RunUsage"];
+            usage: components["schemas"]["RunUsageResponse"];
         };
-        /** @description How many runs go on at once. */
-        RunsShown: {
-            concurrent: number;
-            /** @description For all senders of a group on a platform together. 0: no limit. */
-            per_conversation_per_minute: number;
-            per_person: number;
-            /** @description On platforms; a private chat may be beyond it for ten minutes. 0: no limit. */
-            per_sender_per_minute: number;
-        };
-        RuntimeShown: {
+        RuntimeResponse: {
             /**
              * @description Milliseconds since 1970
              * @example 1789026600000
@@ -4290,7 +4243,7 @@ export interface components {
             workspaces: string[];
         };
         /** @description What the Host counted; a runner may tell of more. What did not happen is left out. */
-        RunUsage: {
+        RunUsageResponse: {
             cached_tokens?: number;
             calling?: string[];
             completion_tokens?: number;
@@ -4303,28 +4256,6 @@ export interface components {
             unpriced_calls?: number;
         } & {
             [key: string]: unknown;
-        };
-        Schedule: {
-            agent_id: string;
-            bot_id: string;
-            cron: string;
-            data: {
-                [key: string]: unknown;
-            };
-            due_at: number | null;
-            enabled: boolean;
-            fired_at: number | null;
-            interval_seconds: number;
-            /**
-             * @description What becomes of a time that passed while the Host was away.
-             * @enum {string}
-             */
-            missed: "skip" | "once";
-            name: string;
-            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
-            schedule_id: string;
-            text: string;
-            timezone: string;
         };
         /**
          * ScheduleBody
@@ -4389,6 +4320,28 @@ export interface components {
              */
             timezone?: string;
         };
+        ScheduleResponse: {
+            agent_id: string;
+            bot_id: string;
+            cron: string;
+            data: {
+                [key: string]: unknown;
+            };
+            due_at: number | null;
+            enabled: boolean;
+            fired_at: number | null;
+            interval_seconds: number;
+            /**
+             * @description What becomes of a time that passed while the Host was away.
+             * @enum {string}
+             */
+            missed: "skip" | "once";
+            name: string;
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            schedule_id: string;
+            text: string;
+            timezone: string;
+        };
         /**
          * SenderBody
          * @description Whom a rule is for: every part that is named must hold.
@@ -4416,20 +4369,20 @@ export interface components {
              */
             users?: string[];
         };
-        SenderShown: {
+        SenderResponse: {
             chat_type: string;
             groups: string[];
             roles: string[];
             users: string[];
         };
-        SentenceShown: {
+        SentenceResponse: {
             code: string;
             values: {
                 [key: string]: unknown;
             };
         };
         /** @description A session of yours with the agent, in its present conversation. */
-        SessionShown: {
+        SessionResponse: {
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
             conversation_id: string;
             /**
@@ -4447,6 +4400,25 @@ export interface components {
              * @example 1789026600000
              */
             updated_at: number;
+        };
+        SessionUserResponse: {
+            /** @description Goes with every change as the header X-CSRF-Token. */
+            csrf_token: string;
+            email: string;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            expires_at: number;
+            /** @constant */
+            kind: "user";
+            name: string;
+            /** @description May read prompts and answers of models, as the setting `model_calls.visible_to` says. */
+            reads_model_calls: boolean;
+            /** @enum {string} */
+            role: "owner" | "admin" | "operator" | "viewer";
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            user_id: string;
         };
         /**
          * SettingsBody
@@ -4476,13 +4448,13 @@ export interface components {
             workspace?: components["schemas"]["WorkspaceBody"];
         };
         /** @description What may be changed while the Host runs. */
-        SettingsShown: {
+        SettingsResponse: {
             /** @description What was changed here, such as `retention.events_days`; the rest is as the file and the environment say. */
             changed: string[];
-            logs: components["schemas"]["LogsShown"];
-            retention: components["schemas"]["RetentionShown"];
-            runs: components["schemas"]["RunsShown"];
-            workspace: components["schemas"]["WorkspaceShown"];
+            logs: components["schemas"]["LogsResponse"];
+            retention: components["schemas"]["RetentionResponse"];
+            runs: components["schemas"]["RunLimitsResponse"];
+            workspace: components["schemas"]["WorkspaceResponse"];
         };
         SetupState: {
             /** @description The first owner is still to be made. */
@@ -4490,7 +4462,7 @@ export interface components {
             /** @description That takes the token which the Host printed when it started. */
             token_required: boolean;
         };
-        Sizes: {
+        SizeLimitsResponse: {
             body_bytes: number;
             chat_frame_bytes: number;
             upload_bytes: number;
@@ -4499,10 +4471,6 @@ export interface components {
             /** @description Millionths of the currency */
             cost_micros: number;
             tokens: number;
-        };
-        StatePolicy: {
-            enabled: boolean;
-            scopes: string[];
         };
         /** StatePolicyBody */
         StatePolicyBody: {
@@ -4522,25 +4490,14 @@ export interface components {
              */
             scopes?: ("conversation" | "actor" | "subject" | "runner" | "binding")[];
         };
+        StatePolicyResponse: {
+            enabled: boolean;
+            scopes: string[];
+        };
         Stats: {
-            items: components["schemas"]["HourOfFigures"][];
+            items: components["schemas"]["HourlyFigures"][];
             next_cursor: null;
             totals: components["schemas"]["Figures"];
-        };
-        Step: {
-            /**
-             * @description Milliseconds since 1970
-             * @example 1789026600000
-             */
-            at: number;
-            data: {
-                [key: string]: unknown;
-            };
-            /** @description What the text is made of, for those who say it in another language. */
-            sentences: components["schemas"]["SentenceShown"][];
-            step: string;
-            /** @description In words. */
-            text: string;
         };
         /** SubjectBody */
         SubjectBody: {
@@ -4633,10 +4590,25 @@ export interface components {
         };
         /** @description The decisions about an event, in order. */
         Trail: {
-            event: components["schemas"]["Event"];
-            steps: components["schemas"]["Step"][];
+            event: components["schemas"]["EventResponse"];
+            steps: components["schemas"]["TrailStepResponse"][];
         };
-        TranscriptShown: {
+        TrailStepResponse: {
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            at: number;
+            data: {
+                [key: string]: unknown;
+            };
+            /** @description What the text is made of, for those who say it in another language. */
+            sentences: components["schemas"]["SentenceResponse"][];
+            step: string;
+            /** @description In words. */
+            text: string;
+        };
+        TranscriptItemResponse: {
             artifact_refs: {
                 [key: string]: unknown;
             }[];
@@ -4664,8 +4636,36 @@ export interface components {
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
             transcript_id: string;
         };
+        /** @description An upload; a message takes it along by its id. */
+        UploadedFileResponse: {
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            artifact_id: string;
+            artifact_type: string;
+            /** @description Where its bytes are. */
+            content: string;
+            conversation_id: string | null;
+            /**
+             * @description Milliseconds since 1970
+             * @example 1789026600000
+             */
+            created_at: number;
+            expires_at: number | null;
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            file_id: string;
+            metadata: {
+                [key: string]: unknown;
+            };
+            mime_type: string | null;
+            name: string | null;
+            run_id: string | null;
+            runner_id: string | null;
+            sha256: string | null;
+            /** @description Null while its content was not fetched */
+            size_bytes: number | null;
+            source: string;
+        };
         /** @description What an agent used of a model on a day. */
-        UsageShown: {
+        UsageResponse: {
             agent_id: string | null;
             /** @description Null when the agent is gone. */
             agent_name: string | null;
@@ -4682,7 +4682,7 @@ export interface components {
             /** @description Calls of which nobody knows what they cost. */
             unpriced_calls: number;
         };
-        User: {
+        UserResponse: {
             /**
              * @description Milliseconds since 1970
              * @example 1789026600000
@@ -4695,20 +4695,6 @@ export interface components {
             role: "owner" | "admin" | "operator" | "viewer";
             /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
             user_id: string;
-        };
-        Webhook: {
-            agent_id: string;
-            bot_id: string;
-            enabled: boolean;
-            name: string;
-            /** @description Where the other program calls */
-            path: string;
-            /** @enum {string} */
-            scheme: "standard" | "github";
-            /** @description The same below `http.public_url`; null where that is not set */
-            url: string | null;
-            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
-            webhook_id: string;
         };
         /**
          * WebhookBody
@@ -4745,11 +4731,25 @@ export interface components {
             /** Secret */
             secret?: string | null;
         };
-        WebhookCall: {
+        WebhookCallResponse: {
             /** @description Whether this call had come before. */
             duplicate: boolean;
             event_id: string;
             seq: number;
+        };
+        WebhookResponse: {
+            agent_id: string;
+            bot_id: string;
+            enabled: boolean;
+            name: string;
+            /** @description Where the other program calls */
+            path: string;
+            /** @enum {string} */
+            scheme: "standard" | "github";
+            /** @description The same below `http.public_url`; null where that is not set */
+            url: string | null;
+            /** @example 01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41 */
+            webhook_id: string;
         };
         /** WorkspaceBody */
         WorkspaceBody: {
@@ -4762,7 +4762,7 @@ export interface components {
             /** Time Zone */
             time_zone?: string | null;
         };
-        WorkspaceShown: {
+        WorkspaceResponse: {
             /** @description The code of the currency that costs are shown in; empty: that of the providers, where they agree. */
             currency: string;
             /**
@@ -4802,7 +4802,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_AdapterManifest_"];
+                    "application/json": components["schemas"]["PageResponse_AdapterManifest_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -4867,7 +4867,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_Agent_"];
+                    "application/json": components["schemas"]["PageResponse_AgentResponse_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -4900,7 +4900,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Agent"];
+                    "application/json": components["schemas"]["AgentResponse"];
                 };
             };
             /** @description What went wrong, in words */
@@ -4931,7 +4931,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Agent"];
+                    "application/json": components["schemas"]["AgentResponse"];
                 };
             };
             /** @description What went wrong, in words */
@@ -4969,7 +4969,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Agent"];
+                    "application/json": components["schemas"]["AgentResponse"];
                 };
             };
             /** @description What went wrong, in words */
@@ -5040,7 +5040,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_TranscriptShown_"];
+                    "application/json": components["schemas"]["PageResponse_TranscriptItemResponse_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -5072,7 +5072,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Renewed"];
+                    "application/json": components["schemas"]["NewConversationResponse"];
                 };
             };
             /** @description What went wrong, in words */
@@ -5107,7 +5107,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Broadcast"];
+                    "application/json": components["schemas"]["BroadcastResponse"];
                 };
             };
             /** @description What went wrong, in words */
@@ -5138,7 +5138,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_ConnectionShown_"];
+                    "application/json": components["schemas"]["PageResponse_ConnectionResponse_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -5174,7 +5174,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_SessionShown_"];
+                    "application/json": components["schemas"]["PageResponse_SessionResponse_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -5208,7 +5208,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_ApiKey_"];
+                    "application/json": components["schemas"]["PageResponse_ApiKey_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -5305,7 +5305,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_ApprovalShown_"];
+                    "application/json": components["schemas"]["PageResponse_ApprovalResponse_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -5336,7 +5336,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ApprovalShown"];
+                    "application/json": components["schemas"]["ApprovalResponse"];
                 };
             };
             /** @description What went wrong, in words */
@@ -5371,7 +5371,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ApprovalShown"];
+                    "application/json": components["schemas"]["ApprovalResponse"];
                 };
             };
             /** @description What went wrong, in words */
@@ -5402,7 +5402,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ArtifactShown"];
+                    "application/json": components["schemas"]["ArtifactResponse"];
                 };
             };
             /** @description What went wrong, in words */
@@ -5486,7 +5486,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_AuditEntry_"];
+                    "application/json": components["schemas"]["PageResponse_AuditEntry_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -5519,7 +5519,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Person"];
+                    "application/json": components["schemas"]["SessionUserResponse"];
                 };
             };
             /** @description What went wrong, in words */
@@ -5575,7 +5575,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Person"] | components["schemas"]["KeyHolder"];
+                    "application/json": components["schemas"]["SessionUserResponse"] | components["schemas"]["KeyPrincipalResponse"];
                 };
             };
             /** @description What went wrong, in words */
@@ -5608,7 +5608,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Person"];
+                    "application/json": components["schemas"]["SessionUserResponse"];
                 };
             };
             /** @description What went wrong, in words */
@@ -5670,7 +5670,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Person"];
+                    "application/json": components["schemas"]["SessionUserResponse"];
                 };
             };
             /** @description What went wrong, in words */
@@ -5704,7 +5704,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_Bot_"];
+                    "application/json": components["schemas"]["PageResponse_BotResponse_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -5737,7 +5737,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Bot"];
+                    "application/json": components["schemas"]["BotResponse"];
                 };
             };
             /** @description What went wrong, in words */
@@ -5768,7 +5768,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Bot"];
+                    "application/json": components["schemas"]["BotResponse"];
                 };
             };
             /** @description What went wrong, in words */
@@ -5806,7 +5806,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Bot"];
+                    "application/json": components["schemas"]["BotResponse"];
                 };
             };
             /** @description What went wrong, in words */
@@ -5869,7 +5869,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_Route_"];
+                    "application/json": components["schemas"]["PageResponse_RouteResponse_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -5907,7 +5907,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_Route_"];
+                    "application/json": components["schemas"]["PageResponse_RouteResponse_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -5976,7 +5976,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_Budget_"];
+                    "application/json": components["schemas"]["PageResponse_BudgetResponse_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -6009,7 +6009,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Budget"];
+                    "application/json": components["schemas"]["BudgetResponse"];
                 };
             };
             /** @description What went wrong, in words */
@@ -6040,7 +6040,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Budget"];
+                    "application/json": components["schemas"]["BudgetResponse"];
                 };
             };
             /** @description What went wrong, in words */
@@ -6078,7 +6078,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Budget"];
+                    "application/json": components["schemas"]["BudgetResponse"];
                 };
             };
             /** @description What went wrong, in words */
@@ -6146,7 +6146,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_ConversationShown_"];
+                    "application/json": components["schemas"]["PageResponse_ConversationResponse_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -6177,7 +6177,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ConversationShown"];
+                    "application/json": components["schemas"]["ConversationResponse"];
                 };
             };
             /** @description What went wrong, in words */
@@ -6237,7 +6237,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Renewed"];
+                    "application/json": components["schemas"]["NewConversationResponse"];
                 };
             };
             /** @description What went wrong, in words */
@@ -6276,7 +6276,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_TranscriptShown_"];
+                    "application/json": components["schemas"]["PageResponse_TranscriptItemResponse_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -6312,7 +6312,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_DefaultAgent_"];
+                    "application/json": components["schemas"]["PageResponse_DefaultAgentResponse_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -6345,7 +6345,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DefaultAgent"];
+                    "application/json": components["schemas"]["DefaultAgentResponse"];
                 };
             };
             /** @description What went wrong, in words */
@@ -6411,7 +6411,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_Event_"];
+                    "application/json": components["schemas"]["PageResponse_EventResponse_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -6524,7 +6524,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_FeedbackShown_"];
+                    "application/json": components["schemas"]["PageResponse_FeedbackResponse_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -6562,7 +6562,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["FileShown"];
+                    "application/json": components["schemas"]["UploadedFileResponse"];
                 };
             };
             /** @description What went wrong, in words */
@@ -6593,7 +6593,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["FileShown"];
+                    "application/json": components["schemas"]["UploadedFileResponse"];
                 };
             };
             /** @description What went wrong, in words */
@@ -6685,7 +6685,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_McpServer_"];
+                    "application/json": components["schemas"]["PageResponse_McpServerResponse_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -6718,7 +6718,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["McpServer"];
+                    "application/json": components["schemas"]["McpServerResponse"];
                 };
             };
             /** @description What went wrong, in words */
@@ -6749,7 +6749,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["McpServer"];
+                    "application/json": components["schemas"]["McpServerResponse"];
                 };
             };
             /** @description What went wrong, in words */
@@ -6787,7 +6787,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["McpServer"];
+                    "application/json": components["schemas"]["McpServerResponse"];
                 };
             };
             /** @description What went wrong, in words */
@@ -6986,7 +6986,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_ModelKind_"];
+                    "application/json": components["schemas"]["PageResponse_ModelKind_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -7020,7 +7020,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_Provider_"];
+                    "application/json": components["schemas"]["PageResponse_ProviderResponse_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -7053,7 +7053,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Provider"];
+                    "application/json": components["schemas"]["ProviderResponse"];
                 };
             };
             /** @description What went wrong, in words */
@@ -7084,7 +7084,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Provider"];
+                    "application/json": components["schemas"]["ProviderResponse"];
                 };
             };
             /** @description What went wrong, in words */
@@ -7122,7 +7122,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Provider"];
+                    "application/json": components["schemas"]["ProviderResponse"];
                 };
             };
             /** @description What went wrong, in words */
@@ -7189,7 +7189,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_Model_"];
+                    "application/json": components["schemas"]["PageResponse_ModelResponse_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -7222,7 +7222,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Model"];
+                    "application/json": components["schemas"]["ModelResponse"];
                 };
             };
             /** @description What went wrong, in words */
@@ -7253,7 +7253,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Model"];
+                    "application/json": components["schemas"]["ModelResponse"];
                 };
             };
             /** @description What went wrong, in words */
@@ -7291,7 +7291,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Model"];
+                    "application/json": components["schemas"]["ModelResponse"];
                 };
             };
             /** @description What went wrong, in words */
@@ -7354,7 +7354,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ModelTested"];
+                    "application/json": components["schemas"]["ModelTestResponse"];
                 };
             };
             /** @description What went wrong, in words */
@@ -7388,7 +7388,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_Plugin_"];
+                    "application/json": components["schemas"]["PageResponse_PluginResponse_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -7420,7 +7420,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Plugin"];
+                    "application/json": components["schemas"]["PluginResponse"];
                 };
             };
             /** @description What went wrong, in words */
@@ -7456,7 +7456,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Plugin"];
+                    "application/json": components["schemas"]["PluginResponse"];
                 };
             };
             /** @description What went wrong, in words */
@@ -7523,7 +7523,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_str_"];
+                    "application/json": components["schemas"]["PageResponse_str_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -7555,7 +7555,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Plugin"];
+                    "application/json": components["schemas"]["PluginResponse"];
                 };
             };
             /** @description What went wrong, in words */
@@ -7611,7 +7611,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Plugin"];
+                    "application/json": components["schemas"]["PluginResponse"];
                 };
             };
             /** @description What went wrong, in words */
@@ -7645,7 +7645,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_Runner_"];
+                    "application/json": components["schemas"]["PageResponse_Runner_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -7692,7 +7692,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_RunListed_"];
+                    "application/json": components["schemas"]["PageResponse_RunListItem_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -7754,7 +7754,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Run"];
+                    "application/json": components["schemas"]["RunResponse"];
                 };
             };
             /** @description What went wrong, in words */
@@ -7790,7 +7790,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_Delivery_"];
+                    "application/json": components["schemas"]["PageResponse_DeliveryResponse_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -7826,7 +7826,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_RunEventShown_"];
+                    "application/json": components["schemas"]["PageResponse_RunEventResponse_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -7858,7 +7858,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ModelCallShown"];
+                    "application/json": components["schemas"]["ModelCallResponse"];
                 };
             };
             /** @description What went wrong, in words */
@@ -7889,7 +7889,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Replay"];
+                    "application/json": components["schemas"]["ReplayResponse"];
                 };
             };
             /** @description What went wrong, in words */
@@ -7924,7 +7924,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Run"];
+                    "application/json": components["schemas"]["RunResponse"];
                 };
             };
             /** @description What went wrong, in words */
@@ -7958,7 +7958,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_RuntimeShown_"];
+                    "application/json": components["schemas"]["PageResponse_RuntimeResponse_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -7992,7 +7992,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_Schedule_"];
+                    "application/json": components["schemas"]["PageResponse_ScheduleResponse_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -8025,7 +8025,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Schedule"];
+                    "application/json": components["schemas"]["ScheduleResponse"];
                 };
             };
             /** @description What went wrong, in words */
@@ -8056,7 +8056,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Schedule"];
+                    "application/json": components["schemas"]["ScheduleResponse"];
                 };
             };
             /** @description What went wrong, in words */
@@ -8094,7 +8094,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Schedule"];
+                    "application/json": components["schemas"]["ScheduleResponse"];
                 };
             };
             /** @description What went wrong, in words */
@@ -8155,7 +8155,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SettingsShown"];
+                    "application/json": components["schemas"]["SettingsResponse"];
                 };
             };
             /** @description What went wrong, in words */
@@ -8191,7 +8191,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SettingsShown"];
+                    "application/json": components["schemas"]["SettingsResponse"];
                 };
             };
             /** @description What went wrong, in words */
@@ -8255,7 +8255,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_UsageShown_"];
+                    "application/json": components["schemas"]["PageResponse_UsageResponse_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -8289,7 +8289,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_ToolDetail_"];
+                    "application/json": components["schemas"]["PageResponse_ToolDetail_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -8323,7 +8323,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_User_"];
+                    "application/json": components["schemas"]["PageResponse_UserResponse_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -8356,7 +8356,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["User"];
+                    "application/json": components["schemas"]["UserResponse"];
                 };
             };
             /** @description What went wrong, in words */
@@ -8387,7 +8387,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["User"];
+                    "application/json": components["schemas"]["UserResponse"];
                 };
             };
             /** @description What went wrong, in words */
@@ -8422,7 +8422,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["User"];
+                    "application/json": components["schemas"]["UserResponse"];
                 };
             };
             /** @description What went wrong, in words */
@@ -8485,7 +8485,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_Webhook_"];
+                    "application/json": components["schemas"]["PageResponse_WebhookResponse_"];
                 };
             };
             /** @description What went wrong, in words */
@@ -8549,7 +8549,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Webhook"];
+                    "application/json": components["schemas"]["WebhookResponse"];
                 };
             };
             /** @description What went wrong, in words */
@@ -8587,7 +8587,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Webhook"];
+                    "application/json": components["schemas"]["WebhookResponse"];
                 };
             };
             /** @description What went wrong, in words */
@@ -8650,7 +8650,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["WebhookCall"];
+                    "application/json": components["schemas"]["WebhookCallResponse"];
                 };
             };
             /** @description What went wrong, in words */
@@ -8679,7 +8679,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Alive"];
+                    "application/json": components["schemas"]["HealthResponse"];
                 };
             };
             /** @description What went wrong, in words */
@@ -8737,7 +8737,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Ready"];
+                    "application/json": components["schemas"]["ReadinessResponse"];
                 };
             };
             /** @description A good answer */
@@ -8746,7 +8746,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Ready"];
+                    "application/json": components["schemas"]["ReadinessResponse"];
                 };
             };
             /** @description What went wrong, in words */

@@ -1,4 +1,4 @@
-// The language and the light of the page, as this browser remembers them.
+// The language and the theme of the page, kept in this browser.
 import { Moon, Sun, SunMoon } from "lucide-react";
 import { useTranslation } from "react-i18next";
 
@@ -22,7 +22,9 @@ export function Preferences() {
         className="h-9 min-w-0 flex-1 rounded-control bg-transparent px-1.5 text-sm text-quiet hover:bg-raised"
       >
         {Object.entries(LANGUAGES).map(([code, name]) => (
-          <option key={code} value={code}>{name}</option>
+          <option key={code} value={code}>
+            {name}
+          </option>
         ))}
       </select>
       <IconButton label={t(`theme.${theme}`)} onClick={() => setTheme(NEXT[theme])}>

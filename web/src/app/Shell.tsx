@@ -1,14 +1,27 @@
-// The frame of every page: the sidebar, on a phone behind a button, and the word that the Host can't be reached.
+// The frame of every page: the sidebar, which a button opens on a phone, and the notice that the Host is unreachable.
+import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useRouterState } from "@tanstack/react-router";
 import {
-  Bot, Boxes, Cpu, House, ListTree, LogOut, type LucideIcon, Menu, MessageCircle, Settings, ShieldCheck, Sparkles, Wrench, X,
+  Bot,
+  Boxes,
+  Cpu,
+  House,
+  ListTree,
+  LogOut,
+  type LucideIcon,
+  Menu,
+  MessageCircle,
+  Settings,
+  ShieldCheck,
+  Sparkles,
+  Wrench,
+  X,
 } from "lucide-react";
 import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
-import { useQuery } from "@tanstack/react-query";
 
-import * as queries from "../api/queries";
 import { IconButton } from "../components/Button";
+import * as approvalQueries from "../features/approvals/queries";
 import { within } from "../lib/base";
 import { classes } from "../lib/classes";
 import { useLive } from "./live";
@@ -37,7 +50,10 @@ export function Shell() {
   useEffect(() => setOpen(false), [path]);
   return (
     <div className="flex h-dvh flex-col md:flex-row">
-      <a href="#main" className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:m-2 focus:rounded-control focus:bg-surface focus:p-2">
+      <a
+        href="#main"
+        className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:m-2 focus:rounded-control focus:bg-surface focus:p-2"
+      >
         {t("nav.skip")}
       </a>
       <header className="flex h-13 shrink-0 items-center gap-2 border-b border-line bg-surface px-3 md:hidden">
@@ -61,9 +77,15 @@ export function Shell() {
           <Person />
         </div>
       </aside>
-      {open && <div aria-hidden className="fixed inset-0 top-13 z-20 bg-black/40 md:hidden" onClick={() => setOpen(false)} />}
+      {open && (
+        <div aria-hidden className="fixed inset-0 top-13 z-20 bg-black/40 md:hidden" onClick={() => setOpen(false)} />
+      )}
       <div className="flex min-h-0 min-w-0 flex-1 flex-col">
-        {!connected && <div role="status" className="shrink-0 bg-warn-wash px-4 py-2 text-center text-sm text-warn">{t("errors.reconnecting")}</div>}
+        {!connected && (
+          <div role="status" className="shrink-0 bg-warn-wash px-4 py-2 text-center text-sm text-warn">
+            {t("errors.reconnecting")}
+          </div>
+        )}
         {/* pages go by its width, not by the window's: the sidebar takes a third of a tablet */}
         <main id="main" tabIndex={-1} className="@container relative min-h-0 flex-1 overflow-y-auto outline-none">
           <Outlet />
@@ -84,7 +106,7 @@ function Brand() {
 
 function Places() {
   const { t } = useTranslation();
-  const pending = useQuery(queries.approvals).data?.length ?? 0;
+  const pending = useQuery(approvalQueries.approvals).data?.length ?? 0;
   return (
     <nav aria-label={t("nav.label")} className="space-y-0.5 overflow-y-auto">
       {PLACES.map(([path, word, Icon]) => (

@@ -1,4 +1,4 @@
-// Follows the live channel while somebody is logged in.
+// Follows the live channel while the user is logged in.
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 

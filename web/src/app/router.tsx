@@ -1,6 +1,12 @@
-// Which address shows which page. Each page is fetched when it is first opened; whoever is not logged in is led there.
+// The routes of the page. Each page is loaded when it is first opened; without a session, the login is shown.
 import type { QueryClient } from "@tanstack/react-query";
-import { createRootRouteWithContext, createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
+import {
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  redirect,
+} from "@tanstack/react-router";
 
 import { setToken } from "../api/client";
 import { Problem } from "../api/problem";
@@ -8,15 +14,15 @@ import * as queries from "../api/queries";
 import { chatSearch } from "../features/chat/search";
 import { runSearch } from "../features/runs/search";
 import { BASE } from "../lib/base";
-import { setCurrency } from "../lib/text";
-import { Failed, Missing } from "./Failures";
+import { setCurrency } from "../lib/format";
+import { ErrorPage, NotFoundPage } from "./ErrorPages";
 import { Shell } from "./Shell";
 
 type Context = { client: QueryClient };
 
-const root = createRootRouteWithContext<Context>()({ notFoundComponent: Missing, errorComponent: Failed });
+const root = createRootRouteWithContext<Context>()({ notFoundComponent: NotFoundPage, errorComponent: ErrorPage });
 
-async function entered(client: QueryClient, next: string): Promise<void> {
+async function requireLogin(client: QueryClient, next: string): Promise<void> {
   try {
     setToken((await client.ensureQueryData(queries.me)).csrf_token);
     setCurrency((await client.ensureQueryData(queries.info)).currency);
@@ -27,10 +33,10 @@ async function entered(client: QueryClient, next: string): Promise<void> {
   }
 }
 
-const inside = createRoute({
-  id: "inside",
+const authenticated = createRoute({
+  id: "authenticated",
   getParentRoute: () => root,
-  beforeLoad: ({ context, location }) => entered(context.client, location.href),
+  beforeLoad: ({ context, location }) => requireLogin(context.client, location.href),
   component: Shell,
 });
 const login = createRoute({
@@ -44,30 +50,36 @@ const setup = createRoute({
   getParentRoute: () => root,
   component: lazyRouteComponent(() => import("../features/start/SetupPage")),
 });
-/** Every page may have tabs: the open one is in its address. */
-const tabSearch = (search: Record<string, unknown>): { tab?: string } => (typeof search.tab === "string" ? { tab: search.tab } : {});
+/** The search parameters of a page: the open tab. */
+const tabSearch = (search: Record<string, unknown>): { tab?: string } =>
+  typeof search.tab === "string" ? { tab: search.tab } : {};
 const page = <Path extends string>(path: Path, load: () => Promise<{ default: () => React.ReactNode }>) =>
-  createRoute({ path, getParentRoute: () => inside, validateSearch: tabSearch, component: lazyRouteComponent(load) });
+  createRoute({
+    path,
+    getParentRoute: () => authenticated,
+    validateSearch: tabSearch,
+    component: lazyRouteComponent(load),
+  });
 
 const chat = createRoute({
   path: "/chat/$agentId",
-  getParentRoute: () => inside,
+  getParentRoute: () => authenticated,
   validateSearch: chatSearch,
   component: lazyRouteComponent(() => import("../features/chat/ChatPage")),
 });
 const runs = createRoute({
   path: "/runs",
-  getParentRoute: () => inside,
+  getParentRoute: () => authenticated,
   validateSearch: runSearch,
   component: lazyRouteComponent(() => import("../features/runs/RunsPage")),
 });
-/** An address that leads nowhere keeps the menu around it. */
-const missing = createRoute({ path: "/$", getParentRoute: () => inside, component: Missing });
+/** An unknown address shows its error inside the shell. */
+const missing = createRoute({ path: "/$", getParentRoute: () => authenticated, component: NotFoundPage });
 
 const tree = root.addChildren([
   login,
   setup,
-  inside.addChildren([
+  authenticated.addChildren([
     page("/", () => import("../features/home/HomePage")),
     page("/welcome", () => import("../features/start/WelcomePage")),
     page("/chat", () => import("../features/chat/ChatPage")),
@@ -90,7 +102,13 @@ const tree = root.addChildren([
 ]);
 
 export const buildRouter = (client: QueryClient) =>
-  createRouter({ routeTree: tree, basepath: BASE || "/", context: { client }, defaultPreload: "intent", scrollRestoration: true });
+  createRouter({
+    routeTree: tree,
+    basepath: BASE || "/",
+    context: { client },
+    defaultPreload: "intent",
+    scrollRestoration: true,
+  });
 
 declare module "@tanstack/react-router" {
   interface Register {

@@ -1,11 +1,11 @@
-// Who is at the page, and what their role lets them do. The Host decides; the page only doesn't offer what it would refuse.
+// The current user and the rights of their role. The Host decides; the page only hides what it would refuse.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 
 import { answer, api, setToken } from "../api/client";
-import type { Me } from "../api/facts";
 import * as queries from "../api/queries";
+import type { Me } from "../api/types";
 import { within } from "../lib/base";
-import { setCurrency } from "../lib/text";
+import { setCurrency } from "../lib/format";
 
 export function useMe(): Me | undefined {
   const { data } = useQuery(queries.me);

@@ -1,16 +1,16 @@
-// Light, dark, or as the system has it. Every place that shows it agrees.
+// The theme: light, dark, or the one of the system. All components that show it are updated together.
 import { useSyncExternalStore } from "react";
 
-import { keep, kept } from "../lib/keeping";
+import { read, write } from "../lib/localStorage";
 
 export type Theme = "light" | "dark" | "system";
 
-let theme: Theme = (kept("theme") as Theme | null) ?? "system";
+let theme: Theme = (read("theme") as Theme | null) ?? "system";
 const watchers = new Set<() => void>();
 
 function choose(chosen: Theme): void {
   theme = chosen;
-  keep("theme", chosen === "system" ? "" : chosen);
+  write("theme", chosen === "system" ? "" : chosen);
   if (chosen === "system") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = chosen;
   for (const watcher of watchers) watcher();

@@ -1,4 +1,4 @@
-// A button in one of four weights. One that is busy says so and takes no second press.
+// A button in one of four weights. A busy one shows a spinner and ignores clicks.
 import type { ComponentProps } from "react";
 
 import { classes } from "../lib/classes";

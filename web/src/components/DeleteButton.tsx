@@ -1,4 +1,4 @@
-// Deletes something, after asking. What the Host refuses is said where it was asked.
+// A button that deletes something after a confirmation, which also shows the error if the Host refuses.
 import { Trash2 } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
@@ -7,13 +7,23 @@ import { useSave } from "../lib/useSave";
 import { Button, IconButton } from "./Button";
 import { Confirm } from "./Dialog";
 
-export function DeleteButton({ label, title, text, action, keep, icon, remove, stale, after }: {
+export function DeleteButton({
+  label,
+  title,
+  text,
+  action,
+  keep,
+  icon,
+  remove,
+  stale,
+  after,
+}: {
   label: string;
   title: string;
   text: string;
-  /** What is done, where it is not to delete. */
+  /** The label of the action, if it is not "Delete". */
   action?: string;
-  /** The button that changes nothing, where it is not to be "Cancel". */
+  /** The label of the cancel button, if it is not "Cancel". */
   keep?: string;
   icon?: boolean;
   remove: () => Promise<unknown>;
@@ -33,9 +43,13 @@ export function DeleteButton({ label, title, text, action, keep, icon, remove, s
   return (
     <>
       {icon ? (
-        <IconButton label={label} onClick={() => setAsked(true)}><Trash2 className="size-4" /></IconButton>
+        <IconButton label={label} onClick={() => setAsked(true)}>
+          <Trash2 className="size-4" />
+        </IconButton>
       ) : (
-        <Button weight="danger" onClick={() => setAsked(true)}>{label}</Button>
+        <Button weight="danger" onClick={() => setAsked(true)}>
+          {label}
+        </Button>
       )}
       <Confirm
         open={asked}

@@ -1,9 +1,9 @@
-// A dialog in front of the page, on the browser's own: it keeps the focus and closes with Escape. With unsaved changes in it, Escape asks first.
+// A modal dialog based on the native element, which keeps the focus and closes with Escape; unsaved changes ask first.
 import { createContext, type ReactNode, type SyntheticEvent, useEffect, useId, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { Button } from "./Button";
-import { ErrorNote } from "./Notes";
+import { ErrorMessage } from "./Feedback";
 
 /** Set by the `LeaveGuard` of a form in the dialog; null outside any dialog. */
 export const UnsavedInDialog = createContext<{ current: boolean } | null>(null);
@@ -52,7 +52,9 @@ export function Dialog({
       onCancel={(event) => event.target === ref.current && askFirst(event)}
       className="m-auto w-[min(32rem,calc(100vw-2rem))] rounded-card border border-line bg-surface p-6 text-ink shadow-card"
     >
-      <h2 id={id} className="mb-4 text-lg font-semibold">{title}</h2>
+      <h2 id={id} className="mb-4 text-lg font-semibold">
+        {title}
+      </h2>
       {open && <UnsavedInDialog value={unsaved}>{children}</UnsavedInDialog>}
       {open && asking && (
         <Confirm
@@ -87,7 +89,7 @@ export function Confirm({
   title: string;
   text: string;
   action: string;
-  /** The words of the button that changes nothing, where they are not "Cancel". */
+  /** The label of the cancel button, if it is not "Cancel". */
   cancel?: string;
   busy?: boolean;
   error?: unknown;
@@ -98,10 +100,12 @@ export function Confirm({
   return (
     <Dialog open={open} title={title} onClose={onClose}>
       <p className="mb-5 text-quiet">{text}</p>
-      <ErrorNote error={error} />
+      <ErrorMessage error={error} />
       <div className="mt-5 flex justify-end gap-2">
         <Button onClick={onClose}>{cancel ?? t("common.cancel")}</Button>
-        <Button weight="danger" busy={busy} onClick={onConfirm}>{action}</Button>
+        <Button weight="danger" busy={busy} onClick={onConfirm}>
+          {action}
+        </Button>
       </div>
     </Dialog>
   );

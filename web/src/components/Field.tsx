@@ -1,4 +1,4 @@
-// A labelled control with its hint and the sentence about what is wrong with it, tied together for screen readers.
+// A labelled control with its hint and error, connected for screen readers.
 import { type ComponentProps, type ReactNode, useId } from "react";
 
 import { classes } from "../lib/classes";
@@ -21,7 +21,7 @@ export function Field({
   hint?: ReactNode;
   error?: string;
   required?: boolean;
-  /** A small control, such as a switch, stands beside its label. */
+  /** Places a small control, such as a switch, beside its label. */
   beside?: boolean;
   children: (control: ControlProps) => ReactNode;
 }) {
@@ -32,12 +32,25 @@ export function Field({
       <div className={beside ? "flex flex-row-reverse items-center justify-end gap-3" : "space-y-1.5"}>
         <label htmlFor={id} className="block text-sm font-medium">
           {label}
-          {required && <span aria-hidden className="text-bad"> *</span>}
+          {required && (
+            <span aria-hidden className="text-bad">
+              {" "}
+              *
+            </span>
+          )}
         </label>
         {children({ id, "aria-describedby": described || undefined, "aria-invalid": error ? true : undefined })}
       </div>
-      {hint && <p id={`${id}-hint`} className="text-sm text-quiet">{hint}</p>}
-      {error && <p id={`${id}-error`} className="text-sm text-bad">{error}</p>}
+      {hint && (
+        <p id={`${id}-hint`} className="text-sm text-quiet">
+          {hint}
+        </p>
+      )}
+      {error && (
+        <p id={`${id}-error`} className="text-sm text-bad">
+          {error}
+        </p>
+      )}
     </div>
   );
 }
@@ -50,7 +63,7 @@ export function TextArea({ className, ...rest }: ComponentProps<"textarea">) {
   return <textarea className={classes(CONTROL, "w-full py-2", className)} {...rest} />;
 }
 
-/** One that `fits` is as wide as what it says, for filters and the like. */
+/** A select; with `fits` it is as wide as its text, for filters. */
 export function Select({ className, fits, ...rest }: ComponentProps<"select"> & { fits?: boolean }) {
   return <select className={classes(CONTROL, "h-10", !fits && "w-full", className)} {...rest} />;
 }

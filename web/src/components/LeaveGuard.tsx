@@ -1,4 +1,4 @@
-// Asks for confirmation before a form with unsaved changes is left: by a link, the browser's back button, closing the tab, or Escape in a dialog.
+// Asks before a form with unsaved changes is left: by a link, the back button, closing the tab, or Escape in a dialog.
 import { useBlocker } from "@tanstack/react-router";
 import { useContext, useEffect } from "react";
 import { useTranslation } from "react-i18next";

@@ -1,11 +1,27 @@
-// A list of things of which each leads somewhere.
+// A list of rows with links.
 import type { ReactNode } from "react";
 
 export function Rows({ children }: { children: ReactNode }) {
-  return <ul className="divide-y divide-line overflow-hidden rounded-card border border-line bg-surface shadow-card">{children}</ul>;
+  return (
+    <ul className="divide-y divide-line overflow-hidden rounded-card border border-line bg-surface shadow-card">
+      {children}
+    </ul>
+  );
 }
 
-export function Row({ sign, title, text, marks, actions }: { sign?: ReactNode; title: ReactNode; text?: ReactNode; marks?: ReactNode; actions?: ReactNode }) {
+export function Row({
+  sign,
+  title,
+  text,
+  marks,
+  actions,
+}: {
+  sign?: ReactNode;
+  title: ReactNode;
+  text?: ReactNode;
+  marks?: ReactNode;
+  actions?: ReactNode;
+}) {
   return (
     <li className="flex flex-wrap items-center gap-x-4 gap-y-2 px-5 py-4">
       {sign}

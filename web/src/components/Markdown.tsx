@@ -1,5 +1,5 @@
-// Text from people, models and tools as Markdown. No HTML of theirs is made into elements, nothing is loaded from
-// elsewhere unasked, and a link says where it goes.
+// Renders text of users, models and tools as Markdown. HTML is not rendered, external resources are not loaded,
+// and a link shows its target.
 import { Check, Copy, ImageOff } from "lucide-react";
 import { type ReactNode, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
@@ -10,14 +10,14 @@ import { highlighted, type Part } from "../lib/highlight";
 
 const LINKS = new Set(["http:", "https:", "mailto:"]);
 
-/** The address if a person may be led there, or nothing. */
+/** Returns the address if it is safe to link to. */
 export function safeAddress(address: string | undefined): string | undefined {
   if (!address) return undefined;
   try {
     const parsed = new URL(address);
     return LINKS.has(parsed.protocol) ? parsed.href : undefined;
   } catch {
-    return undefined; // a relative address would lead into this page: it is somebody else's text
+    return undefined; // a relative address in foreign text would lead into this page
   }
 }
 
@@ -31,7 +31,9 @@ export function Markdown({ text }: { text: string }) {
           a: ({ href, children }) => <Link address={href} text={children} />,
           img: ({ src, alt }) => <RemoteImage address={typeof src === "string" ? src : ""} alt={alt ?? ""} />,
           pre: ({ children }) => <Block>{children}</Block>,
-          code: ({ className, children }) => <Colours language={/language-(\S+)/.exec(className ?? "")?.[1] ?? ""}>{children}</Colours>,
+          code: ({ className, children }) => (
+            <Colours language={/language-(\S+)/.exec(className ?? "")?.[1] ?? ""}>{children}</Colours>
+          ),
           input: ({ checked }) => <input type="checkbox" checked={!!checked} readOnly disabled className="mr-1.5" />,
         }}
       >
@@ -50,7 +52,7 @@ function Link({ address, text }: { address?: string; text: ReactNode }) {
   );
 }
 
-/** An image elsewhere would tell whoever keeps it that this was read: it is fetched by nobody, and offered as a link. */
+/** Offers an external image as a link: loading it would reveal to its server that the text was read. */
 function RemoteImage({ address, alt }: { address: string; alt: string }) {
   const { t } = useTranslation();
   const label = alt || t("markdown.image");
@@ -63,14 +65,33 @@ function RemoteImage({ address, alt }: { address: string; alt: string }) {
 }
 
 const COLOURS: Record<Part["kind"], string | undefined> = {
-  comment: "text-quiet italic", text: "text-good", number: "text-warn", word: "text-accent font-medium", plain: undefined,
+  comment: "text-quiet italic",
+  text: "text-good",
+  number: "text-warn",
+  word: "text-accent font-medium",
+  plain: undefined,
 };
 
-/** Code in a language that was named; any other stays as it is. */
+/** Highlights code of a known language. */
 function Colours({ language, children }: { language: string; children: ReactNode }) {
-  const parts = useMemo(() => (language && typeof children === "string" ? highlighted(children, language) : null), [language, children]);
+  const parts = useMemo(
+    () => (language && typeof children === "string" ? highlighted(children, language) : null),
+    [language, children],
+  );
   if (!parts) return <code>{children}</code>;
-  return <code>{parts.map((part, index) => (COLOURS[part.kind] ? <span key={index} className={COLOURS[part.kind]}>{part.text}</span> : part.text))}</code>;
+  return (
+    <code>
+      {parts.map((part, index) =>
+        COLOURS[part.kind] ? (
+          <span key={index} className={COLOURS[part.kind]}>
+            {part.text}
+          </span>
+        ) : (
+          part.text
+        ),
+      )}
+    </code>
+  );
 }
 
 function Block({ children }: { children: ReactNode }) {
@@ -83,7 +104,10 @@ function Block({ children }: { children: ReactNode }) {
   };
   return (
     <div className="group relative">
-      <pre tabIndex={0} className="overflow-x-auto rounded-control bg-raised p-3.5 pr-12 font-mono text-[0.8125rem] leading-relaxed">
+      <pre
+        tabIndex={0}
+        className="overflow-x-auto rounded-control bg-raised p-3.5 pr-12 font-mono text-[0.8125rem] leading-relaxed"
+      >
         {children}
       </pre>
       <button

@@ -1,4 +1,4 @@
-// A number within its range. One that is out of it is refused at the field, in the language of the page.
+// A number input with a range; a value outside of it is reported at the field, in the language of the page.
 import { useEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
 
@@ -8,11 +8,15 @@ export type Range = { min?: number; max?: number; whole?: boolean };
 
 type Refusal = { key: string; values: { min?: number; max?: number } };
 
-/** The words for a number that the range does not take; null where it does. */
+/** Returns the message for a number outside the range, or null. */
 export function rangeProblem(value: number, { min, max, whole }: Range): Refusal | null {
   const low = min !== undefined && value < min;
   const high = max !== undefined && value > max;
-  if (low || high) return { key: min === undefined ? "form.atMost" : max === undefined ? "form.atLeast" : "form.between", values: { min, max } };
+  if (low || high)
+    return {
+      key: min === undefined ? "form.atMost" : max === undefined ? "form.atLeast" : "form.between",
+      values: { min, max },
+    };
   if (whole && !Number.isInteger(value)) return { key: "form.whole", values: {} };
   return null;
 }
@@ -23,7 +27,7 @@ type Props = Range & {
   required?: boolean;
   disabled?: boolean;
   className?: string;
-  /** NaN where nothing is written; `text` is what is. */
+  /** `value` is NaN if the input is empty; `text` is what was typed. */
   onChange: (value: number, text: string) => void;
 };
 
@@ -32,7 +36,8 @@ export function NumberInput({ control, value, min, max, whole, required, disable
   const input = useRef<HTMLInputElement>(null);
   const text = value === null || value === undefined || Number.isNaN(value) ? "" : String(value);
   const problem = text === "" ? null : rangeProblem(Number(text), { min, max, whole });
-  const figure = (amount: number | undefined) => (amount === undefined ? "" : new Intl.NumberFormat(i18n.language, { maximumFractionDigits: 6 }).format(amount));
+  const figure = (amount: number | undefined) =>
+    amount === undefined ? "" : new Intl.NumberFormat(i18n.language, { maximumFractionDigits: 6 }).format(amount);
   const message = problem ? t(problem.key, { min: figure(problem.values.min), max: figure(problem.values.max) }) : "";
   useEffect(() => input.current?.setCustomValidity(message), [message]);
   return (
@@ -51,7 +56,11 @@ export function NumberInput({ control, value, min, max, whole, required, disable
         disabled={disabled}
         onChange={(event) => onChange(event.target.valueAsNumber, event.target.value)}
       />
-      {message && <p role="alert" className="text-sm text-bad">{message}</p>}
+      {message && (
+        <p role="alert" className="text-sm text-bad">
+          {message}
+        </p>
+      )}
     </>
   );
 }

@@ -1,4 +1,4 @@
-// On or off, on radix's switch.
+// A switch, based on Radix.
 import { Switch as Primitive } from "radix-ui";
 
 export function Switch({

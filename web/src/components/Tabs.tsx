@@ -1,13 +1,13 @@
-// A few views of one thing, on radix's tabs. The open one is named in the address, so that a reload or a link shows it.
+// Tabs, based on Radix. The open one is in the address, so that a reload or a link shows it.
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Tabs as Primitive } from "radix-ui";
 import { type ReactNode, useEffect, useRef } from "react";
 
 export type Tab = { id: string; label: string; content: ReactNode };
 
-/** The tab that the address names, or the first where it names none of these. */
+/** Returns the tab in the address, or the first one if the address has none of these. */
 export function useOpenTab(ids: string[]): string {
-  const { tab } = useSearch({ strict: false }) as { tab?: string };
+  const { tab } = useSearch({ strict: false });
   return ids.find((id) => id === tab) ?? ids[0] ?? "";
 }
 
@@ -18,11 +18,15 @@ export function Tabs({ tabs }: { tabs: Tab[] }) {
   useEffect(() => {
     list.current?.querySelector("[data-state=active]")?.scrollIntoView?.({ block: "nearest", inline: "nearest" });
   }, [open]);
-  const choose = (id: string) => void navigate({ to: ".", search: ((before: object) => ({ ...before, tab: id })) as never, replace: true });
+  const choose = (id: string) =>
+    void navigate({ to: ".", search: (before) => ({ ...before, tab: id }), replace: true });
   return (
-    // by hand: a tab that only gets the focus, as after a question about unsaved changes, is not opened
+    // manual activation: a tab that only gets the focus, as after a confirmation, is not opened
     <Primitive.Root value={open} onValueChange={choose} activationMode="manual">
-      <Primitive.List ref={list} className="mb-5 flex gap-1 overflow-x-auto overflow-y-hidden border-b border-line [scrollbar-width:none]">
+      <Primitive.List
+        ref={list}
+        className="mb-5 flex gap-1 overflow-x-auto overflow-y-hidden border-b border-line [scrollbar-width:none]"
+      >
         {tabs.map((tab) => (
           <Primitive.Trigger
             key={tab.id}

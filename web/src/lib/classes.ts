@@ -1,4 +1,4 @@
-// Joins the names of classes, leaving out what does not hold.
+// Joins class names, without empty ones.
 export function classes(...names: (string | false | null | undefined)[]): string {
   return names.filter(Boolean).join(" ");
 }

@@ -1,5 +1,5 @@
-// The parts of a piece of code that are told apart by colour: comments, texts, numbers and the words of the language.
-// Knows families of languages rather than languages, which is enough to read by; what it does not know stays plain.
+// Splits code into parts that are coloured differently: comments, strings, numbers and keywords.
+// Works by families of languages, which is enough for reading; unknown languages stay plain.
 
 export type Part = { kind: "comment" | "text" | "number" | "word" | "plain"; text: string };
 type Family = { comment: string; text: string; words: ReadonlySet<string>; anyCase?: boolean };
@@ -26,7 +26,9 @@ const PYTHON: Family = {
 const SHELL: Family = {
   comment: String.raw`(?<=^|\s)#[^\n]*`,
   text: QUOTED,
-  words: words("case do done echo elif else end esac exit export false fi for function if in local null return set source then true until while"),
+  words: words(
+    "case do done echo elif else end esac exit export false fi for function if in local null return set source then true until while",
+  ),
 };
 const SQL: Family = {
   comment: String.raw`--[^\n]*|\/\*[^]*?(?:\*\/|$)`,
@@ -37,7 +39,10 @@ const SQL: Family = {
   ),
 };
 const FAMILIES: Record<string, Family> = {
-  ...named(SLASHES, "js javascript jsx ts typescript tsx java kotlin kt c cpp c++ cs csharp go rust rs swift dart scala php css scss json jsonc"),
+  ...named(
+    SLASHES,
+    "js javascript jsx ts typescript tsx java kotlin kt c cpp c++ cs csharp go rust rs swift dart scala php css scss json jsonc",
+  ),
   ...named(PYTHON, "py python python3 pyi"),
   ...named(SHELL, "sh bash zsh shell console yaml yml toml ini dockerfile makefile ruby rb"),
   ...named(SQL, "sql sqlite postgresql mysql"),

@@ -3,13 +3,13 @@ import i18next from "i18next";
 import { initReactI18next } from "react-i18next";
 
 import en from "../locales/en.json";
-import { kept, keep } from "./keeping";
+import { read, write } from "./localStorage";
 
 export const LANGUAGES = { en: "English", "zh-Hans": "简体中文" } as const;
 export type Language = keyof typeof LANGUAGES;
 
 function wanted(): Language {
-  const chosen = kept("language");
+  const chosen = read("language");
   if (chosen && chosen in LANGUAGES) return chosen as Language;
   return navigator.language.startsWith("zh") ? "zh-Hans" : "en";
 }
@@ -21,7 +21,7 @@ export async function changeLanguage(language: Language): Promise<void> {
   }
   await i18next.changeLanguage(language);
   document.documentElement.lang = language;
-  keep("language", language);
+  write("language", language);
 }
 
 export async function startLanguage(): Promise<void> {

@@ -1,5 +1,5 @@
-// A change at the Host, after which what it touched is read again; also when it was refused, since that may say that
-// something is no longer as it was, or leave a note, as a plugin does that can't be installed.
+// A change at the Host, after which the affected queries are read again; also when it was refused, since then the page
+// may be out of date, or the refusal left a record, as for a plugin that can't be installed.
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 
 export function useSave<Given, Answered>(

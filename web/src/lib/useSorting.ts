@@ -1,4 +1,4 @@
-// Moves things in a list by dragging their handle, with any pointer, or with the arrow keys while the handle has the focus.
+// Sorts a list by dragging a handle with any pointer, or with the arrow keys while the handle has the focus.
 import { type KeyboardEvent, type PointerEvent, useRef, useState } from "react";
 
 export function moved<T>(list: readonly T[], from: number, to: number): T[] {
@@ -6,7 +6,7 @@ export function moved<T>(list: readonly T[], from: number, to: number): T[] {
   return [...rest.slice(0, to), list[from]!, ...rest.slice(to)];
 }
 
-/** Where a thing at `at` belongs when the pointer is at `y`: one place on, once it passes the middle of its neighbour. */
+/** Returns the index for an element at `at` when the pointer is at `y`: it moves past the middle of its neighbour. */
 export function placed(at: number, y: number, middles: readonly number[]): number {
   const above = middles[at - 1];
   const below = middles[at + 1];
@@ -43,7 +43,7 @@ export function useSorting<Item extends HTMLElement>(count: number, onMove: (fro
       removeEventListener("pointercancel", drop);
       setHeld(null);
     };
-    // on the window: the handle itself is moved in the document, and what is captured there would be lost
+    // on the window: the handle is moved in the document, which would end a pointer capture
     addEventListener("pointermove", follow);
     addEventListener("pointerup", drop);
     addEventListener("pointercancel", drop);

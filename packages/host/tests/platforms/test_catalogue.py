@@ -47,3 +47,11 @@ async def test_the_fake_platform_stands_beside_the_others() -> None:
     catalogue = FakeCatalogue(FakePlatform(), beside=BuiltinAdapterCatalogue())
     assert {"fake", "onebot11"} <= set(catalogue.manifests())
     assert catalogue.create("onebot11", MemoryLink({"mode": "reverse"})) is not None
+
+
+async def test_two_hosts_in_one_process_share_nothing() -> None:
+    first, second = BuiltinAdapterCatalogue(), BuiltinAdapterCatalogue()
+    link = MemoryLink({"mode": "reverse"})
+    own, other = (catalogue.create("onebot11", link)._connected for catalogue in (first, second))  # type: ignore[attr-defined]
+    assert own is first.create("onebot11", link)._connected  # type: ignore[attr-defined]
+    assert own is not other

@@ -4,8 +4,7 @@ import asyncio
 
 import pytest
 
-from parlour.core.journal import StorageFailed
-from parlour.platforms._kit import event_queue as intake_module
+from parlour.core.journal import StorageFailed, retry
 from parlour.platforms._kit.event_queue import EventQueue
 
 
@@ -50,7 +49,7 @@ async def test_one_event_that_fails_harms_no_other() -> None:
 
 
 async def test_an_event_waits_for_a_database_that_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(intake_module, "STORAGE_RETRY_SECONDS", 0.0)
+    monkeypatch.setattr(retry, "STORAGE_RETRY_SECONDS", 0.0)
     tries: list[int] = []
     done = asyncio.Event()
 

@@ -1,6 +1,6 @@
 """What a platform refused shows with the bot: until it takes something there, or for ten minutes."""
 
-from parlour.platforms._host.send_errors import ERROR_SHOWN_MILLISECONDS, SendErrors
+from parlour.platforms._host.sends import ERROR_SHOWN_MILLISECONDS, SendErrors
 
 
 class Clock:

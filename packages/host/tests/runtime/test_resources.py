@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from parlour.plugin_runtime.supervision.limits import MEBIBYTE, FolderUse, Measure, measure_folder, watch_folder
 from parlour.plugin_runtime.supervision.policy import ResourceLimits
-from parlour.plugin_runtime.supervision.resources import MEBIBYTE, FolderUse, Measure, measure_folder, watch_folder
 
 ALLOWANCE = ResourceLimits(data_mb=20, data_check_seconds=0.001)
 

@@ -345,10 +345,10 @@ async def test_a_database_that_became_read_only_is_named_and_tried_anew(
 def test_without_the_driver_a_person_is_told_what_to_install(tmp_path: Path) -> None:
     program = (
         "import asyncio, sys; from pathlib import Path; sys.modules['asyncpg'] = None\n"
-        "from parlour.core.journal import StorageFailed; from parlour.stores.factory import opened\n"
+        "from parlour.core.journal import StorageFailed; from parlour.stores.factory import open_journal\n"
         "async def main():\n"
         "    try:\n"
-        "        async with opened('postgresql://u:hunter2@localhost/parlour', Path('unused')): pass\n"
+        "        async with open_journal('postgresql://u:hunter2@localhost/parlour', Path('unused')): pass\n"
         "    except StorageFailed as failure: print(failure.code, failure.message)\n"
         "asyncio.run(main())"
     )
@@ -360,9 +360,9 @@ def test_without_the_driver_a_person_is_told_what_to_install(tmp_path: Path) -> 
 
 def test_the_driver_is_not_loaded_for_sqlite(tmp_path: Path) -> None:
     program = (
-        "import asyncio, sys; from pathlib import Path; from parlour.stores.factory import opened\n"
+        "import asyncio, sys; from pathlib import Path; from parlour.stores.factory import open_journal\n"
         "async def main():\n"
-        "    async with opened('', Path('parlour.db')): pass\n"
+        "    async with open_journal('', Path('parlour.db')): pass\n"
         "asyncio.run(main()); print('asyncpg' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=tmp_path)

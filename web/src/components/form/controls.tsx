@@ -2,20 +2,20 @@
 import type { ComponentType } from "react";
 import { useTranslation } from "react-i18next";
 
-import type { FormItem, FormType, Model } from "../../api/facts";
-import { worded } from "../../lib/text";
+import type { FormItem, FormType, Model } from "../../api/types";
+import { localized } from "../../lib/format";
 import { Button } from "../Button";
 import { type ControlProps, Input, Select, TextArea } from "../Field";
 import { NumberInput } from "../NumberInput";
 import { Switch } from "../Switch";
+import { FallbackControl } from "./fallback";
 import { FileControl, FilesControl } from "./files";
+import { JsonControl } from "./json";
 import { CheckList, type Choice, StringList } from "./lists";
 import { SEALED } from "./pairs";
 import { PromptControl } from "./prompt";
-import { JsonControl } from "./json";
-import { FallbackControl } from "./fallback";
 
-/** What the selectors select from. */
+/** The options of the selectors. */
 export type Choices = { models: Model[]; tools: Choice[]; knowledgeBases: Choice[]; skills: Choice[] };
 export const NO_CHOICES: Choices = { models: [], tools: [], knowledgeBases: [], skills: [] };
 
@@ -25,9 +25,9 @@ export type ItemProps = {
   value: unknown;
   onChange: (value: unknown) => void;
   choices: Choices;
-  /** A secret is there already; it is not shown, and stays when nothing is typed. */
+  /** A secret is stored: it is not shown, and stays if nothing is typed. */
   kept: boolean;
-  /** Takes such a secret away, or leaves it after all. */
+  /** Marks a stored secret for removal, or unmarks it. */
   remove?: (yes: boolean) => void;
   disabled: boolean;
 };
@@ -37,12 +37,27 @@ const texts = (value: unknown): string[] => (Array.isArray(value) ? value.map(St
 
 function StringControl({ control, value, onChange, disabled, item }: ItemProps) {
   return (
-    <Input {...control} value={text(value)} required={item.required} disabled={disabled} onChange={(event) => onChange(event.target.value)} />
+    <Input
+      {...control}
+      value={text(value)}
+      required={item.required}
+      disabled={disabled}
+      onChange={(event) => onChange(event.target.value)}
+    />
   );
 }
 
 function TextControl({ control, item, value, onChange, disabled }: ItemProps) {
-  return <TextArea {...control} rows={4} required={item.required} value={text(value)} disabled={disabled} onChange={(event) => onChange(event.target.value)} />;
+  return (
+    <TextArea
+      {...control}
+      rows={4}
+      required={item.required}
+      value={text(value)}
+      disabled={disabled}
+      onChange={(event) => onChange(event.target.value)}
+    />
+  );
 }
 
 function SecretControl({ control, item, value, onChange, disabled, kept, remove }: ItemProps) {
@@ -62,7 +77,9 @@ function SecretControl({ control, item, value, onChange, disabled, kept, remove 
         onChange={(event) => onChange(event.target.value)}
       />
       {kept && remove && !item.required && !disabled && (
-        <Button weight="quiet" onClick={() => remove(!removed)}>{t(removed ? "form.secretKeep" : "form.secretRemove")}</Button>
+        <Button weight="quiet" onClick={() => remove(!removed)}>
+          {t(removed ? "form.secretKeep" : "form.secretRemove")}
+        </Button>
       )}
     </div>
   );
@@ -91,10 +108,18 @@ function BooleanControl({ control, value, onChange, disabled }: ItemProps) {
 function SelectControl({ control, item, value, onChange, disabled }: ItemProps) {
   const { i18n } = useTranslation();
   return (
-    <Select {...control} required={item.required} value={text(value)} disabled={disabled} onChange={(event) => onChange(event.target.value)}>
+    <Select
+      {...control}
+      required={item.required}
+      value={text(value)}
+      disabled={disabled}
+      onChange={(event) => onChange(event.target.value)}
+    >
       {(!item.required || value === undefined) && <option value="">–</option>}
       {item.options?.map((option) => (
-        <option key={option.value} value={option.value}>{worded(option.label, i18n.language) || option.value}</option>
+        <option key={option.value} value={option.value}>
+          {localized(option.label, i18n.language) || option.value}
+        </option>
       ))}
     </Select>
   );
@@ -104,7 +129,7 @@ function MultiSelectControl({ control, item, value, onChange, disabled }: ItemPr
   const { i18n } = useTranslation();
   const options = (item.options ?? []).map((option) => ({
     value: option.value,
-    label: worded(option.label, i18n.language) || option.value,
+    label: localized(option.label, i18n.language) || option.value,
   }));
   return <CheckList control={control} options={options} value={texts(value)} onChange={onChange} disabled={disabled} />;
 }
@@ -115,16 +140,28 @@ const modelControl = (type: Model["type"]) =>
     return (
       <Select {...control} value={text(value)} disabled={disabled} onChange={(event) => onChange(event.target.value)}>
         <option value="">{t("form.noModel")}</option>
-        {choices.models.filter((model) => model.type === type).map((model) => (
-          <option key={model.model_id} value={model.model_id}>{model.name}</option>
-        ))}
+        {choices.models
+          .filter((model) => model.type === type)
+          .map((model) => (
+            <option key={model.model_id} value={model.model_id}>
+              {model.name}
+            </option>
+          ))}
       </Select>
     );
   };
 
 const listControl = (from: (choices: Choices) => Choice[]) =>
   function ListControl({ control, value, onChange, choices, disabled }: ItemProps) {
-    return <CheckList control={control} options={from(choices)} value={texts(value)} onChange={onChange} disabled={disabled} />;
+    return (
+      <CheckList
+        control={control}
+        options={from(choices)}
+        value={texts(value)}
+        onChange={onChange}
+        disabled={disabled}
+      />
+    );
   };
 
 export const CONTROLS: Record<FormType, ComponentType<ItemProps>> = {

@@ -1,8 +1,8 @@
-// The model that answers, and those that are asked in turn when it can't.
+// A model, and its fallbacks in order.
 import { ArrowDown, ArrowUp, X } from "lucide-react";
 import { useTranslation } from "react-i18next";
 
-import type { Model } from "../../api/facts";
+import type { Model } from "../../api/types";
 import { IconButton } from "../Button";
 import { Select } from "../Field";
 import type { ItemProps } from "./controls";
@@ -17,26 +17,53 @@ export function FallbackControl({ control, value, onChange, choices, disabled }:
   const left = models.filter((model) => model.model_id !== primary && !fallbacks.includes(model.model_id));
   return (
     <div className="space-y-2">
-      <Select {...control} value={primary} disabled={disabled} onChange={(event) => put({ primary: event.target.value, fallbacks: fallbacks.filter((each) => each !== event.target.value) })}>
+      <Select
+        {...control}
+        value={primary}
+        disabled={disabled}
+        onChange={(event) =>
+          put({ primary: event.target.value, fallbacks: fallbacks.filter((each) => each !== event.target.value) })
+        }
+      >
         <option value="">{t("form.noModel")}</option>
         <Options models={models} />
       </Select>
       {fallbacks.map((each, index) => (
         <div key={each} className="flex items-center gap-1 pl-4 text-sm">
-          <span className="flex-1">{t("form.then", { model: models.find((model) => model.model_id === each)?.name ?? each })}</span>
-          <IconButton label={t("common.up")} disabled={disabled || index === 0} onClick={() => put({ primary, fallbacks: swapped(fallbacks, index, index - 1) })}>
+          <span className="flex-1">
+            {t("form.then", { model: models.find((model) => model.model_id === each)?.name ?? each })}
+          </span>
+          <IconButton
+            label={t("common.up")}
+            disabled={disabled || index === 0}
+            onClick={() => put({ primary, fallbacks: swapped(fallbacks, index, index - 1) })}
+          >
             <ArrowUp className="size-4" />
           </IconButton>
-          <IconButton label={t("common.down")} disabled={disabled || index === fallbacks.length - 1} onClick={() => put({ primary, fallbacks: swapped(fallbacks, index, index + 1) })}>
+          <IconButton
+            label={t("common.down")}
+            disabled={disabled || index === fallbacks.length - 1}
+            onClick={() => put({ primary, fallbacks: swapped(fallbacks, index, index + 1) })}
+          >
             <ArrowDown className="size-4" />
           </IconButton>
-          <IconButton label={t("common.remove")} disabled={disabled} onClick={() => put({ primary, fallbacks: fallbacks.filter((_, at) => at !== index) })}>
+          <IconButton
+            label={t("common.remove")}
+            disabled={disabled}
+            onClick={() => put({ primary, fallbacks: fallbacks.filter((_, at) => at !== index) })}
+          >
             <X className="size-4" />
           </IconButton>
         </div>
       ))}
       {primary && left.length > 0 && !disabled && (
-        <Select aria-label={t("form.addFallback")} value="" fits className="ml-4 text-sm text-quiet" onChange={(event) => put({ primary, fallbacks: [...fallbacks, event.target.value] })}>
+        <Select
+          aria-label={t("form.addFallback")}
+          value=""
+          fits
+          className="ml-4 text-sm text-quiet"
+          onChange={(event) => put({ primary, fallbacks: [...fallbacks, event.target.value] })}
+        >
           <option value="">{t("form.addFallback")}</option>
           <Options models={left} />
         </Select>
@@ -46,7 +73,11 @@ export function FallbackControl({ control, value, onChange, choices, disabled }:
 }
 
 function Options({ models }: { models: Model[] }) {
-  return models.map((model) => <option key={model.model_id} value={model.model_id}>{model.name}</option>);
+  return models.map((model) => (
+    <option key={model.model_id} value={model.model_id}>
+      {model.name}
+    </option>
+  ));
 }
 
 function swapped<T>(list: T[], from: number, to: number): T[] {

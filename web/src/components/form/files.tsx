@@ -1,11 +1,11 @@
-// Files that are sent to the Host and named by their key.
+// Files that are uploaded to the Host and referenced by their key.
 import { useMutation } from "@tanstack/react-query";
 import { X } from "lucide-react";
 import { useTranslation } from "react-i18next";
 
 import { upload } from "../../api/client";
 import { IconButton } from "../Button";
-import { ErrorNote } from "../Notes";
+import { ErrorMessage } from "../Feedback";
 import type { ItemProps } from "./controls";
 
 type File_ = { file_key: string; name?: string };
@@ -20,22 +20,31 @@ export function FilesControl({ value, onChange, ...rest }: ItemProps) {
   return <Files {...rest} files={files} put={onChange} />;
 }
 
-function Files({ control, files, put, disabled }: Pick<ItemProps, "control" | "disabled"> & { files: File_[]; put: (files: File_[]) => void }) {
+function Files({
+  control,
+  files,
+  put,
+  disabled,
+}: Pick<ItemProps, "control" | "disabled"> & { files: File_[]; put: (files: File_[]) => void }) {
   const { t } = useTranslation();
   const sending = useMutation({
     mutationFn: async (file: File) => {
       const form = new FormData();
       form.append("file", file);
-      return upload<{ file_key?: string; file_id: string; name?: string }>("/api/v1/files", form);
+      return upload("/api/v1/files", form);
     },
-    onSuccess: (sent, file) => put([...files, { file_key: sent.file_key ?? sent.file_id, name: file.name }]),
+    onSuccess: (sent, file) => put([...files, { file_key: sent.file_id, name: file.name }]),
   });
   return (
     <div className="space-y-2">
       {files.map((file) => (
         <div key={file.file_key} className="flex items-center gap-2 text-sm">
           <span className="min-w-0 flex-1 truncate">{file.name ?? file.file_key}</span>
-          <IconButton label={t("common.remove")} disabled={disabled} onClick={() => put(files.filter((each) => each !== file))}>
+          <IconButton
+            label={t("common.remove")}
+            disabled={disabled}
+            onClick={() => put(files.filter((each) => each !== file))}
+          >
             <X className="size-4" />
           </IconButton>
         </div>
@@ -51,7 +60,7 @@ function Files({ control, files, put, disabled }: Pick<ItemProps, "control" | "d
           event.target.value = "";
         }}
       />
-      <ErrorNote error={sending.error} />
+      <ErrorMessage error={sending.error} />
     </div>
   );
 }

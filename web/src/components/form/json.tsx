@@ -1,4 +1,4 @@
-// A value as JSON. What can't be read is said at once and holds the form back.
+// A value as JSON. Invalid JSON is reported at the field and blocks the form.
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 

@@ -1,4 +1,4 @@
-// Several of many, and several of one's own words.
+// Lists: a choice of several options, and free entries.
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
@@ -9,15 +9,34 @@ export type Choice = { value: string; label: string; hint?: string };
 
 type Props = { control: ControlProps; value: string[]; onChange: (value: string[]) => void; disabled?: boolean };
 
-/** A long one scrolls, unless nobody should choose without having seen the `whole` of it. */
-export function CheckList({ control, options, value, onChange, disabled, whole }: Props & { options: Choice[]; whole?: boolean }) {
+/** A list with checkboxes. A long one scrolls, unless the user has to see the `whole` of it before choosing. */
+export function CheckList({
+  control,
+  options,
+  value,
+  onChange,
+  disabled,
+  whole,
+}: Props & { options: Choice[]; whole?: boolean }) {
   const { t } = useTranslation();
   const gone = value.filter((each) => !options.some((option) => option.value === each));
   const all = [...options, ...gone.map((each) => ({ value: each, label: each, hint: t("form.gone") }))];
-  if (all.length === 0) return <p id={control.id} className="text-sm text-quiet">{t("form.nothing")}</p>;
+  if (all.length === 0)
+    return (
+      <p id={control.id} className="text-sm text-quiet">
+        {t("form.nothing")}
+      </p>
+    );
   const toggle = (name: string, on: boolean) => onChange(on ? [...value, name] : value.filter((each) => each !== name));
   return (
-    <div id={control.id} role="group" className={classes("divide-y divide-line rounded-control border border-line", !whole && "max-h-64 overflow-y-auto")}>
+    <div
+      id={control.id}
+      role="group"
+      className={classes(
+        "divide-y divide-line rounded-control border border-line",
+        !whole && "max-h-64 overflow-y-auto",
+      )}
+    >
       {all.map((option) => (
         <label key={option.value} className="flex cursor-pointer items-start gap-2.5 px-3 py-2 hover:bg-raised">
           <input
@@ -37,13 +56,17 @@ export function CheckList({ control, options, value, onChange, disabled, whole }
   );
 }
 
-const wordsOf = (text: string): string[] => text.split("\n").map((line) => line.trim()).filter(Boolean);
+const wordsOf = (text: string): string[] =>
+  text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter(Boolean);
 
-/** A line each. Empty lines are nobody's word, but stay while one is typing. */
+/** A list with one entry per line. Empty lines are not entries, but stay while the user types. */
 export function StringList({ control, value, onChange, disabled }: Props) {
   const { t } = useTranslation();
   const [typed, setTyped] = useState("");
-  // what was typed stands as long as it says what the form holds; otherwise the form was changed from elsewhere
+  // the typed text is shown while it matches the value; otherwise the value was changed from outside
   const text = wordsOf(typed).join("\n") === value.join("\n") ? typed : value.join("\n");
   return (
     <TextArea

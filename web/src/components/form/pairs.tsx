@@ -1,4 +1,4 @@
-// Names with their values, such as headers. A value that is kept sealed is not shown, and stays when nothing is typed.
+// Names with values, such as headers. A stored value is not shown, and stays if nothing is typed.
 import { Plus, X } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
@@ -8,7 +8,13 @@ import { type ControlProps, Input } from "../Field";
 
 export const SEALED = "********";
 
-type Props = { control: ControlProps; value: Record<string, string>; onChange: (value: Record<string, string>) => void; example?: string; disabled?: boolean };
+type Props = {
+  control: ControlProps;
+  value: Record<string, string>;
+  onChange: (value: Record<string, string>) => void;
+  example?: string;
+  disabled?: boolean;
+};
 
 export function Pairs({ control, value, onChange, example, disabled }: Props) {
   const { t } = useTranslation();
@@ -22,7 +28,14 @@ export function Pairs({ control, value, onChange, example, disabled }: Props) {
     <div id={control.id} role="group" aria-describedby={control["aria-describedby"]} className="space-y-2">
       {rows.map(([name, text], index) => (
         <div key={index} className="flex items-center gap-2">
-          <Input aria-label={t("form.pairName")} className="font-mono text-sm" placeholder={example} value={name} disabled={disabled} onChange={(event) => change(index, [event.target.value, text])} />
+          <Input
+            aria-label={t("form.pairName")}
+            className="font-mono text-sm"
+            placeholder={example}
+            value={name}
+            disabled={disabled}
+            onChange={(event) => change(index, [event.target.value, text])}
+          />
           <Input
             aria-label={t("form.pairValue", { name })}
             type="password"
@@ -33,10 +46,20 @@ export function Pairs({ control, value, onChange, example, disabled }: Props) {
             disabled={disabled}
             onChange={(event) => change(index, [name, event.target.value])}
           />
-          <IconButton label={t("common.remove")} disabled={disabled} onClick={() => put(rows.filter((_, at) => at !== index))}><X className="size-4" /></IconButton>
+          <IconButton
+            label={t("common.remove")}
+            disabled={disabled}
+            onClick={() => put(rows.filter((_, at) => at !== index))}
+          >
+            <X className="size-4" />
+          </IconButton>
         </div>
       ))}
-      {!disabled && <Button small onClick={() => setRows([...rows, ["", ""]])}><Plus aria-hidden className="size-4" /> {t("form.addPair")}</Button>}
+      {!disabled && (
+        <Button small onClick={() => setRows([...rows, ["", ""]])}>
+          <Plus aria-hidden className="size-4" /> {t("form.addPair")}
+        </Button>
+      )}
     </div>
   );
 }

@@ -25,7 +25,8 @@ export function PromptControl(props: ItemProps) {
 
 function Messages({ control, messages, onChange, disabled }: ItemProps & { messages: Message[] }) {
   const { t } = useTranslation();
-  const put = (index: number, message: Message) => onChange(messages.map((each, at) => (at === index ? message : each)));
+  const put = (index: number, message: Message) =>
+    onChange(messages.map((each, at) => (at === index ? message : each)));
   return (
     <div id={control.id} role="group" className="space-y-3">
       {messages.map((message, index) => (
@@ -38,9 +39,13 @@ function Messages({ control, messages, onChange, disabled }: ItemProps & { messa
               disabled={disabled}
               onChange={(event) => put(index, { ...message, role: event.target.value })}
             >
-              {ROLES.map((role) => <option key={role}>{role}</option>)}
+              {ROLES.map((role) => (
+                <option key={role}>{role}</option>
+              ))}
             </Select>
-            <Button disabled={disabled} onClick={() => onChange(messages.filter((_, at) => at !== index))}>{t("common.remove")}</Button>
+            <Button disabled={disabled} onClick={() => onChange(messages.filter((_, at) => at !== index))}>
+              {t("common.remove")}
+            </Button>
           </div>
           <TextArea
             aria-label={t("form.content")}
@@ -51,7 +56,9 @@ function Messages({ control, messages, onChange, disabled }: ItemProps & { messa
           />
         </div>
       ))}
-      <Button small disabled={disabled} onClick={() => onChange([...messages, { role: "user", content: "" }])}>{t("form.addMessage")}</Button>
+      <Button small disabled={disabled} onClick={() => onChange([...messages, { role: "user", content: "" }])}>
+        {t("form.addMessage")}
+      </Button>
     </div>
   );
 }

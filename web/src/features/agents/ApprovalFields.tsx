@@ -1,32 +1,34 @@
-// Which actions on its platform an agent may take, and for which somebody is asked first.
+// The actions on its platform that an agent may take, and those that need approval.
 import { useQuery } from "@tanstack/react-query";
 import { Plus, X } from "lucide-react";
 import { useTranslation } from "react-i18next";
 
-import type { Runner } from "../../api/facts";
-import * as queries from "../../api/queries";
 import { Button, IconButton } from "../../components/Button";
 import { Field, Input, Select } from "../../components/Field";
 import { StringList } from "../../components/form/lists";
 import { NumberInput } from "../../components/NumberInput";
-import { Toggles } from "../../components/Toggles";
+import { ToggleGroup } from "../../components/ToggleGroup";
+import * as botQueries from "../bots/queries";
 import { type ApprovalRule, freshRule, patternsFor, type Place, policyOf, rulesOf } from "./approvalRules";
-import { actionsAsked } from "./asked";
-import type { Part } from "./part";
+import { useAgentForm } from "./formContext";
+import { requestedActions } from "./permissions";
 
 const DECISIONS = ["allow", "ask", "deny"] as const;
 const ROLES = ["owner", "admin", "member"];
 
-export function ApprovalFields({ draft, put, runner, disabled }: Part & { runner: Runner | undefined }) {
+export function ApprovalFields() {
+  const { draft, put, runner, disabled } = useAgentForm();
   const { t } = useTranslation();
   const rules = rulesOf(draft.approval_policy);
-  const patterns = patternsFor(actionsAsked(runner));
+  const patterns = patternsFor(requestedActions(runner));
   const left = patterns.filter((pattern) => !rules.some((rule) => rule.pattern === pattern));
   const save = (next: ApprovalRule[]) => put({ approval_policy: policyOf(next) });
   return (
     <div className="space-y-4">
       <p className="text-sm text-quiet">{t("agents.actionsText")}</p>
-      {rules.length === 0 && <p className="rounded-control bg-raised px-3.5 py-2.5 text-sm">{t("agents.actionsNone")}</p>}
+      {rules.length === 0 && (
+        <p className="rounded-control bg-raised px-3.5 py-2.5 text-sm">{t("agents.actionsNone")}</p>
+      )}
       {rules.map((rule, index) => (
         <RuleFields
           key={rule.pattern}
@@ -37,9 +39,17 @@ export function ApprovalFields({ draft, put, runner, disabled }: Part & { runner
         />
       ))}
       {!disabled && left.length > 0 && (
-        <Select aria-label={t("agents.addAction")} fits className="max-w-full text-sm" value="" onChange={(event) => save([...rules, freshRule(event.target.value)])}>
+        <Select
+          aria-label={t("agents.addAction")}
+          fits
+          className="max-w-full text-sm"
+          value=""
+          onChange={(event) => save([...rules, freshRule(event.target.value)])}
+        >
           <option value="">{t("agents.addAction")}</option>
-          {left.map((pattern) => <ActionOption key={pattern} pattern={pattern} />)}
+          {left.map((pattern) => (
+            <ActionOption key={pattern} pattern={pattern} />
+          ))}
         </Select>
       )}
     </div>
@@ -61,7 +71,12 @@ function ActionOption({ pattern }: { pattern: string }) {
   return <option value={pattern}>{words(pattern)}</option>;
 }
 
-type RuleProps = { rule: ApprovalRule; disabled: boolean; onChange: (rule: ApprovalRule) => void; onRemove: () => void };
+type RuleProps = {
+  rule: ApprovalRule;
+  disabled: boolean;
+  onChange: (rule: ApprovalRule) => void;
+  onRemove: () => void;
+};
 
 function RuleFields({ rule, disabled, onChange, onRemove }: RuleProps) {
   const { t } = useTranslation();
@@ -71,10 +86,24 @@ function RuleFields({ rule, disabled, onChange, onRemove }: RuleProps) {
       <legend className="sr-only">{words(rule.pattern)}</legend>
       <div className="flex flex-wrap items-center gap-3">
         <div className="min-w-0 flex-1 basis-48 font-medium">{words(rule.pattern)}</div>
-        <Select aria-label={t("agents.decision", { action: words(rule.pattern) })} fits value={rule.decision} disabled={disabled} onChange={(event) => onChange({ ...rule, decision: event.target.value as ApprovalRule["decision"] })}>
-          {DECISIONS.map((decision) => <option key={decision} value={decision}>{t(`decision.${decision}`)}</option>)}
+        <Select
+          aria-label={t("agents.decision", { action: words(rule.pattern) })}
+          fits
+          value={rule.decision}
+          disabled={disabled}
+          onChange={(event) => onChange({ ...rule, decision: event.target.value as ApprovalRule["decision"] })}
+        >
+          {DECISIONS.map((decision) => (
+            <option key={decision} value={decision}>
+              {t(`decision.${decision}`)}
+            </option>
+          ))}
         </Select>
-        {!disabled && <IconButton label={t("common.remove")} onClick={onRemove}><X className="size-4" /></IconButton>}
+        {!disabled && (
+          <IconButton label={t("common.remove")} onClick={onRemove}>
+            <X className="size-4" />
+          </IconButton>
+        )}
       </div>
       {rule.decision === "ask" && <AskFields rule={rule} disabled={disabled} onChange={onChange} />}
     </fieldset>
@@ -85,44 +114,114 @@ function AskFields({ rule, disabled, onChange }: Omit<RuleProps, "onRemove">) {
   const { t } = useTranslation();
   const who = (change: Partial<ApprovalRule["who"]>) => onChange({ ...rule, who: { ...rule.who, ...change } });
   const chosen = [...rule.who.roles, ...(rule.who.requester ? ["requester"] : [])];
-  const options = [...ROLES.map((role) => ({ value: role, label: t(`memberRole.${role}`) })), { value: "requester", label: t("agents.requester") }];
+  const options = [
+    ...ROLES.map((role) => ({ value: role, label: t(`memberRole.${role}`) })),
+    { value: "requester", label: t("agents.requester") },
+  ];
   return (
     <div className="mt-4 grid gap-4 border-t border-line pt-4 sm:grid-cols-2">
       <Field label={t("agents.deciders")} hint={t("agents.decidersHint")}>
-        {(control) => <Toggles control={control} options={options} value={chosen} disabled={disabled} onChange={(next) => who({ roles: next.filter((each) => each !== "requester"), requester: next.includes("requester") })} />}
+        {(control) => (
+          <ToggleGroup
+            control={control}
+            options={options}
+            value={chosen}
+            disabled={disabled}
+            onChange={(next) =>
+              who({ roles: next.filter((each) => each !== "requester"), requester: next.includes("requester") })
+            }
+          />
+        )}
       </Field>
       <Field label={t("agents.minutes")} hint={t("agents.minutesHint")}>
-        {(control) => <NumberInput control={control} min={1} max={1440} whole required className="max-w-32" value={Math.round(rule.seconds / 60)} disabled={disabled} onChange={(minutes) => onChange({ ...rule, seconds: minutes * 60 })} />}
+        {(control) => (
+          <NumberInput
+            control={control}
+            min={1}
+            max={1440}
+            whole
+            required
+            className="max-w-32"
+            value={Math.round(rule.seconds / 60)}
+            disabled={disabled}
+            onChange={(minutes) => onChange({ ...rule, seconds: minutes * 60 })}
+          />
+        )}
       </Field>
       <Field label={t("agents.deciderIds")}>
-        {(control) => <StringList control={control} value={rule.who.users} disabled={disabled} onChange={(users) => who({ users })} />}
+        {(control) => (
+          <StringList
+            control={control}
+            value={rule.who.users}
+            disabled={disabled}
+            onChange={(users) => who({ users })}
+          />
+        )}
       </Field>
       <PlaceFields place={rule.show_in} disabled={disabled} onChange={(show_in) => onChange({ ...rule, show_in })} />
     </div>
   );
 }
 
-function PlaceFields({ place, disabled, onChange }: { place: Place | null; disabled: boolean; onChange: (place: Place | null) => void }) {
+function PlaceFields({
+  place,
+  disabled,
+  onChange,
+}: {
+  place: Place | null;
+  disabled: boolean;
+  onChange: (place: Place | null) => void;
+}) {
   const { t } = useTranslation();
-  const bots = useQuery(queries.bots).data ?? [];
+  const bots = useQuery(botQueries.bots).data ?? [];
   const add = () => onChange({ bot_id: bots[0]?.bot_id ?? "", chat_type: "group", chat_id: "" });
   return (
     <div className="space-y-1.5">
       <div className="text-sm font-medium">{t("agents.showIn")}</div>
       {!place && <p className="text-sm text-quiet">{t("agents.showInChat")}</p>}
-      {!place && !disabled && bots.length > 0 && <Button small onClick={add}><Plus aria-hidden className="size-4" /> {t("agents.showElsewhere")}</Button>}
+      {!place && !disabled && bots.length > 0 && (
+        <Button small onClick={add}>
+          <Plus aria-hidden className="size-4" /> {t("agents.showElsewhere")}
+        </Button>
+      )}
       {place && (
         <div className="space-y-2">
-          <Select aria-label={t("runs.bot")} value={place.bot_id} disabled={disabled} onChange={(event) => onChange({ ...place, bot_id: event.target.value })}>
-            {bots.map((bot) => <option key={bot.bot_id} value={bot.bot_id}>{bot.name}</option>)}
+          <Select
+            aria-label={t("runs.bot")}
+            value={place.bot_id}
+            disabled={disabled}
+            onChange={(event) => onChange({ ...place, bot_id: event.target.value })}
+          >
+            {bots.map((bot) => (
+              <option key={bot.bot_id} value={bot.bot_id}>
+                {bot.name}
+              </option>
+            ))}
           </Select>
           <div className="flex gap-2">
-            <Select aria-label={t("filter.chat_type")} fits value={place.chat_type} disabled={disabled} onChange={(event) => onChange({ ...place, chat_type: event.target.value as Place["chat_type"] })}>
+            <Select
+              aria-label={t("filter.chat_type")}
+              fits
+              value={place.chat_type}
+              disabled={disabled}
+              onChange={(event) => onChange({ ...place, chat_type: event.target.value as Place["chat_type"] })}
+            >
               <option value="group">{t("filter.group")}</option>
               <option value="private">{t("filter.private")}</option>
             </Select>
-            <Input aria-label={t("agents.chatId")} placeholder={t("agents.chatId")} required value={place.chat_id} disabled={disabled} onChange={(event) => onChange({ ...place, chat_id: event.target.value })} />
-            {!disabled && <IconButton label={t("common.remove")} onClick={() => onChange(null)}><X className="size-4" /></IconButton>}
+            <Input
+              aria-label={t("agents.chatId")}
+              placeholder={t("agents.chatId")}
+              required
+              value={place.chat_id}
+              disabled={disabled}
+              onChange={(event) => onChange({ ...place, chat_id: event.target.value })}
+            />
+            {!disabled && (
+              <IconButton label={t("common.remove")} onClick={() => onChange(null)}>
+                <X className="size-4" />
+              </IconButton>
+            )}
           </div>
         </div>
       )}

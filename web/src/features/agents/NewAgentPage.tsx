@@ -1,20 +1,20 @@
-// A new agent: a name, and what answers for it.
+// The page that creates an agent from a name and a runner.
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
-import type { Agent } from "../../api/facts";
 import { fieldMessage } from "../../api/problem";
-import * as queries from "../../api/queries";
 import { Button, buttonClasses } from "../../components/Button";
+import { Empty, ErrorMessage, Loading } from "../../components/Feedback";
 import { Field, Input } from "../../components/Field";
-import { LeaveGuard } from "../../components/LeaveGuard";
-import { Empty, ErrorNote, Loading } from "../../components/Notes";
-import { Card, PageBody } from "../../components/Surfaces";
-import { useSave } from "../../lib/useSave";
 import { newForm } from "../../components/form/values";
+import { Card, PageBody } from "../../components/Layout";
+import { LeaveGuard } from "../../components/LeaveGuard";
+import { useSave } from "../../lib/useSave";
+import * as modelQueries from "../models/queries";
+import * as agentQueries from "./queries";
 import { RunnerPicker } from "./RunnerPicker";
 
 const USUAL = "parlour/local-agent";
@@ -22,14 +22,17 @@ const USUAL = "parlour/local-agent";
 export default function NewAgentPage() {
   const { t } = useTranslation();
   const navigate = useNavigate();
-  const runners = useQuery(queries.runners);
-  const models = useQuery(queries.models).data ?? [];
+  const runners = useQuery(agentQueries.runners);
+  const models = useQuery(modelQueries.models).data ?? [];
   const [name, setName] = useState("");
   const [chosen, setChosen] = useState("");
-  const runner = runners.data?.find((each) => each.id === chosen) ?? runners.data?.find((each) => each.plugin.id === USUAL) ?? runners.data?.[0];
+  const runner =
+    runners.data?.find((each) => each.id === chosen) ??
+    runners.data?.find((each) => each.plugin.id === USUAL) ??
+    runners.data?.[0];
   const creating = useSave(
     () =>
-      answer<Agent>(
+      answer(
         api.POST("/api/v1/agents", {
           body: { name, runner_id: runner?.id ?? "", runner_config: newForm(runner?.config_schema ?? [], models) },
         }),
@@ -41,7 +44,9 @@ export default function NewAgentPage() {
     return (
       <PageBody title={t("agents.create")}>
         <Empty title={t("agents.noRunner")} text={t("agents.noRunnerText")}>
-          <Link to="/plugins" className={buttonClasses("primary")}>{t("nav.plugins")}</Link>
+          <Link to="/plugins" className={buttonClasses("primary")}>
+            {t("nav.plugins")}
+          </Link>
         </Empty>
       </PageBody>
     );
@@ -59,11 +64,15 @@ export default function NewAgentPage() {
         >
           <LeaveGuard dirty={name !== ""} />
           <Field label={t("common.name")} required error={fieldMessage(creating.error, "name")}>
-            {(control) => <Input {...control} required autoFocus value={name} onChange={(event) => setName(event.target.value)} />}
+            {(control) => (
+              <Input {...control} required autoFocus value={name} onChange={(event) => setName(event.target.value)} />
+            )}
           </Field>
           {runner && <RunnerPicker runners={runners.data ?? []} chosen={runner.id} onChoose={setChosen} />}
-          <ErrorNote error={creating.error} />
-          <Button type="submit" weight="primary" busy={creating.isPending}>{t("common.create")}</Button>
+          <ErrorMessage error={creating.error} />
+          <Button type="submit" weight="primary" busy={creating.isPending}>
+            {t("common.create")}
+          </Button>
         </form>
       </Card>
     </PageBody>

@@ -1,12 +1,20 @@
-// What answers for an agent: one of the runners that plugins bring.
+// The runner of an agent: one of those that plugins provide.
 import { useTranslation } from "react-i18next";
 
-import type { Runner } from "../../api/facts";
-import { State } from "../../components/Surfaces";
+import type { Runner } from "../../api/types";
+import { State } from "../../components/Layout";
 import { classes } from "../../lib/classes";
-import { worded } from "../../lib/text";
+import { localized } from "../../lib/format";
 
-export function RunnerPicker({ runners, chosen, onChoose }: { runners: Runner[]; chosen: string; onChoose: (id: string) => void }) {
+export function RunnerPicker({
+  runners,
+  chosen,
+  onChoose,
+}: {
+  runners: Runner[];
+  chosen: string;
+  onChoose: (id: string) => void;
+}) {
   const { t, i18n } = useTranslation();
   return (
     <fieldset>
@@ -20,12 +28,18 @@ export function RunnerPicker({ runners, chosen, onChoose }: { runners: Runner[];
               runner.id === chosen ? "border-accent bg-accent-wash" : "border-line hover:bg-raised",
             )}
           >
-            <input type="radio" name="runner" className="sr-only" checked={runner.id === chosen} onChange={() => onChoose(runner.id)} />
+            <input
+              type="radio"
+              name="runner"
+              className="sr-only"
+              checked={runner.id === chosen}
+              onChange={() => onChoose(runner.id)}
+            />
             <span className="flex flex-wrap items-center justify-between gap-x-2 gap-y-1 font-medium">
-              <span className="min-w-0 wrap-anywhere">{worded(runner.label, i18n.language)}</span>
+              <span className="min-w-0 wrap-anywhere">{localized(runner.label, i18n.language)}</span>
               <State state={runner.plugin.status} />
             </span>
-            <span className="mt-1 block text-sm text-quiet">{worded(runner.description, i18n.language)}</span>
+            <span className="mt-1 block text-sm text-quiet">{localized(runner.description, i18n.language)}</span>
           </label>
         ))}
       </div>

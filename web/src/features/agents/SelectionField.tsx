@@ -1,11 +1,18 @@
-// All of a kind, or some by name.
+// A selection of all items of a kind, or of some by name.
 import { useTranslation } from "react-i18next";
 
-import type { Selection } from "../../api/facts";
+import type { Selection } from "../../api/types";
 import { CheckList, type Choice } from "../../components/form/lists";
 import { Switch } from "../../components/Switch";
 
-export function SelectionField({ id, label, options, value, disabled, onChange }: {
+export function SelectionField({
+  id,
+  label,
+  options,
+  value,
+  disabled,
+  onChange,
+}: {
   id: string;
   label: string;
   options: Choice[];
@@ -20,10 +27,17 @@ export function SelectionField({ id, label, options, value, disabled, onChange }
         <span className="text-sm font-medium">{label}</span>
         <span className="flex items-center gap-2 text-sm text-quiet">
           {t("agents.all")}
-          <Switch label={`${label}: ${t("agents.all")}`} checked={value === "*"} disabled={disabled} onChange={(all) => onChange(all ? "*" : [])} />
+          <Switch
+            label={`${label}: ${t("agents.all")}`}
+            checked={value === "*"}
+            disabled={disabled}
+            onChange={(all) => onChange(all ? "*" : [])}
+          />
         </span>
       </div>
-      {value !== "*" && <CheckList control={{ id }} options={options} value={value} disabled={disabled} onChange={onChange} />}
+      {value !== "*" && (
+        <CheckList control={{ id }} options={options} value={value} disabled={disabled} onChange={onChange} />
+      )}
     </div>
   );
 }

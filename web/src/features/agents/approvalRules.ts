@@ -1,25 +1,43 @@
-// An agent's approval policy as rows that can be edited: which actions, what is decided, and who decides.
+// The approval policy of an agent as editable rows: action, decision and deciders.
 
 export type Decision = "allow" | "ask" | "deny";
 export type Deciders = { users: string[]; roles: string[]; requester: boolean };
 export type Place = { bot_id: string; chat_type: "private" | "group"; chat_id: string };
-export type ApprovalRule = { pattern: string; decision: Decision; who: Deciders; seconds: number; show_in: Place | null };
+export type ApprovalRule = {
+  pattern: string;
+  decision: Decision;
+  who: Deciders;
+  seconds: number;
+  show_in: Place | null;
+};
 
 type Told = Decision | { decision: Decision; who?: Partial<Deciders>; seconds?: number; show_in?: Place | null };
 
 const WHO: Deciders = { users: [], roles: ["owner", "admin"], requester: false };
 const HALF_AN_HOUR = 1800;
 
-export const freshRule = (pattern: string): ApprovalRule => ({ pattern, decision: "ask", who: WHO, seconds: HALF_AN_HOUR, show_in: null });
+export const freshRule = (pattern: string): ApprovalRule => ({
+  pattern,
+  decision: "ask",
+  who: WHO,
+  seconds: HALF_AN_HOUR,
+  show_in: null,
+});
 
 export function rulesOf(policy: Record<string, unknown>): ApprovalRule[] {
   return Object.entries(policy).map(([pattern, told]) => {
     const rule = (typeof told === "string" ? { decision: told } : told) as Exclude<Told, string>;
-    return { pattern, decision: rule.decision, who: { ...WHO, ...rule.who }, seconds: rule.seconds ?? HALF_AN_HOUR, show_in: rule.show_in ?? null };
+    return {
+      pattern,
+      decision: rule.decision,
+      who: { ...WHO, ...rule.who },
+      seconds: rule.seconds ?? HALF_AN_HOUR,
+      show_in: rule.show_in ?? null,
+    };
   });
 }
 
-/** Only a question has somebody who answers it. */
+/** Only actions that need approval have deciders. */
 export function policyOf(rules: ApprovalRule[]): Record<string, unknown> {
   return Object.fromEntries(
     rules.map(({ pattern, decision, ...rest }) => [pattern, decision === "ask" ? { decision, ...rest } : decision]),
@@ -27,23 +45,39 @@ export function policyOf(rules: ApprovalRule[]): Record<string, unknown> {
 }
 
 const ACTIONS = [
-  "message.send", "message.reply", "message.edit", "message.delete", "message.forward", "message.react",
-  "group.rename", "group.leave", "member.mute", "member.unmute", "member.kick",
-  "friend_request.answer", "group_invite.answer", "platform.call",
+  "message.send",
+  "message.reply",
+  "message.edit",
+  "message.delete",
+  "message.forward",
+  "message.react",
+  "group.rename",
+  "group.leave",
+  "member.mute",
+  "member.unmute",
+  "member.kick",
+  "friend_request.answer",
+  "group_invite.answer",
+  "platform.call",
 ];
 const FAMILIES = ["*", "message.*", "group.*", "member.*"];
 const ELSEWHERE = "elsewhere/";
 
 function fits(action: string, pattern: string): boolean {
-  const expression = pattern.split("").map((letter) => (letter === "*" ? ".*" : letter === "?" ? "." : letter.replace(/[^\w/]/, "\\$&"))).join("");
+  const expression = pattern
+    .split("")
+    .map((letter) => (letter === "*" ? ".*" : letter === "?" ? "." : letter.replace(/[^\w/]/, "\\$&")))
+    .join("");
   return new RegExp(`^${expression}$`).test(action);
 }
 
-/** Patterns that mean something for a runner that may ask for these actions; elsewhere is meant only when it is said. */
+/** Returns the patterns that apply to a runner with these actions; those for other chats only if it requests them. */
 export function patternsFor(asked: string[]): string[] {
   const may = (action: string) => asked.some((pattern) => fits(action, pattern));
   const near = ACTIONS.filter(may);
-  const far = ACTIONS.filter((action) => asked.some((pattern) => pattern.startsWith(ELSEWHERE) && fits(ELSEWHERE + action, pattern)));
+  const far = ACTIONS.filter((action) =>
+    asked.some((pattern) => pattern.startsWith(ELSEWHERE) && fits(ELSEWHERE + action, pattern)),
+  );
   const families = FAMILIES.filter((family) => near.some((action) => fits(action, family)));
   return [...families, ...near, ...(far.length ? [`${ELSEWHERE}*`] : []), ...far.map((action) => ELSEWHERE + action)];
 }

@@ -1,20 +1,21 @@
-// One action that waits for somebody, or what became of it.
+// One action that waits for approval, or its outcome.
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
-import type { Approval } from "../../api/facts";
-import * as queries from "../../api/queries";
+import type { Approval } from "../../api/types";
 import { useRights } from "../../app/session";
 import { Button } from "../../components/Button";
+import { ErrorMessage } from "../../components/Feedback";
 import { Input } from "../../components/Field";
-import { ErrorNote } from "../../components/Notes";
-import { State } from "../../components/Surfaces";
-import { fromNow, moment } from "../../lib/text";
+import { State } from "../../components/Layout";
+import { formatTime, fromNow } from "../../lib/format";
 import { useSave } from "../../lib/useSave";
-import { actionKey, isPending } from "./asked";
+import * as agentQueries from "../agents/queries";
+import * as botQueries from "../bots/queries";
+import { actionKey, isPending } from "./approvalDetails";
 import { Details } from "./Details";
 import { useParty } from "./useParty";
 
@@ -28,8 +29,18 @@ export function ApprovalCard({ approval }: { approval: Approval }) {
         <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
           <h3 className="font-semibold">{i18n.exists(key) ? t(key) : approval.action}</h3>
           <State state={approval.status} />
-          {isPending(approval) && <span className="text-sm text-quiet">{t("approvals.expires", { when: fromNow(approval.expires_at, Date.now(), i18n.language) })}</span>}
-          <Link to="/runs/$runId" params={{ runId: approval.run_id }} className="ml-auto text-sm text-accent underline underline-offset-2">{t("chat.openRun")}</Link>
+          {isPending(approval) && (
+            <span className="text-sm text-quiet">
+              {t("approvals.expires", { when: fromNow(approval.expires_at, Date.now(), i18n.language) })}
+            </span>
+          )}
+          <Link
+            to="/runs/$runId"
+            params={{ runId: approval.run_id }}
+            className="ml-auto text-sm text-accent underline underline-offset-2"
+          >
+            {t("chat.openRun")}
+          </Link>
         </div>
         <Origin approval={approval} />
         <Details approval={approval} />
@@ -42,15 +53,23 @@ export function ApprovalCard({ approval }: { approval: Approval }) {
 
 function Origin({ approval }: { approval: Approval }) {
   const { t, i18n } = useTranslation();
-  const agent = useQuery(queries.agents).data?.find((each) => each.agent_id === approval.agent_id);
-  const bot = useQuery(queries.bots).data?.find((each) => each.bot_id === approval.call.bot_id);
+  const agent = useQuery(agentQueries.agents).data?.find((each) => each.agent_id === approval.agent_id);
+  const bot = useQuery(botQueries.bots).data?.find((each) => each.bot_id === approval.call.bot_id);
   const { occasion } = approval;
   const who = useParty(approval.requester, occasion?.actor_name);
-  const parts = [agent?.name, bot?.name ?? t("runs.direct"), occasion?.group_name, t("approvals.requester", { who }), moment(approval.created_at, i18n.language)];
+  const parts = [
+    agent?.name,
+    bot?.name ?? t("runs.direct"),
+    occasion?.group_name,
+    t("approvals.requester", { who }),
+    formatTime(approval.created_at, i18n.language),
+  ];
   return (
     <>
       <p className="mt-1 text-sm wrap-anywhere text-quiet tabular-nums">{parts.filter(Boolean).join(" · ")}</p>
-      {occasion?.comment && <blockquote className="mt-2 border-l-2 border-line pl-3 text-sm wrap-anywhere">{occasion.comment}</blockquote>}
+      {occasion?.comment && (
+        <blockquote className="mt-2 border-l-2 border-line pl-3 text-sm wrap-anywhere">{occasion.comment}</blockquote>
+      )}
     </>
   );
 }
@@ -62,9 +81,14 @@ function Outcome({ approval }: { approval: Approval }) {
   const outcome = approval.outcome as { state?: string; reason?: string } | null;
   return (
     <div className="mt-3 space-y-1 text-sm">
-      <p className="text-quiet">{t("approvals.by", { who, when: moment(approval.decided_at, i18n.language) })}</p>
+      <p className="text-quiet">{t("approvals.by", { who, when: formatTime(approval.decided_at, i18n.language) })}</p>
       {approval.reason && <blockquote className="border-l-2 border-line pl-3">{approval.reason}</blockquote>}
-      {outcome?.state && <p className="flex flex-wrap items-center gap-2">{t("approvals.outcome")} <State state={outcome.state} /> {outcome.reason && <span className="text-bad">{outcome.reason}</span>}</p>}
+      {outcome?.state && (
+        <p className="flex flex-wrap items-center gap-2">
+          {t("approvals.outcome")} <State state={outcome.state} />{" "}
+          {outcome.reason && <span className="text-bad">{outcome.reason}</span>}
+        </p>
+      )}
     </div>
   );
 }
@@ -74,17 +98,33 @@ function Decision({ approval }: { approval: Approval }) {
   const [reason, setReason] = useState("");
   const deciding = useSave(
     (decision: "approve" | "deny") =>
-      answer(api.POST("/api/v1/approvals/{approval_id}", { params: { path: { approval_id: approval.approval_id } }, body: { decision, reason } })),
+      answer(
+        api.POST("/api/v1/approvals/{approval_id}", {
+          params: { path: { approval_id: approval.approval_id } },
+          body: { decision, reason },
+        }),
+      ),
     ["approvals"],
   );
   return (
     <div className="space-y-3 border-t border-line bg-raised/40 px-5 py-3.5">
       <div className="flex flex-wrap gap-2">
-        <Input aria-label={t("approvals.reason")} placeholder={t("approvals.reason")} maxLength={1000} className="min-w-40 flex-1 max-sm:basis-full sm:w-auto" value={reason} onChange={(event) => setReason(event.target.value)} />
-        <Button weight="primary" busy={deciding.isPending} onClick={() => deciding.mutate("approve")}>{t("approvals.approve")}</Button>
-        <Button weight="danger" busy={deciding.isPending} onClick={() => deciding.mutate("deny")}>{t("approvals.deny")}</Button>
+        <Input
+          aria-label={t("approvals.reason")}
+          placeholder={t("approvals.reason")}
+          maxLength={1000}
+          className="min-w-40 flex-1 max-sm:basis-full sm:w-auto"
+          value={reason}
+          onChange={(event) => setReason(event.target.value)}
+        />
+        <Button weight="primary" busy={deciding.isPending} onClick={() => deciding.mutate("approve")}>
+          {t("approvals.approve")}
+        </Button>
+        <Button weight="danger" busy={deciding.isPending} onClick={() => deciding.mutate("deny")}>
+          {t("approvals.deny")}
+        </Button>
       </div>
-      <ErrorNote error={deciding.error} />
+      <ErrorMessage error={deciding.error} />
     </div>
   );
 }

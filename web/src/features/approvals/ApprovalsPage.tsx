@@ -1,47 +1,65 @@
-// What agents may do only when somebody says so: what waits, and what was decided.
+// Actions that need approval: those that wait, and those that were decided.
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { ShieldCheck } from "lucide-react";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 
-import type { Approval } from "../../api/facts";
-import * as queries from "../../api/queries";
+import type { Approval } from "../../api/types";
 import { Button } from "../../components/Button";
-import { Empty, ErrorNote, Loading } from "../../components/Notes";
-import { PageBody } from "../../components/Surfaces";
+import { Empty, ErrorMessage, Loading } from "../../components/Feedback";
+import { PageBody } from "../../components/Layout";
 import { ApprovalCard } from "./ApprovalCard";
-import { isPending } from "./asked";
+import { isPending } from "./approvalDetails";
+import * as approvalQueries from "./queries";
 
 export default function ApprovalsPage() {
   const { t } = useTranslation();
-  const waiting = useInfiniteQuery(queries.approvalPages("pending"));
-  const all = useInfiniteQuery(queries.approvalPages());
+  const waiting = useInfiniteQuery(approvalQueries.approvalPages("pending"));
+  const all = useInfiniteQuery(approvalQueries.approvalPages());
   const asked = waiting.data?.pages.flatMap((page) => page.items) ?? [];
   const decided = (all.data?.pages.flatMap((page) => page.items) ?? []).filter((each) => !isPending(each));
   const ready = waiting.data && all.data;
   return (
     <PageBody title={t("nav.approvals")} text={t("approvals.text")}>
-      <ErrorNote error={waiting.error ?? all.error} />
+      <ErrorMessage error={waiting.error ?? all.error} />
       {!ready && !waiting.error && !all.error && <Loading />}
-      {ready && asked.length + decided.length === 0 && <Empty icon={<ShieldCheck />} title={t("approvals.empty")} text={t("approvals.emptyText")} />}
+      {ready && asked.length + decided.length === 0 && (
+        <Empty icon={<ShieldCheck />} title={t("approvals.empty")} text={t("approvals.emptyText")} />
+      )}
       <div className="space-y-8">
         {ready && (asked.length > 0 || decided.length > 0) && (
           <Part title={t("approvals.waiting")} approvals={asked} more={waiting.hasNextPage && <More query={waiting} />}>
             <p className="text-sm text-quiet">{t("approvals.noneWaiting")}</p>
           </Part>
         )}
-        {decided.length > 0 && <Part title={t("approvals.decided")} approvals={decided} more={all.hasNextPage && <More query={all} />} />}
+        {decided.length > 0 && (
+          <Part title={t("approvals.decided")} approvals={decided} more={all.hasNextPage && <More query={all} />} />
+        )}
       </div>
     </PageBody>
   );
 }
 
-function Part({ title, approvals, more, children }: { title: string; approvals: Approval[]; more: ReactNode; children?: ReactNode }) {
+function Part({
+  title,
+  approvals,
+  more,
+  children,
+}: {
+  title: string;
+  approvals: Approval[];
+  more: ReactNode;
+  children?: ReactNode;
+}) {
   return (
     <section aria-label={title}>
       <h2 className="mb-3 text-sm font-medium text-quiet">{title}</h2>
       {approvals.length === 0 && children}
-      <ul className="space-y-4">{approvals.map((approval) => <ApprovalCard key={approval.approval_id} approval={approval} />)}</ul>
+      <ul className="space-y-4">
+        {approvals.map((approval) => (
+          <ApprovalCard key={approval.approval_id} approval={approval} />
+        ))}
+      </ul>
       {more}
     </section>
   );
@@ -49,5 +67,9 @@ function Part({ title, approvals, more, children }: { title: string; approvals: 
 
 function More({ query }: { query: { isFetchingNextPage: boolean; fetchNextPage: () => unknown } }) {
   const { t } = useTranslation();
-  return <Button className="mt-4" busy={query.isFetchingNextPage} onClick={() => query.fetchNextPage()}>{t("approvals.more")}</Button>;
+  return (
+    <Button className="mt-4" busy={query.isFetchingNextPage} onClick={() => query.fetchNextPage()}>
+      {t("approvals.more")}
+    </Button>
+  );
 }

@@ -1,10 +1,10 @@
-// Who asked or decided, as people call them.
+// The name of a requester or decider.
 import { useTranslation } from "react-i18next";
 
 import { useMe } from "../../app/session";
-import { party } from "./asked";
+import { party } from "./approvalDetails";
 
-/** `name` is the one that the platform gave, where it is known; the id stays beside it, since names are chosen freely. */
+/** `name` is the display name on the platform, if it is known; the id is added, since names are chosen freely. */
 export function useParty(identity: string, name = ""): string {
   const { t } = useTranslation();
   const me = useMe();

@@ -1,47 +1,75 @@
-// One bot: how its connection does, its routes, what it received, and its settings.
+// The page of one bot: connection, routes, events, default agents and settings.
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 
-import { answer, api, changing, type Versioned } from "../../api/client";
-import type { Adapter, Bot } from "../../api/facts";
+import { answer, api, ifMatch, type Versioned } from "../../api/client";
 import { isGone } from "../../api/problem";
-import * as queries from "../../api/queries";
-import { Missing } from "../../app/Failures";
+import type { Adapter, Bot } from "../../api/types";
+import { NotFoundPage } from "../../app/ErrorPages";
 import { useRights } from "../../app/session";
 import { Button } from "../../components/Button";
-import { ErrorNote, Loading } from "../../components/Notes";
-import { Badge, PageBody, State } from "../../components/Surfaces";
+import { ErrorMessage, Loading } from "../../components/Feedback";
+import { Badge, PageBody, State } from "../../components/Layout";
 import { Switch } from "../../components/Switch";
 import { Tabs } from "../../components/Tabs";
-import { moment, worded } from "../../lib/text";
-import { useOnePart } from "../../lib/useOnePart";
+import { formatTime, localized } from "../../lib/format";
+import { usePatchField } from "../../lib/usePatchField";
 import { BotEvents } from "./BotEvents";
 import { BotSettings } from "./BotSettings";
 import { DefaultAgents } from "./DefaultAgents";
+import * as botQueries from "./queries";
 import { RoutesEditor } from "./RoutesEditor";
 
 export default function BotPage() {
   const { t, i18n } = useTranslation();
-  const { botId } = useParams({ from: "/inside/bots/$botId" });
-  const bot = useQuery(queries.bot(botId));
-  const adapters = useQuery(queries.adapters);
+  const { botId } = useParams({ from: "/authenticated/bots/$botId" });
+  const bot = useQuery(botQueries.bot(botId));
+  const adapters = useQuery(botQueries.adapters);
   const problem = bot.error ?? adapters.error;
-  if (isGone(problem)) return <Missing />;
-  if (problem) return <div className="p-8"><ErrorNote error={problem} /></div>;
-  if (!bot.data || !adapters.data) return <div className="p-8"><Loading /></div>;
+  if (isGone(problem)) return <NotFoundPage />;
+  if (problem)
+    return (
+      <div className="p-8">
+        <ErrorMessage error={problem} />
+      </div>
+    );
+  if (!bot.data || !adapters.data)
+    return (
+      <div className="p-8">
+        <Loading />
+      </div>
+    );
   const shown = bot.data.value;
   const adapter = adapters.data.find((each) => each.name === shown.adapter);
-  if (!adapter) return <div className="p-8"><ErrorNote error={new Error(t("bots.adapterGone", { name: shown.adapter }))} /></div>;
+  if (!adapter)
+    return (
+      <div className="p-8">
+        <ErrorMessage error={new Error(t("bots.adapterGone", { name: shown.adapter }))} />
+      </div>
+    );
   return (
-    <PageBody name={shown.name} title={<Title bot={shown} />} text={worded(adapter.label, i18n.language)} actions={<OnOff current={bot.data} />}>
+    <PageBody
+      name={shown.name}
+      title={<Title bot={shown} />}
+      text={localized(adapter.label, i18n.language)}
+      actions={<OnOff current={bot.data} />}
+    >
       <Trouble current={bot.data} adapter={adapter} />
       <Tabs
         tabs={[
-          { id: "routes", label: t("bots.routes"), content: <RoutesEditor key={botId} botId={botId} adapter={adapter} /> },
+          {
+            id: "routes",
+            label: t("bots.routes"),
+            content: <RoutesEditor key={botId} botId={botId} adapter={adapter} />,
+          },
           { id: "defaults", label: t("defaultAgents.title"), content: <DefaultAgents bot={shown} /> },
           { id: "events", label: t("bots.events"), content: <BotEvents botId={botId} /> },
-          { id: "settings", label: t("nav.settings"), content: <BotSettings key={botId} current={bot.data} adapter={adapter} /> },
+          {
+            id: "settings",
+            label: t("nav.settings"),
+            content: <BotSettings key={botId} current={bot.data} adapter={adapter} />,
+          },
         ]}
       />
     </PageBody>
@@ -50,27 +78,30 @@ export default function BotPage() {
 
 function Title({ bot }: { bot: Bot }) {
   const { t, i18n } = useTranslation();
-  const since = bot.status.since && bot.enabled ? t("bots.since", { at: moment(bot.status.since, i18n.language) }) : "";
+  const since =
+    bot.status.since && bot.enabled ? t("bots.since", { at: formatTime(bot.status.since, i18n.language) }) : "";
   return (
     <span className="flex flex-wrap items-center gap-3">
       {bot.name}
-      <span title={since} className="inline-flex">{bot.enabled ? <State state={bot.status.state} /> : <Badge>{t("common.disabled")}</Badge>}</span>
+      <span title={since} className="inline-flex">
+        {bot.enabled ? <State state={bot.status.state} /> : <Badge>{t("common.disabled")}</Badge>}
+      </span>
     </span>
   );
 }
 
-/** A bot that failed is connected anew as soon as it is saved. */
+/** Saves a bot; a bot that failed is connected again by that. */
 function useKeeping(current: Versioned<Bot>) {
-  return useOnePart({
+  return usePatchField({
     current,
-    query: queries.bot(current.value.bot_id),
-    part: () => "enabled",
+    query: botQueries.bot(current.value.bot_id),
+    field: () => "enabled",
     put: (enabled: boolean, over) => {
       const { bot_id, name, adapter, adapter_config } = over.value;
-      return answer<Bot>(
+      return answer(
         api.PUT("/api/v1/bots/{bot_id}", {
-          params: { path: { bot_id }, header: changing(over) },
-          body: { name, adapter, adapter_config: adapter_config as never, enabled },
+          params: { path: { bot_id }, header: ifMatch(over) },
+          body: { name, adapter, adapter_config, enabled },
         }),
       );
     },
@@ -88,8 +119,12 @@ function Trouble({ current, adapter }: { current: Versioned<Bot>; adapter: Adapt
   if (!bot.status.last_error) return null;
   return (
     <div className="mb-5 space-y-2">
-      <ErrorNote error={again.error ?? new Error(bot.status.last_error)} mild={!failed} items={adapter.config} />
-      {failed && edit && <Button small busy={again.isPending} onClick={() => again.mutate(true)}>{t("common.again")}</Button>}
+      <ErrorMessage error={again.error ?? new Error(bot.status.last_error)} mild={!failed} items={adapter.config} />
+      {failed && edit && (
+        <Button small busy={again.isPending} onClick={() => again.mutate(true)}>
+          {t("common.again")}
+        </Button>
+      )}
     </div>
   );
 }
@@ -101,10 +136,15 @@ function OnOff({ current }: { current: Versioned<Bot> }) {
   return (
     <div className="space-y-2">
       <div className="flex h-10 items-center gap-2 text-sm">
-        <Switch label={t("common.enabled")} checked={current.value.enabled} disabled={!edit || switching.isPending} onChange={(enabled) => switching.mutate(enabled)} />
+        <Switch
+          label={t("common.enabled")}
+          checked={current.value.enabled}
+          disabled={!edit || switching.isPending}
+          onChange={(enabled) => switching.mutate(enabled)}
+        />
         {t("common.enabled")}
       </div>
-      <ErrorNote error={switching.error} />
+      <ErrorMessage error={switching.error} />
     </div>
   );
 }

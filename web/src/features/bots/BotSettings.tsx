@@ -1,24 +1,24 @@
-// What a bot is called, whether it is on, and what its adapter's form asks for.
+// The settings of a bot: its name and the form of its adapter.
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import { answer, api, changing, type Versioned } from "../../api/client";
-import type { Adapter, Bot } from "../../api/facts";
+import { answer, api, ifMatch, type Versioned } from "../../api/client";
 import { fieldMessage } from "../../api/problem";
-import * as queries from "../../api/queries";
+import type { Adapter, Bot } from "../../api/types";
 import { useRights } from "../../app/session";
 import { Button } from "../../components/Button";
 import { ConflictNote } from "../../components/ConflictNote";
 import { DeleteButton } from "../../components/DeleteButton";
+import { ErrorMessage } from "../../components/Feedback";
 import { Field, Input } from "../../components/Field";
 import { NO_CHOICES } from "../../components/form/controls";
 import { SchemaForm } from "../../components/form/SchemaForm";
 import { ofForm } from "../../components/form/values";
+import { Card } from "../../components/Layout";
 import { LeaveGuard } from "../../components/LeaveGuard";
-import { ErrorNote } from "../../components/Notes";
-import { Card } from "../../components/Surfaces";
-import { useBasis, useGuardedSave } from "../../lib/useGuardedSave";
+import { useBase, useSaveWithConflict } from "../../lib/useSaveWithConflict";
+import * as botQueries from "./queries";
 
 type Draft = Pick<Bot, "name" | "adapter_config">;
 
@@ -28,24 +28,32 @@ export function BotSettings({ current, adapter }: { current: Versioned<Bot>; ada
   const navigate = useNavigate();
   const [typed, setTyped] = useState<Draft | null>(null);
   const [times, setTimes] = useState(0);
-  const basis = useBasis(current, typed !== null);
-  const bot = basis.value;
+  const base = useBase(current, typed !== null);
+  const bot = base.value;
   const draft = typed ?? { name: bot.name, adapter_config: bot.adapter_config };
+  const items = adapter.config ?? [];
   const path = { bot_id: bot.bot_id };
-  const bodyOf = ({ name, adapter_config, enabled }: Draft & Pick<Bot, "enabled">) => ({ name, adapter: bot.adapter, enabled, adapter_config: ofForm(adapter.config, adapter_config) });
-  const saving = useGuardedSave({
-    basis,
-    query: queries.bot(bot.bot_id),
+  const bodyOf = ({ name, adapter_config, enabled }: Draft & Pick<Bot, "enabled">) => ({
+    name,
+    adapter: bot.adapter,
+    enabled,
+    adapter_config: ofForm(items, adapter_config),
+  });
+  const saving = useSaveWithConflict({
+    base,
+    query: botQueries.bot(bot.bot_id),
     bodyOf,
-    put: (body, over) => answer(api.PUT("/api/v1/bots/{bot_id}", { params: { path, header: changing(over) }, body: body as never })),
+    put: (body, over) => answer(api.PUT("/api/v1/bots/{bot_id}", { params: { path, header: ifMatch(over) }, body })),
     stale: ["bots"],
     after: () => begin(),
   });
   const begin = () => {
     setTyped(null);
-    setTimes(times + 1); // controls that keep their own text begin anew
+    setTimes(times + 1); // resets controls that keep their own text
   };
-  const messages = Object.fromEntries(adapter.config.map((item) => [item.name, fieldMessage(saving.error, `adapter_config.${item.name}`)]));
+  const messages = Object.fromEntries(
+    items.map((item) => [item.name, fieldMessage(saving.error, `adapter_config.${item.name}`)]),
+  );
   return (
     <Card>
       <form
@@ -58,10 +66,18 @@ export function BotSettings({ current, adapter }: { current: Versioned<Bot>; ada
       >
         <LeaveGuard dirty={typed !== null} />
         <Field label={t("common.name")} required error={fieldMessage(saving.error, "name")}>
-          {(control) => <Input {...control} required value={draft.name} disabled={!edit} onChange={(event) => setTyped({ ...draft, name: event.target.value })} />}
+          {(control) => (
+            <Input
+              {...control}
+              required
+              value={draft.name}
+              disabled={!edit}
+              onChange={(event) => setTyped({ ...draft, name: event.target.value })}
+            />
+          )}
         </Field>
         <SchemaForm
-          items={adapter.config}
+          items={items}
           values={draft.adapter_config}
           onChange={(adapter_config) => setTyped({ ...draft, adapter_config })}
           choices={NO_CHOICES}
@@ -69,13 +85,39 @@ export function BotSettings({ current, adapter }: { current: Versioned<Bot>; ada
           secretsSet={bot.secrets_set}
           disabled={!edit}
         />
-        <ErrorNote error={saving.error} items={adapter.config} />
-        <ConflictNote name={bot.name} conflict={saving.conflict} busy={saving.isPending} items={adapter.config} onTheirs={() => { begin(); saving.forget(); }} onMine={saving.keepMine} />
+        <ErrorMessage error={saving.error} items={items} />
+        <ConflictNote
+          name={bot.name}
+          conflict={saving.conflict}
+          busy={saving.isPending}
+          items={items}
+          onTheirs={() => {
+            begin();
+            saving.reset();
+          }}
+          onMine={saving.overwrite}
+        />
         {edit ? (
           <div className="flex items-center gap-2">
-            <Button type="submit" weight="primary" busy={saving.isPending} disabled={!typed}>{t("common.save")}</Button>
-            {typed && <Button weight="quiet" onClick={() => { begin(); saving.forget(); }}>{t("common.discard")}</Button>}
-            {!typed && saving.isSuccess && <span role="status" className="text-sm text-good">{t("common.saved")}</span>}
+            <Button type="submit" weight="primary" busy={saving.isPending} disabled={!typed}>
+              {t("common.save")}
+            </Button>
+            {typed && (
+              <Button
+                weight="quiet"
+                onClick={() => {
+                  begin();
+                  saving.reset();
+                }}
+              >
+                {t("common.discard")}
+              </Button>
+            )}
+            {!typed && saving.isSuccess && (
+              <span role="status" className="text-sm text-good">
+                {t("common.saved")}
+              </span>
+            )}
             <span className="flex-1" />
             <DeleteButton
               label={t("common.delete")}

@@ -1,40 +1,58 @@
-// Default agents: those that play a part where a bot is, and the one of a single conversation.
+// The default agents that apply to a bot, and the one of a single conversation.
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
-import type { Bot, DefaultAgent } from "../../api/facts";
 import { fieldMessage } from "../../api/problem";
-import * as queries from "../../api/queries";
+import type { Bot, DefaultAgent } from "../../api/types";
 import { useRights } from "../../app/session";
 import { Button } from "../../components/Button";
 import { DeleteButton } from "../../components/DeleteButton";
+import { Empty, ErrorMessage, Loading } from "../../components/Feedback";
 import { type ControlProps, Field, Input, Select } from "../../components/Field";
+import { Badge, Card } from "../../components/Layout";
 import { LeaveGuard } from "../../components/LeaveGuard";
 import { Row, Rows } from "../../components/List";
-import { Empty, ErrorNote, Loading } from "../../components/Notes";
-import { Badge, Card } from "../../components/Surfaces";
 import { useSave } from "../../lib/useSave";
-import { asked, at, bodyOf, concerning, nameOf, type Place, placeOf, type Scope, SCOPES } from "./places";
+import * as agentQueries from "../agents/queries";
+import {
+  bodyOf,
+  findDefault,
+  nameOf,
+  type Place,
+  placeOf,
+  relevantTo,
+  requiredFields,
+  type Scope,
+  SCOPES,
+} from "./defaultScopes";
+import * as botQueries from "./queries";
 
 const STALE = ["defaultAgents"];
-const removal = (default_id: string) => answer(api.DELETE("/api/v1/default-agents/{default_id}", { params: { path: { default_id } } }));
+const removal = (default_id: string) =>
+  answer(api.DELETE("/api/v1/default-agents/{default_id}", { params: { path: { default_id } } }));
 const setting = (place: Place, agent_id: string, replaces = "") =>
-  answer<DefaultAgent>(api.PUT("/api/v1/default-agents", { body: { ...bodyOf(place), agent_id, replaces } as never }));
+  answer(api.PUT("/api/v1/default-agents", { body: { ...bodyOf(place), agent_id, replaces } }));
 
 export function DefaultAgents({ bot }: { bot: Bot }) {
   const { t } = useTranslation();
   const { edit } = useRights();
-  const all = useQuery(queries.defaultAgents);
-  if (all.error) return <ErrorNote error={all.error} />;
+  const all = useQuery(botQueries.defaultAgents);
+  if (all.error) return <ErrorMessage error={all.error} />;
   if (!all.data) return <Loading />;
-  const shown = concerning(all.data, bot.bot_id, bot.adapter);
+  const shown = relevantTo(all.data, bot.bot_id, bot.adapter);
   return (
     <div className="space-y-5">
       <p className="text-sm text-quiet">{t("defaultAgents.text")}</p>
-      {shown.length === 0 ? <Empty title={t("defaultAgents.empty")} text={t("defaultAgents.emptyText")} /> : (
-        <Rows>{shown.map((each) => <Default key={each.default_id} known={each} edit={edit} />)}</Rows>
+      {shown.length === 0 ? (
+        <Empty title={t("defaultAgents.empty")} text={t("defaultAgents.emptyText")} />
+      ) : (
+        <Rows>
+          {shown.map((each) => (
+            <Default key={each.default_id} known={each} edit={edit} />
+          ))}
+        </Rows>
       )}
       {edit && <Adding bot={bot} />}
     </div>
@@ -47,28 +65,46 @@ function Default({ known, edit }: { known: DefaultAgent; edit: boolean }) {
     <Row
       title={known.agent_name}
       text={nameOf(known)}
-      marks={<>{!known.agent_enabled && <Badge tone="warn">{t("common.disabled")}</Badge>}<Badge>{t(`place.${known.scope}`)}</Badge></>}
-      actions={edit && (
-        <DeleteButton
-          icon
-          label={t("defaultAgents.remove", { name: known.agent_name })}
-          title={t("defaultAgents.removeTitle", { name: known.agent_name })}
-          text={t("defaultAgents.removeText")}
-          action={t("common.remove")}
-          remove={() => removal(known.default_id)}
-          stale={STALE}
-        />
-      )}
+      marks={
+        <>
+          {!known.agent_enabled && <Badge tone="warn">{t("common.disabled")}</Badge>}
+          <Badge>{t(`place.${known.scope}`)}</Badge>
+        </>
+      }
+      actions={
+        edit && (
+          <DeleteButton
+            icon
+            label={t("defaultAgents.remove", { name: known.agent_name })}
+            title={t("defaultAgents.removeTitle", { name: known.agent_name })}
+            text={t("defaultAgents.removeText")}
+            action={t("common.remove")}
+            remove={() => removal(known.default_id)}
+            stale={STALE}
+          />
+        )
+      }
     />
   );
 }
 
 function Adding({ bot }: { bot: Bot }) {
   const { t } = useTranslation();
-  const fresh: Place = { scope: "conversation", bot_id: bot.bot_id, platform: bot.adapter, chat: "", thread_id: "", actor_id: "" };
+  const fresh: Place = {
+    scope: "conversation",
+    bot_id: bot.bot_id,
+    platform: bot.adapter,
+    chat: "",
+    thread_id: "",
+    actor_id: "",
+  };
   const [place, setPlace] = useState(fresh);
   const [agentId, setAgentId] = useState("");
-  const saving = useSave(() => setting(place, agentId), STALE, () => setPlace({ ...fresh, scope: place.scope }));
+  const saving = useSave(
+    () => setting(place, agentId),
+    STALE,
+    () => setPlace({ ...fresh, scope: place.scope }),
+  );
   return (
     <Card title={t("defaultAgents.add")}>
       <form
@@ -78,39 +114,59 @@ function Adding({ bot }: { bot: Bot }) {
           saving.mutate(undefined);
         }}
       >
-        <LeaveGuard dirty={asked(place.scope).some((name) => place[name] !== "")} />
+        <LeaveGuard dirty={requiredFields(place.scope).some((name) => place[name] !== "")} />
         <Field label={t("defaultAgents.scope")} hint={t(`placeHint.${place.scope}`)}>
           {(control) => (
-            <Select {...control} value={place.scope} onChange={(event) => setPlace({ ...place, scope: event.target.value as Scope })}>
-              {SCOPES.map((scope) => <option key={scope} value={scope}>{t(`place.${scope}`)}</option>)}
+            <Select
+              {...control}
+              value={place.scope}
+              onChange={(event) => setPlace({ ...place, scope: event.target.value as Scope })}
+            >
+              {SCOPES.map((scope) => (
+                <option key={scope} value={scope}>
+                  {t(`place.${scope}`)}
+                </option>
+              ))}
             </Select>
           )}
         </Field>
-        {asked(place.scope).map((name) => (
+        {requiredFields(place.scope).map((name) => (
           <Field key={name} label={t(`defaultAgents.${name}`)} required error={fieldMessage(saving.error, name)}>
-            {(control) => <Input {...control} required placeholder={name === "chat" ? "group:42" : undefined} value={place[name]} onChange={(event) => setPlace({ ...place, [name]: event.target.value })} />}
+            {(control) => (
+              <Input
+                {...control}
+                required
+                placeholder={name === "chat" ? "group:42" : undefined}
+                value={place[name]}
+                onChange={(event) => setPlace({ ...place, [name]: event.target.value })}
+              />
+            )}
           </Field>
         ))}
         <Field label={t("routes.agent")} required error={fieldMessage(saving.error, "agent_id")}>
-          {(control) => <Choice control={control} required value={agentId} none={t("routes.chooseAgent")} onChange={setAgentId} />}
+          {(control) => (
+            <Choice control={control} required value={agentId} none={t("routes.chooseAgent")} onChange={setAgentId} />
+          )}
         </Field>
         <div className="space-y-3 sm:col-span-2">
-          <ErrorNote error={saving.error} />
-          <Button type="submit" weight="primary" busy={saving.isPending}>{t("common.add")}</Button>
+          <ErrorMessage error={saving.error} />
+          <Button type="submit" weight="primary" busy={saving.isPending}>
+            {t("common.add")}
+          </Button>
         </div>
       </form>
     </Card>
   );
 }
 
-/** Nothing where a conversation is its agent's alone, such as in the web chat. */
+/** Renders nothing for a conversation that belongs to one agent, such as in the web chat. */
 export function AgentHere({ conversationId }: { conversationId: string }) {
   const { t } = useTranslation();
   const { edit } = useRights();
-  const conversation = useQuery(queries.conversation(conversationId));
-  const all = useQuery(queries.defaultAgents);
+  const conversation = useQuery(botQueries.conversation(conversationId));
+  const all = useQuery(botQueries.defaultAgents);
   const place = conversation.data ? placeOf(conversation.data) : null;
-  const known = place && all.data ? at(all.data, place) : undefined;
+  const known = place && all.data ? findDefault(all.data, place) : undefined;
   const saving = useSave(async (agentId: string) => {
     if (agentId && place) await setting(place, agentId, known?.agent_id);
     else if (known) await removal(known.default_id);
@@ -119,14 +175,29 @@ export function AgentHere({ conversationId }: { conversationId: string }) {
   return (
     <div className="mt-4 max-w-sm">
       <Field label={t("defaultAgents.here")} hint={t("defaultAgents.hereHint")}>
-        {(control) => <Choice control={control} disabled={!edit || saving.isPending} value={known?.agent_id ?? ""} none={t("defaultAgents.byRoutes")} onChange={(agentId) => saving.mutate(agentId)} />}
+        {(control) => (
+          <Choice
+            control={control}
+            disabled={!edit || saving.isPending}
+            value={known?.agent_id ?? ""}
+            none={t("defaultAgents.byRoutes")}
+            onChange={(agentId) => saving.mutate(agentId)}
+          />
+        )}
       </Field>
-      <ErrorNote error={saving.error} />
+      <ErrorMessage error={saving.error} />
     </div>
   );
 }
 
-function Choice({ control, value, none, required, disabled, onChange }: {
+function Choice({
+  control,
+  value,
+  none,
+  required,
+  disabled,
+  onChange,
+}: {
   control: ControlProps;
   value: string;
   none: string;
@@ -134,11 +205,21 @@ function Choice({ control, value, none, required, disabled, onChange }: {
   disabled?: boolean;
   onChange: (agentId: string) => void;
 }) {
-  const agents = useQuery(queries.agents).data ?? [];
+  const agents = useQuery(agentQueries.agents).data ?? [];
   return (
-    <Select {...control} required={required} disabled={disabled} value={value} onChange={(event) => onChange(event.target.value)}>
+    <Select
+      {...control}
+      required={required}
+      disabled={disabled}
+      value={value}
+      onChange={(event) => onChange(event.target.value)}
+    >
       <option value="">{none}</option>
-      {agents.map((agent) => <option key={agent.agent_id} value={agent.agent_id}>{agent.name}</option>)}
+      {agents.map((agent) => (
+        <option key={agent.agent_id} value={agent.agent_id}>
+          {agent.name}
+        </option>
+      ))}
     </Select>
   );
 }

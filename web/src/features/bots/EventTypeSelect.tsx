@@ -1,11 +1,18 @@
-// Kinds of events, in words where the page has some.
+// A select of event types with their labels.
 import { type ControlProps, Select } from "../../components/Field";
-import { useEventWords } from "../../lib/useEventWords";
+import { useEventLabel } from "../../lib/useEventLabel";
 
 const PATTERNS = ["message.*", "group.*", "friend.*", "bot.*", "*"];
 
-/** Of `events`, those that an adapter can tell of; `patterns` offers whole families too. */
-export function EventTypeSelect({ control, value, events, patterns, disabled, onChange }: {
+/** `events` are those that the adapter can receive; `patterns` offers families of events too. */
+export function EventTypeSelect({
+  control,
+  value,
+  events,
+  patterns,
+  disabled,
+  onChange,
+}: {
   control: ControlProps;
   value: string;
   events: string[];
@@ -13,13 +20,19 @@ export function EventTypeSelect({ control, value, events, patterns, disabled, on
   disabled?: boolean;
   onChange: (type: string) => void;
 }) {
-  const words = useEventWords();
+  const words = useEventLabel();
   const single = events.filter((each) => patterns || !each.includes("*"));
-  const families = patterns ? PATTERNS.filter((pattern) => pattern === "*" || events.some((each) => each.startsWith(pattern.slice(0, -1)))) : [];
+  const families = patterns
+    ? PATTERNS.filter((pattern) => pattern === "*" || events.some((each) => each.startsWith(pattern.slice(0, -1))))
+    : [];
   const all = [...new Set([...single, ...families, value])];
   return (
     <Select {...control} value={value} disabled={disabled} onChange={(event) => onChange(event.target.value)}>
-      {all.map((type) => <option key={type} value={type}>{words(type)}</option>)}
+      {all.map((type) => (
+        <option key={type} value={type}>
+          {words(type)}
+        </option>
+      ))}
     </Select>
   );
 }

@@ -1,20 +1,20 @@
-// One route: said in a line, and opened to be changed.
+// One route: a summary, and its form when it is open.
 import { useQuery } from "@tanstack/react-query";
 import { ArrowRight, ChevronDown, GripVertical, Trash2 } from "lucide-react";
 import { Collapsible } from "radix-ui";
 import { type ComponentProps, useId } from "react";
 import { useTranslation } from "react-i18next";
 
-import type { Adapter, HandlerType } from "../../api/facts";
-import * as queries from "../../api/queries";
+import type { Adapter, HandlerType } from "../../api/types";
 import { Button } from "../../components/Button";
 import { Field, Input, Select } from "../../components/Field";
-import { Badge } from "../../components/Surfaces";
+import { Badge } from "../../components/Layout";
 import { Switch } from "../../components/Switch";
 import { classes } from "../../lib/classes";
-import { useEventWords } from "../../lib/useEventWords";
+import { useEventLabel } from "../../lib/useEventLabel";
+import * as agentQueries from "../agents/queries";
 import { ConditionFields } from "./ConditionFields";
-import { told } from "./conditions";
+import { summaries } from "./conditions";
 import { EventTypeSelect } from "./EventTypeSelect";
 import { HandlerFields } from "./HandlerFields";
 import { handedTo, problemOf, type RouteDraft } from "./route";
@@ -40,19 +40,39 @@ export function RouteCard({ route, number, problems, open, held, disabled, handl
   const wrong = Object.keys(problems).length > 0;
   return (
     <Collapsible.Root asChild open={open} onOpenChange={onOpen}>
-      <li className={classes("rounded-card border bg-surface shadow-card", wrong ? "border-bad" : held ? "border-accent" : "border-line", !route.enabled && !open && "opacity-70")}>
+      <li
+        className={classes(
+          "rounded-card border bg-surface shadow-card",
+          wrong ? "border-bad" : held ? "border-accent" : "border-line",
+          !route.enabled && !open && "opacity-70",
+        )}
+      >
         <div className="flex items-center gap-1 p-2">
           {!disabled && (
-            <button type="button" aria-label={t("routes.move", { number })} title={t("routes.moveHint")} className="grid h-9 w-7 shrink-0 cursor-grab touch-none place-items-center rounded-control text-quiet hover:bg-raised active:cursor-grabbing" {...handle}>
+            <button
+              type="button"
+              aria-label={t("routes.move", { number })}
+              title={t("routes.moveHint")}
+              className="grid h-9 w-7 shrink-0 cursor-grab touch-none place-items-center rounded-control text-quiet hover:bg-raised active:cursor-grabbing"
+              {...handle}
+            >
               <GripVertical className="size-4" />
             </button>
           )}
           <Collapsible.Trigger className="group flex min-w-0 flex-1 items-center gap-2 rounded-control px-2 py-1.5 text-left hover:bg-raised">
             <Line route={route} number={number} />
-            <ChevronDown aria-hidden className="ml-auto size-4 shrink-0 text-quiet transition-transform group-data-[state=open]:rotate-180" />
+            <ChevronDown
+              aria-hidden
+              className="ml-auto size-4 shrink-0 text-quiet transition-transform group-data-[state=open]:rotate-180"
+            />
           </Collapsible.Trigger>
           <span className="flex px-1.5">
-            <Switch label={t("routes.enabled", { number })} checked={route.enabled} disabled={disabled} onChange={(enabled) => onChange({ ...route, enabled })} />
+            <Switch
+              label={t("routes.enabled", { number })}
+              checked={route.enabled}
+              disabled={disabled}
+              onChange={(enabled) => onChange({ ...route, enabled })}
+            />
           </span>
         </div>
         <Collapsible.Content className="border-t border-line p-4">
@@ -65,16 +85,20 @@ export function RouteCard({ route, number, problems, open, held, disabled, handl
 
 function Line({ route, number }: { route: RouteDraft; number: number }) {
   const { t } = useTranslation();
-  const words = useEventWords();
+  const words = useEventLabel();
   const target = useTarget(route);
   return (
     <span className="flex min-w-0 flex-wrap items-center gap-x-2 gap-y-1">
       <span className="sr-only">{t("routes.edit", { number })}</span>
       <span className="font-medium">{words(route.event_type)}</span>
-      {told(route.filters).map(({ key, values }) => <Badge key={key}>{t(`condition.${key}`, values)}</Badge>)}
+      {summaries(route.filters).map(({ key, values }) => (
+        <Badge key={key}>{t(`condition.${key}`, values)}</Badge>
+      ))}
       <span className="flex min-w-0 items-center gap-2">
         <ArrowRight aria-hidden className="size-4 shrink-0 text-quiet" />
-        <span className={classes("min-w-0 truncate", route.handler_type === "drop" ? "text-quiet" : "text-accent")}>{target}</span>
+        <span className={classes("min-w-0 truncate", route.handler_type === "drop" ? "text-quiet" : "text-accent")}>
+          {target}
+        </span>
       </span>
       {route.description && <span className="w-full truncate text-sm text-quiet">{route.description}</span>}
     </span>
@@ -83,44 +107,97 @@ function Line({ route, number }: { route: RouteDraft; number: number }) {
 
 function useTarget(route: RouteDraft): string {
   const { t } = useTranslation();
-  const agents = useQuery(queries.agents).data;
+  const agents = useQuery(agentQueries.agents).data;
   const config = route.handler_config;
   switch (route.handler_type) {
-    case "agent": return agents?.find((agent) => agent.agent_id === config.agent_id)?.name ?? t("routes.chooseAgent");
-    case "webhook": return hostOf(String(config.url ?? "")) || t("handler.webhook");
-    case "plugin": return (config.plugins as string[] | undefined)?.join(", ") || t("routes.everyPlugin");
-    case "drop": return t("handler.drop");
+    case "agent":
+      return agents?.find((agent) => agent.agent_id === config.agent_id)?.name ?? t("routes.chooseAgent");
+    case "webhook":
+      return hostOf(String(config.url ?? "")) || t("handler.webhook");
+    case "plugin":
+      return (config.plugins as string[] | undefined)?.join(", ") || t("routes.everyPlugin");
+    case "drop":
+      return t("handler.drop");
   }
 }
 
 const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : url);
 
-function Details({ route, adapter, problems, disabled, onChange, onRemove }: Pick<Props, "route" | "adapter" | "problems" | "disabled" | "onChange" | "onRemove">) {
+function Details({
+  route,
+  adapter,
+  problems,
+  disabled,
+  onChange,
+  onRemove,
+}: Pick<Props, "route" | "adapter" | "problems" | "disabled" | "onChange" | "onRemove">) {
   const { t } = useTranslation();
   const id = useId();
   return (
     <div className="space-y-5">
       <div className="grid gap-4 sm:grid-cols-2">
         <Field label={t("routes.event")} error={problemOf(problems, "event_type")}>
-          {(control) => <EventTypeSelect control={control} value={route.event_type} events={adapter.supported_events} patterns disabled={disabled} onChange={(event_type) => onChange({ ...route, event_type })} />}
+          {(control) => (
+            <EventTypeSelect
+              control={control}
+              value={route.event_type}
+              events={adapter.supported_events}
+              patterns
+              disabled={disabled}
+              onChange={(event_type) => onChange({ ...route, event_type })}
+            />
+          )}
         </Field>
         <Field label={t("routes.handler")}>
           {(control) => (
-            <Select {...control} value={route.handler_type} disabled={disabled} onChange={(event) => onChange(handedTo(route, event.target.value as HandlerType))}>
-              {HANDLERS.map((handler) => <option key={handler} value={handler}>{t(`handler.${handler}`)}</option>)}
+            <Select
+              {...control}
+              value={route.handler_type}
+              disabled={disabled}
+              onChange={(event) => onChange(handedTo(route, event.target.value as HandlerType))}
+            >
+              {HANDLERS.map((handler) => (
+                <option key={handler} value={handler}>
+                  {t(`handler.${handler}`)}
+                </option>
+              ))}
             </Select>
           )}
         </Field>
       </div>
-      <HandlerFields key={route.handler_type + id} route={route} config={route.handler_config} problems={problems} disabled={disabled} onChange={(handler_config) => onChange({ ...route, handler_config })} />
-      <ConditionFields filters={route.filters} problems={problems} disabled={disabled} onChange={(filters) => onChange({ ...route, filters })} />
+      <HandlerFields
+        key={route.handler_type + id}
+        route={route}
+        config={route.handler_config}
+        problems={problems}
+        disabled={disabled}
+        onChange={(handler_config) => onChange({ ...route, handler_config })}
+      />
+      <ConditionFields
+        filters={route.filters}
+        problems={problems}
+        disabled={disabled}
+        onChange={(filters) => onChange({ ...route, filters })}
+      />
       <div className="flex flex-wrap items-end gap-3 border-t border-line pt-4">
         <div className="min-w-56 flex-1">
           <Field label={t("routes.note")} error={problemOf(problems, "description")}>
-            {(control) => <Input {...control} maxLength={500} value={route.description} disabled={disabled} onChange={(event) => onChange({ ...route, description: event.target.value })} />}
+            {(control) => (
+              <Input
+                {...control}
+                maxLength={500}
+                value={route.description}
+                disabled={disabled}
+                onChange={(event) => onChange({ ...route, description: event.target.value })}
+              />
+            )}
           </Field>
         </div>
-        {!disabled && <Button weight="danger" onClick={onRemove}><Trash2 aria-hidden className="size-4" /> {t("common.remove")}</Button>}
+        {!disabled && (
+          <Button weight="danger" onClick={onRemove}>
+            <Trash2 aria-hidden className="size-4" /> {t("common.remove")}
+          </Button>
+        )}
       </div>
     </div>
   );

@@ -1,29 +1,31 @@
-// A bot's routes, in the order in which they are tried. They are saved as a whole, and tried out on an example before.
+// The routes of a bot, in the order in which they are tried. They are saved together, and can be tested before.
 import { useQuery } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
 import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import { answer, api, changing, type Versioned } from "../../api/client";
-import type { Adapter, Page, Route } from "../../api/facts";
-import * as queries from "../../api/queries";
+import { answer, api, ifMatch, type Versioned } from "../../api/client";
+import type { Adapter, Page, Route } from "../../api/types";
 import { useRights } from "../../app/session";
 import { Button } from "../../components/Button";
 import { ConflictNote } from "../../components/ConflictNote";
+import { Empty, ErrorMessage, Loading } from "../../components/Feedback";
 import { LeaveGuard } from "../../components/LeaveGuard";
-import { Empty, ErrorNote, Loading } from "../../components/Notes";
-import { useBasis, useGuardedSave } from "../../lib/useGuardedSave";
+import { useBase, useSaveWithConflict } from "../../lib/useSaveWithConflict";
 import { moved, useSorting } from "../../lib/useSorting";
-import { meant } from "./conditions";
+import * as agentQueries from "../agents/queries";
+import { withoutEmpty } from "./conditions";
 import { DryRunCard } from "./DryRunCard";
+import * as botQueries from "./queries";
 import { drafted, fresh, numbered, problemsAt, type RouteDraft } from "./route";
 import { RouteCard } from "./RouteCard";
 
-const sent = (routes: RouteDraft[]): Route[] => numbered(routes.map((route) => ({ ...route, filters: meant(route.filters) })));
+const sent = (routes: RouteDraft[]): Route[] =>
+  numbered(routes.map((route) => ({ ...route, filters: withoutEmpty(route.filters) })));
 
 export function RoutesEditor({ botId, adapter }: { botId: string; adapter: Adapter }) {
-  const saved = useQuery(queries.routes(botId));
-  if (saved.error) return <ErrorNote error={saved.error} />;
+  const saved = useQuery(botQueries.routes(botId));
+  if (saved.error) return <ErrorMessage error={saved.error} />;
   if (!saved.data) return <Loading />;
   return <Editor botId={botId} adapter={adapter} current={saved.data} />;
 }
@@ -31,25 +33,36 @@ export function RoutesEditor({ botId, adapter }: { botId: string; adapter: Adapt
 function Editor({ botId, adapter, current }: { botId: string; adapter: Adapter; current: Versioned<Page<Route>> }) {
   const { t } = useTranslation();
   const { edit } = useRights();
-  const agents = useQuery(queries.agents).data;
+  const agents = useQuery(agentQueries.agents).data;
   const [draft, setDraft] = useState<RouteDraft[] | null>(null);
   const [open, setOpen] = useState<string | null>(null);
   const [said, setSaid] = useState("");
-  const basis = useBasis(current, draft !== null);
-  const routes = draft ?? drafted(basis.value.items);
-  const saving = useGuardedSave({
-    basis,
-    query: queries.routes(botId),
+  const base = useBase(current, draft !== null);
+  const routes = draft ?? drafted(base.value.items);
+  const saving = useSaveWithConflict({
+    base,
+    query: botQueries.routes(botId),
     bodyOf: ({ items }: Page<Route>) => ({ items: sent(drafted(items)) }),
-    put: (body, over) => answer(api.PUT("/api/v1/bots/{bot_id}/routes", { params: { path: { bot_id: botId }, header: changing(over) }, body: body as never })),
+    put: ({ items }, over) =>
+      answer(
+        api.PUT("/api/v1/bots/{bot_id}/routes", {
+          params: { path: { bot_id: botId }, header: ifMatch(over) },
+          body: items,
+          // the Host also takes the list in the form of its response, which its document does not say
+          bodySerializer: (items) => JSON.stringify({ items }),
+        }),
+      ),
     stale: ["routes"],
     after: () => setDraft(null),
   });
   const discard = () => {
     setDraft(null);
-    saving.forget();
+    saving.reset();
   };
-  const words = (items: unknown) => (items as Route[]).map((route) => `${route.description || route.event_type} → ${t(`handler.${route.handler_type}`)}`).join("; ") || t("routes.empty");
+  const words = (items: unknown) =>
+    (items as Route[])
+      .map((route) => `${route.description || route.event_type} → ${t(`handler.${route.handler_type}`)}`)
+      .join("; ") || t("routes.empty");
   const sorting = useSorting<HTMLOListElement>(routes.length, (from, to) => {
     setDraft((before) => moved(before ?? routes, from, to));
     setSaid(t("routes.moved", { place: to + 1, of: routes.length }));
@@ -57,7 +70,8 @@ function Editor({ botId, adapter, current }: { botId: string; adapter: Adapter; 
   useEffect(() => {
     const wrong = draft?.find((_, index) => Object.keys(problemsAt(saving.error, index)).length > 0);
     if (wrong) setOpen(wrong.key);
-    // what is wrong is shown once, when it was said; it may be closed again while it is mended
+    // only when the error changes: the user may close the route again while correcting it
+    // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [saving.error]);
   const put = (index: number, route: RouteDraft) => setDraft(routes.map((each, at) => (at === index ? route : each)));
   const add = () => {
@@ -95,14 +109,33 @@ function Editor({ botId, adapter, current }: { botId: string; adapter: Adapter; 
             />
           ))}
         </ol>
-        <p role="status" className="sr-only">{said}</p>
-        <ErrorNote error={draft && saving.error} />
-        <ConflictNote name={t("bots.routes")} conflict={saving.conflict} busy={saving.isPending} words={words} onTheirs={discard} onMine={saving.keepMine} />
+        <p role="status" className="sr-only">
+          {said}
+        </p>
+        <ErrorMessage error={draft && saving.error} />
+        <ConflictNote
+          name={t("bots.routes")}
+          conflict={saving.conflict}
+          busy={saving.isPending}
+          words={words}
+          onTheirs={discard}
+          onMine={saving.overwrite}
+        />
         {edit && (
           <div className="flex flex-wrap gap-2">
-            <Button onClick={add}><Plus aria-hidden className="size-4" /> {t("routes.add")}</Button>
-            {draft && <Button type="submit" weight="primary" busy={saving.isPending}>{t("common.save")}</Button>}
-            {draft && <Button weight="quiet" onClick={discard}>{t("common.discard")}</Button>}
+            <Button onClick={add}>
+              <Plus aria-hidden className="size-4" /> {t("routes.add")}
+            </Button>
+            {draft && (
+              <Button type="submit" weight="primary" busy={saving.isPending}>
+                {t("common.save")}
+              </Button>
+            )}
+            {draft && (
+              <Button weight="quiet" onClick={discard}>
+                {t("common.discard")}
+              </Button>
+            )}
           </div>
         )}
       </form>

@@ -1,58 +1,94 @@
-// The conditions that a route can have, and what each says in a few words.
-import type { Fields } from "../../api/facts";
+// The conditions of a route, with a short summary of each.
+import type { Fields } from "../../api/types";
 
 export const CONDITIONS = [
-  "chat_type", "mentions_bot", "text_prefix", "text_keyword", "text_regex", "users", "groups", "roles", "time_window", "probability", "data",
+  "chat_type",
+  "mentions_bot",
+  "text_prefix",
+  "text_keyword",
+  "text_regex",
+  "users",
+  "groups",
+  "roles",
+  "time_window",
+  "probability",
+  "data",
 ] as const;
 export type Condition = (typeof CONDITIONS)[number];
 
 export type TimeWindow = { from: string; to: string; days: string[]; timezone: string };
 
-export const listed = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : value === undefined || value === null || value === "" ? [] : [String(value)]);
+export const listed = (value: unknown): string[] =>
+  Array.isArray(value)
+    ? value.map(String)
+    : value === undefined || value === null || value === ""
+      ? []
+      : [String(value)];
 
-/** What a condition begins with when somebody asks for it; what has to be written is still missing. */
-export function beginning(condition: Condition, timezone: string): unknown {
+/** Returns the value of a new condition; required text is still empty. */
+export function initialValue(condition: Condition, timezone: string): unknown {
   switch (condition) {
-    case "chat_type": return "private";
-    case "mentions_bot": return true;
-    case "probability": return 0.5;
-    case "time_window": return { from: "09:00", to: "18:00", days: [], timezone } satisfies TimeWindow;
-    case "text_regex": return "";
-    case "data": return {};
-    default: return [];
+    case "chat_type":
+      return "private";
+    case "mentions_bot":
+      return true;
+    case "probability":
+      return 0.5;
+    case "time_window":
+      return { from: "09:00", to: "18:00", days: [], timezone } satisfies TimeWindow;
+    case "text_regex":
+      return "";
+    case "data":
+      return {};
+    default:
+      return [];
   }
 }
 
-/** Conditions that say nothing are none: the Host takes no empty ones. */
-export function meant(filters: Fields): Fields {
-  const empty = (value: unknown) => value === "" || value === null || value === undefined || Number.isNaN(value)
-    || (typeof value === "object" && Object.keys(value).length === 0);
+/** Removes empty conditions, which the Host refuses. */
+export function withoutEmpty(filters: Fields): Fields {
+  const empty = (value: unknown) =>
+    value === "" ||
+    value === null ||
+    value === undefined ||
+    Number.isNaN(value) ||
+    (typeof value === "object" && Object.keys(value).length === 0);
   const said = { ...filters, ...(filters.data ? { data: named(filters.data as Fields) } : {}) };
   return Object.fromEntries(Object.entries(said).filter(([, value]) => !empty(value)));
 }
 
-const named = (fields: Fields): Fields => Object.fromEntries(Object.entries(fields).filter(([path]) => path.trim() !== ""));
+const named = (fields: Fields): Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([path]) => path.trim() !== ""));
 
 type Said = { key: string; values: Record<string, string> };
 
-export function told(filters: Fields): Said[] {
-  return CONDITIONS.filter((name) => meant(filters)[name] !== undefined).map((name) => said(name, filters[name]));
+export function summaries(filters: Fields): Said[] {
+  return CONDITIONS.filter((name) => withoutEmpty(filters)[name] !== undefined).map((name) =>
+    said(name, filters[name]),
+  );
 }
 
 function said(name: Condition, value: unknown): Said {
   switch (name) {
-    case "chat_type": return { key: String(value), values: {} };
-    case "mentions_bot": return { key: value ? "mentioned" : "unmentioned", values: {} };
-    case "probability": return { key: name, values: { percent: `${Math.round(Number(value) * 1000) / 10} %` } };
-    case "time_window": return { key: name, values: { from: (value as TimeWindow).from, to: (value as TimeWindow).to } };
-    case "data": return { key: name, values: { names: Object.keys(value as Fields).join(", ") } };
-    default: return { key: name, values: { names: shortened(listed(value)) } };
+    case "chat_type":
+      return { key: String(value), values: {} };
+    case "mentions_bot":
+      return { key: value ? "mentioned" : "unmentioned", values: {} };
+    case "probability":
+      return { key: name, values: { percent: `${Math.round(Number(value) * 1000) / 10} %` } };
+    case "time_window":
+      return { key: name, values: { from: (value as TimeWindow).from, to: (value as TimeWindow).to } };
+    case "data":
+      return { key: name, values: { names: Object.keys(value as Fields).join(", ") } };
+    default:
+      return { key: name, values: { names: shortened(listed(value)) } };
   }
 }
 
-const shortened = (names: string[]): string => (names.length > 3 ? `${names.slice(0, 3).join(", ")} …` : names.join(", "));
+const shortened = (names: string[]): string =>
+  names.length > 3 ? `${names.slice(0, 3).join(", ")} …` : names.join(", ");
 
-/** `true` and `7` are what they look like; everything else is text. */
+/** Parses a value: `true` and `7` become JSON values, everything else is text. */
 export function valueOf(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
@@ -61,4 +97,5 @@ export function valueOf(text: string): unknown {
   }
 }
 
-export const textOf = (value: unknown): string => (typeof value === "string" && valueOf(value) === value ? value : JSON.stringify(value));
+export const textOf = (value: unknown): string =>
+  typeof value === "string" && valueOf(value) === value ? value : JSON.stringify(value);

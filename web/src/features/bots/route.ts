@@ -1,43 +1,63 @@
-// Routes while they are edited: in the order of the page, each under a key of its own until it is saved.
-import type { Fields, HandlerType, Route } from "../../api/facts";
+// Routes while they are edited, in the order of the page, each with a key until it is saved.
 import { Problem } from "../../api/problem";
+import type { Fields, HandlerType, Route } from "../../api/types";
 
 export type RouteDraft = Route & { key: string };
 
-/** What the form of a handler is drawn from. */
-export type HandlerProps = { config: Fields; problems: Record<string, string>; disabled: boolean; onChange: (config: Fields) => void };
+/** The properties of a handler's form. */
+export type HandlerProps = {
+  config: Fields;
+  problems: Record<string, string>;
+  disabled: boolean;
+  onChange: (config: Fields) => void;
+};
 
 let made = 0;
 
 export function fresh(agentId: string | undefined): RouteDraft {
   made += 1;
   return {
-    key: `new-${made}`, route_id: "", event_type: "message.received", handler_type: "agent",
-    handler_config: agentId ? { agent_id: agentId } : {}, filters: {}, enabled: true, priority: 0, description: "",
+    key: `new-${made}`,
+    route_id: "",
+    event_type: "message.received",
+    handler_type: "agent",
+    handler_config: agentId ? { agent_id: agentId } : {},
+    filters: {},
+    enabled: true,
+    priority: 0,
+    description: "",
   };
 }
 
-/** How much an event type says, as the Host weighs it: all of it, so many parts of it, or nothing. */
+/** Returns how specific a pattern is, as the Host ranks it: exact type, family by its parts, all events. */
 function specificity(pattern: string): number {
   if (pattern === "*") return 0;
   return pattern.endsWith(".*") ? pattern.split(".").length - 1 : 100;
 }
 
-/** In the order in which the Host tries them, which is not always that of the list when others than this page wrote it. */
+/** Sorts routes in the order in which the Host tries them; other clients may have stored them in another order. */
 export function drafted(routes: Route[]): RouteDraft[] {
   return routes
     .map((route) => ({ ...route, key: route.route_id }))
     .sort((one, other) => other.priority - one.priority || specificity(other.event_type) - specificity(one.event_type));
 }
 
-/** As the Host takes them. The order on the page is what counts; higher priorities are tried first. */
+/** Returns routes as the Host takes them. Priorities follow the order on the page; higher ones are tried first. */
 export function numbered(routes: RouteDraft[]): Route[] {
   return routes.map(({ key: _, ...route }, index) => ({ ...route, priority: (routes.length - index) * 10 }));
 }
 
 const BEGINNINGS: Record<HandlerType, Fields> = {
   agent: {},
-  webhook: { url: "", method: "POST", headers: {}, timeout: 30, retry_count: 3, retry_interval: 5, response_actions: false },
+  webhook: {
+    url: "",
+    method: "POST",
+    headers: {},
+    timeout: 30,
+    retry_count: 3,
+    retry_interval: 5,
+    response_actions: false,
+  },
   plugin: { plugins: [] },
   drop: {},
 };
@@ -46,16 +66,18 @@ export function handedTo(route: RouteDraft, handler_type: HandlerType): RouteDra
   return { ...route, handler_type, handler_config: BEGINNINGS[handler_type] };
 }
 
-/** What is wrong with the route in this place: the sentence about each of its fields. */
+/** Returns the messages about the fields of the route at this index. */
 export function problemsAt(error: unknown, index: number): Record<string, string> {
   if (!(error instanceof Problem)) return {};
   const place = `${index}.`;
   return Object.fromEntries(
-    error.fields.filter((each) => each.field.startsWith(place)).map((each) => [each.field.slice(place.length), each.message]),
+    error.fields
+      .filter((each) => each.field.startsWith(place))
+      .map((each) => [each.field.slice(place.length), each.message]),
   );
 }
 
-/** The sentence about a field, or about something in it. */
+/** Returns the message about a field or about anything nested in it. */
 export function problemOf(problems: Record<string, string>, field: string): string | undefined {
   const name = Object.keys(problems).find((each) => each === field || each.startsWith(`${field}.`));
   return name === undefined ? undefined : problems[name];

@@ -1,10 +1,26 @@
-// An example of an event, as somebody describes it to try routes out.
+// An example of an event that a user describes to test routes.
 
-export type Sample = { type: string; text: string; group: string; sender: string; role: string; mentions: boolean; at: string };
+export type Sample = {
+  type: string;
+  text: string;
+  group: string;
+  sender: string;
+  role: string;
+  mentions: boolean;
+  at: string;
+};
 
-export const SAMPLE: Sample = { type: "message.received", text: "", group: "", sender: "", role: "", mentions: false, at: "" };
+export const SAMPLE: Sample = {
+  type: "message.received",
+  text: "",
+  group: "",
+  sender: "",
+  role: "",
+  mentions: false,
+  at: "",
+};
 
-/** In the words of the platforms' own events. What is left empty is not said. */
+/** Returns the event in the format of the platforms' events, without empty fields. */
 export function eventOf(sample: Sample): Record<string, unknown> {
   const sender = { id: sample.sender || "somebody" };
   const chat = sample.group

@@ -1,20 +1,29 @@
-// A step of a dry run in the language of the page. What the page has no words for yet is said as the Host says it.
+// The text of a step of a dry run in the language of the page, or the Host's text where the page has none.
 import type { i18n as Words } from "i18next";
 
-import type { DryRunStep } from "../../api/facts";
-import { eventWords } from "../../lib/useEventWords";
+import type { DryRunStep } from "../../api/types";
+import { eventLabel } from "../../lib/useEventLabel";
 
-export function stepWords({ kind, name, code, values, text }: DryRunStep, { t, exists }: Pick<Words, "t" | "exists">): string {
+export function stepWords(
+  { kind, name, code, values, text }: DryRunStep,
+  { t, exists }: Pick<Words, "t" | "exists">,
+): string {
   if (!exists(`dryRunReason.${code}`)) return text;
   const words = { t, exists };
   const known = (key: string, otherwise: string) => (exists(key) ? t(key) : otherwise);
-  const filters = String(values.filters ?? "").split(", ").map((each) => known(`filter.${each}`, each)).join(", ");
+  const filters = String(values.filters ?? "")
+    .split(", ")
+    .map((each) => known(`filter.${each}`, each))
+    .join(", ");
   const said = t(`dryRunReason.${code}`, {
     ...values,
     ...(values.filters !== undefined && { filters }),
-    ...(values.event_type !== undefined && { event_type: eventWords(String(values.event_type), words) }),
-    ...(code === "chat_type" && { found: known(`filter.${String(values.found)}`, String(values.found)), wanted: known(`filter.${String(values.wanted)}`, String(values.wanted)) }),
+    ...(values.event_type !== undefined && { event_type: eventLabel(String(values.event_type), words) }),
+    ...(code === "chat_type" && {
+      found: known(`filter.${String(values.found)}`, String(values.found)),
+      wanted: known(`filter.${String(values.wanted)}`, String(values.wanted)),
+    }),
     ...(code === "roles" && { role: known(`memberRole.${String(values.role)}`, String(values.role)) }),
   });
-  return t(`dryRunStep.${kind}`, { name: kind === "default" ? t(`place.${name}`) : eventWords(name, words), said });
+  return t(`dryRunStep.${kind}`, { name: kind === "default" ? t(`place.${name}`) : eventLabel(name, words), said });
 }

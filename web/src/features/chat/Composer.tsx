@@ -1,23 +1,33 @@
-// The place to write. Enter sends; while a run is under way, what is sent steers it, and it can be stopped.
+// The message input. Enter sends; during a run, a message steers it, and the run can be stopped.
 import { ArrowUp, Paperclip, Square } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { IconButton } from "../../components/Button";
 import { classes } from "../../lib/classes";
-import { keep, kept } from "../../lib/keeping";
+import { read, write } from "../../lib/localStorage";
 import { Uploads } from "./Files";
 import type { Chat } from "./useChat";
 import type { useUploads } from "./useUploads";
 
-export function Composer({ name, chat, held, narrow }: { name: string; chat: Chat; held: ReturnType<typeof useUploads>; narrow?: boolean }) {
+export function Composer({
+  name,
+  chat,
+  held,
+  narrow,
+}: {
+  name: string;
+  chat: Chat;
+  held: ReturnType<typeof useUploads>;
+  narrow?: boolean;
+}) {
   const { t } = useTranslation();
   const [text, setText] = useDraft(name);
-  const running = chat.log.running !== null;
+  const running = chat.state.running !== null;
   const ready = (text.trim() !== "" || held.uploads.length > 0) && held.isReady;
   const send = () => {
     if (!ready) return;
-    chat.say(text.trim(), held.take());
+    chat.send(text.trim(), held.take());
     setText("");
   };
   return (
@@ -28,7 +38,11 @@ export function Composer({ name, chat, held, narrow }: { name: string; chat: Cha
         send();
       }}
     >
-      {!chat.connected && <p role="status" className="pb-2 text-center text-sm text-warn">{t("chat.offline")}</p>}
+      {!chat.connected && (
+        <p role="status" className="pb-2 text-center text-sm text-warn">
+          {t("chat.offline")}
+        </p>
+      )}
       <div className="rounded-2xl border border-edge/60 bg-surface p-2 shadow-card focus-within:border-accent focus-within:outline-2 focus-within:outline-accent/30">
         <Uploads held={held} />
         <textarea
@@ -54,13 +68,25 @@ export function Composer({ name, chat, held, narrow }: { name: string; chat: Cha
         />
         <div className="flex items-center gap-1">
           <Chooser add={held.add} />
-          <span className="flex-1 truncate px-1 text-xs text-quiet max-sm:hidden">{t(running ? "chat.keysRunning" : "chat.keys")}</span>
+          <span className="flex-1 truncate px-1 text-xs text-quiet max-sm:hidden">
+            {t(running ? "chat.keysRunning" : "chat.keys")}
+          </span>
           {running && (
-            <IconButton label={t("chat.stop")} disabled={!chat.connected} onClick={chat.cancel} className="ml-auto text-bad!">
+            <IconButton
+              label={t("chat.stop")}
+              disabled={!chat.connected}
+              onClick={chat.cancel}
+              className="ml-auto text-bad!"
+            >
               <Square className="size-4 fill-current" />
             </IconButton>
           )}
-          <IconButton type="submit" label={t("chat.send")} disabled={!ready} className="ml-auto rounded-full bg-accent! text-accent-ink! hover:opacity-90">
+          <IconButton
+            type="submit"
+            label={t("chat.send")}
+            disabled={!ready}
+            className="ml-auto rounded-full bg-accent! text-accent-ink! hover:opacity-90"
+          >
             <ArrowUp className="size-4.5" />
           </IconButton>
         </div>
@@ -91,15 +117,15 @@ function Chooser({ add }: { add: (files: Iterable<File>) => void }) {
   );
 }
 
-/** What was typed and not sent survives a reload. */
+/** The unsent text survives a reload. */
 function useDraft(name: string): [string, (text: string) => void] {
-  const [text, setText] = useState(() => kept(`draft.${name}`) ?? "");
-  useEffect(() => setText(kept(`draft.${name}`) ?? ""), [name]);
+  const [text, setText] = useState(() => read(`draft.${name}`) ?? "");
+  useEffect(() => setText(read(`draft.${name}`) ?? ""), [name]);
   return [
     text,
     (next) => {
       setText(next);
-      keep(`draft.${name}`, next);
+      write(`draft.${name}`, next);
     },
   ];
 }

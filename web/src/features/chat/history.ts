@@ -1,10 +1,14 @@
-// What was said in a session, the last of it first: nobody waits for a year of talk to see yesterday's.
+// Reads the transcript of a session from its end, page by page.
 import { answer, api } from "../../api/client";
-import type { Page, TranscriptItem } from "../../api/facts";
+import type { Page, TranscriptItem } from "../../api/types";
 
 const PAGE = 100;
 
-export async function history(agent_id: string, session: string, pages: number): Promise<{ items: TranscriptItem[]; isWhole: boolean }> {
+export async function history(
+  agent_id: string,
+  session: string,
+  pages: number,
+): Promise<{ items: TranscriptItem[]; isWhole: boolean }> {
   const items: TranscriptItem[] = [];
   let cursor: string | null = null;
   for (let page = 0; page < pages; page += 1) {

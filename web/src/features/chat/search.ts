@@ -1,12 +1,13 @@
-// Which of one's conversations with an agent the address means.
+// The session of a chat in its address.
 export type ChatSearch = { session?: string };
 
 export function chatSearch(given: Record<string, unknown>): ChatSearch {
-  const name = typeof given.session === "string" || typeof given.session === "number" ? String(given.session).slice(0, 200) : "";
+  const name =
+    typeof given.session === "string" || typeof given.session === "number" ? String(given.session).slice(0, 200) : "";
   return name ? { session: name } : {};
 }
 
-/** One that was never talked in; it comes to be with its first message. */
+/** Returns the name of a new session, which is created by its first message. */
 export function newSession(): string {
   return crypto.randomUUID().slice(0, 13);
 }

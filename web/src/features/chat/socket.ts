@@ -1,17 +1,16 @@
-// One chat's socket: comes back by itself where it was, and sends again what was never accepted.
+// The chat socket: reconnects and resumes by itself, and sends messages again until they are accepted.
 import { socketAddress } from "../../api/client";
-import type { Frame } from "./log";
+import type { ChatFrame, ChatRequest, MessageRequest } from "../../api/frames";
 
 const SHORTEST = 300;
 const LONGEST = 5_000;
 const LOGGED_OUT = 4401;
 
-export type Outgoing = { type: "message"; id: string; text?: string; contents?: unknown[] };
 export type Listener = {
-  hear: (frame: Frame) => void;
-  tell: (connected: boolean) => void;
-  /** The session is over: until somebody has logged in again, nothing gets through, and nothing is lost. */
-  loggedOut: () => void;
+  onFrame: (frame: ChatFrame) => void;
+  onStatus: (connected: boolean) => void;
+  /** The session has expired: messages are kept and sent after the next login. */
+  onLoggedOut: () => void;
 };
 
 export class ChatSocket {
@@ -20,8 +19,8 @@ export class ChatSocket {
   private wait = SHORTEST;
   private seq: number | undefined;
   private closed = false;
-  private out = false;
-  private readonly waiting = new Map<string, Outgoing>();
+  private loggedOut = false;
+  private readonly unaccepted = new Map<string, MessageRequest>();
 
   constructor(
     private readonly agentId: string,
@@ -31,21 +30,21 @@ export class ChatSocket {
     this.open();
   }
 
-  say(message: Outgoing): void {
-    this.waiting.set(message.id, message);
-    this.send(message);
+  send(message: MessageRequest): void {
+    this.unaccepted.set(message.id, message);
+    this.write(message);
   }
 
   cancel(): void {
-    this.send({ type: "cancel" });
+    this.write({ type: "cancel" });
   }
 
   decide(approval_id: string, decision: "approve" | "deny"): void {
-    this.send({ type: "approve", approval_id, decision });
+    this.write({ type: "approve", approval_id, decision });
   }
 
-  /** Somebody logged in again: no need to wait any longer. */
-  hurry(): void {
+  /** Reconnects at once, after the user has logged in again. */
+  reconnectNow(): void {
     if (this.closed || this.socket?.readyState === WebSocket.OPEN) return;
     clearTimeout(this.timer);
     this.wait = SHORTEST;
@@ -58,50 +57,52 @@ export class ChatSocket {
     this.socket?.close();
   }
 
-  private send(frame: object): void {
+  private write(frame: ChatRequest): void {
     if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(frame));
   }
 
   private open(): void {
     const after: Record<string, string> = this.seq === undefined ? {} : { after: String(this.seq) };
     const path = `/api/v1/agents/${encodeURIComponent(this.agentId)}/chat/ws`;
-    const socket = new WebSocket(socketAddress(path, { session: this.session, said: "true", locale: document.documentElement.lang, ...after }));
+    const socket = new WebSocket(
+      socketAddress(path, { session: this.session, said: "true", locale: document.documentElement.lang, ...after }),
+    );
     this.socket = socket;
     socket.onmessage = (message) => {
-      if (socket === this.socket) this.took(JSON.parse(String(message.data)) as Frame);
+      if (socket === this.socket) this.onMessage(JSON.parse(message.data));
     };
     socket.onclose = (event) => {
-      if (socket === this.socket) this.lost(event.code);
+      if (socket === this.socket) this.onClose(event.code);
     };
   }
 
-  private lost(code: number): void {
+  private onClose(code: number): void {
     if (this.closed) return;
-    this.listener.tell(false);
-    if (code === LOGGED_OUT && !this.out) {
-      this.out = true;
-      this.listener.loggedOut();
+    this.listener.onStatus(false);
+    if (code === LOGGED_OUT && !this.loggedOut) {
+      this.loggedOut = true;
+      this.listener.onLoggedOut();
     }
     this.timer = setTimeout(() => this.open(), this.wait);
     this.wait = Math.min(this.wait * 2, LONGEST);
   }
 
-  private took(frame: Frame): void {
+  private onMessage(frame: ChatFrame): void {
     if (frame.type === "error" && frame.code === "unauthenticated") {
-      // this connection keeps the cookie it began with: only a new one can be let in
+      // this connection keeps its old cookie: only a new one can be authenticated
       this.socket?.close(1000);
       return;
     }
     if (frame.seq) this.seq = Math.max(this.seq ?? 0, frame.seq);
-    if (frame.type === "connected") this.connected();
-    if (frame.type === "accepted") this.waiting.delete(String(frame.id));
-    this.listener.hear(frame);
+    if (frame.type === "connected") this.onConnected();
+    if (frame.type === "accepted" && frame.id) this.unaccepted.delete(frame.id);
+    this.listener.onFrame(frame);
   }
 
-  private connected(): void {
+  private onConnected(): void {
     this.wait = SHORTEST;
-    this.out = false;
-    this.listener.tell(true);
-    for (const message of this.waiting.values()) this.send(message);
+    this.loggedOut = false;
+    this.listener.onStatus(true);
+    for (const message of this.unaccepted.values()) this.write(message);
   }
 }

@@ -1,90 +1,102 @@
-// A chat with one agent in one of its sessions: its history, its socket, and what can be done in it.
+// The chat with an agent in one session: its transcript, its socket, and its actions.
 import { useCallback, useEffect, useReducer, useRef, useState } from "react";
 
 import { answer, api } from "../../api/client";
-import { markSessionOver, useSessionOver } from "../../app/sessionOver";
-import { type ChatLog, EMPTY, type FileRef, type Frame, withFrame, withHistory, withOwn } from "./log";
+import type { ChatFrame } from "../../api/frames";
+import type { ContentElement } from "../../api/types";
+import { markSessionExpired, useSessionExpired } from "../../app/sessionExpired";
+import { applyFrame, applyHistory, applyUserMessage, type ChatState, EMPTY_CHAT, type FileRef } from "./chatState";
 import { history } from "./history";
 import { ChatSocket } from "./socket";
 
 export const SESSION = "default";
 
 type Change =
-  | { kind: "history"; items: ChatLog["items"] }
-  | { kind: "frame"; frame: Frame }
-  | { kind: "said"; id: string; text: string; files: FileRef[] }
-  | { kind: "anew" };
+  | { kind: "history"; items: ChatState["items"] }
+  | { kind: "frame"; frame: ChatFrame }
+  | { kind: "sent"; id: string; text: string; files: FileRef[] }
+  | { kind: "reset" };
 
-function reduce(log: ChatLog, change: Change): ChatLog {
+function reduce(state: ChatState, change: Change): ChatState {
   switch (change.kind) {
     case "history":
-      return withHistory(log, change.items);
+      return applyHistory(state, change.items);
     case "frame":
-      return withFrame(log, change.frame);
-    case "said":
-      return withOwn(log, { id: change.id, text: change.text, files: change.files });
-    case "anew":
-      return EMPTY;
+      return applyFrame(state, change.frame);
+    case "sent":
+      return applyUserMessage(state, { id: change.id, text: change.text, files: change.files });
+    case "reset":
+      return EMPTY_CHAT;
   }
 }
 
 export type Chat = ReturnType<typeof useChat>;
 
 export function useChat(agentId: string, session: string = SESSION) {
-  const [log, change] = useReducer(reduce, EMPTY);
+  const [state, change] = useReducer(reduce, EMPTY_CHAT);
   const [connected, setConnected] = useState(true);
   const [isWhole, setWhole] = useState(true);
   const socket = useRef<ChatSocket | null>(null);
-  const reading = useRef(0);
+  const requestNumber = useRef(0);
 
-  /** As far back as was read before, so that what somebody scrolled up to stays. */
+  /** The number of pages that were read, so that a new read keeps what the user scrolled up to. */
   const depth = useRef(1);
   const read = useCallback(async () => {
-    const mine = ++reading.current;
+    const mine = ++requestNumber.current;
     const found = await history(agentId, session, depth.current).catch(() => null);
-    if (!found || mine !== reading.current) return;
+    if (!found || mine !== requestNumber.current) return;
     change({ kind: "history", items: found.items });
     setWhole(found.isWhole);
   }, [agentId, session]);
-  const older = () => {
+  const loadOlder = () => {
     depth.current += 1;
     return read();
   };
 
   useEffect(() => {
-    change({ kind: "anew" });
+    change({ kind: "reset" });
     depth.current = 1;
-    const hear = (frame: Frame) => {
+    const onFrame = (frame: ChatFrame) => {
       change({ kind: "frame", frame });
-      if (frame.type === "connected" || frame.type === "run" || (frame.type === "error" && frame.in_history)) void read();
+      if (frame.type === "connected" || frame.type === "run" || (frame.type === "error" && frame.in_history))
+        void read();
     };
-    socket.current = new ChatSocket(agentId, session, { hear, tell: setConnected, loggedOut: markSessionOver });
+    socket.current = new ChatSocket(agentId, session, {
+      onFrame,
+      onStatus: setConnected,
+      onLoggedOut: markSessionExpired,
+    });
     return () => socket.current?.close();
   }, [agentId, session, read]);
 
-  const over = useSessionOver();
+  const expired = useSessionExpired();
   useEffect(() => {
-    if (!over) socket.current?.hurry();
-  }, [over]);
+    if (!expired) socket.current?.reconnectNow();
+  }, [expired]);
 
-  const say = (text: string, files: FileRef[]) => {
+  const send = (text: string, files: FileRef[]) => {
     const id = crypto.randomUUID();
-    const contents = files.map((file) => ({ type: file.mime_type?.startsWith("image/") ? "image" : "file", ...file }));
-    change({ kind: "said", id, text, files });
-    socket.current?.say({ type: "message", id, ...(text && { text }), ...(contents.length && { contents }) });
+    const contents = files.map((file): ContentElement => ({
+      type: file.mime_type?.startsWith("image/") ? "image" : "file",
+      ...file,
+    }));
+    change({ kind: "sent", id, text, files });
+    socket.current?.send({ type: "message", id, ...(text && { text }), ...(contents.length && { contents }) });
   };
-  const anew = async () => {
-    await answer(api.POST("/api/v1/agents/{agent_id}/chat/{session}/reset", { params: { path: { agent_id: agentId, session } } }));
-    change({ kind: "anew" });
+  const reset = async () => {
+    await answer(
+      api.POST("/api/v1/agents/{agent_id}/chat/{session}/reset", { params: { path: { agent_id: agentId, session } } }),
+    );
+    change({ kind: "reset" });
     await read();
   };
   return {
-    log,
+    state,
     connected,
-    say,
-    anew,
-    /** Reads what was said before, if there is more. */
-    older: isWhole ? null : older,
+    send,
+    reset,
+    /** Reads older messages; null if there are none. */
+    loadOlder: isWhole ? null : loadOlder,
     cancel: () => socket.current?.cancel(),
     decide: (id: string, decision: "approve" | "deny") => socket.current?.decide(id, decision),
   };

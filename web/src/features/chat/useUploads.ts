@@ -1,26 +1,34 @@
-// Files on their way into a message: sent to the Host at once, tried again when that failed, kept until the message is sent.
+// The files of a message that is being written: uploaded at once, retried on request, kept until the message is sent.
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 
 import { upload } from "../../api/client";
-import type { FileRef } from "./log";
+import type { FileRef } from "./chatState";
 
 export type Upload = { id: string; file: File; preview: string | null; sent: FileRef | null; error: unknown };
 
 export function useUploads() {
   const [uploads, setUploads] = useState<Upload[]>([]);
-  const put = (id: string, change: Partial<Upload>) => setUploads((before) => before.map((each) => (each.id === id ? { ...each, ...change } : each)));
+  const put = (id: string, change: Partial<Upload>) =>
+    setUploads((before) => before.map((each) => (each.id === id ? { ...each, ...change } : each)));
   const sending = useMutation({
     mutationFn: ({ file }: { id: string; file: File }) => {
       const form = new FormData();
       form.append("file", file);
-      return upload<FileRef>("/api/v1/files", form);
+      return upload("/api/v1/files", form);
     },
-    onSuccess: ({ artifact_id, name, mime_type }, { id }) => put(id, { sent: { artifact_id, name, mime_type } }),
+    onSuccess: ({ artifact_id, name, mime_type }, { id, file }) =>
+      put(id, { sent: { artifact_id, name: name ?? file.name, mime_type } }),
     onError: (error, { id }) => put(id, { error }),
   });
   const add = (files: Iterable<File>) => {
-    const fresh = [...files].map((file) => ({ id: crypto.randomUUID(), file, preview: previewOf(file), sent: null, error: null }));
+    const fresh = [...files].map((file) => ({
+      id: crypto.randomUUID(),
+      file,
+      preview: previewOf(file),
+      sent: null,
+      error: null,
+    }));
     setUploads((before) => [...before, ...fresh]);
     for (const each of fresh) sending.mutate(each);
   };

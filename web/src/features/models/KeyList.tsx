@@ -1,4 +1,4 @@
-// A provider's keys. Those that are there are not shown; the next one is tried when one is refused or limited.
+// The keys of a provider. Stored ones are not shown; the next one is used when one is refused or rate limited.
 import { Plus, X } from "lucide-react";
 import { useTranslation } from "react-i18next";
 
@@ -6,7 +6,17 @@ import { Button, IconButton } from "../../components/Button";
 import { type ControlProps, Input } from "../../components/Field";
 import { SEALED } from "../../components/form/pairs";
 
-export function KeyList({ control, value, required, onChange }: { control: ControlProps; value: string[]; required: boolean; onChange: (value: string[]) => void }) {
+export function KeyList({
+  control,
+  value,
+  required,
+  onChange,
+}: {
+  control: ControlProps;
+  value: string[];
+  required: boolean;
+  onChange: (value: string[]) => void;
+}) {
   const { t } = useTranslation();
   const rows = value.length ? value : [""];
   const put = (index: number, key: string) => onChange(rows.map((each, at) => (at === index ? key : each)));
@@ -23,10 +33,18 @@ export function KeyList({ control, value, required, onChange }: { control: Contr
             value={key === SEALED ? "" : key}
             onChange={(event) => put(index, event.target.value)}
           />
-          {rows.length > 1 && <IconButton label={t("common.remove")} onClick={() => onChange(rows.filter((_, at) => at !== index))}><X className="size-4" /></IconButton>}
+          {rows.length > 1 && (
+            <IconButton label={t("common.remove")} onClick={() => onChange(rows.filter((_, at) => at !== index))}>
+              <X className="size-4" />
+            </IconButton>
+          )}
         </div>
       ))}
-      {rows.every(Boolean) && <Button small onClick={() => onChange([...rows, ""])}><Plus aria-hidden className="size-4" /> {t("models.addKey")}</Button>}
+      {rows.every(Boolean) && (
+        <Button small onClick={() => onChange([...rows, ""])}>
+          <Plus aria-hidden className="size-4" /> {t("models.addKey")}
+        </Button>
+      )}
     </div>
   );
 }

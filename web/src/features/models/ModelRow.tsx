@@ -1,17 +1,17 @@
-// One model: what it can, whether it answers, and changing it.
+// One model: its abilities, a test, and its settings.
 import { useMutation } from "@tanstack/react-query";
 import { Pencil } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
-import type { Model, ModelTest } from "../../api/facts";
+import type { Model } from "../../api/types";
 import { useRights } from "../../app/session";
 import { Button, IconButton } from "../../components/Button";
 import { DeleteButton } from "../../components/DeleteButton";
-import { ErrorNote } from "../../components/Notes";
-import { Badge } from "../../components/Surfaces";
-import { figure, price, span } from "../../lib/text";
+import { ErrorMessage } from "../../components/Feedback";
+import { Badge } from "../../components/Layout";
+import { formatDuration, formatNumber, formatPrice } from "../../lib/format";
 import { ModelDialog } from "./ModelDialog";
 
 export function ModelRow({ model, fixed, currency }: { model: Model; fixed: boolean; currency: string }) {
@@ -19,11 +19,20 @@ export function ModelRow({ model, fixed, currency }: { model: Model; fixed: bool
   const { edit, operate } = useRights();
   const [editing, setEditing] = useState(false);
   const path = { params: { path: { model_id: model.model_id } } };
-  const testing = useMutation({ mutationFn: () => answer<ModelTest>(api.POST("/api/v1/models/{model_id}/test", path)) });
+  const testing = useMutation({ mutationFn: () => answer(api.POST("/api/v1/models/{model_id}/test", path)) });
   const facts = [
-    ...(model.context_window ? [t("models.window", { tokens: figure(model.context_window, i18n.language) })] : []),
+    ...(model.context_window
+      ? [t("models.window", { tokens: formatNumber(model.context_window, i18n.language) })]
+      : []),
     ...model.abilities.map((each) => t(`ability.${each}`)),
-    ...(model.prices ? [t("models.priced", { input: price(model.prices.input, currency), output: price(model.prices.output, currency) })] : [t("models.unpriced")]),
+    ...(model.prices
+      ? [
+          t("models.priced", {
+            input: formatPrice(model.prices.input, currency),
+            output: formatPrice(model.prices.output, currency),
+          }),
+        ]
+      : [t("models.unpriced")]),
   ];
   return (
     <li className="py-3">
@@ -33,10 +42,21 @@ export function ModelRow({ model, fixed, currency }: { model: Model; fixed: bool
           <p className="text-sm text-quiet">{facts.join(" · ")}</p>
         </div>
         <div className="flex items-center gap-1">
-          {operate && <Button small busy={testing.isPending} aria-label={t("models.testName", { name: model.name })} onClick={() => testing.mutate()}>{t("models.test")}</Button>}
+          {operate && (
+            <Button
+              small
+              busy={testing.isPending}
+              aria-label={t("models.testName", { name: model.name })}
+              onClick={() => testing.mutate()}
+            >
+              {t("models.test")}
+            </Button>
+          )}
           {edit && !fixed && (
             <>
-              <IconButton label={t("models.edit", { name: model.name })} onClick={() => setEditing(true)}><Pencil className="size-4" /></IconButton>
+              <IconButton label={t("models.edit", { name: model.name })} onClick={() => setEditing(true)}>
+                <Pencil className="size-4" />
+              </IconButton>
               <DeleteButton
                 icon
                 label={t("models.delete", { name: model.name })}
@@ -50,10 +70,13 @@ export function ModelRow({ model, fixed, currency }: { model: Model; fixed: bool
         </div>
       </div>
       <div className="mt-2 space-y-2 empty:hidden">
-        <ErrorNote error={testing.error ?? (testing.data && !testing.data.ok ? new Error(testing.data.message) : null)} />
+        <ErrorMessage
+          error={testing.error ?? (testing.data && !testing.data.ok ? new Error(testing.data.message) : null)}
+        />
         {testing.data?.ok && (
           <p role="status" className="rounded-control bg-good-wash px-3.5 py-2 text-sm text-good">
-            {testing.data.message.charAt(0).toUpperCase() + testing.data.message.slice(1)} <span className="opacity-80">({span(testing.data.milliseconds ?? 0)})</span>
+            {testing.data.message.charAt(0).toUpperCase() + testing.data.message.slice(1)}{" "}
+            <span className="opacity-80">({formatDuration(testing.data.milliseconds ?? 0)})</span>
           </p>
         )}
       </div>

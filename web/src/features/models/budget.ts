@@ -1,33 +1,60 @@
-// A budget while it is edited. Money is written as people write it, and kept in millionths.
-import type { Budget, BudgetUse } from "../../api/facts";
+// A budget while it is edited: money as a decimal, which the Host stores in millionths.
+import type { Budget, BudgetBody, BudgetUse } from "../../api/types";
 
-export type BudgetDraft = { name: string; scope: string; target: string; period: string; tokens: string; money: string; enabled: boolean };
+export type BudgetDraft = {
+  name: string;
+  scope: Budget["scope"];
+  target: string;
+  period: Budget["period"];
+  tokens: string;
+  money: string;
+  enabled: boolean;
+};
 
-export const FRESH: BudgetDraft = { name: "", scope: "sender", target: "", period: "day", tokens: "", money: "", enabled: true };
+export const FRESH: BudgetDraft = {
+  name: "",
+  scope: "sender",
+  target: "",
+  period: "day",
+  tokens: "",
+  money: "",
+  enabled: true,
+};
 
 export function draftOf(budget: Budget): BudgetDraft {
   const { name, scope, target, period, enabled } = budget;
-  return { name, scope, target, period, enabled, tokens: budget.tokens === null ? "" : String(budget.tokens), money: budget.cost_micros === null ? "" : String(budget.cost_micros / 1_000_000) };
+  return {
+    name,
+    scope,
+    target,
+    period,
+    enabled,
+    tokens: budget.tokens === null ? "" : String(budget.tokens),
+    money: budget.cost_micros === null ? "" : String(budget.cost_micros / 1_000_000),
+  };
 }
 
-export function bodyOf(draft: BudgetDraft): Record<string, unknown> {
+export function bodyOf(draft: BudgetDraft): BudgetBody {
   const { name, scope, period, enabled } = draft;
   return {
-    name, scope, period, enabled,
+    name,
+    scope,
+    period,
+    enabled,
     target: scope === "workspace" ? "" : draft.target.trim(),
     tokens: draft.tokens ? Math.round(Number(draft.tokens)) : null,
     cost_micros: draft.money ? Math.round(Number(draft.money) * 1_000_000) : null,
   };
 }
 
-/** Whoever used it: what is known by an id is named, `bot/user:7` as the person on that bot. */
+/** Names the subject of a budget: ids are replaced by names, and `bot/user:7` becomes the user of that bot. */
 export function subjectName(subject: string, names: Record<string, string>): string {
   const [first = "", ...rest] = subject.split("/");
   const whole = names[subject] ?? [names[first] ?? first, ...rest].join(" · ");
   return whole.replace(/(^| )user:/, "$1");
 }
 
-/** How much of it is used, from 0 to 1: the limit that is nearer. */
+/** Returns the used share of a budget from 0 to 1, by the limit that is nearer. */
 export function share(use: BudgetUse): number {
   const parts = (["tokens", "cost_micros"] as const).map((name) => {
     const left = use.left[name];

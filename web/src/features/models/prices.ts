@@ -1,5 +1,5 @@
-// Prices as they are written. Where neither input nor output has one, what a call costs is not known.
-import type { Model } from "../../api/facts";
+// Prices as text. Without a price of input and output, the cost of a call is unknown.
+import type { Model } from "../../api/types";
 
 export const PRICES = ["input", "output", "cached_input"] as const;
 export type PriceTexts = Record<(typeof PRICES)[number], string>;
@@ -11,5 +11,9 @@ export function textsOf(prices: Model["prices"]): PriceTexts {
 
 export function pricesOf(texts: PriceTexts): Model["prices"] {
   if (!texts.input && !texts.output) return null;
-  return { input: Number(texts.input), output: Number(texts.output), cached_input: texts.cached_input ? Number(texts.cached_input) : null };
+  return {
+    input: Number(texts.input),
+    output: Number(texts.output),
+    cached_input: texts.cached_input ? Number(texts.cached_input) : null,
+  };
 }

@@ -1,19 +1,19 @@
-// Installs from a folder, a zip or an address, or a new version of a plugin. What it asks for is shown before it gets it.
+// Installs a plugin or a new version of it from a folder, a zip file or an address, after showing its permissions.
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api, upload } from "../../api/client";
-import type { Plugin } from "../../api/facts";
 import { Problem } from "../../api/problem";
+import type { Plugin } from "../../api/types";
 import { Button } from "../../components/Button";
 import { Dialog } from "../../components/Dialog";
+import { ErrorMessage } from "../../components/Feedback";
 import { Field, Input } from "../../components/Field";
 import { CheckList } from "../../components/form/lists";
 import { LeaveGuard } from "../../components/LeaveGuard";
-import { ErrorNote } from "../../components/Notes";
 import { useSave } from "../../lib/useSave";
 import { askedIn, choicesOf, namesOf } from "./grants";
-import { STALE } from "./stale";
+import { PLUGIN_KEYS } from "./queryKeys";
 import { useGrantWords } from "./useGrantWords";
 
 type Given = { source: string; file: File | null; granted: string[] | null };
@@ -21,30 +21,37 @@ type Given = { source: string; file: File | null; granted: string[] | null };
 const NOTHING: Given = { source: "", file: null, granted: null };
 
 function install({ source, file, granted }: Given, upgrade?: string): Promise<Plugin> {
-  if (!file) return answer<Plugin>(api.POST("/api/v1/plugins/install", { body: { source, granted, upgrade } as never }));
+  if (!file) return answer(api.POST("/api/v1/plugins/install", { body: { source, granted, upgrade } }));
   const form = new FormData();
   form.append("file", file);
   if (granted) form.append("granted", JSON.stringify(granted));
   if (upgrade) form.append("upgrade", upgrade);
-  return upload<Plugin>("/api/v1/plugins/install", form);
+  return upload("/api/v1/plugins/install", form);
 }
 
-/** `upgrade` is the plugin that a new version is to take the place of; nothing else is then taken. */
+/** `upgrade` is the plugin to be replaced by a new version; other plugins are refused then. */
 export function InstallDialog({ open, upgrade, onClose }: { open: boolean; upgrade?: string; onClose: () => void }) {
   const { t } = useTranslation();
   const title = upgrade ? t("plugins.upgradeTitle", { name: upgrade }) : t("plugins.install");
-  return <Dialog open={open} title={title} onClose={onClose}><InstallForm upgrade={upgrade} onDone={onClose} /></Dialog>;
+  return (
+    <Dialog open={open} title={title} onClose={onClose}>
+      <InstallForm upgrade={upgrade} onDone={onClose} />
+    </Dialog>
+  );
 }
 
 function InstallForm({ upgrade, onDone }: { upgrade?: string; onDone: () => void }) {
   const { t } = useTranslation();
   const words = useGrantWords();
   const [given, setGiven] = useState(NOTHING);
-  const installing = useSave((given: Given) => install(given, upgrade), STALE, onDone);
-  const asked = installing.error instanceof Problem && installing.error.code === "grants_required" ? askedIn(installing.error.details) : null;
+  const installing = useSave((given: Given) => install(given, upgrade), PLUGIN_KEYS, onDone);
+  const asked =
+    installing.error instanceof Problem && installing.error.code === "grants_required"
+      ? askedIn(installing.error.details)
+      : null;
   const put = (change: Partial<Given>) => {
     setGiven({ ...given, granted: null, ...change });
-    if (!("granted" in change)) installing.reset(); // another plugin asks for something else
+    if (!("granted" in change)) installing.reset(); // another plugin requests other permissions
   };
   const granted = asked && (given.granted ?? namesOf(asked));
   return (
@@ -58,22 +65,53 @@ function InstallForm({ upgrade, onDone }: { upgrade?: string; onDone: () => void
       <LeaveGuard dirty={given.source !== "" || given.file !== null} />
       {upgrade && <p className="text-sm text-quiet">{t("plugins.upgradeText")}</p>}
       <Field label={t("plugins.source")} hint={t("plugins.sourceHint")}>
-        {(control) => <Input {...control} value={given.source} placeholder="git+https://example.org/plugin.git" disabled={!!given.file} required={!given.file} onChange={(event) => put({ source: event.target.value })} />}
+        {(control) => (
+          <Input
+            {...control}
+            value={given.source}
+            placeholder="git+https://example.org/plugin.git"
+            disabled={!!given.file}
+            required={!given.file}
+            onChange={(event) => put({ source: event.target.value })}
+          />
+        )}
       </Field>
       <Field label={t("plugins.zip")}>
-        {(control) => <input {...control} type="file" accept=".zip" className="block w-full text-sm file:mr-3 file:rounded-control file:border file:border-line file:bg-surface file:px-3 file:py-1.5" onChange={(event) => put({ file: event.target.files?.[0] ?? null })} />}
+        {(control) => (
+          <input
+            {...control}
+            type="file"
+            accept=".zip"
+            className="block w-full text-sm file:mr-3 file:rounded-control file:border file:border-line file:bg-surface file:px-3 file:py-1.5"
+            onChange={(event) => put({ file: event.target.files?.[0] ?? null })}
+          />
+        )}
       </Field>
       {asked && granted ? (
         <Field label={t("plugins.asks")} hint={t("plugins.asksHint")}>
-          {(control) => <CheckList whole control={control} options={choicesOf(asked, (grant) => words(grant.word, grant.values, grant.name))} value={granted} onChange={(next) => put({ granted: next })} />}
+          {(control) => (
+            <CheckList
+              whole
+              control={control}
+              options={choicesOf(asked, (grant) => words(grant.word, grant.values, grant.name))}
+              value={granted}
+              onChange={(next) => put({ granted: next })}
+            />
+          )}
         </Field>
       ) : (
-        <ErrorNote error={installing.error} />
+        <ErrorMessage error={installing.error} />
       )}
-      {installing.isPending && <p role="status" className="text-sm text-quiet">{t("plugins.installing")}</p>}
+      {installing.isPending && (
+        <p role="status" className="text-sm text-quiet">
+          {t("plugins.installing")}
+        </p>
+      )}
       <div className="flex justify-end gap-2">
         <Button onClick={onDone}>{t("common.cancel")}</Button>
-        <Button type="submit" weight="primary" busy={installing.isPending}>{t(asked ? "plugins.grant" : upgrade ? "plugins.upgrade" : "plugins.install")}</Button>
+        <Button type="submit" weight="primary" busy={installing.isPending}>
+          {t(asked ? "plugins.grant" : upgrade ? "plugins.upgrade" : "plugins.install")}
+        </Button>
       </div>
     </form>
   );

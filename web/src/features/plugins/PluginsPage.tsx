@@ -1,31 +1,43 @@
-// What is installed, and one more.
+// The installed plugins, and the installation of another one.
 import { useQuery } from "@tanstack/react-query";
 import { Boxes } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import * as queries from "../../api/queries";
 import { useRights } from "../../app/session";
 import { Button } from "../../components/Button";
-import { Empty, ErrorNote, Loading } from "../../components/Notes";
-import { PageBody } from "../../components/Surfaces";
+import { Empty, ErrorMessage, Loading } from "../../components/Feedback";
+import { PageBody } from "../../components/Layout";
 import { InstallDialog } from "./InstallDialog";
 import { PluginCard } from "./PluginCard";
+import * as pluginQueries from "./queries";
 import { SandboxMissing } from "./SandboxMissing";
 
 export default function PluginsPage() {
   const { t } = useTranslation();
   const { edit } = useRights();
-  const plugins = useQuery(queries.plugins);
+  const plugins = useQuery(pluginQueries.plugins);
   const [installing, setInstalling] = useState(false);
-  const install = edit && <Button weight="primary" onClick={() => setInstalling(true)}>{t("plugins.install")}</Button>;
+  const install = edit && (
+    <Button weight="primary" onClick={() => setInstalling(true)}>
+      {t("plugins.install")}
+    </Button>
+  );
   return (
     <PageBody title={t("nav.plugins")} text={t("plugins.text")} actions={install}>
-      <ErrorNote error={plugins.error} />
+      <ErrorMessage error={plugins.error} />
       <SandboxMissing />
       {plugins.isPending && <Loading />}
-      {plugins.data?.length === 0 && <Empty icon={<Boxes />} title={t("plugins.empty")} text={t("plugins.emptyText")}>{install}</Empty>}
-      <div className="space-y-4">{plugins.data?.map((plugin) => <PluginCard key={plugin.id} plugin={plugin} />)}</div>
+      {plugins.data?.length === 0 && (
+        <Empty icon={<Boxes />} title={t("plugins.empty")} text={t("plugins.emptyText")}>
+          {install}
+        </Empty>
+      )}
+      <div className="space-y-4">
+        {plugins.data?.map((plugin) => (
+          <PluginCard key={plugin.id} plugin={plugin} />
+        ))}
+      </div>
       <InstallDialog open={installing} onClose={() => setInstalling(false)} />
     </PageBody>
   );

@@ -1,14 +1,14 @@
-// Takes a plugin away. What it kept stays for when it comes back, unless it is to go too.
+// Removes a plugin. Its data is kept for a later installation, unless it is deleted too.
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
-import type { Plugin } from "../../api/facts";
+import type { Plugin } from "../../api/types";
 import { Button } from "../../components/Button";
 import { Dialog } from "../../components/Dialog";
-import { ErrorNote } from "../../components/Notes";
+import { ErrorMessage } from "../../components/Feedback";
 import { useSave } from "../../lib/useSave";
-import { STALE } from "./stale";
+import { PLUGIN_KEYS } from "./queryKeys";
 
 export function RemovePlugin({ plugin }: { plugin: Plugin }) {
   const { t } = useTranslation();
@@ -16,8 +16,12 @@ export function RemovePlugin({ plugin }: { plugin: Plugin }) {
   const close = () => setAsked(false);
   return (
     <>
-      <Button small weight="danger" onClick={() => setAsked(true)}>{t("common.remove")}</Button>
-      <Dialog open={asked} title={t("plugins.removeTitle", { name: plugin.id })} onClose={close}><Question plugin={plugin} onDone={close} /></Dialog>
+      <Button small weight="danger" onClick={() => setAsked(true)}>
+        {t("common.remove")}
+      </Button>
+      <Dialog open={asked} title={t("plugins.removeTitle", { name: plugin.id })} onClose={close}>
+        <Question plugin={plugin} onDone={close} />
+      </Dialog>
     </>
   );
 }
@@ -27,24 +31,36 @@ function Question({ plugin, onDone }: { plugin: Plugin; onDone: () => void }) {
   const [withData, setWithData] = useState(false);
   const [author = "", name = ""] = plugin.id.split("/");
   const removing = useSave(
-    () => answer(api.DELETE("/api/v1/plugins/{author}/{name}", { params: { path: { author, name }, query: { data: withData ? "delete" : "keep" } } })),
-    STALE,
+    () =>
+      answer(
+        api.DELETE("/api/v1/plugins/{author}/{name}", {
+          params: { path: { author, name }, query: { data: withData ? "delete" : "keep" } },
+        }),
+      ),
+    PLUGIN_KEYS,
     onDone,
   );
   return (
     <div className="space-y-5">
       <p className="text-quiet">{t("plugins.removeText")}</p>
       <label className="flex cursor-pointer items-start gap-2.5">
-        <input type="checkbox" className="mt-0.5 size-4 shrink-0 accent-(--accent)" checked={withData} onChange={(event) => setWithData(event.target.checked)} />
+        <input
+          type="checkbox"
+          className="mt-0.5 size-4 shrink-0 accent-(--accent)"
+          checked={withData}
+          onChange={(event) => setWithData(event.target.checked)}
+        />
         <span>
           <span className="block text-sm">{t("plugins.removeData")}</span>
           <span className="text-xs text-quiet">{t("plugins.removeDataHint")}</span>
         </span>
       </label>
-      <ErrorNote error={removing.error} />
+      <ErrorMessage error={removing.error} />
       <div className="flex justify-end gap-2">
         <Button onClick={onDone}>{t("common.cancel")}</Button>
-        <Button weight="danger" busy={removing.isPending} onClick={() => removing.mutate(undefined)}>{t("common.remove")}</Button>
+        <Button weight="danger" busy={removing.isPending} onClick={() => removing.mutate(undefined)}>
+          {t("common.remove")}
+        </Button>
       </div>
     </div>
   );

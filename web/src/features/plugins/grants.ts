@@ -1,22 +1,25 @@
-// Permissions as they are named to the Host when they are granted, `key:value`, and by which words each is told.
+// Permissions as the Host takes them when they are granted (`key:value`), with the text that describes each.
 import type { Choice } from "../../components/form/lists";
 
 export type Asked = Record<string, string[]>;
 export type Grant = { name: string; word: string; values: Record<string, string> };
 
-/** Events and hosts are told by one sentence each, with what they name; the others have one of their own. That a host
- * means the whole network is said before it is granted. */
+/** Returns the text of a permission. Events and hosts share one text each; all others have their own.
+ * A permission for a host says before it is granted that it opens the whole network. */
 function told(key: string, value: string): Pick<Grant, "word" | "values"> {
-  if (key === "events") return value === "*" ? { word: "events.all", values: {} } : { word: "events.some", values: { events: value } };
+  if (key === "events")
+    return value === "*" ? { word: "events.all", values: {} } : { word: "events.some", values: { events: value } };
   if (key === "network") return { word: "network.unfiltered", values: { hosts: value } };
   return { word: `${key}.${value}`, values: {} };
 }
 
 export function grantsOf(asked: Asked): Grant[] {
-  return Object.entries(asked).flatMap(([key, values]) => values.map((value) => ({ name: `${key}:${value}`, ...told(key, value) })));
+  return Object.entries(asked).flatMap(([key, values]) =>
+    values.map((value) => ({ name: `${key}:${value}`, ...told(key, value) })),
+  );
 }
 
-/** What an installation was refused for. */
+/** Returns the permissions for which an installation was refused. */
 export function askedIn(details: unknown): Asked {
   return (details as { asked?: Asked } | null)?.asked ?? {};
 }

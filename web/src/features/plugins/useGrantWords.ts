@@ -1,4 +1,4 @@
-// What a permission means, in the language of the page; the Host's own sentence where the page has none.
+// The meaning of a permission in the language of the page, or the Host's sentence where the page has none.
 import { useTranslation } from "react-i18next";
 
 export function useGrantWords(): (word: string, values: Record<string, string>, otherwise: string) => string {

@@ -1,4 +1,4 @@
-// Cancels a run, after asking: what it was to answer is lost.
+// Cancels a run after a confirmation.
 import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";

@@ -1,19 +1,23 @@
-// What a run was allowed to use, as it was settled when it began.
+// The grant of a run, as it was fixed when the run started.
 import { useTranslation } from "react-i18next";
 
-import type { Grants } from "../../api/facts";
-import { Fold } from "../../components/Fold";
-import { Card, Code } from "../../components/Surfaces";
+import type { Grants } from "../../api/types";
+import { Collapsible } from "../../components/Collapsible";
+import { Card, Code } from "../../components/Layout";
 import { useGrantWords } from "../plugins/useGrantWords";
 
 export function Granted({ grants, names }: { grants: Grants; names: Map<string, string> }) {
   const { t, i18n } = useTranslation();
   const words = useGrantWords();
   const permission = (name: string) => words(name.replace(":", "."), {}, name.replaceAll(/[:_]/g, " "));
-  const named = (section: string, those: string[] = []) => those.map((each) => (i18n.exists(`${section}.${each}`) ? t(`${section}.${each}`) : each));
+  const named = (section: string, those: string[] = []) =>
+    those.map((each) => (i18n.exists(`${section}.${each}`) ? t(`${section}.${each}`) : each));
   const resources = Object.entries(grants.resources ?? {}).map(([kind, those]) => {
     const key = `resource.${kind}`;
-    return [i18n.exists(key) ? t(key) : kind.replaceAll("_", " "), Object.keys(those).map((id) => names.get(id) ?? id)] as const;
+    return [
+      i18n.exists(key) ? t(key) : kind.replaceAll("_", " "),
+      Object.keys(those).map((id) => names.get(id) ?? id),
+    ] as const;
   });
   const rows = [
     ...resources,
@@ -29,17 +33,27 @@ export function Granted({ grants, names }: { grants: Grants; names: Map<string, 
           <div key={name} className="grid gap-2 @lg:grid-cols-[12rem_minmax(0,1fr)]">
             <dt className="text-sm font-medium">{name}</dt>
             <dd className="flex min-w-0 flex-wrap gap-1.5">
-              {things.length === 0 ? <span className="text-sm text-quiet">{t("granted.nothing")}</span> : things.map((thing) => <Thing key={thing} name={thing} />)}
+              {things.length === 0 ? (
+                <span className="text-sm text-quiet">{t("granted.nothing")}</span>
+              ) : (
+                things.map((thing) => <Thing key={thing} name={thing} />)
+              )}
             </dd>
           </div>
         ))}
       </dl>
-      <div className="mt-4"><Fold title={t("runs.record")}><Code>{JSON.stringify(grants, null, 2)}</Code></Fold></div>
+      <div className="mt-4">
+        <Collapsible title={t("runs.record")}>
+          <Code>{JSON.stringify(grants, null, 2)}</Code>
+        </Collapsible>
+      </div>
     </Card>
   );
 }
 
-/** Unlike a badge it may take several lines: some permissions are sentences. */
+/** Unlike a badge, it wraps: some permissions are sentences. */
 function Thing({ name }: { name: string }) {
-  return <span className="rounded-control bg-raised px-2.5 py-0.5 text-xs font-medium wrap-anywhere text-quiet">{name}</span>;
+  return (
+    <span className="rounded-control bg-raised px-2.5 py-0.5 text-xs font-medium wrap-anywhere text-quiet">{name}</span>
+  );
 }

@@ -1,31 +1,48 @@
-// One model call: what the model was asked, with which parameters, and what it answered. Read when somebody opens it.
+// One model call: its prompt, parameters and answer. It is read when it is opened.
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 
-import type { Fields, PromptMessage } from "../../api/facts";
-import * as queries from "../../api/queries";
-import { Fold } from "../../components/Fold";
-import { ErrorNote, Loading } from "../../components/Notes";
-import { Badge, Code } from "../../components/Surfaces";
+import type { Fields, PromptMessage } from "../../api/types";
+import { Collapsible } from "../../components/Collapsible";
+import { ErrorMessage, Loading } from "../../components/Feedback";
+import { Badge, Code } from "../../components/Layout";
+import * as runQueries from "./queries";
 
 export function ModelCall({ runId, callId }: { runId: string; callId: string }) {
   const { t } = useTranslation();
-  const call = useQuery(queries.modelCall(runId, callId));
-  if (call.error) return <ErrorNote error={call.error} mild />;
+  const call = useQuery(runQueries.modelCall(runId, callId));
+  if (call.error) return <ErrorMessage error={call.error} mild />;
   if (!call.data) return <Loading />;
   const { request, answer, truncated } = call.data;
-  const { messages, tools, parameters, ...asked } = request as Fields & { messages?: PromptMessage[]; tools?: Fields[] };
+  const { messages, tools, parameters, ...asked } = request as Fields & {
+    messages?: PromptMessage[];
+    tools?: Fields[];
+  };
   return (
     <div className="space-y-4 rounded-card border border-line bg-surface p-4">
       {truncated && <p className="text-sm text-warn">{t("runs.promptCut")}</p>}
       <Section title={t("runs.prompt")}>
-        {messages?.map((message, index) => <Said key={index} message={message} />)}
+        {messages?.map((message, index) => (
+          <Said key={index} message={message} />
+        ))}
         {isFilled(asked) && <Code>{pretty(asked)}</Code>}
       </Section>
-      <Section title={t("runs.parameters")}>{isFilled(parameters) ? <Code>{pretty(parameters)}</Code> : <p className="text-sm text-quiet">{t("runs.noParameters")}</p>}</Section>
-      {isFilled(tools) && <Fold title={t("runs.toolsOffered", { count: tools?.length ?? 0 })}><Code>{pretty(tools)}</Code></Fold>}
-      <Section title={t("runs.answer")}><Answered answer={answer} /></Section>
+      <Section title={t("runs.parameters")}>
+        {isFilled(parameters) ? (
+          <Code>{pretty(parameters)}</Code>
+        ) : (
+          <p className="text-sm text-quiet">{t("runs.noParameters")}</p>
+        )}
+      </Section>
+      {isFilled(tools) && (
+        <Collapsible title={t("runs.toolsOffered", { count: tools?.length ?? 0 })}>
+          <Code>{pretty(tools)}</Code>
+        </Collapsible>
+      )}
+      <Section title={t("runs.answer")}>
+        <Answered answer={answer} />
+      </Section>
     </div>
   );
 }
@@ -44,7 +61,9 @@ function Said({ message }: { message: PromptMessage }) {
   return (
     <div className="space-y-1">
       <Badge>{role}</Badge>
-      {isFilled(reasoning) && <p className="border-l-2 border-line pl-3 text-sm break-words whitespace-pre-wrap text-quiet">{reasoning}</p>}
+      {isFilled(reasoning) && (
+        <p className="border-l-2 border-line pl-3 text-sm break-words whitespace-pre-wrap text-quiet">{reasoning}</p>
+      )}
       {isFilled(content) && <Written value={content} />}
       {isFilled(calls) && <Code>{pretty(calls)}</Code>}
     </div>
@@ -56,7 +75,11 @@ function Answered({ answer }: { answer: Fields }) {
   const { text, reasoning, tool_calls: calls, error, finish_reason: reason, ...rest } = answer;
   return (
     <>
-      {isFilled(reasoning) && <p className="border-l-2 border-line pl-3 text-sm break-words whitespace-pre-wrap text-quiet">{String(reasoning)}</p>}
+      {isFilled(reasoning) && (
+        <p className="border-l-2 border-line pl-3 text-sm break-words whitespace-pre-wrap text-quiet">
+          {String(reasoning)}
+        </p>
+      )}
       {isFilled(text) && <Written value={text} />}
       {isFilled(calls) && <Code>{pretty(calls)}</Code>}
       {isFilled(rest) && <Code>{pretty(rest)}</Code>}
@@ -66,15 +89,23 @@ function Answered({ answer }: { answer: Fields }) {
   );
 }
 
-/** A text is wrapped, since prompts are long; anything else is code. */
+/** Wraps text, since prompts are long; other values are code. */
 function Written({ value }: { value: unknown }) {
   if (typeof value !== "string") return <Code>{pretty(value)}</Code>;
-  return <pre tabIndex={0} className="max-h-96 overflow-y-auto rounded-control bg-raised p-3 font-mono text-xs leading-relaxed wrap-anywhere whitespace-pre-wrap">{value}</pre>;
+  return (
+    <pre
+      tabIndex={0}
+      className="max-h-96 overflow-y-auto rounded-control bg-raised p-3 font-mono text-xs leading-relaxed wrap-anywhere whitespace-pre-wrap"
+    >
+      {value}
+    </pre>
+  );
 }
 
-const isFilled = (value: unknown): boolean => value !== undefined && value !== null && !["", "{}", "[]", '""'].includes(JSON.stringify(value));
+const isFilled = (value: unknown): boolean =>
+  value !== undefined && value !== null && !["", "{}", "[]", '""'].includes(JSON.stringify(value));
 
-/** A text as it is, with its line breaks; anything else as JSON. */
+/** Returns a text unchanged and any other value as JSON. */
 function pretty(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value, null, 2);
 }

@@ -1,28 +1,28 @@
-// Asks with what a run is to be done again.
+// The dialog that starts a rerun.
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
-import type { Run } from "../../api/facts";
-import * as queries from "../../api/queries";
+import type { Run } from "../../api/types";
 import { Button } from "../../components/Button";
 import { Dialog } from "../../components/Dialog";
+import { ErrorMessage } from "../../components/Feedback";
 import { Field, Select } from "../../components/Field";
-import { ErrorNote } from "../../components/Notes";
 import { Switch } from "../../components/Switch";
 import { useSave } from "../../lib/useSave";
+import * as agentQueries from "../agents/queries";
 
 export function Rerun({ run, open, onClose }: { run: Run; open: boolean; onClose: () => void }) {
   const { t } = useTranslation();
   const navigate = useNavigate();
-  const agents = useQuery(queries.agents).data ?? [];
+  const agents = useQuery(agentQueries.agents).data ?? [];
   const [agentId, setAgentId] = useState("");
   const [effects, setEffects] = useState(false);
   const body = { allow_effects: effects, ...(agentId && { agent_id: agentId }) };
   const rerunning = useSave(
-    () => answer<Run>(api.POST("/api/v1/runs/{run_id}/rerun", { params: { path: { run_id: run.run_id } }, body })),
+    () => answer(api.POST("/api/v1/runs/{run_id}/rerun", { params: { path: { run_id: run.run_id } }, body })),
     ["runs"],
     (made) => {
       onClose();
@@ -37,18 +37,27 @@ export function Rerun({ run, open, onClose }: { run: Run; open: boolean; onClose
           {(control) => (
             <Select {...control} value={agentId} onChange={(event) => setAgentId(event.target.value)}>
               <option value="">{t("runs.sameAgent")}</option>
-              {agents.map((agent) => <option key={agent.agent_id} value={agent.agent_id}>{agent.name}</option>)}
+              {agents.map((agent) => (
+                <option key={agent.agent_id} value={agent.agent_id}>
+                  {agent.name}
+                </option>
+              ))}
             </Select>
           )}
         </Field>
         <label className="flex items-start gap-3 text-sm">
           <Switch checked={effects} onChange={setEffects} label={t("runs.effects")} />
-          <span><span className="font-medium">{t("runs.effects")}</span><span className="block text-quiet">{t("runs.effectsHint")}</span></span>
+          <span>
+            <span className="font-medium">{t("runs.effects")}</span>
+            <span className="block text-quiet">{t("runs.effectsHint")}</span>
+          </span>
         </label>
-        <ErrorNote error={rerunning.error} />
+        <ErrorMessage error={rerunning.error} />
         <div className="flex justify-end gap-2">
           <Button onClick={onClose}>{t("common.cancel")}</Button>
-          <Button weight="primary" busy={rerunning.isPending} onClick={() => rerunning.mutate(undefined)}>{t("runs.rerun")}</Button>
+          <Button weight="primary" busy={rerunning.isPending} onClick={() => rerunning.mutate(undefined)}>
+            {t("runs.rerun")}
+          </Button>
         </div>
       </div>
     </Dialog>

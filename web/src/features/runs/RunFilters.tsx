@@ -1,48 +1,93 @@
-// What the list is narrowed by. Each change is a new address; words are looked for when typing pauses.
+// The filters of the list. Each change is a new address; the text is searched for when typing pauses.
 import { useQuery } from "@tanstack/react-query";
 import { Search, X } from "lucide-react";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import * as queries from "../../api/queries";
 import { Button } from "../../components/Button";
 import { Input, Select } from "../../components/Field";
 import { classes } from "../../lib/classes";
+import * as agentQueries from "../agents/queries";
+import * as botQueries from "../bots/queries";
 import { DIRECT, isFiltered, type RunSearch, STATUSES, WITHIN } from "./search";
 
 const PAUSE = 200;
 
-export function RunFilters({ search, sender, put, clear }: {
+export function RunFilters({
+  search,
+  sender,
+  put,
+  clear,
+}: {
   search: RunSearch;
-  /** The name of the sender that the list is narrowed to, once one of the runs tells it. */
+  /** The name of the sender that the list is filtered by, once a run contains it. */
   sender?: string;
   put: (change: RunSearch) => void;
   clear: () => void;
 }) {
   const { t } = useTranslation();
-  const agents = useQuery(queries.agents).data ?? [];
-  const bots = useQuery(queries.bots).data ?? [];
+  const agents = useQuery(agentQueries.agents).data ?? [];
+  const bots = useQuery(botQueries.bots).data ?? [];
   return (
     <div role="search" aria-label={t("runs.filters")} className="mb-4 flex flex-wrap items-center gap-2">
       <Words value={search.q ?? ""} onChange={(q) => put({ q: q || undefined })} />
-      <Choice label={t("runs.status")} any={t("runs.anyStatus")} value={search.status} onChange={(status) => put({ status })}>
-        {STATUSES.map((status) => <option key={status} value={status}>{t(`state.${status}`)}</option>)}
+      <Choice
+        label={t("runs.status")}
+        any={t("runs.anyStatus")}
+        value={search.status}
+        onChange={(status) => put({ status: STATUSES.find((each) => each === status) })}
+      >
+        {STATUSES.map((status) => (
+          <option key={status} value={status}>
+            {t(`state.${status}`)}
+          </option>
+        ))}
       </Choice>
-      <Choice label={t("runs.agent")} any={t("runs.anyAgent")} value={search.agent} onChange={(agent) => put({ agent })}>
-        {agents.map((agent) => <option key={agent.agent_id} value={agent.agent_id}>{agent.name}</option>)}
+      <Choice
+        label={t("runs.agent")}
+        any={t("runs.anyAgent")}
+        value={search.agent}
+        onChange={(agent) => put({ agent })}
+      >
+        {agents.map((agent) => (
+          <option key={agent.agent_id} value={agent.agent_id}>
+            {agent.name}
+          </option>
+        ))}
       </Choice>
-      <Choice label={t("runs.bot")} any={t("runs.anyBot")} value={search.bot} onChange={(bot) => put({ bot, actor: undefined })}>
+      <Choice
+        label={t("runs.bot")}
+        any={t("runs.anyBot")}
+        value={search.bot}
+        onChange={(bot) => put({ bot, actor: undefined })}
+      >
         <option value={DIRECT}>{t("runs.direct")}</option>
-        {bots.map((bot) => <option key={bot.bot_id} value={bot.bot_id}>{bot.name}</option>)}
+        {bots.map((bot) => (
+          <option key={bot.bot_id} value={bot.bot_id}>
+            {bot.name}
+          </option>
+        ))}
       </Choice>
       {search.conversation && (
         <Chip label={t("runs.oneConversation")} onRemove={() => put({ conversation: undefined })} />
       )}
       {search.actor && (
-        <Chip label={sender ? t("runs.sender", { name: sender }) : t("runs.oneSender")} onRemove={() => put({ actor: undefined })} />
+        <Chip
+          label={sender ? t("runs.sender", { name: sender }) : t("runs.oneSender")}
+          onRemove={() => put({ actor: undefined })}
+        />
       )}
-      <Choice label={t("runs.time")} any={t("runs.anyTime")} value={search.within} onChange={(within) => put({ within: within as RunSearch["within"] })}>
-        {WITHIN.map((within) => <option key={within} value={within}>{t(`within.${within}`)}</option>)}
+      <Choice
+        label={t("runs.time")}
+        any={t("runs.anyTime")}
+        value={search.within}
+        onChange={(within) => put({ within: WITHIN.find((each) => each === within) })}
+      >
+        {WITHIN.map((within) => (
+          <option key={within} value={within}>
+            {t(`within.${within}`)}
+          </option>
+        ))}
       </Choice>
       {isFiltered(search) && (
         <Button weight="quiet" onClick={clear}>
@@ -53,17 +98,27 @@ export function RunFilters({ search, sender, put, clear }: {
   );
 }
 
-/** A filter that a link set and that no control shows; a click removes it. */
+/** A filter that was set by a link and has no control; a click removes it. */
 function Chip({ label, onRemove }: { label: string; onRemove: () => void }) {
   const { t } = useTranslation();
   return (
-    <Button onClick={onRemove} title={t("runs.removeFilter")} className="max-w-64 border-accent! bg-accent-wash font-medium">
+    <Button
+      onClick={onRemove}
+      title={t("runs.removeFilter")}
+      className="max-w-64 border-accent! bg-accent-wash font-medium"
+    >
       <span className="truncate">{label}</span> <X aria-hidden className="size-4 shrink-0" />
     </Button>
   );
 }
 
-function Choice({ label, any, value, onChange, children }: {
+function Choice({
+  label,
+  any,
+  value,
+  onChange,
+  children,
+}: {
   label: string;
   any: string;
   value: string | undefined;
@@ -88,7 +143,7 @@ function Words({ value, onChange }: { value: string; onChange: (value: string) =
   const { t } = useTranslation();
   const [typed, setTyped] = useState(value);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  // the address may change by other hands; what is just being typed stays as it is
+  // the address may be changed by other components; the text that is being typed stays
   useEffect(() => {
     if (timer.current === undefined) setTyped((before) => (before.trim() === value ? before : value));
   }, [value]);
@@ -103,7 +158,14 @@ function Words({ value, onChange }: { value: string; onChange: (value: string) =
   return (
     <div className="relative min-w-48 flex-1 max-lg:basis-full">
       <Search aria-hidden className="pointer-events-none absolute top-3 left-3 size-4 text-quiet" />
-      <Input type="search" aria-label={t("runs.words")} placeholder={t("runs.words")} className="pl-9" value={typed} onChange={(event) => type(event.target.value)} />
+      <Input
+        type="search"
+        aria-label={t("runs.words")}
+        placeholder={t("runs.words")}
+        className="pl-9"
+        value={typed}
+        onChange={(event) => type(event.target.value)}
+      />
     </div>
   );
 }

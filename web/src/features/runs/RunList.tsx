@@ -1,16 +1,16 @@
-// The rows of the list. Only those in view exist, so that ten thousand scroll as ten do; arrow keys go through them.
+// The rows of the list. Only those in view are rendered, so that long lists scroll smoothly; arrow keys work.
 import { useElementScrollRestoration, useRouter } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, type MouseEvent, useEffect, useLayoutEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
 
-import type { Run } from "../../api/facts";
+import type { Run } from "../../api/types";
 import { BASE } from "../../lib/base";
-import { COLUMNS, ROW, RunRow } from "./RunRow";
 import { classes } from "../../lib/classes";
+import { COLUMNS, ROW, RunRow } from "./RunRow";
 
 const AHEAD = 250;
-/** Whoever comes back from a run finds the list where it was. */
+/** The scroll position of the list, to return to it from a run. */
 const PLACE = "runs";
 
 export function RunList({ rows, names, atEnd }: { rows: Run[]; names: Map<string, string>; atEnd: () => void }) {
@@ -18,7 +18,13 @@ export function RunList({ rows, names, atEnd }: { rows: Run[]; names: Map<string
   const open = useOpen();
   const box = useRef<HTMLDivElement>(null);
   const place = useElementScrollRestoration({ id: PLACE });
-  const virtual = useVirtualizer({ count: rows.length, getScrollElement: () => box.current, estimateSize: () => ROW, overscan: 6, initialOffset: place?.scrollY });
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => box.current,
+    estimateSize: () => ROW,
+    overscan: 6,
+    initialOffset: place?.scrollY,
+  });
   const shown = virtual.getVirtualItems();
   const last = shown.at(-1)?.index ?? 0;
   useEffect(() => {
@@ -30,12 +36,20 @@ export function RunList({ rows, names, atEnd }: { rows: Run[]; names: Map<string
     if (to === null) return;
     event.preventDefault();
     virtual.scrollToIndex(to);
-    // the row may only just be coming into being
-    requestAnimationFrame(() => box.current?.querySelector<HTMLElement>(`a[data-index="${to}"]`)?.focus({ preventScroll: true }));
+    // the row may not be rendered yet
+    requestAnimationFrame(() =>
+      box.current?.querySelector<HTMLElement>(`a[data-index="${to}"]`)?.focus({ preventScroll: true }),
+    );
   };
   return (
     <div className="flex min-h-0 flex-1 flex-col overflow-hidden rounded-t-card border border-b-0 border-line bg-surface shadow-card">
-      <div aria-hidden className={classes("overflow-hidden border-b border-line bg-raised/60 px-5 py-2 [scrollbar-gutter:stable] text-xs font-medium text-quiet @max-3xl:hidden", COLUMNS)}>
+      <div
+        aria-hidden
+        className={classes(
+          "overflow-hidden border-b border-line bg-raised/60 px-5 py-2 [scrollbar-gutter:stable] text-xs font-medium text-quiet @max-3xl:hidden",
+          COLUMNS,
+        )}
+      >
         <span>{t("runs.status")}</span>
         <span>{t("runs.what")}</span>
         <span>{t("runs.where")}</span>
@@ -44,11 +58,32 @@ export function RunList({ rows, names, atEnd }: { rows: Run[]; names: Map<string
         <span className="text-right">{t("runs.took")}</span>
         <span className="text-right">{t("runs.when")}</span>
       </div>
-      <div ref={box} data-scroll-restoration-id={PLACE} tabIndex={0} role="region" aria-label={t("nav.runs")} onKeyDown={step} onClick={open} className="min-h-0 flex-1 overflow-y-auto -outline-offset-2 [scrollbar-gutter:stable]">
+      <div
+        ref={box}
+        data-scroll-restoration-id={PLACE}
+        tabIndex={0}
+        role="region"
+        aria-label={t("nav.runs")}
+        onKeyDown={step}
+        onClick={open}
+        className="min-h-0 flex-1 overflow-y-auto -outline-offset-2 [scrollbar-gutter:stable]"
+      >
         <ul style={{ height: virtual.getTotalSize() }} className="relative">
           {shown.map(({ index, start }) => {
             const run = rows[index];
-            return run && <RunRow key={run.run_id} run={run} names={names} start={start} index={index} t={t} language={i18n.language} />;
+            return (
+              run && (
+                <RunRow
+                  key={run.run_id}
+                  run={run}
+                  names={names}
+                  start={start}
+                  index={index}
+                  t={t}
+                  language={i18n.language}
+                />
+              )
+            );
           })}
         </ul>
       </div>
@@ -56,26 +91,42 @@ export function RunList({ rows, names, atEnd }: { rows: Run[]; names: Map<string
   );
 }
 
-/** Which row a key leads to from the one it was pressed on; -1 is the list itself. */
+/** Returns the row that a key leads to from another row; -1 is the list itself. */
 export function next(key: string, from: number, amount: number): number | null {
   const page = 10;
-  const steps: Record<string, number> = { ArrowDown: from + 1, ArrowUp: from - 1, PageDown: from + page, PageUp: from - page, Home: 0, End: amount - 1 };
+  const steps: Record<string, number> = {
+    ArrowDown: from + 1,
+    ArrowUp: from - 1,
+    PageDown: from + page,
+    PageUp: from - page,
+    Home: 0,
+    End: amount - 1,
+  };
   const to = steps[key];
   return to === undefined || amount === 0 ? null : Math.max(0, Math.min(amount - 1, to));
 }
 
-/** A row is an ordinary link; one that would be followed in this tab is followed without loading the page anew. */
+/** A row is a plain link; a click that would open it in this tab navigates without loading the page again. */
 function useOpen(): (event: MouseEvent) => void {
   const router = useRouter();
   return (event) => {
     const href = (event.target as HTMLElement).closest("a")?.getAttribute("href");
-    if (!href || event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    if (
+      !href ||
+      event.defaultPrevented ||
+      event.button !== 0 ||
+      event.metaKey ||
+      event.ctrlKey ||
+      event.shiftKey ||
+      event.altKey
+    )
+      return;
     event.preventDefault();
     void router.navigate({ to: href.slice(BASE.length) });
   };
 }
 
-/** New rows come in above; whoever has scrolled down goes on seeing the same ones. */
+/** New rows are added at the top; the rows in view stay in view. */
 function useStill(box: React.RefObject<HTMLDivElement | null>, rows: Run[]): void {
   const first = useRef(rows[0]?.run_id);
   useLayoutEffect(() => {

@@ -1,15 +1,16 @@
-// All runs, newest first, and the filters, which are in the address: it can be sent to somebody and gone back to.
+// All runs, newest first. The filters are in the address, so that a view can be shared.
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { ListTree } from "lucide-react";
 import { useMemo } from "react";
 import { useTranslation } from "react-i18next";
 
-import * as queries from "../../api/queries";
 import { Button, buttonClasses } from "../../components/Button";
-import { Empty, ErrorNote, Loading } from "../../components/Notes";
-import { figure } from "../../lib/text";
+import { Empty, ErrorMessage, Loading } from "../../components/Feedback";
+import { formatNumber } from "../../lib/format";
 import { usePageTitle } from "../../lib/usePageTitle";
+import * as agentQueries from "../agents/queries";
+import * as botQueries from "../bots/queries";
 import { RunFilters } from "./RunFilters";
 import { RunList } from "./RunList";
 import { filterOf, isFiltered, type RunSearch } from "./search";
@@ -17,7 +18,7 @@ import { useRuns } from "./useRuns";
 
 export default function RunsPage() {
   const { t, i18n } = useTranslation();
-  const search = useSearch({ from: "/inside/runs" });
+  const search = useSearch({ from: "/authenticated/runs" });
   const navigate = useNavigate({ from: "/runs" });
   const filter = useMemo(() => filterOf(search, Date.now()), [search]);
   const runs = useRuns(filter);
@@ -35,12 +36,20 @@ export default function RunsPage() {
         </div>
         {amount > 0 && (
           <p role="status" className="ml-auto text-sm text-quiet tabular-nums">
-            {t(runs.isWhole ? "runs.amount" : "runs.amountSoFar", { count: amount, shown: figure(amount, i18n.language) })}
+            {t(runs.isWhole ? "runs.amount" : "runs.amountSoFar", {
+              count: amount,
+              shown: formatNumber(amount, i18n.language),
+            })}
           </p>
         )}
       </header>
-      <RunFilters search={search} sender={runs.rows.find((run) => run.actor_name)?.actor_name ?? undefined} put={put} clear={clear} />
-      <ErrorNote error={runs.error} />
+      <RunFilters
+        search={search}
+        sender={runs.rows.find((run) => run.actor_name)?.actor_name ?? undefined}
+        put={put}
+        clear={clear}
+      />
+      <ErrorMessage error={runs.error} />
       {runs.isPending && <Loading />}
       {!runs.isPending && !runs.error && amount === 0 && <Nothing filtered={isFiltered(search)} clear={clear} />}
       {amount > 0 && <RunList key={JSON.stringify(filter)} rows={runs.rows} names={names} atEnd={runs.more} />}
@@ -49,10 +58,14 @@ export default function RunsPage() {
 }
 
 function useNames(): Map<string, string> {
-  const agents = useQuery(queries.agents).data;
-  const bots = useQuery(queries.bots).data;
+  const agents = useQuery(agentQueries.agents).data;
+  const bots = useQuery(botQueries.bots).data;
   return useMemo(
-    () => new Map([...(agents ?? []).map((each) => [each.agent_id, each.name] as const), ...(bots ?? []).map((each) => [each.bot_id, each.name] as const)]),
+    () =>
+      new Map([
+        ...(agents ?? []).map((each) => [each.agent_id, each.name] as const),
+        ...(bots ?? []).map((each) => [each.bot_id, each.name] as const),
+      ]),
     [agents, bots],
   );
 }
@@ -68,7 +81,9 @@ function Nothing({ filtered, clear }: { filtered: boolean; clear: () => void }) 
   }
   return (
     <Empty icon={<ListTree />} title={t("runs.empty")} text={t("runs.emptyText")}>
-      <Link to="/chat" className={buttonClasses("primary")}>{t("welcome.chatAction")}</Link>
+      <Link to="/chat" className={buttonClasses("primary")}>
+        {t("welcome.chatAction")}
+      </Link>
     </Empty>
   );
 }

@@ -1,47 +1,104 @@
-// The steps of a run, one under the other, each with where it lies in the time of the whole.
+// The steps of a run, each with its position in the whole duration.
 import {
-  Ban, CircleCheck, CircleX, Compass, Cpu, Database, FileText, Inbox, type LucideIcon, MessageSquare, Send, ShieldCheck, ShieldQuestion, Waypoints, Wrench,
+  Ban,
+  CircleCheck,
+  CircleX,
+  Compass,
+  Cpu,
+  Database,
+  FileText,
+  Inbox,
+  type LucideIcon,
+  MessageSquare,
+  Send,
+  ShieldCheck,
+  ShieldQuestion,
+  Waypoints,
+  Wrench,
 } from "lucide-react";
 import { useTranslation } from "react-i18next";
 
-import type { Run } from "../../api/facts";
-import { Fold } from "../../components/Fold";
+import type { Run } from "../../api/types";
+import { Collapsible } from "../../components/Collapsible";
+import { Code, State } from "../../components/Layout";
 import { Markdown } from "../../components/Markdown";
-import { Code, State } from "../../components/Surfaces";
 import { within } from "../../lib/base";
 import { classes } from "../../lib/classes";
-import { cost, figure, moment, span } from "../../lib/text";
+import { formatCost, formatDuration, formatNumber, formatTime } from "../../lib/format";
 import { useParty } from "../approvals/useParty";
 import { ModelCall } from "./ModelCall";
-import { type Step, type StepKind, stretch, zero } from "./timeline";
+import { barOf, startOf, type Step, type StepKind } from "./timelineModel";
 
 const ICONS: Record<StepKind, LucideIcon> = {
-  event: Inbox, model: Cpu, tool: Wrench, message: MessageSquare, state: Database, artifact: FileText, action: ShieldQuestion,
-  approval: ShieldCheck, steering: Compass, denial: Ban, delivery: Send, end: CircleCheck, failure: CircleX, other: Waypoints,
+  event: Inbox,
+  model: Cpu,
+  tool: Wrench,
+  message: MessageSquare,
+  state: Database,
+  artifact: FileText,
+  action: ShieldQuestion,
+  approval: ShieldCheck,
+  steering: Compass,
+  denial: Ban,
+  delivery: Send,
+  end: CircleCheck,
+  failure: CircleX,
+  other: Waypoints,
 };
 
-/** Kinds of which everything stands on the page already. */
+/** Kinds whose details are on the page already. */
 const WHOLE = new Set<StepKind>(["event", "model", "message", "end"]);
 
-type Props = { steps: Step[]; names: Map<string, string>; run?: Pick<Run, "run_id" | "created_at" | "started_at">; opensCalls?: boolean };
+type Props = {
+  steps: Step[];
+  names: Map<string, string>;
+  run?: Pick<Run, "run_id" | "created_at" | "started_at">;
+  opensCalls?: boolean;
+};
 
-/** `names` are those of models, which the ledger knows by their ids. `opensCalls`: the reader may see prompts and answers of models. */
+/** `names` are the names of models by id. `opensCalls`: the user may read prompts and answers. */
 export function Timeline({ steps, names, run, opensCalls = false }: Props) {
-  const from = zero(steps, run ?? {});
+  const from = startOf(steps, run ?? {});
   const to = Math.max(...steps.map((step) => step.at + (step.milliseconds ?? 0)));
   return (
     <ol className="relative before:absolute before:top-4 before:bottom-6 before:left-4 before:w-px before:bg-line">
-      {steps.map((step) => <StepItem key={step.key} step={step} name={names.get(step.name) ?? step.name} runId={opensCalls ? run?.run_id : undefined} from={from} to={to} />)}
+      {steps.map((step) => (
+        <StepItem
+          key={step.key}
+          step={step}
+          name={names.get(step.name) ?? step.name}
+          runId={opensCalls ? run?.run_id : undefined}
+          from={from}
+          to={to}
+        />
+      ))}
     </ol>
   );
 }
 
-function StepItem({ step, name, runId, from, to }: { step: Step; name: string; runId?: string; from: number; to: number }) {
+function StepItem({
+  step,
+  name,
+  runId,
+  from,
+  to,
+}: {
+  step: Step;
+  name: string;
+  runId?: string;
+  from: number;
+  to: number;
+}) {
   const { t } = useTranslation();
   const Icon = ICONS[step.kind];
   return (
     <li className="relative flex gap-4 pb-5">
-      <span className={classes("z-1 grid size-8 shrink-0 place-items-center rounded-full border", step.failed ? "border-bad/40 bg-bad-wash text-bad" : "border-line bg-surface text-quiet")}>
+      <span
+        className={classes(
+          "z-1 grid size-8 shrink-0 place-items-center rounded-full border",
+          step.failed ? "border-bad/40 bg-bad-wash text-bad" : "border-line bg-surface text-quiet",
+        )}
+      >
         <Icon aria-hidden className="size-4" />
       </span>
       <div className="min-w-0 flex-1 pt-1">
@@ -56,26 +113,37 @@ function StepItem({ step, name, runId, from, to }: { step: Step; name: string; r
         <Figures step={step} />
         {step.by && <Decider identity={step.by} />}
         <Content step={step} />
-        {runId && step.callId && <Fold title={t("runs.promptAndAnswer")}><ModelCall runId={runId} callId={step.callId} /></Fold>}
+        {runId && step.callId && (
+          <Collapsible title={t("runs.promptAndAnswer")}>
+            <ModelCall runId={runId} callId={step.callId} />
+          </Collapsible>
+        )}
         <Folds step={step} />
       </div>
     </li>
   );
 }
 
-/** When it began, counted from the run's own beginning, and the stretch of the whole that it took. */
+/** The offset of a step from the start of the run, and its bar within the whole duration. */
 function When({ step, from, to }: { step: Step; from: number; to: number }) {
   const { i18n } = useTranslation();
-  const place = stretch(step, from, to);
+  const place = barOf(step, from, to);
   return (
     <>
       {place && (
         <span aria-hidden className="relative h-1.5 w-40 shrink-0 self-center rounded-full bg-raised max-lg:hidden">
-          <span className={classes("absolute inset-y-0 rounded-full", step.failed ? "bg-bad" : "bg-accent")} style={{ left: `${place.left * 100}%`, width: `${place.width * 100}%` }} />
+          <span
+            className={classes("absolute inset-y-0 rounded-full", step.failed ? "bg-bad" : "bg-accent")}
+            style={{ left: `${place.left * 100}%`, width: `${place.width * 100}%` }}
+          />
         </span>
       )}
-      <time title={moment(step.at, i18n.language)} className="min-w-16 shrink-0 text-right text-xs whitespace-nowrap text-quiet tabular-nums">
-        {step.at < from ? "−" : "+"}{span(Math.abs(step.at - from))}
+      <time
+        title={formatTime(step.at, i18n.language)}
+        className="min-w-16 shrink-0 text-right text-xs whitespace-nowrap text-quiet tabular-nums"
+      >
+        {step.at < from ? "−" : "+"}
+        {formatDuration(Math.abs(step.at - from))}
       </time>
     </>
   );
@@ -87,9 +155,16 @@ function Figures({ step }: { step: Step }) {
   if (step.milliseconds === undefined && !usage) return null;
   return (
     <p className="flex flex-wrap gap-x-3 text-sm text-quiet tabular-nums">
-      {step.milliseconds !== undefined && <span>{span(step.milliseconds)}</span>}
-      {usage && <span>{t("runs.tokens", { in: figure(usage.prompt_tokens ?? 0, i18n.language), out: figure(usage.completion_tokens ?? 0, i18n.language) })}</span>}
-      {!!usage?.cost_micros && <span>{t("runs.cost", { cost: cost(usage.cost_micros) })}</span>}
+      {step.milliseconds !== undefined && <span>{formatDuration(step.milliseconds)}</span>}
+      {usage && (
+        <span>
+          {t("runs.tokens", {
+            in: formatNumber(usage.prompt_tokens ?? 0, i18n.language),
+            out: formatNumber(usage.completion_tokens ?? 0, i18n.language),
+          })}
+        </span>
+      )}
+      {!!usage?.cost_micros && <span>{t("runs.cost", { cost: formatCost(usage.cost_micros) })}</span>}
     </p>
   );
 }
@@ -104,16 +179,41 @@ function Content({ step }: { step: Step }) {
   if (step.kind === "message") {
     return (
       <div className="mt-2 rounded-card border border-line bg-surface p-4">
-        {step.thinking && <Fold title={t("chat.thoughts")}><p className="mb-3 border-l-2 border-line pl-3 text-sm break-words whitespace-pre-wrap text-quiet">{step.thinking}</p></Fold>}
+        {step.thinking && (
+          <Collapsible title={t("chat.thoughts")}>
+            <p className="mb-3 border-l-2 border-line pl-3 text-sm break-words whitespace-pre-wrap text-quiet">
+              {step.thinking}
+            </p>
+          </Collapsible>
+        )}
         <Markdown text={step.text} />
       </div>
     );
   }
   return (
     <>
-      {step.text && <p className={classes("mt-1 text-sm break-words whitespace-pre-wrap", step.failed ? "text-bad" : step.kind === "event" && "rounded-2xl rounded-tl-md bg-accent-wash px-4 py-2.5 w-fit max-w-full text-[0.9375rem]")}>{step.text}</p>}
+      {step.text && (
+        <p
+          className={classes(
+            "mt-1 text-sm break-words whitespace-pre-wrap",
+            step.failed
+              ? "text-bad"
+              : step.kind === "event" &&
+                  "rounded-2xl rounded-tl-md bg-accent-wash px-4 py-2.5 w-fit max-w-full text-[0.9375rem]",
+          )}
+        >
+          {step.text}
+        </p>
+      )}
       {step.files?.map((file) => (
-        <a key={file.artifact_id} href={within(`/api/v1/artifacts/${encodeURIComponent(file.artifact_id)}/content`)} className="mt-1 inline-block text-sm text-accent underline" download>{file.name}</a>
+        <a
+          key={file.artifact_id}
+          href={within(`/api/v1/artifacts/${encodeURIComponent(file.artifact_id)}/content`)}
+          className="mt-1 inline-block text-sm text-accent underline"
+          download
+        >
+          {file.name}
+        </a>
       ))}
     </>
   );
@@ -124,9 +224,21 @@ function Folds({ step }: { step: Step }) {
   if (WHOLE.has(step.kind) && !step.failed) return null;
   return (
     <>
-      {isSomething(step.given) && <Fold title={t("runs.given")}><Code>{shown(step.given)}</Code></Fold>}
-      {isSomething(step.gave) && <Fold title={t("runs.gave")}><Code>{shown(step.gave)}</Code></Fold>}
-      {step.given === undefined && step.gave === undefined && <Fold title={t("runs.record")}><Code>{shown(step.detail)}</Code></Fold>}
+      {isSomething(step.given) && (
+        <Collapsible title={t("runs.given")}>
+          <Code>{shown(step.given)}</Code>
+        </Collapsible>
+      )}
+      {isSomething(step.gave) && (
+        <Collapsible title={t("runs.gave")}>
+          <Code>{shown(step.gave)}</Code>
+        </Collapsible>
+      )}
+      {step.given === undefined && step.gave === undefined && (
+        <Collapsible title={t("runs.record")}>
+          <Code>{shown(step.detail)}</Code>
+        </Collapsible>
+      )}
     </>
   );
 }

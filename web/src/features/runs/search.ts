@@ -1,21 +1,38 @@
-// The filters of the list as its address has them, and what is asked of the Host for them. Knows no screen.
-import type { Run } from "../../api/facts";
-import type { RunFilter } from "../../api/queries";
+// The filters of the list in its address, and the query for them, without rendering.
+import type { EventRecord, RunDetail, RunStatus } from "../../api/types";
+import type { RunFilter } from "./queries";
 
 const SPANS = { hour: 3_600_000, day: 86_400_000, week: 604_800_000, month: 2_678_400_000 };
 const MINUTE = 60_000;
 
 export type Within = keyof typeof SPANS;
-export type RunSearch = { status?: string; agent?: string; bot?: string; conversation?: string; actor?: string; within?: Within; q?: string };
+export type RunSearch = {
+  status?: RunStatus;
+  agent?: string;
+  bot?: string;
+  conversation?: string;
+  actor?: string;
+  within?: Within;
+  q?: string;
+};
 
-/** In place of a bot: runs of the web chat and the API. */
+/** The value of the bot filter for runs of the web chat and the API. */
 export const DIRECT = "direct";
-export const STATUSES = ["queued", "running", "waiting_approval", "completed", "failed", "cancelled", "timeout"];
+export const STATUSES: RunStatus[] = [
+  "queued",
+  "running",
+  "waiting_approval",
+  "completed",
+  "failed",
+  "cancelled",
+  "timeout",
+];
 export const WITHIN = Object.keys(SPANS) as Within[];
 
-/** Whatever somebody wrote into the address: what is no filter is left out. */
+/** Reads the filters from the address; unknown ones are dropped. */
 export function runSearch(given: Record<string, unknown>): RunSearch {
-  const text = (name: string) => (typeof given[name] === "string" || typeof given[name] === "number" ? String(given[name]) || undefined : undefined);
+  const text = (name: string) =>
+    typeof given[name] === "string" || typeof given[name] === "number" ? String(given[name]) || undefined : undefined;
   const within = text("within");
   return withoutGaps({
     status: STATUSES.find((status) => status === given.status),
@@ -28,15 +45,25 @@ export function runSearch(given: Record<string, unknown>): RunSearch {
   });
 }
 
-/** A span goes back from the present minute, so that the same filters are the same question for a while. */
+/** Returns the filter of a query. Its time range starts at a full minute, so that the query key is stable. */
 export function filterOf(search: RunSearch, now: number): RunFilter {
   const since = search.within && Math.floor(now / MINUTE) * MINUTE - SPANS[search.within];
   const bot_id = search.bot === DIRECT ? "" : search.bot;
-  return withoutGaps({ status: search.status, agent_id: search.agent, bot_id, conversation_id: search.conversation, actor: search.actor, since, q: search.q });
+  return withoutGaps({
+    status: search.status,
+    agent_id: search.agent,
+    bot_id,
+    conversation_id: search.conversation,
+    actor: search.actor,
+    since,
+    q: search.q,
+  });
 }
 
-/** The runs of exactly this run's sender: an id belongs to the bot that it came by. Nothing where the sender is not known. */
-export function ofSender(run: Pick<Run, "bot_id" | "event">): RunSearch | null {
+/** Returns the filter for this run's sender, whose id is unique per bot; null if the sender is unknown. */
+export function ofSender(
+  run: Pick<RunDetail, "bot_id"> & { event: Pick<EventRecord, "actor_id"> | null },
+): RunSearch | null {
   const actor = run.event?.actor_id;
   return actor ? { actor, bot: run.bot_id ?? DIRECT } : null;
 }

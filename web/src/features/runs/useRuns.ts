@@ -1,11 +1,11 @@
-// The list of runs: its newest part is read again as things happen, the rest as far as somebody scrolled.
+// The list of runs: the newest page follows the live channel, older pages are read while the user scrolls.
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useEffect, useMemo } from "react";
 
-import type { Page, Run } from "../../api/facts";
-import * as queries from "../../api/queries";
+import type { Page, Run } from "../../api/types";
+import * as runQueries from "./queries";
 
-/** Ids are in the order of time: what the newest part covers it knows better than what was read before. */
+/** Joins the newest page with older ones. Ids are ordered by time: where both overlap, the newest page is used. */
 export function joined(newest: Page<Run> | undefined, before: Run[]): { rows: Run[]; gap: boolean } {
   const last = newest?.items.at(-1);
   if (newest?.next_cursor === null) return { rows: newest.items, gap: false };
@@ -17,9 +17,9 @@ export function joined(newest: Page<Run> | undefined, before: Run[]): { rows: Ru
   };
 }
 
-export function useRuns(filter: queries.RunFilter) {
-  const newest = useQuery(queries.newestRuns(filter));
-  const pages = useInfiniteQuery(queries.runs(filter));
+export function useRuns(filter: runQueries.RunFilter) {
+  const newest = useQuery(runQueries.newestRuns(filter));
+  const pages = useInfiniteQuery(runQueries.runs(filter));
   const before = useMemo(() => pages.data?.pages.flatMap((page) => page.items) ?? [], [pages.data]);
   const { rows, gap } = useMemo(() => joined(newest.data, before), [newest.data, before]);
   const { refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = pages;
@@ -28,7 +28,7 @@ export function useRuns(filter: queries.RunFilter) {
   }, [gap, refetch]);
   const nothingYet = rows.length === 0 && hasNextPage && !isFetchingNextPage;
   useEffect(() => {
-    // a search may find nothing among the newest and still go on
+    // a search may have matches only on older pages
     if (nothingYet) void fetchNextPage();
   }, [nothingYet, fetchNextPage]);
   return {

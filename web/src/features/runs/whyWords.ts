@@ -1,14 +1,18 @@
-// A step of a decision trail in the language of the page. A sentence that the page has no words for is shown as the Host wrote it.
+// The text of a step of a trail in the language of the page, or the Host's text where the page has none.
 import type { i18n as Words } from "i18next";
 
-import type { Fields, WhyStep } from "../../api/facts";
-import { eventWords } from "../../lib/useEventWords";
+import type { Fields, WhyStep } from "../../api/types";
+import { eventLabel } from "../../lib/useEventLabel";
 
 type Said = Pick<Words, "t" | "exists">;
 /** Names of runners and platforms, by their ids. */
 export type Names = ReadonlyMap<string, string>;
 
-export function whyWords({ text, sentences }: Pick<WhyStep, "text" | "sentences">, words: Said, names: Names = new Map()): string {
+export function whyWords(
+  { text, sentences }: Pick<WhyStep, "text" | "sentences">,
+  words: Said,
+  names: Names = new Map(),
+): string {
   const { t, exists } = words;
   if (sentences.length === 0 || !sentences.every(({ code }) => exists(`why.${code}`))) return text;
   return sentences
@@ -19,7 +23,7 @@ export function whyWords({ text, sentences }: Pick<WhyStep, "text" | "sentences"
     .join(" ");
 }
 
-/** The values of a sentence, with words in place of the Host's own names. */
+/** Returns the values of a sentence with names and labels in place of ids. */
 function readable(values: Fields, words: Said, names: Names): Fields {
   const { t, exists } = words;
   const known = (key: string, otherwise: unknown) => (exists(key) ? t(key) : otherwise);
@@ -27,18 +31,25 @@ function readable(values: Fields, words: Said, names: Names): Fields {
   return {
     ...values,
     ...(values.kind !== undefined && { what: known(`whyKind.${String(values.kind)}`, values.what) }),
-    ...(values.event_type !== undefined && { event_type: eventWords(String(values.event_type), words) }),
+    ...(values.event_type !== undefined && { event_type: eventLabel(String(values.event_type), words) }),
     ...(values.source !== undefined && { source: place(values.source) }),
     ...(values.where !== undefined && { where: place(values.where) }),
     ...(values.runner !== undefined && { runner: names.get(String(values.runner)) ?? values.runner }),
-    ...(values.action !== undefined && { action: known(`action.${String(values.action).replace(/^elsewhere\//, "")}`, values.action) }),
+    ...(values.action !== undefined && {
+      action: known(`action.${String(values.action).replace(/^elsewhere\//, "")}`, values.action),
+    }),
     ...(values.status !== undefined && { status: known(`state.${String(values.status)}`, values.status) }),
     ...(values.names !== undefined && { names: resources(String(values.names), words) }),
   };
 }
 
-/** Of `history_page, 2 models` only what is counted: the rest are calls that the Host knows by name. */
+/** Keeps only the counted resources of `history_page, 2 models`; the others are names of API calls. */
 function resources(names: string, { t, exists }: Said): string {
-  const counted = [...names.matchAll(/(\d+) ([a-z ]+)/g)].map(([, count, kind]) => [count, `resource.${kind!.trim().replaceAll(" ", "_")}`] as const);
-  return counted.filter(([, key]) => exists(key)).map(([count, key]) => `${t(key)} (${count})`).join(", ");
+  const counted = [...names.matchAll(/(\d+) ([a-z ]+)/g)].map(
+    ([, count, kind]) => [count, `resource.${kind!.trim().replaceAll(" ", "_")}`] as const,
+  );
+  return counted
+    .filter(([, key]) => exists(key))
+    .map(([count, key]) => `${t(key)} (${count})`)
+    .join(", ");
 }

@@ -1,16 +1,16 @@
-// An account for somebody else.
+// Adds an account for another user.
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
-import type { Role, User } from "../../api/facts";
 import { fieldMessage } from "../../api/problem";
+import type { Role } from "../../api/types";
 import { useMe } from "../../app/session";
 import { Button } from "../../components/Button";
+import { ErrorMessage } from "../../components/Feedback";
 import { Field, Input, Select } from "../../components/Field";
+import { Card } from "../../components/Layout";
 import { LeaveGuard } from "../../components/LeaveGuard";
-import { ErrorNote } from "../../components/Notes";
-import { Card } from "../../components/Surfaces";
 import { useSave } from "../../lib/useSave";
 import { manageable } from "./roles";
 
@@ -20,8 +20,13 @@ export function AddPerson() {
   const { t } = useTranslation();
   const roles = manageable(useMe()?.role);
   const [draft, setDraft] = useState(NOBODY);
-  const adding = useSave(() => answer<User>(api.POST("/api/v1/users", { body: draft })), ["users"], () => setDraft(NOBODY));
-  const put = (name: "email" | "name" | "password") => (event: React.ChangeEvent<HTMLInputElement>) => setDraft({ ...draft, [name]: event.target.value });
+  const adding = useSave(
+    () => answer(api.POST("/api/v1/users", { body: draft })),
+    ["users"],
+    () => setDraft(NOBODY),
+  );
+  const put = (name: "email" | "name" | "password") => (event: React.ChangeEvent<HTMLInputElement>) =>
+    setDraft({ ...draft, [name]: event.target.value });
   return (
     <Card title={t("settings.addPerson")}>
       <form
@@ -35,20 +40,46 @@ export function AddPerson() {
         <Field label={t("login.email")} required error={fieldMessage(adding.error, "email")}>
           {(control) => <Input {...control} type="email" required value={draft.email} onChange={put("email")} />}
         </Field>
-        <Field label={t("settings.personName")}>{(control) => <Input {...control} value={draft.name} onChange={put("name")} />}</Field>
-        <Field label={t("login.password")} hint={t("setup.passwordHint")} required error={fieldMessage(adding.error, "password")}>
-          {(control) => <Input {...control} type="password" autoComplete="new-password" required value={draft.password} onChange={put("password")} />}
+        <Field label={t("settings.personName")}>
+          {(control) => <Input {...control} value={draft.name} onChange={put("name")} />}
+        </Field>
+        <Field
+          label={t("login.password")}
+          hint={t("setup.passwordHint")}
+          required
+          error={fieldMessage(adding.error, "password")}
+        >
+          {(control) => (
+            <Input
+              {...control}
+              type="password"
+              autoComplete="new-password"
+              required
+              value={draft.password}
+              onChange={put("password")}
+            />
+          )}
         </Field>
         <Field label={t("settings.role")} hint={t(`roleText.${draft.role}`)}>
           {(control) => (
-            <Select {...control} value={draft.role} onChange={(event) => setDraft({ ...draft, role: event.target.value as Role })}>
-              {roles.map((role) => <option key={role} value={role}>{t(`role.${role}`)}</option>)}
+            <Select
+              {...control}
+              value={draft.role}
+              onChange={(event) => setDraft({ ...draft, role: event.target.value as Role })}
+            >
+              {roles.map((role) => (
+                <option key={role} value={role}>
+                  {t(`role.${role}`)}
+                </option>
+              ))}
             </Select>
           )}
         </Field>
         <div className="space-y-3 sm:col-span-2">
-          <ErrorNote error={adding.error} />
-          <Button type="submit" weight="primary" busy={adding.isPending}>{t("common.add")}</Button>
+          <ErrorMessage error={adding.error} />
+          <Button type="submit" weight="primary" busy={adding.isPending}>
+            {t("common.add")}
+          </Button>
         </div>
       </form>
     </Card>

@@ -1,27 +1,33 @@
-// Keys for programs. A key is shown once, when it is made.
+// API keys. A key is shown once, when it is created.
 import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
-import type { ApiKey } from "../../api/facts";
-import * as queries from "../../api/queries";
+import type { ApiKey } from "../../api/types";
 import { DeleteButton } from "../../components/DeleteButton";
+import { Empty, ErrorMessage, Loading } from "../../components/Feedback";
+import { Badge } from "../../components/Layout";
 import { Row, Rows } from "../../components/List";
-import { Empty, ErrorNote, Loading } from "../../components/Notes";
-import { Badge } from "../../components/Surfaces";
-import { moment } from "../../lib/text";
+import { formatTime } from "../../lib/format";
 import { MakeKey } from "./MakeKey";
+import * as settingsQueries from "./queries";
 
 export function Keys() {
   const { t } = useTranslation();
-  const keys = useQuery(queries.keys);
+  const keys = useQuery(settingsQueries.keys);
   const good = keys.data?.filter((key) => !key.revoked_at);
   return (
     <div className="space-y-5">
-      <ErrorNote error={keys.error} />
+      <ErrorMessage error={keys.error} />
       {keys.isPending && <Loading />}
       {good?.length === 0 && <Empty title={t("settings.noKeys")} text={t("settings.noKeysText")} />}
-      {!!good?.length && <Rows>{good.map((key) => <KeyRow key={key.key_id} apiKey={key} />)}</Rows>}
+      {!!good?.length && (
+        <Rows>
+          {good.map((key) => (
+            <KeyRow key={key.key_id} apiKey={key} />
+          ))}
+        </Rows>
+      )}
       <MakeKey />
     </div>
   );
@@ -31,15 +37,22 @@ function KeyRow({ apiKey }: { apiKey: ApiKey }) {
   const { t, i18n } = useTranslation();
   const over = apiKey.expires_at !== null && apiKey.expires_at < Date.now();
   const told = [
-    t("settings.keyMade", { at: moment(apiKey.created_at, i18n.language) }),
-    apiKey.last_used_at ? t("settings.keyUsed", { at: moment(apiKey.last_used_at, i18n.language) }) : t("settings.keyUnused"),
-    ...(apiKey.expires_at ? [t("settings.keyEnds", { at: moment(apiKey.expires_at, i18n.language) })] : []),
+    t("settings.keyMade", { at: formatTime(apiKey.created_at, i18n.language) }),
+    apiKey.last_used_at
+      ? t("settings.keyUsed", { at: formatTime(apiKey.last_used_at, i18n.language) })
+      : t("settings.keyUnused"),
+    ...(apiKey.expires_at ? [t("settings.keyEnds", { at: formatTime(apiKey.expires_at, i18n.language) })] : []),
   ];
   return (
     <Row
       title={apiKey.name}
       text={told.join(" · ")}
-      marks={<>{over && <Badge tone="warn">{t("state.expired")}</Badge>}<Badge>{t(`scope.${apiKey.scope}`)}</Badge></>}
+      marks={
+        <>
+          {over && <Badge tone="warn">{t("state.expired")}</Badge>}
+          <Badge>{t(`scope.${apiKey.scope}`)}</Badge>
+        </>
+      }
       actions={
         <DeleteButton
           icon
@@ -47,7 +60,9 @@ function KeyRow({ apiKey }: { apiKey: ApiKey }) {
           title={t("settings.revokeKey", { name: apiKey.name })}
           text={t("settings.revokeText")}
           action={t("settings.revoke")}
-          remove={() => answer(api.DELETE("/api/v1/api-keys/{key_id}", { params: { path: { key_id: apiKey.key_id } } }))}
+          remove={() =>
+            answer(api.DELETE("/api/v1/api-keys/{key_id}", { params: { path: { key_id: apiKey.key_id } } }))
+          }
           stale={["keys"]}
         />
       }

@@ -1,16 +1,15 @@
-// Makes a key for a program, and shows it once.
+// Creates an API key, and shows it once.
 import { Check, Copy } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
-import type { ApiKey } from "../../api/facts";
 import { fieldMessage } from "../../api/problem";
 import { Button } from "../../components/Button";
+import { ErrorMessage } from "../../components/Feedback";
 import { Field, Input, Select } from "../../components/Field";
+import { Card, Code } from "../../components/Layout";
 import { LeaveGuard } from "../../components/LeaveGuard";
-import { ErrorNote } from "../../components/Notes";
-import { Card, Code } from "../../components/Surfaces";
 import { useSave } from "../../lib/useSave";
 
 const SCOPES = ["chat", "viewer", "operator", "admin", "platform"] as const;
@@ -21,7 +20,11 @@ export function MakeKey() {
   const [name, setName] = useState("");
   const [scope, setScope] = useState<(typeof SCOPES)[number]>("chat");
   const [days, setDays] = useState(0);
-  const making = useSave(() => answer<ApiKey>(api.POST("/api/v1/api-keys", { body: { name, scope, expires_in_days: days || null } })), ["keys"], () => setName(""));
+  const making = useSave(
+    () => answer(api.POST("/api/v1/api-keys", { body: { name, scope, expires_in_days: days || null } })),
+    ["keys"],
+    () => setName(""),
+  );
   return (
     <Card title={t("settings.makeKey")}>
       <form
@@ -34,25 +37,37 @@ export function MakeKey() {
         <LeaveGuard dirty={name !== ""} />
         <div className="grid gap-4 @2xl:grid-cols-3">
           <Field label={t("common.name")} required error={fieldMessage(making.error, "name")}>
-            {(control) => <Input {...control} required value={name} onChange={(event) => setName(event.target.value)} />}
+            {(control) => (
+              <Input {...control} required value={name} onChange={(event) => setName(event.target.value)} />
+            )}
           </Field>
           <Field label={t("settings.scope")} hint={t(`scopeText.${scope}`)}>
             {(control) => (
               <Select {...control} value={scope} onChange={(event) => setScope(event.target.value as typeof scope)}>
-                {SCOPES.map((each) => <option key={each} value={each}>{t(`scope.${each}`)}</option>)}
+                {SCOPES.map((each) => (
+                  <option key={each} value={each}>
+                    {t(`scope.${each}`)}
+                  </option>
+                ))}
               </Select>
             )}
           </Field>
           <Field label={t("settings.keySpan")}>
             {(control) => (
               <Select {...control} value={days} onChange={(event) => setDays(Number(event.target.value))}>
-                {SPANS.map((each) => <option key={each} value={each}>{each ? t("settings.days", { count: each }) : t("settings.forGood")}</option>)}
+                {SPANS.map((each) => (
+                  <option key={each} value={each}>
+                    {each ? t("settings.days", { count: each }) : t("settings.forGood")}
+                  </option>
+                ))}
               </Select>
             )}
           </Field>
         </div>
-        <ErrorNote error={making.error} />
-        <Button type="submit" weight="primary" busy={making.isPending}>{t("common.create")}</Button>
+        <ErrorMessage error={making.error} />
+        <Button type="submit" weight="primary" busy={making.isPending}>
+          {t("common.create")}
+        </Button>
       </form>
       {making.data?.key && <Shown secret={making.data.key} />}
     </Card>
@@ -68,9 +83,14 @@ function Shown({ secret }: { secret: string }) {
   };
   return (
     <div className="mt-5 space-y-2 border-t border-line pt-4">
-      <p role="status" className="text-sm text-warn">{t("settings.keyOnce")}</p>
+      <p role="status" className="text-sm text-warn">
+        {t("settings.keyOnce")}
+      </p>
       <Code>{secret}</Code>
-      <Button small onClick={() => void copy()}>{copied ? <Check aria-hidden className="size-4" /> : <Copy aria-hidden className="size-4" />} {t(copied ? "markdown.copied" : "markdown.copy")}</Button>
+      <Button small onClick={() => void copy()}>
+        {copied ? <Check aria-hidden className="size-4" /> : <Copy aria-hidden className="size-4" />}{" "}
+        {t(copied ? "markdown.copied" : "markdown.copy")}
+      </Button>
     </div>
   );
 }

@@ -1,8 +1,8 @@
-// The workspace: one's own account, people and their roles, keys for programs, how things are kept, and how the page looks.
+// The settings: account, users, API keys, workspace, and appearance.
 import { useTranslation } from "react-i18next";
 
 import { useRights } from "../../app/session";
-import { PageBody } from "../../components/Surfaces";
+import { PageBody } from "../../components/Layout";
 import { Tabs } from "../../components/Tabs";
 import { Account } from "./Account";
 import { Appearance } from "./Appearance";

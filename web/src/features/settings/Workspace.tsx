@@ -1,62 +1,62 @@
-// How long things are kept, how much may run at once, and what else acts without a restart.
+// The settings that apply without a restart: retention, limits of runs, workspace and logs.
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import { answer, api, changing, type Versioned } from "../../api/client";
-import type { Settings } from "../../api/facts";
+import { answer, api, ifMatch, type Versioned } from "../../api/client";
 import { fieldMessage } from "../../api/problem";
-import * as queries from "../../api/queries";
+import type { Settings, SettingsBody } from "../../api/types";
 import { Button } from "../../components/Button";
 import { ConflictNote } from "../../components/ConflictNote";
+import { ErrorMessage, Loading } from "../../components/Feedback";
 import { type ControlProps, Field, Input, Select } from "../../components/Field";
 import { StringList } from "../../components/form/lists";
+import { Card } from "../../components/Layout";
 import { LeaveGuard } from "../../components/LeaveGuard";
-import { ErrorNote, Loading } from "../../components/Notes";
 import { NumberInput } from "../../components/NumberInput";
-import { Card } from "../../components/Surfaces";
 import { LANGUAGES } from "../../lib/language";
-import { useBasis, useGuardedSave } from "../../lib/useGuardedSave";
-import { useOnePart } from "../../lib/useOnePart";
+import { usePatchField } from "../../lib/usePatchField";
+import { useBase, useSaveWithConflict } from "../../lib/useSaveWithConflict";
+import * as settingsQueries from "./queries";
 import { changesOf, nameOf, type Section, type Tunable, TUNABLES, type Values, valuesOf } from "./tunable";
 
 const SECTIONS: Section[] = ["retention", "runs", "workspace", "logs"];
 const LEVELS = ["debug", "info", "warning", "error"];
 
 export function Workspace() {
-  const settings = useQuery(queries.settings);
-  if (settings.error) return <ErrorNote error={settings.error} />;
+  const settings = useQuery(settingsQueries.settings);
+  if (settings.error) return <ErrorMessage error={settings.error} />;
   if (!settings.data) return <Loading />;
   return <Form current={settings.data} />;
 }
 
-const change = (body: object, over: Versioned<Settings>) =>
-  answer<Settings>(api.PUT("/api/v1/settings", { params: { header: changing(over) }, body: body as never }));
+const change = (body: SettingsBody, over: Versioned<Settings>) =>
+  answer(api.PUT("/api/v1/settings", { params: { header: ifMatch(over) }, body }));
 
 function Form({ current }: { current: Versioned<Settings> }) {
   const { t } = useTranslation();
   const [draft, setDraft] = useState<Values | null>(null);
-  const basis = useBasis(current, draft !== null);
-  const settings = basis.value;
+  const base = useBase(current, draft !== null);
+  const settings = base.value;
   const before = valuesOf(settings);
   const values = draft ?? before;
   const stale = ["settings", "info"];
   const discard = () => {
     setDraft(null);
-    saving.forget();
+    saving.reset();
   };
-  const saving = useGuardedSave({
-    basis,
-    query: queries.settings,
+  const saving = useSaveWithConflict({
+    base,
+    query: settingsQueries.settings,
     bodyOf: valuesOf,
     put: (wanted, over) => change(changesOf(valuesOf(over.value), wanted), over),
     stale,
     after: () => setDraft(null),
   });
-  const resetting = useOnePart({
-    current: basis,
-    query: queries.settings,
-    part: nameOf,
+  const resetting = usePatchField({
+    current: base,
+    query: settingsQueries.settings,
+    field: nameOf,
     put: ({ section, name }: Tunable, over) => change({ [section]: { [name]: null } }, over),
     stale,
     after: () => setDraft(null),
@@ -89,19 +89,47 @@ function Form({ current }: { current: Versioned<Settings> }) {
           </div>
         </Card>
       ))}
-      <ErrorNote error={saving.error ?? resetting.error} />
-      <ConflictNote name={t("nav.settings")} conflict={saving.conflict} busy={saving.isPending} onTheirs={discard} onMine={saving.keepMine} />
+      <ErrorMessage error={saving.error ?? resetting.error} />
+      <ConflictNote
+        name={t("nav.settings")}
+        conflict={saving.conflict}
+        busy={saving.isPending}
+        onTheirs={discard}
+        onMine={saving.overwrite}
+      />
       <div className="flex items-center gap-3">
-        <Button type="submit" weight="primary" busy={saving.isPending} disabled={!dirty}>{t("common.save")}</Button>
-        {dirty && <Button weight="quiet" onClick={discard}>{t("common.discard")}</Button>}
-        {!dirty && saving.isSuccess && <span role="status" className="text-sm text-good">{t("common.saved")}</span>}
+        <Button type="submit" weight="primary" busy={saving.isPending} disabled={!dirty}>
+          {t("common.save")}
+        </Button>
+        {dirty && (
+          <Button weight="quiet" onClick={discard}>
+            {t("common.discard")}
+          </Button>
+        )}
+        {!dirty && saving.isSuccess && (
+          <span role="status" className="text-sm text-good">
+            {t("common.saved")}
+          </span>
+        )}
       </div>
     </form>
   );
 }
 
-function One({ tunable, value, changed, error, onChange, onReset }: {
-  tunable: Tunable; value: unknown; changed: boolean; error?: string; onChange: (value: unknown) => void; onReset: () => void;
+function One({
+  tunable,
+  value,
+  changed,
+  error,
+  onChange,
+  onReset,
+}: {
+  tunable: Tunable;
+  value: unknown;
+  changed: boolean;
+  error?: string;
+  onChange: (value: unknown) => void;
+  onReset: () => void;
 }) {
   const { t, i18n } = useTranslation();
   const hint = `tuningHint.${tunable.name}`;
@@ -112,7 +140,11 @@ function One({ tunable, value, changed, error, onChange, onReset }: {
       hint={
         <>
           {i18n.exists(hint) && t(hint)}
-          {changed && <button type="button" onClick={onReset} className="rounded text-accent underline not-first:ml-2">{t("tuning.reset")}</button>}
+          {changed && (
+            <button type="button" onClick={onReset} className="rounded text-accent underline not-first:ml-2">
+              {t("tuning.reset")}
+            </button>
+          )}
         </>
       }
     >
@@ -121,28 +153,68 @@ function One({ tunable, value, changed, error, onChange, onReset }: {
   );
 }
 
-function Control({ control, tunable, value, onChange }: { control: ControlProps; tunable: Tunable; value: unknown; onChange: (value: unknown) => void }) {
+function Control({
+  control,
+  tunable,
+  value,
+  onChange,
+}: {
+  control: ControlProps;
+  tunable: Tunable;
+  value: unknown;
+  onChange: (value: unknown) => void;
+}) {
   const { t } = useTranslation();
   switch (tunable.kind) {
     case "days":
     case "count":
-      return <NumberInput control={control} required min={tunable.min ?? 0} max={tunable.kind === "days" ? 36_500 : 100_000} whole={tunable.kind === "count"} className="max-w-40" value={typeof value === "number" ? value : ""} onChange={(next) => onChange(Number.isNaN(next) ? "" : next)} />;
+      return (
+        <NumberInput
+          control={control}
+          required
+          min={tunable.min ?? 0}
+          max={tunable.kind === "days" ? 36_500 : 100_000}
+          whole={tunable.kind === "count"}
+          className="max-w-40"
+          value={typeof value === "number" ? value : ""}
+          onChange={(next) => onChange(Number.isNaN(next) ? "" : next)}
+        />
+      );
     case "text":
-      return <Input {...control} required value={String(value ?? "")} onChange={(event) => onChange(event.target.value)} />;
+      return (
+        <Input {...control} required value={String(value ?? "")} onChange={(event) => onChange(event.target.value)} />
+      );
     case "currency":
-      return <Input {...control} pattern="[A-Z]{3}" maxLength={3} className="max-w-32" value={String(value ?? "")} onChange={(event) => onChange(event.target.value.toUpperCase())} />;
+      return (
+        <Input
+          {...control}
+          pattern="[A-Z]{3}"
+          maxLength={3}
+          className="max-w-32"
+          value={String(value ?? "")}
+          onChange={(event) => onChange(event.target.value.toUpperCase())}
+        />
+      );
     case "list":
       return <StringList control={control} value={Array.isArray(value) ? value.map(String) : []} onChange={onChange} />;
     case "language":
       return (
         <Select {...control} value={String(value)} onChange={(event) => onChange(event.target.value)}>
-          {Object.entries(LANGUAGES).map(([language, name]) => <option key={language} value={language}>{name}</option>)}
+          {Object.entries(LANGUAGES).map(([language, name]) => (
+            <option key={language} value={language}>
+              {name}
+            </option>
+          ))}
         </Select>
       );
     case "level":
       return (
         <Select {...control} value={String(value)} onChange={(event) => onChange(event.target.value)}>
-          {LEVELS.map((level) => <option key={level} value={level}>{t(`logLevel.${level}`)}</option>)}
+          {LEVELS.map((level) => (
+            <option key={level} value={level}>
+              {t(`logLevel.${level}`)}
+            </option>
+          ))}
         </Select>
       );
   }

@@ -1,5 +1,5 @@
-// Which roles somebody may give: admins manage operators and viewers, owners everybody.
-import type { Role } from "../../api/facts";
+// The roles that a user may assign: admins manage operators and viewers, owners manage all.
+import type { Role } from "../../api/types";
 
 export const ROLES: Role[] = ["owner", "admin", "operator", "viewer"];
 

@@ -1,5 +1,5 @@
-// The settings that act at once: which there are, how each is written, and what to send of what was changed.
-import type { Settings } from "../../api/facts";
+// The settings that apply at once, how each is edited, and the request that changes them.
+import type { Settings } from "../../api/types";
 
 export type Section = "retention" | "runs" | "workspace" | "logs";
 export type Tunable = {
@@ -26,16 +26,18 @@ export const TUNABLES: Tunable[] = [
   { section: "logs", name: "level", kind: "level" },
 ];
 
-/** By `section.name`. */
+/** Values by `section.name`. */
 export type Values = Record<string, unknown>;
 
 export const nameOf = ({ section, name }: Tunable): string => `${section}.${name}`;
 
 export function valuesOf(settings: Settings): Values {
-  return Object.fromEntries(TUNABLES.map((each) => [nameOf(each), (settings[each.section] as Record<string, unknown>)[each.name]]));
+  return Object.fromEntries(
+    TUNABLES.map((each) => [nameOf(each), (settings[each.section] as Record<string, unknown>)[each.name]]),
+  );
 }
 
-/** What differs from what is there; null gives a setting back to the settings file. */
+/** Returns the values that were changed; null resets a setting to the settings file. */
 export function changesOf(before: Values, after: Values): Record<string, Record<string, unknown>> {
   const body: Record<string, Record<string, unknown>> = {};
   for (const each of TUNABLES) {

@@ -1,9 +1,9 @@
-// Coming in again.
+// The login page.
 import { getRouteApi, useRouter } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 
 import { within } from "../../lib/base";
-import { Door } from "./Door";
+import { AuthLayout } from "./AuthLayout";
 import { LoginForm } from "./LoginForm";
 
 const route = getRouteApi("/login");
@@ -12,11 +12,11 @@ export default function LoginPage() {
   const { t } = useTranslation();
   const { next } = route.useSearch();
   const router = useRouter();
-  // only a path of this page: an address from elsewhere would lead people away
+  // only a path of this page: an external address would lead users away
   const target = next.startsWith("/") && !next.startsWith("//") ? next : "/";
   return (
-    <Door title={t("login.title")} text={t("login.text")}>
-      <LoginForm onEntered={() => router.history.push(within(target))} />
-    </Door>
+    <AuthLayout title={t("login.title")} text={t("login.text")}>
+      <LoginForm onLoggedIn={() => router.history.push(within(target))} />
+    </AuthLayout>
   );
 }

@@ -1,17 +1,16 @@
-// The first minute: whoever comes first makes the owner's account.
+// The first page of a new Host: creates the owner's account.
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api, setToken } from "../../api/client";
-import type { Me } from "../../api/facts";
 import { fieldMessage } from "../../api/problem";
 import * as queries from "../../api/queries";
 import { Button } from "../../components/Button";
+import { ErrorMessage } from "../../components/Feedback";
 import { Field, Input } from "../../components/Field";
-import { ErrorNote } from "../../components/Notes";
-import { Door } from "./Door";
+import { AuthLayout } from "./AuthLayout";
 
 export default function SetupPage() {
   const { t } = useTranslation();
@@ -22,7 +21,7 @@ export default function SetupPage() {
   const put = (name: keyof typeof owner) => (event: React.ChangeEvent<HTMLInputElement>) =>
     setOwner({ ...owner, [name]: event.target.value });
   const making = useMutation({
-    mutationFn: () => answer<Me>(api.POST("/api/v1/auth/setup", { body: owner })),
+    mutationFn: () => answer(api.POST("/api/v1/auth/setup", { body: owner })),
     onSuccess: (me) => {
       setToken(me.csrf_token);
       client.setQueryData(queries.me.queryKey, me);
@@ -30,7 +29,7 @@ export default function SetupPage() {
     },
   });
   return (
-    <Door title={t("setup.title")} text={t("setup.text")}>
+    <AuthLayout title={t("setup.title")} text={t("setup.text")}>
       <form
         className="space-y-4"
         onSubmit={(event) => {
@@ -42,19 +41,43 @@ export default function SetupPage() {
           {(control) => <Input {...control} autoComplete="name" autoFocus value={owner.name} onChange={put("name")} />}
         </Field>
         <Field label={t("login.email")} error={fieldMessage(making.error, "email")}>
-          {(control) => <Input {...control} type="email" autoComplete="username" required value={owner.email} onChange={put("email")} />}
+          {(control) => (
+            <Input
+              {...control}
+              type="email"
+              autoComplete="username"
+              required
+              value={owner.email}
+              onChange={put("email")}
+            />
+          )}
         </Field>
-        <Field label={t("login.password")} hint={t("setup.passwordHint")} error={fieldMessage(making.error, "password")}>
-          {(control) => <Input {...control} type="password" autoComplete="new-password" required value={owner.password} onChange={put("password")} />}
+        <Field
+          label={t("login.password")}
+          hint={t("setup.passwordHint")}
+          error={fieldMessage(making.error, "password")}
+        >
+          {(control) => (
+            <Input
+              {...control}
+              type="password"
+              autoComplete="new-password"
+              required
+              value={owner.password}
+              onChange={put("password")}
+            />
+          )}
         </Field>
         {asked.data?.token_required && (
           <Field label={t("setup.token")} hint={t("setup.tokenHint")}>
             {(control) => <Input {...control} required value={owner.token} onChange={put("token")} />}
           </Field>
         )}
-        <ErrorNote error={making.error} />
-        <Button type="submit" weight="primary" busy={making.isPending} className="w-full">{t("setup.create")}</Button>
+        <ErrorMessage error={making.error} />
+        <Button type="submit" weight="primary" busy={making.isPending} className="w-full">
+          {t("setup.create")}
+        </Button>
       </form>
-    </Door>
+    </AuthLayout>
   );
 }

@@ -1,18 +1,21 @@
-// The way to the first bot: a model, a first talk, a platform, its first message. Each step says whether it is done.
+// The steps to the first bot: a model, a chat, a platform, its first message, each with its state.
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Check, PartyPopper } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import type { Bot } from "../../api/facts";
-import * as queries from "../../api/queries";
+import type { Bot } from "../../api/types";
 import { useRights } from "../../app/session";
 import { Button, buttonClasses } from "../../components/Button";
-import { ErrorNote } from "../../components/Notes";
-import { PageBody, State } from "../../components/Surfaces";
+import { ErrorMessage } from "../../components/Feedback";
+import { PageBody, State } from "../../components/Layout";
 import { classes } from "../../lib/classes";
+import * as agentQueries from "../agents/queries";
+import * as botQueries from "../bots/queries";
+import * as homeQueries from "../home/queries";
 import { ProviderForm } from "../models/ProviderForm";
+import * as modelQueries from "../models/queries";
 import { SandboxMissing } from "../plugins/SandboxMissing";
 import { doneOf, firstWorking, nextOf, type Step, STEPS } from "./steps";
 
@@ -20,9 +23,10 @@ const LOOKED_AT = 20;
 
 export default function WelcomePage() {
   const { t } = useTranslation();
-  const models = useQuery(queries.models).data ?? [];
-  const bots = useQuery(queries.bots).data ?? [];
-  const answered = useQuery({ ...queries.stats(24 * 31), select: (stats) => stats.totals["runs.completed"] ?? 0 }).data ?? 0;
+  const models = useQuery(modelQueries.models).data ?? [];
+  const bots = useQuery(botQueries.bots).data ?? [];
+  const answered =
+    useQuery({ ...homeQueries.stats(24 * 31), select: (stats) => stats.totals["runs.completed"] ?? 0 }).data ?? 0;
   const heard = useHeard(bots);
   const bot = firstWorking(bots, heard);
   const done = doneOf({ models, answered, bots, heard });
@@ -38,13 +42,17 @@ export default function WelcomePage() {
       <SandboxMissing />
       <ol className="space-y-4">
         {STEPS.map((step, index) => (
-          <StepCard key={step} number={index + 1} step={step} done={done.has(step)} next={next === step}>{parts[step]}</StepCard>
+          <StepCard key={step} number={index + 1} step={step} done={done.has(step)} next={next === step}>
+            {parts[step]}
+          </StepCard>
         ))}
       </ol>
       {next === null && (
         <p role="status" className="mt-6 flex flex-wrap items-center gap-3 rounded-card bg-good-wash p-5 text-good">
           <PartyPopper aria-hidden className="size-5" /> {t("welcome.allDone")}
-          <Link to="/" className={classes(buttonClasses("plain", true), "ml-auto text-ink")}>{t("nav.home")}</Link>
+          <Link to="/" className={classes(buttonClasses("plain", true), "ml-auto text-ink")}>
+            {t("nav.home")}
+          </Link>
         </p>
       )}
     </PageBody>
@@ -54,15 +62,38 @@ export default function WelcomePage() {
 /** Finds the bots that have received events, among the first `LOOKED_AT`. */
 function useHeard(bots: Bot[]): Set<string> {
   const looked = bots.slice(0, LOOKED_AT);
-  const events = useQueries({ queries: looked.map((bot) => queries.botEvents(bot.bot_id)) });
+  const events = useQueries({ queries: looked.map((bot) => botQueries.botEvents(bot.bot_id)) });
   return new Set(looked.filter((_, index) => (events[index]?.data?.length ?? 0) > 0).map((bot) => bot.bot_id));
 }
 
-function StepCard({ number, step, done, next, children }: { number: number; step: Step; done: boolean; next: boolean; children: ReactNode }) {
+function StepCard({
+  number,
+  step,
+  done,
+  next,
+  children,
+}: {
+  number: number;
+  step: Step;
+  done: boolean;
+  next: boolean;
+  children: ReactNode;
+}) {
   const { t } = useTranslation();
   return (
-    <li aria-current={next ? "step" : undefined} className={classes("flex flex-wrap items-start gap-4 rounded-card border bg-surface p-5 shadow-card", next ? "border-accent" : "border-line")}>
-      <span className={classes("grid size-9 shrink-0 place-items-center rounded-full font-semibold", done ? "bg-good-wash text-good" : "bg-accent-wash text-accent")}>
+    <li
+      aria-current={next ? "step" : undefined}
+      className={classes(
+        "flex flex-wrap items-start gap-4 rounded-card border bg-surface p-5 shadow-card",
+        next ? "border-accent" : "border-line",
+      )}
+    >
+      <span
+        className={classes(
+          "grid size-9 shrink-0 place-items-center rounded-full font-semibold",
+          done ? "bg-good-wash text-good" : "bg-accent-wash text-accent",
+        )}
+      >
         {done ? <Check aria-label={t("welcome.done")} className="size-5" /> : number}
       </span>
       <div className="min-w-0 flex-1 basis-64">
@@ -78,16 +109,34 @@ function ModelStep({ next, done }: { next: boolean; done: boolean }) {
   const { t } = useTranslation();
   const { edit } = useRights();
   const [adding, setAdding] = useState(false);
-  if (done || !edit) return <Link to="/models" className={buttonClasses("plain")}>{t("nav.models")}</Link>;
-  if (!adding) return <Button weight={next ? "primary" : "plain"} onClick={() => setAdding(true)}>{t("welcome.modelAction")}</Button>;
-  return <div className="w-full border-t border-line pt-5"><ProviderForm onDone={() => setAdding(false)} /></div>;
+  if (done || !edit)
+    return (
+      <Link to="/models" className={buttonClasses("plain")}>
+        {t("nav.models")}
+      </Link>
+    );
+  if (!adding)
+    return (
+      <Button weight={next ? "primary" : "plain"} onClick={() => setAdding(true)}>
+        {t("welcome.modelAction")}
+      </Button>
+    );
+  return (
+    <div className="w-full border-t border-line pt-5">
+      <ProviderForm onDone={() => setAdding(false)} />
+    </div>
+  );
 }
 
 function ChatStep({ next }: { next: boolean }) {
   const { t } = useTranslation();
-  const agent = useQuery(queries.agents).data?.find((each) => each.enabled);
+  const agent = useQuery(agentQueries.agents).data?.find((each) => each.enabled);
   return (
-    <Link to={agent ? "/chat/$agentId" : "/chat"} params={{ agentId: agent?.agent_id ?? "" }} className={buttonClasses(next ? "primary" : "plain")}>
+    <Link
+      to={agent ? "/chat/$agentId" : "/chat"}
+      params={{ agentId: agent?.agent_id ?? "" }}
+      className={buttonClasses(next ? "primary" : "plain")}
+    >
       {t("welcome.chatAction")}
     </Link>
   );
@@ -95,22 +144,39 @@ function ChatStep({ next }: { next: boolean }) {
 
 function PlatformStep({ next, bots }: { next: boolean; bots: Bot[] }) {
   const { t } = useTranslation();
-  if (bots.length > 0) return <Link to="/bots" className={buttonClasses("plain")}>{t("nav.bots")}</Link>;
-  return <Link to="/bots/new" className={buttonClasses(next ? "primary" : "plain")}>{t("welcome.platformAction")}</Link>;
+  if (bots.length > 0)
+    return (
+      <Link to="/bots" className={buttonClasses("plain")}>
+        {t("nav.bots")}
+      </Link>
+    );
+  return (
+    <Link to="/bots/new" className={buttonClasses(next ? "primary" : "plain")}>
+      {t("welcome.platformAction")}
+    </Link>
+  );
 }
 
-/** Live: the state of the connection, and the message when it comes. */
+/** Follows the state of the connection, and shows the first message when it arrives. */
 function MessageStep({ next, bot, arrived }: { next: boolean; bot: Bot; arrived: boolean }) {
   const { t } = useTranslation();
   return (
     <>
       <div className="flex min-w-0 items-center gap-3">
         {!arrived && <State state={bot.status.state} />}
-        <Link to="/bots/$botId" params={{ botId: bot.bot_id }} className={classes(buttonClasses(next ? "primary" : "plain"), "min-w-0")}>
+        <Link
+          to="/bots/$botId"
+          params={{ botId: bot.bot_id }}
+          className={classes(buttonClasses(next ? "primary" : "plain"), "min-w-0")}
+        >
           <span className="truncate">{t("welcome.messageAction", { name: bot.name })}</span>
         </Link>
       </div>
-      {!arrived && bot.status.last_error && <div className="w-full"><ErrorNote error={new Error(bot.status.last_error)} mild /></div>}
+      {!arrived && bot.status.last_error && (
+        <div className="w-full">
+          <ErrorMessage error={new Error(bot.status.last_error)} mild />
+        </div>
+      )}
     </>
   );
 }

@@ -1,18 +1,24 @@
-// How far an operator is on the way to the first bot.
-import type { Bot, Model } from "../../api/facts";
+// The steps of an operator to the first bot, and which are done.
+import type { Bot, Model } from "../../api/types";
 
 export type Step = "model" | "chat" | "platform" | "message";
 export const STEPS: Step[] = ["model", "chat", "platform", "message"];
 
-/** `heard`: the bots that something was written to. */
+/** `heard`: the bots that have received events. */
 type Known = { models: Model[]; answered: number; bots: Bot[]; heard: Set<string> };
 
 const isConnected = (bot: Bot): boolean => bot.enabled && bot.status.state === "connected";
 
-/** The bot that the steps are about: the first that works, by what it received or else by its connection. */
+/** Returns the bot of the steps: the first that received an event, or else the first that is connected. */
 export function firstWorking(bots: Bot[], heard: Set<string>): Bot | undefined {
   const on = bots.filter((bot) => bot.enabled);
-  return on.find((bot) => isConnected(bot) && heard.has(bot.bot_id)) ?? on.find((bot) => heard.has(bot.bot_id)) ?? on.find(isConnected) ?? on[0] ?? bots[0];
+  return (
+    on.find((bot) => isConnected(bot) && heard.has(bot.bot_id)) ??
+    on.find((bot) => heard.has(bot.bot_id)) ??
+    on.find(isConnected) ??
+    on[0] ??
+    bots[0]
+  );
 }
 
 export function doneOf({ models, answered, bots, heard }: Known): Set<Step> {
@@ -26,7 +32,7 @@ export function doneOf({ models, answered, bots, heard }: Known): Set<Step> {
   return done;
 }
 
-/** What to do next. The demo model answers too, so a model of one's own holds nobody up. */
+/** Returns the next step. The demo model answers too, so a missing model does not block the others. */
 export function nextOf(done: Set<Step>): Step | null {
   const order: Step[] = ["chat", "model", "platform", "message"];
   return order.find((step) => !done.has(step)) ?? null;

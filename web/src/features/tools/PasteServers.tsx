@@ -3,13 +3,12 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { answer, api } from "../../api/client";
-import type { McpServer } from "../../api/facts";
 import { fieldMessage } from "../../api/problem";
 import { Button } from "../../components/Button";
+import { ErrorMessage } from "../../components/Feedback";
 import { Field, TextArea } from "../../components/Field";
+import { Badge } from "../../components/Layout";
 import { LeaveGuard } from "../../components/LeaveGuard";
-import { ErrorNote } from "../../components/Notes";
-import { Badge } from "../../components/Surfaces";
 import { useSave } from "../../lib/useSave";
 import { Confirmation, useCommandsAllowed } from "./Confirmation";
 import { bodyOf, isCommand, type PastedServer, readPasted } from "./pasted";
@@ -31,14 +30,18 @@ export function PasteServers({ onDone }: { onDone: () => void }) {
   const rest = (pasted?.servers ?? []).filter((server) => !added.includes(server.name));
   const commands = rest.filter(isCommand);
   const asks = commands.length > 0 && !allowed;
-  const adding = useSave(async (servers: PastedServer[]) => {
-    // one after the other: what is added stays added when a later one is refused
-    for (const server of servers) {
-      const body = bodyOf(server, asks ? confirmed(typed, t("tools.confirmWords")) : "");
-      await answer<McpServer>(api.POST("/api/v1/mcp-servers", { body: body as never }));
-      setAdded((names) => [...names, server.name]);
-    }
-  }, ["mcp", "tools"], onDone);
+  const adding = useSave(
+    async (servers: PastedServer[]) => {
+      // one after the other: what is added stays added when a later one is refused
+      for (const server of servers) {
+        const body = bodyOf(server, asks ? confirmed(typed, t("tools.confirmWords")) : "");
+        await answer(api.POST("/api/v1/mcp-servers", { body }));
+        setAdded((names) => [...names, server.name]);
+      }
+    },
+    ["mcp", "tools"],
+    onDone,
+  );
   const problem = pasted?.problem && t(pasted.problem.key, { name: pasted.problem.name });
   const refused = fieldMessage(adding.error, "confirmation");
   return (
@@ -51,7 +54,18 @@ export function PasteServers({ onDone }: { onDone: () => void }) {
     >
       <LeaveGuard dirty={!adding.isSuccess && text.trim() !== ""} />
       <Field label={t("tools.pasteLabel")} hint={t("tools.pasteHint")} required error={problem}>
-        {(control) => <TextArea {...control} required rows={9} spellCheck={false} className="font-mono text-sm" placeholder={EXAMPLE} value={text} onChange={(event) => setText(event.target.value)} />}
+        {(control) => (
+          <TextArea
+            {...control}
+            required
+            rows={9}
+            spellCheck={false}
+            className="font-mono text-sm"
+            placeholder={EXAMPLE}
+            value={text}
+            onChange={(event) => setText(event.target.value)}
+          />
+        )}
       </Field>
       {rest.length > 0 && (
         <ul aria-label={t("tools.servers")} className="space-y-1.5">
@@ -64,13 +78,18 @@ export function PasteServers({ onDone }: { onDone: () => void }) {
         </ul>
       )}
       {asks && <Confirmation commands={commands.map(lineOf)} value={typed} onChange={setTyped} error={refused} />}
-      {!refused && <ErrorNote error={adding.error} />}
+      {!refused && <ErrorMessage error={adding.error} />}
       <div className="flex flex-wrap gap-2">
-        <Button type="submit" weight="primary" busy={adding.isPending} disabled={rest.length === 0}>{rest.length ? t("tools.pasteAdd", { count: rest.length }) : t("common.add")}</Button>
-        <Button weight="quiet" onClick={onDone}>{t("common.cancel")}</Button>
+        <Button type="submit" weight="primary" busy={adding.isPending} disabled={rest.length === 0}>
+          {rest.length ? t("tools.pasteAdd", { count: rest.length }) : t("common.add")}
+        </Button>
+        <Button weight="quiet" onClick={onDone}>
+          {t("common.cancel")}
+        </Button>
       </div>
     </form>
   );
 }
 
-const lineOf = (server: PastedServer): string => (server.transport === "stdio" ? [server.command, ...server.arguments].join(" ") : server.url);
+const lineOf = (server: PastedServer): string =>
+  server.transport === "stdio" ? [server.command, ...server.arguments].join(" ") : server.url;

@@ -1,60 +1,76 @@
-// An MCP server, over the network or as a command on this machine. It can be tried before it is saved.
+// The form of an MCP server, over the network or as a command on the machine. It can be tested before it is saved.
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import { answer, api, changing, type Versioned } from "../../api/client";
-import type { McpServer, McpStatus } from "../../api/facts";
+import { answer, api, ifMatch, type Versioned } from "../../api/client";
 import { fieldMessage } from "../../api/problem";
-import * as queries from "../../api/queries";
+import type { McpServer } from "../../api/types";
 import { Button } from "../../components/Button";
 import { ConflictNote } from "../../components/ConflictNote";
+import { ErrorMessage } from "../../components/Feedback";
 import { Field, Input, Select, TextArea } from "../../components/Field";
 import { Pairs } from "../../components/form/pairs";
+import { FormSnapshot } from "../../components/FormSnapshot";
 import { LeaveGuard } from "../../components/LeaveGuard";
-import { ErrorNote } from "../../components/Notes";
-import { Opened } from "../../components/Opened";
 import { Switch } from "../../components/Switch";
-import { useGuardedSave } from "../../lib/useGuardedSave";
+import { useSaveWithConflict } from "../../lib/useSaveWithConflict";
 import { Confirmation, useCommandsAllowed } from "./Confirmation";
+import * as toolQueries from "./queries";
 import { bodyOf, confirmed, draftOf, FRESH, needsConfirmation, type ServerDraft } from "./server";
 import { TestResult } from "./TestResult";
 
 export function ServerForm({ server, onDone }: { server?: McpServer; onDone: () => void }) {
   if (!server) return <Form opened={null} onDone={onDone} />;
-  return <Opened query={queries.mcpServer(server.server_id)}>{(opened, reopen) => <Form opened={opened} onTheirs={reopen} onDone={onDone} />}</Opened>;
+  return (
+    <FormSnapshot query={toolQueries.mcpServer(server.server_id)}>
+      {(opened, reopen) => <Form opened={opened} onTheirs={reopen} onDone={onDone} />}
+    </FormSnapshot>
+  );
 }
 
-function Form({ opened, onTheirs, onDone }: { opened: Versioned<McpServer> | null; onTheirs?: (theirs: Versioned<McpServer>) => void; onDone: () => void }) {
+function Form({
+  opened,
+  onTheirs,
+  onDone,
+}: {
+  opened: Versioned<McpServer> | null;
+  onTheirs?: (theirs: Versioned<McpServer>) => void;
+  onDone: () => void;
+}) {
   const { t } = useTranslation();
   const server = opened?.value;
   const [draft, setDraft] = useState(server ? draftOf(server) : FRESH);
   const [begun] = useState(draft);
   const allowed = useCommandsAllowed();
   const asks = !allowed && needsConfirmation(draft, server);
-  const wanted = () => bodyOf({ ...draft, confirmation: asks ? confirmed(draft.confirmation, t("tools.confirmWords")) : "" });
+  const wanted = () =>
+    bodyOf({ ...draft, confirmation: asks ? confirmed(draft.confirmation, t("tools.confirmWords")) : "" });
   const path = { server_id: server?.server_id ?? "" };
-  const saving = useGuardedSave({
-    basis: opened,
-    query: server ? queries.mcpServer(server.server_id) : null,
+  const saving = useSaveWithConflict({
+    base: opened,
+    query: server ? toolQueries.mcpServer(server.server_id) : null,
     bodyOf: (each: McpServer) => bodyOf(draftOf(each)),
-    put: (wanted, over) => {
-      const body = wanted as never;
-      if (!over) return answer<McpServer>(api.POST("/api/v1/mcp-servers", { body }));
-      return answer<McpServer>(api.PUT("/api/v1/mcp-servers/{server_id}", { params: { path, header: changing(over) }, body }));
+    put: (body, over) => {
+      if (!over) return answer(api.POST("/api/v1/mcp-servers", { body }));
+      return answer(api.PUT("/api/v1/mcp-servers/{server_id}", { params: { path, header: ifMatch(over) }, body }));
     },
     stale: ["mcp", "tools"],
     after: onDone,
   });
   const testing = useMutation({
     mutationFn: () => {
-      const body = wanted() as never;
-      return answer<McpStatus>(server ? api.POST("/api/v1/mcp-servers/{server_id}/test", { params: { path }, body }) : api.POST("/api/v1/mcp-servers/test", { body }));
+      const body = wanted();
+      return answer(
+        server
+          ? api.POST("/api/v1/mcp-servers/{server_id}/test", { params: { path }, body })
+          : api.POST("/api/v1/mcp-servers/test", { body }),
+      );
     },
   });
   const put = (change: Partial<ServerDraft>) => {
     setDraft({ ...draft, ...change });
-    testing.reset(); // what was tried is not what is there any more
+    testing.reset(); // the result is not that of the changed settings
   };
   const problem = saving.error ?? testing.error;
   return (
@@ -63,37 +79,78 @@ function Form({ opened, onTheirs, onDone }: { opened: Versioned<McpServer> | nul
       onSubmit={(event) => {
         event.preventDefault();
         const button = (event.nativeEvent as SubmitEvent).submitter as HTMLButtonElement | null;
-        saving.forget();
+        saving.reset();
         if (button?.value === "test") testing.mutate();
         else saving.save(wanted());
       }}
     >
       <LeaveGuard dirty={!saving.isSuccess && JSON.stringify(draft) !== JSON.stringify(begun)} spansTabs={!!server} />
       <Fields draft={draft} put={put} wrong={(field) => fieldMessage(problem, field)} />
-      {asks && <Confirmation commands={[draft.command.split("\n").join(" ")]} value={draft.confirmation} onChange={(confirmation) => put({ confirmation })} error={fieldMessage(problem, "confirmation")} />}
-      <ErrorNote error={problem} />
-      {onTheirs && <ConflictNote name={draft.name} conflict={saving.conflict} busy={saving.isPending} onTheirs={onTheirs} onMine={saving.keepMine} />}
+      {asks && (
+        <Confirmation
+          commands={[draft.command.split("\n").join(" ")]}
+          value={draft.confirmation}
+          onChange={(confirmation) => put({ confirmation })}
+          error={fieldMessage(problem, "confirmation")}
+        />
+      )}
+      <ErrorMessage error={problem} />
+      {onTheirs && (
+        <ConflictNote
+          name={draft.name}
+          conflict={saving.conflict}
+          busy={saving.isPending}
+          onTheirs={onTheirs}
+          onMine={saving.overwrite}
+        />
+      )}
       {testing.data && <TestResult status={testing.data} />}
       <div className="flex flex-wrap gap-2">
-        <Button type="submit" weight="primary" busy={saving.isPending}>{t(server ? "common.save" : "common.add")}</Button>
-        <Button type="submit" value="test" busy={testing.isPending}>{t("tools.try")}</Button>
-        <Button weight="quiet" onClick={onDone}>{t("common.cancel")}</Button>
+        <Button type="submit" weight="primary" busy={saving.isPending}>
+          {t(server ? "common.save" : "common.add")}
+        </Button>
+        <Button type="submit" value="test" busy={testing.isPending}>
+          {t("tools.try")}
+        </Button>
+        <Button weight="quiet" onClick={onDone}>
+          {t("common.cancel")}
+        </Button>
       </div>
     </form>
   );
 }
 
-function Fields({ draft, put, wrong }: { draft: ServerDraft; put: (change: Partial<ServerDraft>) => void; wrong: (field: string) => string | undefined }) {
+function Fields({
+  draft,
+  put,
+  wrong,
+}: {
+  draft: ServerDraft;
+  put: (change: Partial<ServerDraft>) => void;
+  wrong: (field: string) => string | undefined;
+}) {
   const { t } = useTranslation();
   return (
     <>
       <div className="grid gap-5 sm:grid-cols-2">
         <Field label={t("common.name")} hint={t("tools.nameHint")} required error={wrong("name")}>
-          {(control) => <Input {...control} required pattern="[a-z0-9][a-z0-9_\-]{0,39}" value={draft.name} onChange={(event) => put({ name: event.target.value })} />}
+          {(control) => (
+            <Input
+              {...control}
+              required
+              pattern="[a-z0-9][a-z0-9_\-]{0,39}"
+              value={draft.name}
+              onChange={(event) => put({ name: event.target.value })}
+            />
+          )}
         </Field>
         <Field label={t("tools.transport")} error={wrong("transport")}>
           {(control) => (
-            <Select {...control} value={draft.transport} onChange={(event) => put({ transport: event.target.value as ServerDraft["transport"] })}>
+            <Select
+              {...control}
+              value={draft.transport}
+              onChange={(event) => put({ transport: event.target.value as ServerDraft["transport"] })}
+            >
               <option value="http">{t("tools.http")}</option>
               <option value="sse">{t("tools.sse")}</option>
               <option value="stdio">{t("tools.stdio")}</option>
@@ -103,24 +160,66 @@ function Fields({ draft, put, wrong }: { draft: ServerDraft; put: (change: Parti
       </div>
       {draft.transport === "stdio" ? (
         <>
-          <Field label={t("tools.command")} hint={t("tools.commandHint")} required error={wrong("command") ?? wrong("arguments")}>
-            {(control) => <TextArea {...control} required rows={3} className="font-mono text-sm" value={draft.command} onChange={(event) => put({ command: event.target.value })} />}
+          <Field
+            label={t("tools.command")}
+            hint={t("tools.commandHint")}
+            required
+            error={wrong("command") ?? wrong("arguments")}
+          >
+            {(control) => (
+              <TextArea
+                {...control}
+                required
+                rows={3}
+                className="font-mono text-sm"
+                value={draft.command}
+                onChange={(event) => put({ command: event.target.value })}
+              />
+            )}
           </Field>
           <Field label={t("tools.environment")} hint={t("tools.sealedHint")} error={wrong("environment")}>
-            {(control) => <Pairs key="environment" control={control} example="API_KEY" value={draft.environment} onChange={(environment) => put({ environment })} />}
+            {(control) => (
+              <Pairs
+                key="environment"
+                control={control}
+                example="API_KEY"
+                value={draft.environment}
+                onChange={(environment) => put({ environment })}
+              />
+            )}
           </Field>
         </>
       ) : (
         <>
           <Field label={t("tools.url")} required error={wrong("url")}>
-            {(control) => <Input {...control} type="url" required placeholder="https://example.org/mcp" value={draft.url} onChange={(event) => put({ url: event.target.value })} />}
+            {(control) => (
+              <Input
+                {...control}
+                type="url"
+                required
+                placeholder="https://example.org/mcp"
+                value={draft.url}
+                onChange={(event) => put({ url: event.target.value })}
+              />
+            )}
           </Field>
           <Field label={t("tools.headers")} hint={t("tools.sealedHint")} error={wrong("headers")}>
-            {(control) => <Pairs key="headers" control={control} example="Authorization" value={draft.headers} onChange={(headers) => put({ headers })} />}
+            {(control) => (
+              <Pairs
+                key="headers"
+                control={control}
+                example="Authorization"
+                value={draft.headers}
+                onChange={(headers) => put({ headers })}
+              />
+            )}
           </Field>
         </>
       )}
-      <div className="flex items-center gap-2 text-sm"><Switch label={t("common.enabled")} checked={draft.enabled} onChange={(enabled) => put({ enabled })} /> {t("common.enabled")}</div>
+      <div className="flex items-center gap-2 text-sm">
+        <Switch label={t("common.enabled")} checked={draft.enabled} onChange={(enabled) => put({ enabled })} />{" "}
+        {t("common.enabled")}
+      </div>
     </>
   );
 }

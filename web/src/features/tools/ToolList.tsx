@@ -1,9 +1,9 @@
-// The tools there are, by where they come from, each with what it takes.
+// The tools by their source, each with its parameters.
 import { useTranslation } from "react-i18next";
 
-import type { Tool } from "../../api/facts";
-import { Fold } from "../../components/Fold";
-import { Badge, Code } from "../../components/Surfaces";
+import type { Tool } from "../../api/types";
+import { Collapsible } from "../../components/Collapsible";
+import { Badge, Code } from "../../components/Layout";
 
 const SOURCES = ["native", "plugin", "mcp"];
 
@@ -17,7 +17,9 @@ export function ToolList({ tools }: { tools: Tool[] }) {
       <section key={source} className="space-y-3">
         <h2 className="font-semibold">{t(`toolSource.${source}`)}</h2>
         <ul className="divide-y divide-line overflow-hidden rounded-card border border-line bg-surface shadow-card">
-          {own.map((tool) => <ToolRow key={tool.tool_name} tool={tool} />)}
+          {own.map((tool) => (
+            <ToolRow key={tool.tool_name} tool={tool} />
+          ))}
         </ul>
       </section>
     );
@@ -30,10 +32,16 @@ function ToolRow({ tool }: { tool: Tool }) {
     <li className="px-5 py-3.5">
       <div className="flex flex-wrap items-center gap-2">
         <span className="font-mono text-sm font-medium break-all">{tool.tool_name}</span>
-        {tool.read_only ? <Badge tone="good">{t("tools.readOnly")}</Badge> : <Badge tone="warn">{t("tools.changes")}</Badge>}
+        {tool.read_only ? (
+          <Badge tone="good">{t("tools.readOnly")}</Badge>
+        ) : (
+          <Badge tone="warn">{t("tools.changes")}</Badge>
+        )}
       </div>
       <p className="mt-0.5 text-sm break-words text-quiet">{tool.description}</p>
-      <Fold title={t("tools.takes")}><Code>{JSON.stringify(tool.parameters_schema, null, 2)}</Code></Fold>
+      <Collapsible title={t("tools.takes")}>
+        <Code>{JSON.stringify(tool.parameters_schema, null, 2)}</Code>
+      </Collapsible>
     </li>
   );
 }

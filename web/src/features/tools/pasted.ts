@@ -1,19 +1,32 @@
-// MCP servers out of the JSON that other programs keep them in, such as Claude Desktop's `mcpServers`.
+// Reads MCP servers from the JSON of other programs, such as Claude Desktop's `mcpServers`.
 
-/** As `POST /mcp-servers` takes it. */
+/** A server as `POST /mcp-servers` takes it. */
 export type PastedServer =
-  | { name: string; transport: "stdio"; command: string; arguments: string[]; environment: Record<string, string>; enabled: boolean; confirmation?: string }
+  | {
+      name: string;
+      transport: "stdio";
+      command: string;
+      arguments: string[];
+      environment: Record<string, string>;
+      enabled: boolean;
+      confirmation?: string;
+    }
   | { name: string; transport: "http" | "sse"; url: string; headers: Record<string, string>; enabled: boolean };
-/** What was found, or what is wrong: a key of the page's texts and the name that it is about. */
+/** The servers that were found, or the problem: a key of the page's texts and the name that it is about. */
 export type Pasted = { servers: PastedServer[]; problem?: { key: string; name?: string } };
 
 type Entry = Record<string, unknown>;
 
-const isObject = (value: unknown): value is Entry => typeof value === "object" && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is Entry =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The Host's names are short and of small letters: `My Files` becomes `my-files`. */
+/** Returns a name that the Host accepts, short and in lower case: `My Files` becomes `my-files`. */
 export function nameOf(name: string): string {
-  return name.toLowerCase().replace(/[^a-z0-9_-]+/g, "-").replace(/^[-_]+|-+$/g, "").slice(0, 40);
+  return name
+    .toLowerCase()
+    .replace(/[^a-z0-9_-]+/g, "-")
+    .replace(/^[-_]+|-+$/g, "")
+    .slice(0, 40);
 }
 
 export function readPasted(text: string): Pasted {
@@ -23,7 +36,7 @@ export function readPasted(text: string): Pasted {
   } catch {
     return wrong("tools.pasteNotJson");
   }
-  const listed = isObject(content) ? content.mcpServers ?? content.servers ?? content : undefined;
+  const listed = isObject(content) ? (content.mcpServers ?? content.servers ?? content) : undefined;
   if (!isObject(listed) || Object.keys(listed).length === 0) return wrong("tools.pasteNoServers");
   const servers: PastedServer[] = [];
   for (const [given, entry] of Object.entries(listed)) {
@@ -43,7 +56,14 @@ function serverOf(name: string, entry: Entry): PastedServer | null {
   const url = entry.url ?? entry.serverUrl;
   if (typeof entry.command === "string" && entry.command) {
     const args = Array.isArray(entry.args) ? entry.args.map(String) : [];
-    return { name, transport: "stdio", command: entry.command, arguments: args, environment: texts(entry.env), enabled };
+    return {
+      name,
+      transport: "stdio",
+      command: entry.command,
+      arguments: args,
+      environment: texts(entry.env),
+      enabled,
+    };
   }
   if (typeof url !== "string" || !url) return null;
   const transport = [entry.type, entry.transport].includes("sse") ? "sse" : "http";
@@ -51,12 +71,14 @@ function serverOf(name: string, entry: Entry): PastedServer | null {
 }
 
 function texts(values: unknown): Record<string, string> {
-  return isObject(values) ? Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)])) : {};
+  return isObject(values)
+    ? Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)]))
+    : {};
 }
 
 export const isCommand = (server: PastedServer): boolean => server.transport === "stdio";
 
-/** With the person's confirmation, where one is needed. */
+/** Adds the user's confirmation where one is needed. */
 export function bodyOf(server: PastedServer, confirmation: string): PastedServer {
   return server.transport === "stdio" && confirmation ? { ...server, confirmation } : server;
 }

@@ -1,5 +1,5 @@
 // An MCP server while it is edited, and as the Host takes it.
-import type { McpServer, McpStatus } from "../../api/facts";
+import type { McpServer, McpServerBody, McpStatus } from "../../api/types";
 
 export type ServerDraft = {
   name: string;
@@ -9,24 +9,46 @@ export type ServerDraft = {
   command: string;
   environment: Record<string, string>;
   enabled: boolean;
-  /** What was typed to confirm that a command runs outside any sandbox. */
+  /** The typed confirmation that a command may run outside any sandbox. */
   confirmation: string;
 };
 
 /** The words that the Host takes as a confirmation; the page asks for them in its own language. */
 const CONFIRMATION = "run without a sandbox";
 
-export const FRESH: ServerDraft = { name: "", transport: "http", url: "", headers: {}, command: "", environment: {}, enabled: true, confirmation: "" };
+export const FRESH: ServerDraft = {
+  name: "",
+  transport: "http",
+  url: "",
+  headers: {},
+  command: "",
+  environment: {},
+  enabled: true,
+  confirmation: "",
+};
 
-const lines = (text: string): string[] => text.split("\n").map((line) => line.trim()).filter(Boolean);
+const lines = (text: string): string[] =>
+  text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter(Boolean);
 
 export function draftOf(server: McpServer): ServerDraft {
   const { name, transport, url, headers, environment, enabled } = server;
-  return { name, transport, url, headers, environment, enabled, confirmation: "", command: [server.command, ...server.arguments].join("\n") };
+  return {
+    name,
+    transport,
+    url,
+    headers,
+    environment,
+    enabled,
+    confirmation: "",
+    command: [server.command, ...server.arguments].join("\n"),
+  };
 }
 
-/** What belongs to the other kind of connection is left out: the Host refuses it. */
-export function bodyOf(draft: ServerDraft): Record<string, unknown> {
+/** Returns the body of a request without the fields of the other transport, which the Host refuses. */
+export function bodyOf(draft: ServerDraft): McpServerBody {
   const { name, transport, enabled } = draft;
   if (transport !== "stdio") return { name, transport, enabled, url: draft.url, headers: draft.headers };
   const [command = "", ...rest] = lines(draft.command);
@@ -42,7 +64,8 @@ export function needsConfirmation(draft: ServerDraft, server: McpServer | undefi
   return parts(draft) !== parts(draftOf(server));
 }
 
-/** What is sent for what was typed: the Host's words where it is the page's. */
-export const confirmed = (typed: string, words: string): string => (typed.trim().toLowerCase() === words.toLowerCase() ? CONFIRMATION : typed);
+/** Returns the confirmation to send: the Host's phrase if the phrase of the page was typed. */
+export const confirmed = (typed: string, words: string): string =>
+  typed.trim().toLowerCase() === words.toLowerCase() ? CONFIRMATION : typed;
 
 export const works = (status: McpStatus): boolean => status.state !== "failed" && !status.last_error;

@@ -11,9 +11,9 @@ from parlour.core.actions.gate import Gate, PluginGrants
 from parlour.core.actions.platform_action import PlatformRequestActions
 from parlour.core.actions.runs import RunActions
 from parlour.core.actions.runtimes import RuntimeActions
+from parlour.core.approvals.action_parser import ActionParser
 from parlour.core.approvals.chat_commands import ApprovalCommands
-from parlour.core.approvals.decision_events import DecisionEvents
-from parlour.core.approvals.decision_run_events import DecisionRunEvents
+from parlour.core.approvals.decisions import DecisionRecords
 from parlour.core.approvals.planner import ApprovalActionPlanner
 from parlour.core.approvals.requests import ActionRequestHandler
 from parlour.core.approvals.service import ApprovalService
@@ -25,14 +25,18 @@ from parlour.core.config.routes import RouteRepository
 from parlour.core.config.schedules import ScheduleRepository
 from parlour.core.config.webhooks import WebhookRepository
 from parlour.core.delivery.action_rows import ActionRowFactory
-from parlour.core.delivery.composer import DeliveryService
-from parlour.core.delivery.failure_notices import FailureNotices
+from parlour.core.delivery.composer import MessageComposer
 from parlour.core.delivery.feed import Feed
-from parlour.core.delivery.notice_policy import NoticePolicy
+from parlour.core.delivery.notices import FailureNotices, NoticePolicy
 from parlour.core.delivery.outbox import Outbox
 from parlour.core.delivery.platform_surface import PlatformSurface
+from parlour.core.delivery.publisher import DeliveryPublisher
 from parlour.core.delivery.rate_limits import PlatformRateLimiter
+from parlour.core.delivery.row_states import RowStates
 from parlour.core.delivery.send_log import NullSendLog, SendLog
+from parlour.core.delivery.sender import Sender
+from parlour.core.delivery.service import DeliveryService
+from parlour.core.delivery.streaming.stream_publisher import StreamPublisher
 from parlour.core.delivery.streaming.streams import Streams
 from parlour.core.delivery.typing_indicator import TypingIndicator
 from parlour.core.handlers.agent import AgentHandler
@@ -58,12 +62,11 @@ from parlour.core.models.reservations import Reservations
 from parlour.core.pagination import Cursors
 from parlour.core.platforms.connections import NullBots, PlatformBots
 from parlour.core.platforms.names import NameDirectory
-from parlour.core.plugin_hooks.commands import PluginCommands
+from parlour.core.plugin_hooks.commands import CommandReplies, PluginCommands
 from parlour.core.plugin_hooks.components import ComponentRegistry
 from parlour.core.plugin_hooks.dispatcher import ListenerDispatcher
-from parlour.core.plugin_hooks.host_events import HostEvents
+from parlour.core.plugin_hooks.host_events import HostEvents, ResponseEvents
 from parlour.core.plugin_hooks.prompt_hooks import PluginPromptHooks
-from parlour.core.plugin_hooks.response_events import ResponseEvents
 from parlour.core.plugin_hooks.retries import ListenerRetries
 from parlour.core.plugin_hooks.subscriptions import ListenerSubscriptions
 from parlour.core.remote.queue import RemoteRunQueue
@@ -110,8 +113,7 @@ from parlour.core.texts.catalogue import DEFAULT_LANGUAGE
 from parlour.core.texts.languages import Languages
 from parlour.core.webhooks.client import NullWebhookSender, WebhookClient, WebhookSender
 from parlour.core.webhooks.outbound import OutboundWebhooks
-from parlour.core.webhooks.response_actions import WebhookResponses
-from parlour.core.webhooks.webhook_actions import WebhookActions
+from parlour.core.webhooks.response_actions import WebhookActions, WebhookResponses
 from parlour.version import VERSION
 from parlour_sdk.protocol.manifest import PluginPermissions
 from parlour_sdk.values import dataclass
@@ -248,30 +250,33 @@ def build_core(ports: CorePorts) -> Core:
     prompting = PluginPromptHooks(audience, listeners, clock)
     tact = NoticePolicy(clock)
     losses = FailureNotices(journal, tact, languages, ids, clock)
-    outbox = Outbox(journal, surfaces, responses, losses, clock, ports.send_log)
+    states = RowStates(journal, responses, losses, ports.send_log, clock)
+    outbox = Outbox(journal, Sender(surfaces, states, ports.send_log, clock), clock)
+    typing = TypingIndicator(ports.bots)
     delivery = DeliveryService(
-        feed, outbox, ports.bots, streams, TypingIndicator(ports.bots), pace, tact, responses, ids, clock
+        MessageComposer(feed, outbox, ports.bots, pace, ids, clock),
+        StreamPublisher(streams, feed, outbox, ports.bots, typing),
+        DeliveryPublisher(feed, outbox, streams, typing, tact, responses),
+        feed,
     )
     endings = RunCompleter(delivery, tact, languages, ids, clock)
     days = Days(clock, ports.time_zone)
     cap = LoopGuard(ports.runs_per_sender, ports.runs_per_group, clock)
     checks = RunChecks(registry, ports.secrets, cap)
     grants = RunGrants(journal, ports.providers)
-    contexts = RunContextBuilder(journal, ports.providers, history, delivery, prompting, days, VERSION)
+    contexts = RunContextBuilder(journal, ports.providers, history, delivery.composer, prompting, days, VERSION)
     openings = RunStarter(journal, grants, contexts, ids, clock)
     executor = ActionRowFactory(outbox, ports.bots, ids, clock)
-    decided, decided_in_runs = DecisionEvents(agents, host_events), DecisionRunEvents(journal, sessions)
-    approvals = ApprovalService(journal, delivery, outbox, executor, decided, decided_in_runs, languages, clock)
-    messages = KnownMessages(journal)
-    planner = ApprovalActionPlanner(
-        ports.bots, artifacts, messages, approvals, executor, delivery, languages, ids, clock
-    )
+    decisions = DecisionRecords(journal, sessions, agents, host_events)
+    approvals = ApprovalService(journal, delivery, outbox, executor, decisions, languages, clock)
+    parser = ActionParser(ports.bots, artifacts, KnownMessages(journal))
+    planner = ApprovalActionPlanner(parser, approvals, executor, delivery.composer, languages, ids, clock)
     slots = RunSlotPool(ports.concurrent_runs, ports.runs_per_person)
     requests = ActionRequestHandler(journal, planner, approvals, delivery, outbox, slots, clock)
     recorders = RecorderFactory(journal, artifacts, delivery, planner, endings, ids, clock)
-    recording = ActiveRuns(journal, recorders, sessions, delivery, outcomes)
+    recording = ActiveRuns(journal, recorders, sessions, delivery.publisher, outcomes)
     claims = RemoteRunQueue(journal, openings, contexts, recording, sessions, ids, clock)
-    completer = EventCompleter(journal, endings, delivery, outcomes, clock)
+    completer = EventCompleter(journal, endings, delivery.publisher, outcomes, clock)
     runner = PluginRunner(ports.plugins, clock)
     orchestrator = RunExecutor(openings, runner, AttachmentPrefetcher(artifacts), recording, sessions, claims)
     answers = WebhookResponses(delivery, WebhookActions(ports.bots, executor), journal)
@@ -298,15 +303,14 @@ def build_core(ports: CorePorts) -> Core:
     rerun_executor = RerunExecutor(journal, runner, contexts, artifacts, sessions, clock)
     reruns = Reruns(journal, RerunTargets(agents, checks, grants), rerun_executor, sessions, ids, clock)
     commands = BuiltinCommands(router, conversations, control, languages, ids, clock)
-    plugin_commands = PluginCommands(
-        ports.components, ports.plugins, router, bots, ports.bots, delivery, languages, journal
-    )
+    replies = CommandReplies(ports.bots, delivery, journal)
+    plugin_commands = PluginCommands(ports.components, ports.plugins, router, bots, replies, languages)
     observers = EventObservers(audience, later)
     starts = FastStart(checks, openings, sessions, lanes, names)
     acceptor = EventAcceptor(journal, conversations, FeedbackStore(journal), observers, starts, ids, clock)
     command_log = CommandLog(journal, conversations, delivery, outcomes, host_events, ids, clock)
-    parser = CommandParser([commands, ApprovalCommands(approvals, languages), plugin_commands])
-    command_executor = CommandExecutor(parser, command_log, languages)
+    command_parser = CommandParser([commands, ApprovalCommands(approvals, languages), plugin_commands])
+    command_executor = CommandExecutor(command_parser, command_log, languages)
     gateway = Gateway(router, command_executor, observers, conversations, media, acceptor, clock)
     schedules = ScheduleRepository(journal, clock)
     budgets = BudgetRepository(journal, clock)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Protocol
 
+from parlour.core.backoff import Backoff
 from parlour.core.model.plugin_manager import DeletePluginData, PluginManager, PluginManifestReport
 from parlour.core.model.ports import Clock, PluginCaller
 from parlour.plugin_runtime.manager import LocalPluginManager
@@ -151,7 +152,7 @@ def _open_remote_plugins(
     forget: DeletePluginData,
 ) -> PluginSubsystem:
     # Imported only here: a Host with an embedded runtime does not need the WebSocket client.
-    from parlour.plugin_runtime.remote.address import RetryBackoff, RuntimeAddress
+    from parlour.plugin_runtime.remote.address import RuntimeAddress
     from parlour.plugin_runtime.remote.manager import RemotePluginManager
     from parlour.plugin_runtime.remote.messages import FRAME_GROWTH_BYTES
     from parlour.plugin_runtime.remote.plugin import ChannelRules
@@ -162,7 +163,7 @@ def _open_remote_plugins(
         address=RuntimeAddress(there.url, _token(there), there.silence_seconds),
         limits=replace(kept.wire, frame_bytes=kept.wire.frame_bytes + FRAME_GROWTH_BYTES),
         start_seconds=kept.start_seconds,
-        retries=lambda: RetryBackoff(there.first_retry_seconds, there.longest_retry_seconds),
+        retries=lambda: Backoff(there.first_retry_seconds, there.longest_retry_seconds),
     )
     runtime = RemoteRuntime(rules, version, discovered, removed)
     keeper = RemotePluginManager(runtime, open_install_services(settings, directory, clock).installer, forget)

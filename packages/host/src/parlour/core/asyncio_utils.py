@@ -1,11 +1,12 @@
-"""Helpers for asyncio: work that must not be interrupted, and tasks that run in the background."""
+"""Helpers for asyncio: work that must not be interrupted, the first of several, and tasks in the background."""
 
 import asyncio
 import logging
 from collections.abc import Coroutine
-from typing import Any
+from typing import Any, TypeVar
 
 logger = logging.getLogger(__name__)
+Result = TypeVar("Result")
 
 
 async def run_uncancelled(work: Coroutine[Any, Any, None], failed: str) -> None:
@@ -22,6 +23,18 @@ async def run_uncancelled(work: Coroutine[Any, Any, None], failed: str) -> None:
         if not task.cancelled() and (error := task.exception()) is not None:
             logger.error("%s: %s", failed, error)
         raise
+
+
+async def first_completed(*coroutines: Coroutine[Any, Any, Result]) -> Result:
+    """Returns or raises what the first to complete does. The others are cancelled and have ended by then."""
+    tasks = [asyncio.ensure_future(each) for each in coroutines]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        return next(task for task in tasks if task in done).result()
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 class BackgroundTasks:

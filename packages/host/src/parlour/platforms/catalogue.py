@@ -16,6 +16,9 @@ MANIFEST_FILE = "manifest.yaml"
 class BuiltinAdapterCatalogue:
     """Catalogue of the platform folders beside this module."""
 
+    def __init__(self) -> None:
+        self._factories: dict[str, AdapterFactory] = {}
+
     def manifests(self) -> Mapping[str, AdapterManifest]:
         return _manifests()
 
@@ -33,8 +36,9 @@ class BuiltinAdapterCatalogue:
         """Creates the adapter of a platform. Raises KeyError if there is no such platform."""
         if name not in self.manifests():
             raise KeyError(name)
-        factory: AdapterFactory = import_module(f"{__package__}.{name}.adapter").create
-        return factory(link)
+        if name not in self._factories:
+            self._factories[name] = import_module(f"{__package__}.{name}.adapter").adapter_factory()
+        return self._factories[name](link)
 
 
 @cache

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
+from parlour.core.backoff import Backoff
 from parlour.core.platforms.api import PlatformApi
 from parlour.core.platforms.manifest import AdapterManifest
 from parlour.core.platforms.port import Adapter, IncomingEvent
-from parlour.platforms._kit.backoff import Backoff
 from parlour_sdk.protocol.chain import Component, MessageChain, Platform, Source, Unknown
 from parlour_sdk.protocol.platform_api import NotSupportedError
 

@@ -5,16 +5,16 @@ from dataclasses import replace
 
 import pytest
 
-from parlour.core.approvals.deciders import Decider
+from parlour.core.approvals.decisions import Decider
 from parlour.core.encoding import dumps, loads
 from parlour.core.errors import CallRejected
-from parlour.core.journal import Unit, Update, where
+from parlour.core.journal import Receipt, Unit, Update, where
 from parlour.core.model.event import Participant
 from parlour.core.store.tables import APPROVALS, INBOX, RUNS
 from parlour_sdk.protocol.people import User
 from parlour_sdk.protocol.platform_events import FriendRequestReceived
 
-from ..support import PuppetRun, message
+from ..support import BreakableJournal, PuppetRun, message
 from .support import ANN, ASK, BOSS, EVE, Group
 
 KICK = ("member.kick", {"user_id": "eve"})
@@ -140,6 +140,29 @@ async def test_who_comes_a_moment_too_late_is_told_who_decided() -> None:
     with pytest.raises(CallRejected, match="it was decided before by api_key:k1: approved"):
         await approvals.decide(approval_id, "deny", Decider(Participant("user", "boss")))
     assert (await first).status == "approved"
+
+
+class SlowDecisions(BreakableJournal):
+    """Takes a second for each decision."""
+
+    async def commit(self, unit: Unit) -> Receipt:
+        if unit.name == "approval.decide":
+            await asyncio.sleep(1)
+        return await super().commit(unit)
+
+
+async def test_a_decision_waits_for_the_one_that_is_being_written() -> None:
+    group, _ = await asked(ports={"journal": SlowDecisions()})
+    approvals, approval_id = group.world.core.approvals, group.approval()["approval_id"]
+    stranger = asyncio.create_task(approvals.decide(approval_id, "deny", Decider(Participant("user", "eve"))))
+    first = asyncio.create_task(approvals.decide(approval_id, "approve", OPERATOR))
+    with pytest.raises(CallRejected, match="you may not decide this"):
+        await stranger
+    await asyncio.sleep(0.5)
+    with pytest.raises(CallRejected, match="it was decided before by api_key:k1: approved"):
+        await approvals.decide(approval_id, "deny", OPERATOR)
+    assert (await first).status == "approved"
+    assert group.world.journal.units.count("approval.decide") == 1, "the second decision was not tried"
 
 
 async def test_it_expires_in_words_and_is_refused_afterwards() -> None:

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from parlour.core.approvals.deciders import Decider
+from parlour.core.approvals.decisions import Decider
 from parlour.core.approvals.service import MAX_TRIES
 from parlour.core.encoding import loads
 from parlour.core.errors import CallRejected

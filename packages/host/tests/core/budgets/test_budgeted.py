@@ -9,7 +9,7 @@ from parlour.core.encoding import loads
 from parlour.core.errors import CallRejected
 from parlour.core.model.budget import Budget
 from parlour.core.model.providers import ProviderFailed, Providers
-from parlour.core.models.budget_uses import BudgetUses
+from parlour.core.models.reservations import BudgetUses
 from parlour.core.store.tables import AUDIT, BUDGET_USES, RESERVATIONS, RUNS
 from parlour.testing.scripted import Hang, Reply, Scripted, ScriptedModels
 from parlour_sdk.protocol.models import Embed, InvokeModel, Rerank

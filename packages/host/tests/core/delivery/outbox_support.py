@@ -3,6 +3,8 @@
 from typing import Any
 
 from parlour.core.delivery.outbox import Outbox
+from parlour.core.delivery.row_states import RowStates
+from parlour.core.delivery.sender import Sender
 from parlour.core.journal import Row, Select, Unit, UnitBuilder, where
 from parlour.core.model.outbox_row import OutboxRow
 from parlour.core.store import outbox_rows
@@ -35,14 +37,9 @@ class Post:
         self.journal = journal or BreakableJournal()
         self.surface = surface or PlatformSurface()
         self.handovers = MemoryHandovers()
-        self.outbox = Outbox(
-            self.journal,
-            {"platform": self.surface},
-            NobodyListens(),
-            NobodyWaits(),
-            LoopClock(),
-            self.handovers,
-        )
+        states = RowStates(self.journal, NobodyListens(), NobodyWaits(), self.handovers, LoopClock())
+        sender = Sender({"platform": self.surface}, states, self.handovers, LoopClock())
+        self.outbox = Outbox(self.journal, sender, LoopClock())
 
     async def write(self, name: str, target: str = "chat", **fields: Any) -> OutboxRow:
         """Committed and not yet offered, as after a crash."""

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from parlour.core.delivery.outbox import MAX_ATTEMPTS
+from parlour.core.delivery.retry_policy import MAX_ATTEMPTS
 from parlour.core.journal import Receipt, Unit
 from parlour.core.model.outbox_row import OutboxRow
 from parlour.core.model.ports import SendRefused

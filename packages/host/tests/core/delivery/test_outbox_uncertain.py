@@ -2,7 +2,7 @@
 
 import pytest
 
-from parlour.core.delivery.outbox import MAX_ATTEMPTS
+from parlour.core.delivery.retry_policy import MAX_ATTEMPTS
 from parlour.core.model.ports import SendReceipt, SendRefused
 
 from ..support import PlatformSurface, settle

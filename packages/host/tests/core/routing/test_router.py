@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parlour.core.config.default_routes import first_routes
-from parlour.core.config.routes import Route, RouteRepository
+from parlour.core.config.routes import Route, RouteRepository, first_routes
 from parlour.core.model.event import Participant
 from parlour.core.routing.decisions import Drop, Misconfigured, RouteDecision, ToAgent, ToHandler, ToListeners
 from parlour.testing import MemoryJournal

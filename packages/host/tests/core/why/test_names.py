@@ -1,6 +1,6 @@
 """A trail has names for bots, agents and the Host's own people; what is gone keeps its id."""
 
-from parlour.core.approvals.deciders import Decider
+from parlour.core.approvals.decisions import Decider
 from parlour.core.encoding import dumps
 from parlour.core.journal import Insert, Table, Unit
 from parlour.core.model.event import Participant

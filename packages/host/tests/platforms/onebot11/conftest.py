@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from parlour.platforms._kit import backoff
-from parlour.platforms.onebot11.adapter import OneBotAdapter, create
+from parlour.core.backoff import Backoff
+from parlour.platforms.onebot11.adapter import OneBotAdapter
+from parlour.platforms.onebot11.connected_accounts import ConnectedAccounts
 from parlour.testing.memory_link import MemoryLink
 from parlour.testing.network import free_port
 from parlour.testing.onebot_simulator import Simulator
@@ -18,18 +19,12 @@ DEFAULT_TOKEN = "in-the-address"
 """Of bots for which a test names no other; it is part of their address."""
 
 
-@pytest.fixture(autouse=True)
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Connects again at once."""
-    monkeypatch.setattr(backoff, "FIRST_DELAY_SECONDS", 0.01)
-
-
 class Bot:
     """A served adapter and the address that implementations connect to."""
 
-    def __init__(self, config: dict[str, Any]) -> None:
+    def __init__(self, config: dict[str, Any], connected: ConnectedAccounts) -> None:
         self.link = MemoryLink(config)
-        self.adapter = create(self.link)
+        self.adapter = OneBotAdapter(self.link, Backoff(0.01), connected)
         named = f"?access_token={DEFAULT_TOKEN}" if config.get("access_token") == DEFAULT_TOKEN else ""
         self.url = f"ws://127.0.0.1:{config.get('port')}/onebot/v11/ws{named}"
 
@@ -61,12 +56,18 @@ async def stack() -> AsyncIterator[AsyncExitStack]:
 
 
 @pytest.fixture
-def reverse(stack: AsyncExitStack) -> Reverse:
+def connected() -> ConnectedAccounts:
+    """What all bots of one Host share."""
+    return ConnectedAccounts()
+
+
+@pytest.fixture
+def reverse(stack: AsyncExitStack, connected: ConnectedAccounts) -> Reverse:
     """A bot that listens."""
 
     async def make(**config: Any) -> Bot:
         default = {"mode": "reverse", "host": "127.0.0.1", "port": free_port(), "access_token": DEFAULT_TOKEN}
-        bot = Bot({**default, **config})
+        bot = Bot({**default, **config}, connected)
         return await stack.enter_async_context(bot.served())
 
     return make

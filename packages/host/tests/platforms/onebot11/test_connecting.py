@@ -295,14 +295,14 @@ async def test_many_who_knock_do_not_fill_the_bots_state(reverse: Reverse) -> No
 async def test_a_port_that_is_none_ends_it_with_a_sentence(port: int) -> None:
     link = MemoryLink({"mode": "reverse", "host": "127.0.0.1", "port": port})
     with pytest.raises(AdapterStopped, match=f"there is no port {port}; choose one"):
-        await asyncio.wait_for(adapter.create(link).serve(), 30)
+        await asyncio.wait_for(adapter.adapter_factory()(link).serve(), 30)
 
 
 @pytest.mark.parametrize("config", [{"host": "0.0.0.0", "port": 5320}, {"host": "127.0.0.1", "port": 0}])
 async def test_a_stored_bot_that_others_could_reach_without_a_token_is_not_started(config: dict[str, object]) -> None:
     link = MemoryLink({"mode": "reverse", **config})
     with pytest.raises(AdapterStopped, match="access_token: is required"):
-        await asyncio.wait_for(adapter.create(link).serve(), 30)
+        await asyncio.wait_for(adapter.adapter_factory()(link).serve(), 30)
 
 
 def _bearer(token: str) -> dict[str, str]:
@@ -312,4 +312,4 @@ def _bearer(token: str) -> dict[str, str]:
 async def test_a_place_to_listen_that_is_none_ends_it_with_a_sentence() -> None:
     link = MemoryLink({"mode": "reverse", "host": "a..b", "port": free_port()})
     with pytest.raises(AdapterStopped, match="host: must be an address of this machine"):
-        await asyncio.wait_for(adapter.create(link).serve(), 30)
+        await asyncio.wait_for(adapter.adapter_factory()(link).serve(), 30)

@@ -12,9 +12,10 @@ import pytest
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.http11 import Request, Response
 
+from parlour.core.backoff import Backoff
 from parlour.core.platforms.port import AdapterStopped
-from parlour.platforms._kit import backoff
 from parlour.platforms.onebot11 import accounts, adapter, client_connection
+from parlour.platforms.onebot11.connected_accounts import ConnectedAccounts
 from parlour.testing.memory_link import MemoryLink
 from parlour.testing.network import free_port
 from parlour.testing.onebot_simulator import Simulator, native
@@ -27,10 +28,10 @@ Talk = Callable[[ServerConnection], Awaitable[None]]
 
 
 @asynccontextmanager
-async def calling(url: str, **config: Any) -> AsyncIterator[MemoryLink]:
+async def calling(url: str, backoff: Backoff | None = None, **config: Any) -> AsyncIterator[MemoryLink]:
     """A bot that connects there."""
     link = MemoryLink({"mode": "forward", "url": url, **config})
-    work = asyncio.create_task(adapter.create(link).serve())
+    work = asyncio.create_task(adapter.OneBotAdapter(link, backoff or Backoff(0.01), ConnectedAccounts()).serve())
     try:
         yield link
         assert not work.done(), work
@@ -93,9 +94,8 @@ async def test_what_an_implementation_answers_instead_of_a_websocket_is_told(sta
 
 
 @pytest.mark.parametrize("words", [b"", b"SSH-2.0-OpenSSH\r\n", b"HTTP/1.1 101"])
-async def test_what_does_not_speak_websocket_is_told_each_time(words: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backoff, "MAX_DELAY_SECONDS", 0.01)
-    async with saying(words) as url, calling(url) as link:
+async def test_what_does_not_speak_websocket_is_told_each_time(words: bytes) -> None:
+    async with saying(words) as url, calling(url, Backoff(0.01, 0.01)) as link:
         told = "can't be reached: what listens there does not speak WebSocket; trying again"
         await link.until(lambda: sum(told in error for _, error in link.states) >= 20)
 
@@ -125,36 +125,44 @@ def test_why_it_can_not_be_reached_is_told_in_words(error: OSError, reason: str)
     assert client_connection._reason(error) == reason
 
 
-async def test_who_closes_as_soon_as_there_is_a_connection_is_tried_at_growing_intervals(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    waits: list[float] = []
-    another = backoff.Backoff.next_delay
+class RecordingBackoff(Backoff):
+    """Notes its delays, and counts how often it starts over."""
 
-    def noted(self: backoff.Backoff) -> float:
-        waits.append(self._next)
-        return another(self)
+    def __init__(self) -> None:
+        super().__init__(0.01, jitter=0)
+        self.delays: list[float] = []
+        self.resets = 0
+
+    def next_delay(self) -> float:
+        self.delays.append(super().next_delay())
+        return self.delays[-1]
+
+    def reset(self) -> None:
+        super().reset()
+        self.resets += 1
+
+
+async def test_who_closes_as_soon_as_there_is_a_connection_is_tried_at_growing_intervals() -> None:
+    backoff = RecordingBackoff()
 
     async def greet(socket: ServerConnection) -> None:
         await socket.send(json.dumps(native.lifecycle(10001)))
         await socket.recv()
 
-    monkeypatch.setattr(backoff.Backoff, "next_delay", noted)
-    async with welcoming(greet) as url, calling(url) as link:
+    async with welcoming(greet) as url, calling(url, backoff) as link:
         await link.until(lambda: [state for state, _ in link.states].count("connected") >= 4)
-    assert waits[:3] == [0.01, 0.02, 0.04]
+    assert backoff.delays[:3] == [0.01, 0.02, 0.04]
 
 
 async def test_a_connection_that_held_is_come_back_to_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client_connection, "MIN_STABLE_SECONDS", 0.0)
-    again: list[float] = []
-    monkeypatch.setattr(backoff.Backoff, "reset", lambda self: again.append(self._next))
+    backoff = RecordingBackoff()
     simulator = Simulator()
-    async with simulator.listening() as url, calling(url) as link:
+    async with simulator.listening() as url, calling(url, backoff) as link:
         await link.until(lambda: link.now == ("connected", ""))
         await simulator.cut()
         await simulator.until(lambda: simulator.connections == 2)
-    assert again
+    assert backoff.resets == 1
 
 
 async def test_who_does_not_say_whose_account_it_is_is_told_until_an_event_says_it() -> None:
@@ -190,8 +198,9 @@ async def test_who_is_reached_at_last_is_not_said_to_be_out_of_reach() -> None:
 @pytest.mark.parametrize("url", ["", "http://example.com", "ws://", "ws://127.0.0.1:99999", "ws://a..b", "ws://[::1"])
 async def test_an_address_that_is_none_ends_it_with_a_sentence(url: str) -> None:
     link = MemoryLink({"mode": "forward", "url": url})
+    known = accounts.OneBotAccounts(link, ConnectedAccounts(), "")
     with pytest.raises(AdapterStopped, match="url: "):
-        await client_connection.ForwardConnector(link, accounts.OneBotAccounts(link, ""), _nothing).serve()
+        await client_connection.ForwardConnector(link, known, _nothing, Backoff()).serve()
 
 
 async def _nothing(connection: object) -> None:

@@ -13,11 +13,13 @@ from hypothesis import strategies as st
 from websockets.exceptions import ConnectionClosedOK
 
 import parlour.platforms.onebot11 as package
+from parlour.core.backoff import Backoff
 from parlour.core.encoding import dumps, loads
 from parlour.core.platforms.events import to_envelope
 from parlour.core.platforms.port import IncomingEvent
 from parlour.platforms.onebot11.adapter import OneBotAdapter
 from parlour.platforms.onebot11.client import OneBotConnection
+from parlour.platforms.onebot11.connected_accounts import ConnectedAccounts
 from parlour.testing.memory_link import MemoryLink
 from parlour.testing.native_payloads import read_samples
 from parlour.testing.onebot_simulator import Simulator, native
@@ -71,7 +73,7 @@ class OneEvent:
 
 async def came_in(event: dict[str, Any], answers: Any = None) -> IncomingEvent:
     link, socket = MemoryLink(), OneEvent(json.dumps(event), answers)
-    adapter, connection = OneBotAdapter(link), OneBotConnection(socket)  # type: ignore[arg-type]
+    adapter, connection = OneBotAdapter(link, Backoff(), ConnectedAccounts()), OneBotConnection(socket)  # type: ignore[arg-type]
     connection.account = "10001"
     talking = asyncio.create_task(adapter._serve_connection(connection))
     try:

@@ -62,9 +62,11 @@ async def test_an_account_of_another_bot_is_a_bot(
     assert by_bot(incoming)
 
 
-async def test_an_account_that_two_bots_have_is_told_of_until_one_gives_it_up(bot: Bot, joined: Reverse) -> None:
+async def test_an_account_that_two_bots_have_is_told_of_until_one_gives_it_up(
+    bot: Bot, joined: Reverse, connected: ConnectedAccounts
+) -> None:
     told = f"account {FIRST} is connected to another bot of this Host too"
-    other = Bot({"mode": "reverse", "host": "127.0.0.1", "port": free_port()})
+    other = Bot({"mode": "reverse", "host": "127.0.0.1", "port": free_port()}, connected)
     await joined(bot, self_id=FIRST)
     async with other.served():
         await joined(other, self_id=FIRST)

@@ -7,16 +7,10 @@ from typing import Any
 
 import pytest
 
-from parlour.platforms._kit import backoff
-from parlour.platforms.telegram.adapter import TelegramAdapter, create
+from parlour.core.backoff import Backoff
+from parlour.platforms.telegram.adapter import TelegramAdapter
 from parlour.testing.memory_link import MemoryLink
 from parlour.testing.telegram_simulator import Simulator
-
-
-@pytest.fixture(autouse=True)
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Connects again at once."""
-    monkeypatch.setattr(backoff, "FIRST_DELAY_SECONDS", 0.01)
 
 
 class Bot:
@@ -25,8 +19,7 @@ class Bot:
     def __init__(self, simulator: Simulator, url: str, **config: Any) -> None:
         self.simulator = simulator
         self.link = MemoryLink({"token": simulator.token, "mode": "polling", "api_base_url": url, **config})
-        self.adapter = create(self.link)
-        assert isinstance(self.adapter, TelegramAdapter)
+        self.adapter = TelegramAdapter(self.link, Backoff(0.01))
         self.api = self.adapter.api()
 
     @asynccontextmanager

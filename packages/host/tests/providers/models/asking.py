@@ -8,7 +8,7 @@ from pydantic_core import from_json
 from parlour.core.model.model_config import Model
 from parlour.core.models.catalogue import ModelServiceKind
 from parlour.providers.models.dialects.base import CallTarget, ModelDialect, ResponseChunk, ResponseParser
-from parlour.providers.models.dialects.tool_names import ToolNames
+from parlour.providers.models.dialects.common import ToolNames
 from parlour.providers.models.sse import SseSplitter
 from parlour.providers.models.stream_reader import DONE
 from parlour_sdk.protocol.models import InvokeModel

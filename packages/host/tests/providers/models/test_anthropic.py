@@ -4,7 +4,7 @@ import pytest
 
 from parlour.providers.models.dialects import reasoning
 from parlour.providers.models.dialects.anthropic import JSON_ONLY, Anthropic
-from parlour.providers.models.dialects.tool_names import ToolNames
+from parlour.providers.models.dialects.common import ToolNames
 from parlour.providers.models.errors import ModelCallFailure
 from parlour_sdk.protocol.models import Embed
 from parlour_sdk.protocol.usage import Usage

@@ -5,9 +5,9 @@ import pytest
 from parlour.providers.models.dialects import rerank
 from parlour.providers.models.dialects.anthropic import Anthropic
 from parlour.providers.models.dialects.base import ModelDialect
+from parlour.providers.models.dialects.common import ToolNames
 from parlour.providers.models.dialects.gemini import Gemini
 from parlour.providers.models.dialects.openai import OpenAI
-from parlour.providers.models.dialects.tool_names import ToolNames
 from parlour.providers.models.errors import ModelCallFailure
 from parlour_sdk.protocol.models import Embed, Rerank
 from parlour_sdk.protocol.usage import Usage

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parlour.core.model.model_config import Model, Prices
-from parlour.core.models.stream_usage import limit_answer
+from parlour.core.models.budgeted_models import limit_answer
 from parlour.providers.models import estimates
 from parlour.providers.models.catalogue import ShippedCatalogue
 from parlour.providers.models.demo import Demo
-from parlour.providers.models.dialects.tool_names import ToolNames
-from parlour.providers.models.key_pool import KeyRing
+from parlour.providers.models.dialects.common import ToolNames
+from parlour.providers.models.retry import KeyRing
 from parlour_sdk.protocol.usage import Usage
 
 from .asking import TOOL, request

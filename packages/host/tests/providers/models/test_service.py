@@ -12,7 +12,6 @@ import pytest
 from parlour.core.model.model_config import Model, Provider
 from parlour.core.model.providers import ProviderFailed
 from parlour.core.models.catalogue import ModelServiceKind
-from parlour.providers.models import retry as tries
 from parlour.providers.models.dialects.base import ResponseChunk
 from parlour.providers.models.provider_client import ProviderClient
 from parlour.providers.models.timeouts import ModelTimeouts
@@ -42,13 +41,12 @@ def server(shared: ModelServer) -> ModelServer:
 
 
 @pytest.fixture
-async def make(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Make]:
-    monkeypatch.setattr(tries, "FIRST_PAUSE_SECONDS", 0.01)
+async def make(server: ModelServer) -> AsyncIterator[Make]:
     made: list[ProviderClient] = []
 
     def make(*keys: str, address: str = "", **patience: Any) -> ProviderClient:
         provider = Provider("p", "Fake", KIND.kind, address or f"{server.address}/v1")
-        made.append(ProviderClient(provider, KIND, keys, ModelTimeouts(**patience)))
+        made.append(ProviderClient(provider, KIND, keys, ModelTimeouts(**{"first_pause": 0.01, **patience})))
         return made[-1]
 
     yield make

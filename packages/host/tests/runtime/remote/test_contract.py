@@ -3,7 +3,6 @@
 import pytest
 
 from parlour.core.model.ports import PluginCallFailed, PluginDisconnected, PluginUnavailable
-from parlour.plugin_runtime.remote.address import RetryBackoff
 from parlour.plugin_runtime.remote.messages import (
     from_wire_error,
     plugin_id_from_path,
@@ -49,14 +48,3 @@ def test_an_error_that_nobody_foresaw_is_the_plugins_refusal() -> None:
 
     assert isinstance(back, PluginCallFailed)
     assert (back.code, str(back)) == ("rate_limited", "too many")
-
-
-def test_attempts_come_at_growing_and_uneven_distances_and_soon_again_after_a_success() -> None:
-    retries = RetryBackoff(1, 8)
-
-    delays = [retries.next_delay() for _ in range(6)]
-
-    assert all(longest / 2 <= delay <= longest for delay, longest in zip(delays, [1, 2, 4, 8, 8, 8], strict=True))
-    assert len(set(delays)) == 6
-    retries.reset()
-    assert retries.next_delay() <= 1

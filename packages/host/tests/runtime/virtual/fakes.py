@@ -13,8 +13,8 @@ from parlour.plugin_runtime.process.launcher import LaunchSpec, PluginProcess
 from parlour.plugin_runtime.process.log_buffer import LogBuffer
 from parlour.plugin_runtime.process.reaper import ReaperProcess
 from parlour.plugin_runtime.store import InstalledVersion
+from parlour.plugin_runtime.supervision.limits import FolderUse
 from parlour.plugin_runtime.supervision.policy import SupervisionPolicy
-from parlour.plugin_runtime.supervision.resources import FolderUse
 from parlour.plugin_runtime.supervision.starter import Starter
 from parlour.plugin_runtime.supervision.supervisor import Supervisor
 from parlour_sdk.protocol.manifest import PluginLimits

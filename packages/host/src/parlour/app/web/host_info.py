@@ -8,7 +8,7 @@ from parlour.app.host import Host
 from parlour.app.models import ModelSubsystem
 from parlour.app.settings import HostSettings
 from parlour.core.config.live_settings import LiveSettings
-from parlour.core.models.currency import common_currency
+from parlour.core.models.catalogue import common_currency
 from parlour.core.observability.metrics import Sample
 from parlour_sdk.protocol.base import PROTOCOL_VERSION
 

@@ -279,7 +279,7 @@ class DomainRouters:
         )
 
     def budgets(self) -> "APIRouter":
-        from parlour.core.models.budget_uses import BudgetUses
+        from parlour.core.models.reservations import BudgetUses
         from parlour.http.budgets.endpoints import router
 
         host, core = self.host, self.host.core

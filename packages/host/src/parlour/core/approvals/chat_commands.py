@@ -4,7 +4,7 @@ queue.
 
 import re
 
-from parlour.core.delivery.rendering.buttons import APPROVAL_ACTION_ID
+from parlour.core.delivery.rendering.components import APPROVAL_ACTION_ID
 from parlour.core.errors import CallRejected
 from parlour.core.model.chats import PLATFORM_SURFACE
 from parlour.core.model.command import ChatCommand, CommandResult
@@ -14,7 +14,7 @@ from parlour.core.store.approvals import Approval
 from parlour.core.texts.catalogue import text
 from parlour.core.texts.languages import Languages
 
-from .deciders import Decider
+from .decisions import Decider
 from .service import ApprovalService, Verdict
 
 _DECISION_PATTERN = re.compile(r"[\W_]*(approve|deny)\W+([a-z0-9]{4,12})(?:\W+(.*))?", re.IGNORECASE | re.DOTALL)

@@ -4,8 +4,9 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from parlour.core.delivery.composer import DeliveryService
-from parlour.core.delivery.outbox import Outbox, SendOutcome
+from parlour.core.delivery.outbox import Outbox
+from parlour.core.delivery.row_states import SendOutcome
+from parlour.core.delivery.service import DeliveryService
 from parlour.core.errors import CallRejected
 from parlour.core.journal import Journal, Statement, Unit
 from parlour.core.model.ports import Clock
@@ -54,14 +55,15 @@ class ActionRequestHandler:
     ) -> ActionOutcome:
         """Requests an action and returns its outcome.
 
-        Raises Refused if the run may not request it, if it is invalid, or if no decision was made while the run waited.
+        Raises CallRejected if the run may not request it, if it is invalid, or if no decision was made while the run
+        waited.
         """
         plan = await self._planner.plan(session, action, target, payload)
         session.has_effects = session.has_effects or plan.has_effect
         session.has_output = session.has_output or plan.approval is not None
         ended = self._outbox.watch(plan.rows[-1].outbox_id) if plan.rows and plan.approval is None else None
         unit = Unit("action.request", (*self._ledger_statements(session, plan), *plan.statements))
-        await self._delivery.deliver(self._journal, unit, plan.rows)
+        await self._delivery.publisher.deliver(self._journal, unit, plan.rows)
         if plan.approval is not None:
             self._approvals.track(plan.approval)
             return await self._await_decision(session, plan.approval.approval_id, wait_seconds)

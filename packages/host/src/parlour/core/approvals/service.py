@@ -2,15 +2,17 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Literal
+from weakref import WeakValueDictionary
 
 from parlour.core.access import audit
+from parlour.core.asyncio_utils import BackgroundTasks
 from parlour.core.delivery.action_rows import ActionRowFactory
-from parlour.core.delivery.composer import DeliveryService
-from parlour.core.delivery.outbox import FINAL_STATES, Outbox, SendOutcome
+from parlour.core.delivery.outbox import Outbox
+from parlour.core.delivery.row_states import FINAL_STATES, SendOutcome
+from parlour.core.delivery.service import DeliveryService
 from parlour.core.delivery.targets import PLATFORM
 from parlour.core.errors import CallRejected
 from parlour.core.journal import GuardFailed, Journal, StorageFailed, Unit, UnitBuilder
@@ -26,12 +28,8 @@ from parlour.core.store.outbox_rows import OutboxStore
 from parlour.core.texts.catalogue import DEFAULT_LANGUAGE, text
 from parlour.core.texts.languages import Languages
 
-from .deciders import Decider, ensure_may_decide
-from .decision_events import DecisionEvents
-from .decision_run_events import DecisionRunEvents
-from .prompts import compose_prompt
-from .texts import decision_text as verdict_in_words
-from .texts import outcome_text
+from .decisions import Decider, DecisionRecords, ensure_may_decide
+from .texts import compose_prompt, decision_text, outcome_text
 
 logger = logging.getLogger(__name__)
 
@@ -65,8 +63,7 @@ class ApprovalService:
         delivery: DeliveryService,
         outbox: Outbox,
         executor: ActionRowFactory,
-        events: DecisionEvents,
-        run_events: DecisionRunEvents,
+        records: DecisionRecords,
         languages: Languages,
         clock: Clock,
     ) -> None:
@@ -78,15 +75,15 @@ class ApprovalService:
         self._delivery = delivery
         self._outbox = outbox
         self._executor = executor
-        self._events = events
-        self._run_events = run_events
+        self._records = records
         self._clock = clock
         self._enqueue: Callable[[QueuedEvent], None] = lambda entry: None
         self._by_keyword: dict[str, Approval] = {}
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._waiting: dict[str, list[asyncio.Future[ApprovalDecision]]] = {}
-        self._locks: dict[str, asyncio.Lock] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        """A lock exists as long as a decision holds it or waits for it."""
+        self._tasks = BackgroundTasks("the outcome of an approval could not be written")
 
     async def recover(self, offer: Callable[[QueuedEvent], None]) -> None:
         """Recovers pending approvals after a restart. `offer` puts an event into the queue of its conversation."""
@@ -107,14 +104,12 @@ class ApprovalService:
         if row.state in FINAL_STATES:
             self._outbox.unwatch(row.outbox_id)
             ended.set_result(SendOutcome(row.state, row.reason, SendReceipt(row.message_id)))
-        self._in_background(self._record_outcome(approved.approval_id, ended))
+        self._tasks.start(self._record_outcome(approved.approval_id, ended))
 
     async def close(self) -> None:
         for timer in self._timers.values():
             timer.cancel()
-        for task in list(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._tasks.aclose()
 
     def by_keyword(self, keyword: str) -> Approval | None:
         return self._by_keyword.get(keyword)
@@ -162,7 +157,8 @@ class ApprovalService:
         conversation_id: str = "",
         language: str = DEFAULT_LANGUAGE,
     ) -> Approval:
-        """Decides an approval. Raises Refused if there is none, it is already decided, or this person may not decide.
+        """Decides an approval. Raises CallRejected if there is none, it is already decided, or this person may not
+        decide.
 
         The decision is posted in the chat where it was asked, unless the caller switches that off: a decider in that
         chat gets a reply anyway. With a conversation id, only approvals of that conversation are found.
@@ -182,14 +178,11 @@ class ApprovalService:
                 told = text("approval.changed", language, keyword=known.keyword)
                 raise CallRejected("conflict", told) from failure
 
-    @asynccontextmanager
-    async def _lock(self, approval_id: str) -> AsyncIterator[None]:
-        """Serializes decisions on one approval. The database guarantees that there is only one."""
-        try:
-            async with self._locks.setdefault(approval_id, asyncio.Lock()):
-                yield
-        finally:
-            self._locks.pop(approval_id, None)
+    def _lock(self, approval_id: str) -> asyncio.Lock:
+        """Returns the lock that serializes decisions on one approval. The database guarantees that there is only
+        one.
+        """
+        return self._locks.setdefault(approval_id, asyncio.Lock())
 
     async def _close(self, closed: Approval, decider: Decider | None, tell: bool) -> Approval:
         """Stores a decision. Retries if the run that requested it is deleted, or its ledger continues, at the same
@@ -198,7 +191,7 @@ class ApprovalService:
         tries = 1
         while True:
             try:
-                async with self._run_events.sequence_lock(closed):
+                async with self._records.sequence_lock(closed):
                     return await self._commit_decision(closed, decider, tell)
             except GuardFailed as failure:
                 if failure.statement == DECISION_STATEMENT or tries == MAX_TRIES:
@@ -209,7 +202,7 @@ class ApprovalService:
         """Commits one unit: the decision with its decider, the rows that execute it, and the events that report it."""
         now = self._clock.now()
         event = await self._log.get_by_seq(closed.event_seq)
-        of_run = await self._run_events.build_statements(closed, now)
+        of_run = await self._records.ledger_statements(closed, now)
         acts = self._action_rows(closed)
         closed = replace(closed, decided_at=now, outbox_id=acts[-1].outbox_id if acts else "")
         said = self._decision_rows(event, closed, decider, tell) if event is not None else []
@@ -220,17 +213,17 @@ class ApprovalService:
             *(outbox_rows.insert(row) for row in [*acts, *said]),
             *of_run,
         )
-        owed = self._events.add(draft, event, closed, decider, now) if event is not None else None
+        owed = self._records.add_event(draft, event, closed, decider, now) if event is not None else None
         ended = self._outbox.watch(closed.outbox_id) if acts else None
         try:
             receipt = await self._journal.commit(draft.build())
         except (GuardFailed, StorageFailed) as failure:
             self._outbox.unwatch(closed.outbox_id)
-            self._delivery.after_rollback([*acts, *said], failure)
+            self._delivery.publisher.after_rollback([*acts, *said], failure)
             raise
-        self._delivery.after_commit([*acts, *said])
+        self._delivery.publisher.after_commit([*acts, *said])
         self._resolve(closed, ended)
-        self._events.after_commit()
+        self._records.after_commit()
         if owed is not None:
             self._enqueue(owed.to_queue_entry(receipt, now))
         return closed
@@ -238,20 +231,16 @@ class ApprovalService:
     def _decision_rows(
         self, event: RecordedEvent, closed: Approval, decider: Decider | None, tell: bool
     ) -> list[OutboxRow]:
-        language = self._languages.for_event(event.envelope)
+        language, composer = self._languages.for_event(event.envelope), self._delivery.composer
         if self.edits_prompt(closed):
-            by = decider.display_name if decider is not None else ""
-            return [
-                compose_prompt(
-                    self._delivery, event, closed, outcome_text(closed, by, language), closed.prompt_outbox_id
-                )
-            ]
-        return [compose_prompt(self._delivery, event, closed, verdict_in_words(closed, language))] if tell else []
+            outcome = outcome_text(closed, decider.display_name if decider is not None else "", language)
+            return [compose_prompt(composer, event, closed, outcome, closed.prompt_outbox_id)]
+        return [compose_prompt(composer, event, closed, decision_text(closed, language))] if tell else []
 
     def edits_prompt(self, about: Approval) -> bool:
         """Returns whether the prompt message is edited into the outcome."""
         on_platform = about.chat["surface"] == PLATFORM and bool(about.prompt_outbox_id)
-        return on_platform and self._delivery.can_edit_prompts(about.chat["bot_id"])
+        return on_platform and self._delivery.composer.can_edit_prompts(about.chat["bot_id"])
 
     async def prompt_message_id(self, approval_id: str) -> str:
         """Returns the platform's id of the prompt message; empty if it is unknown or there may be two messages."""
@@ -270,7 +259,7 @@ class ApprovalService:
             timer.cancel()
         self._by_keyword[closed.keyword] = closed
         if ended is not None:
-            self._in_background(self._record_outcome(closed.approval_id, ended))
+            self._tasks.start(self._record_outcome(closed.approval_id, ended))
         for future in self._waiting.get(closed.approval_id, ()):
             if not future.done():
                 future.set_result(ApprovalDecision(closed, ended))
@@ -288,7 +277,7 @@ class ApprovalService:
 
     def _expire(self, approval_id: str) -> None:
         self._timers.pop(approval_id, None)
-        self._in_background(self._expire_pending(approval_id))
+        self._tasks.start(self._expire_pending(approval_id))
 
     async def _expire_pending(self, approval_id: str) -> None:
         async with self._lock(approval_id):
@@ -301,16 +290,6 @@ class ApprovalService:
                 logger.error("approval %s could not be expired yet: %s", approval_id, failure)
                 loop = asyncio.get_running_loop()
                 self._timers[approval_id] = loop.call_later(RETRY_SECONDS, self._expire, approval_id)
-
-    def _in_background(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.get_running_loop().create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._on_task_done)
-
-    def _on_task_done(self, task: "asyncio.Task[None]") -> None:
-        self._tasks.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None:
-            logger.error("the outcome of an approval could not be written: %s", error)
 
 
 def _audit_entry(closed: Approval, now: int) -> Any:

@@ -1,10 +1,13 @@
-"""Builds the texts that users read about an approval: short, with the reply that decides it."""
+"""Builds the texts and messages that users read about an approval: short, with the reply that decides it."""
 
 from collections.abc import Mapping
 from typing import Any
 
+from parlour.core.delivery.composer import MessageComposer
+from parlour.core.delivery.targets import explicit_target
 from parlour.core.encoding import dumps
-from parlour.core.model.event import EventEnvelope
+from parlour.core.model.event import EventEnvelope, RecordedEvent
+from parlour.core.model.outbox_row import OutboxRow
 from parlour.core.platforms.actions import PlatformAction
 from parlour.core.store.approvals import Approval
 from parlour.core.texts.catalogue import text
@@ -108,3 +111,17 @@ def decision_text(closed: Approval, language: str) -> str:
 
 def _status(closed: Approval) -> str:
     return closed.status if closed.status in ("approved", "denied") else "expired"
+
+
+def compose_prompt(
+    composer: MessageComposer, event: RecordedEvent, about: Approval, text: str, edits: str = ""
+) -> OutboxRow:
+    """Composes a message about an approval in the chat where it was asked. `edits` names the row whose message it
+    replaces.
+    """
+    message: dict[str, Any] = {"role": "assistant", "content": text, "approval": about.frame}
+    if edits:
+        message["edits"] = edits
+    address = about.chat["address"]
+    place = explicit_target(about.chat["bot_id"], address) if address else None
+    return composer.compose_message(event, about.run_id, "approval", message, place=place)

@@ -7,10 +7,13 @@ from typing import Any
 from parlour.core.encoding import dumps, loads
 from parlour.core.journal import ANY, Delete, Insert, Journal, Select, Statement, Unit, where
 from parlour.core.model import regex_budget
+from parlour.core.model.agent import Agent
 from parlour.core.model.event_pattern import pattern_matches
 from parlour.core.model.ports import Ids
 from parlour.core.store.tables import ROUTES
 from parlour_sdk.values import dataclass
+
+FIRST_ROUTE_DESCRIPTION = "made with the bot"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,3 +111,13 @@ def replace_statements(bot_id: str, routes: list[Route]) -> list[Statement]:
         values: dict[str, str | int] = {"route_id": route.route_id, "bot_id": bot_id, "position": position}
         statements.append(Insert(ROUTES, {**values, "definition": dumps(definition)}))
     return statements
+
+
+def first_routes(agents: Iterable[Agent]) -> list[Route]:
+    """Returns a route by which the oldest enabled agent answers messages that mention the bot; none without agents."""
+    for agent in agents:
+        if agent.enabled and agent.accepts("message.received"):
+            config = {"agent_id": agent.agent_id}
+            filters = {"mentions_bot": True}
+            return [Route("message.received", "agent", config, description=FIRST_ROUTE_DESCRIPTION, filters=filters)]
+    return []

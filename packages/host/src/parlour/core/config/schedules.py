@@ -1,11 +1,13 @@
 """Repository of schedules, each with the time at which it is due next."""
 
 from parlour.core.encoding import dumps, loads
-from parlour.core.journal import Delete, Insert, Journal, Row, Select, Statement, Unit, Update, where
+from parlour.core.journal import Journal, Row, Statement, Unit, Update, where
 from parlour.core.model.ports import Clock
 from parlour.core.model.schedule import Schedule
 from parlour.core.store.tables import SCHEDULES
 from parlour_sdk.values import dataclass
+
+from .cached_repository import CachedRepository, RowMapping, UnitNames
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,46 +19,43 @@ class ScheduleState:
     fired_at: int
     """The due time for which it last created an event; 0 if there was none."""
 
+    @property
+    def schedule_id(self) -> str:
+        return self.schedule.schedule_id
+
 
 class ScheduleRepository:
-    """All schedules, cached in memory and written through."""
+    """All schedules. It calculates when each is due next."""
 
     def __init__(self, journal: Journal, clock: Clock) -> None:
         self._journal = journal
         self._clock = clock
-        self._states: dict[str, ScheduleState] = {}
+        self._states = CachedRepository(journal, clock, SCHEDULE_ROWS)
 
     async def load(self) -> None:
-        rows = await self._journal.read(Select(SCHEDULES, order=("schedule_id",)))
-        self._states = {row["schedule_id"]: _from_row(row) for row in rows}
+        await self._states.load()
 
     def all(self) -> list[ScheduleState]:
-        return list(self._states.values())
+        return self._states.all()
 
     def get(self, schedule_id: str) -> ScheduleState | None:
         return self._states.get(schedule_id)
 
-    async def add(self, schedule: Schedule, *with_it: Statement) -> ScheduleState:
-        now = self._clock.now()
-        kept = ScheduleState(schedule, schedule.next_due_after(now), 0)
-        row: dict[str, str | int] = {
-            "schedule_id": schedule.schedule_id,
-            "definition": dumps(schedule.to_dict()),
-            "due_at": kept.due_at,
-            "fired_at": 0,
-            "created_at": now,
-            "updated_at": now,
-        }
-        await self._journal.commit(Unit("schedule.create", (Insert(SCHEDULES, {**row}), *with_it)))
-        self._states[schedule.schedule_id] = kept
-        return kept
+    async def add(self, schedule: Schedule, *also: Statement) -> ScheduleState:
+        state = ScheduleState(schedule, schedule.next_due_after(self._clock.now()), 0)
+        await self._states.add(state, *also)
+        return state
 
-    async def replace(self, schedule: Schedule, *with_it: Statement) -> ScheduleState:
-        before = self._states[schedule.schedule_id]
-        kept = ScheduleState(schedule, schedule.next_due_after(self._clock.now()), before.fired_at)
-        await self._journal.commit(Unit("schedule.replace", (self._update(kept), *with_it)))
-        self._states[schedule.schedule_id] = kept
-        return kept
+    async def replace(self, schedule: Schedule, *also: Statement) -> ScheduleState:
+        """Replaces a schedule. It is due at the next time after now, whatever was due before."""
+        before = self.get(schedule.schedule_id)
+        fired_at = before.fired_at if before is not None else 0
+        state = ScheduleState(schedule, schedule.next_due_after(self._clock.now()), fired_at)
+        await self._states.replace(state, *also)
+        return state
+
+    async def remove(self, schedule_id: str, *also: Statement) -> None:
+        await self._states.remove(schedule_id, *also)
 
     async def advance(self, before: ScheduleState, fired: bool) -> None:
         """Moves the due time past the previous one and past now, so that each due time is handled once.
@@ -71,29 +70,31 @@ class ScheduleRepository:
         await self._move(before, moment, before.fired_at)
 
     async def _move(self, before: ScheduleState, moment: int, fired_at: int) -> None:
-        schedule_id, now = before.schedule.schedule_id, self._clock.now()
-        kept = ScheduleState(before.schedule, before.schedule.next_due_after(moment), fired_at)
-        values: dict[str, str | int] = {"due_at": kept.due_at, "fired_at": kept.fired_at, "updated_at": now}
-        same = where(schedule_id=schedule_id, definition=dumps(before.schedule.to_dict()), due_at=before.due_at)
+        now = self._clock.now()
+        state = ScheduleState(before.schedule, before.schedule.next_due_after(moment), fired_at)
+        values: dict[str, str | int] = {"due_at": state.due_at, "fired_at": state.fired_at, "updated_at": now}
+        same = where(schedule_id=before.schedule_id, definition=_definition(before), due_at=before.due_at)
         await self._journal.commit(Unit("schedule.advance", (Update(SCHEDULES, {**values}, same),)))
-        if self._states.get(schedule_id) is before:
-            self._states[schedule_id] = kept
-
-    async def remove(self, schedule_id: str, *with_it: Statement) -> None:
-        await self._journal.commit(
-            Unit("schedule.delete", (Delete(SCHEDULES, where(schedule_id=schedule_id)), *with_it))
-        )
-        del self._states[schedule_id]
-
-    def _update(self, kept: ScheduleState) -> Update:
-        values: dict[str, str | int] = {
-            "definition": dumps(kept.schedule.to_dict()),
-            "due_at": kept.due_at,
-            "fired_at": kept.fired_at,
-            "updated_at": self._clock.now(),
-        }
-        return Update(SCHEDULES, {**values}, where(schedule_id=kept.schedule.schedule_id))
+        if self._states.get(before.schedule_id) is before:
+            self._states.cache(state)
 
 
-def _from_row(row: Row) -> ScheduleState:
+def _definition(state: ScheduleState) -> str:
+    return dumps(state.schedule.to_dict())
+
+
+def _encode(state: ScheduleState) -> Row:
+    return {"definition": _definition(state), "due_at": state.due_at, "fired_at": state.fired_at}
+
+
+def _decode(row: Row) -> ScheduleState:
     return ScheduleState(Schedule(**loads(row["definition"])), row["due_at"], row["fired_at"])
+
+
+SCHEDULE_ROWS = RowMapping[ScheduleState](
+    SCHEDULES,
+    UnitNames(add="schedule.create", replace="schedule.replace", remove="schedule.delete"),
+    item_id=lambda state: state.schedule_id,
+    encode=_encode,
+    decode=_decode,
+)

@@ -1,15 +1,14 @@
-"""Composes outbox rows from the output of runs, and publishes or enqueues them after the commit.
+"""Composes outbox rows from the output of runs, and describes to runners what their target can show.
 
 The target comes from the event, never from the runner: a reply goes where its event came from.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import takewhile
 from typing import Any
 
-from parlour.core.journal import GuardFailed, Journal, Statement, StorageFailed, Unit, UnitBuilder
+from parlour.core.journal import Statement
 from parlour.core.model.delivery_policy import DEFAULT_DELIVERY_POLICY, DeliveryPolicy
 from parlour.core.model.event import RecordedEvent
 from parlour.core.model.outbox_row import OutboxKind, OutboxRow, OutboxState
@@ -21,15 +20,13 @@ from parlour_sdk.values import dataclass
 
 from . import targets
 from .feed import Feed
-from .notice_policy import NoticePolicy
-from .outbox import Outbox, SentMessageHook
+from .outbox import Outbox
 from .rate_limits import PlatformRateLimiter
-from .rendering import buttons
+from .rendering.components import approval_buttons
 from .rendering.parts import is_text, render
 from .streaming.streamed_message import STREAMED
-from .streaming.streams import Streams, can_stream
+from .streaming.streams import can_stream
 from .targets import PLATFORM, ReplyTarget, rate_scope
-from .typing_indicator import TypingIndicator
 
 EXPIRY_MILLISECONDS = 3600 * 1000
 """Milliseconds after which a row that could not be sent expires."""
@@ -49,51 +46,24 @@ class ComposedRows:
     statements: list[Statement]
 
 
-@dataclass(frozen=True, slots=True)
-class StreamDelta:
-    """The next delta of a streamed message."""
-
-    text: str
-    seq: int
-    """Feed sequence number assigned when the delta arrived, so that it is below the number of its message."""
-    first_message: bool
-    """True if the message is the first of its run."""
-
-
-class DeliveryService:
-    """Composes rows, forwards streamed output, and hands committed rows to the feed or the outbox."""
+class MessageComposer:
+    """Composes the rows of one message: its target, its rendered parts and its initial state."""
 
     def __init__(
         self,
         feed: Feed,
         outbox: Outbox,
         bots: PlatformBots,
-        streams: Streams,
-        typing: TypingIndicator,
-        pace: PlatformRateLimiter,
-        tact: NoticePolicy,
-        responses: SentMessageHook,
+        rate_limiter: PlatformRateLimiter,
         ids: Ids,
         clock: Clock,
     ) -> None:
-        self.feed = feed
+        self._feed = feed
         self._outbox = outbox
         self._bots = bots
-        self._streams = streams
-        self._typing = typing
-        self._pace = pace
-        self._tact = tact
-        self._responses = responses
+        self._rate_limiter = rate_limiter
         self._ids = ids
         self._clock = clock
-
-    def run_started(self, event: RecordedEvent, run_id: str) -> None:
-        self.feed.run_started(event.conversation_id, run_id)
-        self._typing.start(event, run_id)
-
-    def run_ended(self, conversation_id: str, run_id: str, status: str, feed_seq: int) -> None:
-        self._typing.stop(run_id)
-        self.feed.run_ended(conversation_id, run_id, status, feed_seq)
 
     def capabilities_for_runner(self, event: RecordedEvent, policy: Mapping[str, Any]) -> dict[str, Any]:
         """Returns the description of the reply target and its capabilities that is sent to the runner."""
@@ -126,49 +96,6 @@ class DeliveryService:
         place = targets.reply_target(event, policy)
         return self._row(event, place, run_id, "message", {"role": "assistant", "content": ""}, "streaming")
 
-    def publish_delta(
-        self, event: RecordedEvent, run_id: str, row: OutboxRow | None, fragment: StreamDelta, policy: DeliveryPolicy
-    ) -> None:
-        """Publishes a delta. The row is already stored; it is None if the delta arrives together with its complete
-        message.
-        """
-        if event.envelope.surface == "webui":
-            self.feed.publish_delta(event.conversation_id, run_id, fragment.text, fragment.seq)
-        elif row is not None:
-            self._stream_to_platform(row, fragment, policy)
-
-    def publish_reasoning(self, event: RecordedEvent, run_id: str, thoughts: str, seq: int) -> None:
-        """Publishes reasoning text as it arrives. Only web chat shows it live, because it can collapse the text."""
-        if event.envelope.surface == "webui":
-            self.feed.publish_reasoning(event.conversation_id, run_id, thoughts, seq)
-
-    def _stream_to_platform(self, row: OutboxRow, fragment: StreamDelta, policy: DeliveryPolicy) -> None:
-        grown = self._streams.get(row.outbox_id)
-        if grown is None:
-            manifest = self._bots.manifest(row.bot_id)
-            if manifest is None:
-                return
-            quote = _quoted(row.address, policy, fragment.first_message)
-            grown = self._streams.start(row, manifest, policy, quote, partial(self._outbox.wait_idle, row.target))
-        self._typing.stop(row.run_id)
-        grown.append_delta(fragment.text)
-
-    async def stop_stream(self, row: OutboxRow | None) -> list[OutboxRow]:
-        """Stops a stream and returns its rows, before the final message is composed. Shows nothing more until then."""
-        if row is None:
-            return []
-        return await self._streams.stop_adding_rows(row.outbox_id) or [row]
-
-    async def resumable_rows(self, event: RecordedEvent, run_id: str) -> list[OutboxRow]:
-        """Returns the rows of a message that was streamed before a restart of the Host and can still be completed."""
-        shown = event.envelope.surface in (PLATFORM, *targets.SURFACES_WITHOUT_READER)
-        return await self._streams.unfinished_rows(run_id) if shown else []
-
-    def abort_stream(self, row: OutboxRow | None) -> None:
-        """Stops a stream whose run has ended. The message stays incomplete."""
-        if row is not None:
-            self._streams.abort(row.outbox_id)
-
     def compose_reply(
         self,
         event: RecordedEvent,
@@ -183,7 +110,7 @@ class DeliveryService:
         manifest = self._manifest(place)
         bodies = self._render(place, manifest, message, policy, first, apart=bool(grown))
         if place.surface != PLATFORM:
-            rows = [replace(row, state="sent", message=message, feed_seq=self.feed.next_seq()) for row in grown]
+            rows = [replace(row, state="sent", message=message, feed_seq=self._feed.next_seq()) for row in grown]
             rows = rows or [self._row(event, place, run_id, "message", message, self._state(place, manifest))]
             return ComposedRows(
                 rows, [outbox_rows.complete_stream(row, now) if grown else outbox_rows.insert(row) for row in rows]
@@ -199,12 +126,6 @@ class DeliveryService:
         spare = [replace(row, state="failed", reason=UNUSED_PART) for row in grown[len(finished) :]]
         ends = [outbox_rows.complete_stream(row, now) for row in [*finished, *spare]]
         return ComposedRows([*finished, *further, *spare], [*ends, *(outbox_rows.insert(row) for row in further)])
-
-    def add_response_events(self, draft: UnitBuilder, rows: Sequence[OutboxRow]) -> None:
-        """Adds the response events for rows that count as sent as soon as their unit is committed."""
-        for row in rows:
-            if row.state == "sent":
-                self._responses.add_events(draft, row)
 
     def compose_message(
         self,
@@ -235,39 +156,6 @@ class DeliveryService:
         message = {"role": "assistant", "content": sentence, "metadata": {"notice": code}}
         return self.compose_message(event, run_id, "notice", message, code)
 
-    def after_commit(self, rows: list[OutboxRow]) -> None:
-        """Publishes or enqueues rows whose unit is committed."""
-        for row in rows:
-            if row.kind == "notice":
-                self._tact.record_sent(row.conversation_id)
-            match row.state:
-                case "sent":
-                    self.feed.publish_row(row)
-                    self._responses.after_commit(row)
-                case "failed":
-                    self._streams.retract(row)
-                case _:
-                    self._outbox.enqueue(row)
-
-    def after_rollback(self, rows: list[OutboxRow], failure: GuardFailed | StorageFailed) -> None:
-        """Releases rows whose commit failed. If the result of the commit is unknown, the outbox checks for them."""
-        for row in rows:
-            self._streams.drop(row.outbox_id)
-            if row.state == "sending":
-                self._outbox.release(row.target)
-            if isinstance(failure, StorageFailed) and failure.uncertain and row.state in ("pending", "sending"):
-                # if it is not stored in this state, the guard of its first state change fails and the row is reloaded
-                self._outbox.enqueue(row.with_state("pending"))
-
-    async def deliver(self, journal: Journal, unit: Unit, rows: list[OutboxRow]) -> None:
-        """Commits a unit that stores these rows, then publishes or enqueues them."""
-        try:
-            await journal.commit(unit)
-        except (GuardFailed, StorageFailed) as failure:
-            self.after_rollback(rows, failure)
-            raise
-        self.after_commit(rows)
-
     def _manifest(self, place: ReplyTarget) -> AdapterManifest | None:
         """Returns the manifest of the target's adapter; None if the target is no platform or the bot does not exist."""
         return self._bots.manifest(place.bot_id) if place.surface == PLATFORM else None
@@ -293,10 +181,10 @@ class DeliveryService:
         kept: MessageBody = {name: message[name] for name in SHARED_FIELDS if name in message}
         if "chain" in message:  # a chain that was written for this platform
             return [{**kept, "content": message["content"], "chain": message["chain"]}]
-        parts = render(message, manifest, policy, _quoted(place.address, policy, first), apart)
+        parts = render(message, manifest, policy, targets.quoted_message_id(place.address, policy, first), apart)
         bodies: list[MessageBody] = [{**kept, "content": part.text, "chain": part.chain} for part in parts]
         if bodies and "approval" in kept:
-            bodies[0]["chain"] = [*bodies[0]["chain"], *buttons.approval_buttons(message, manifest)]
+            bodies[0]["chain"] = [*bodies[0]["chain"], *approval_buttons(message, manifest)]
         return bodies
 
     def _completed_row(self, row: OutboxRow, body: MessageBody, state: OutboxState, now: int) -> OutboxRow:
@@ -313,7 +201,7 @@ class DeliveryService:
 
     def _must_wait(self, place: ReplyTarget, manifest: AdapterManifest) -> bool:
         away = not self._bots.is_connected(place.bot_id)
-        return away or self._pace.delay(rate_scope(place.bot_id, place.address), manifest.limits) > 0
+        return away or self._rate_limiter.delay(rate_scope(place.bot_id, place.address), manifest.limits) > 0
 
     def _row(
         self,
@@ -337,7 +225,7 @@ class DeliveryService:
             state=state,
             message=message,
             address=place.address,
-            feed_seq=self.feed.next_seq(),
+            feed_seq=self._feed.next_seq(),
             created_at=now,
             expires_at=now + EXPIRY_MILLISECONDS,
             code=code,
@@ -353,7 +241,3 @@ def _editable(bodies: list[MessageBody]) -> list[MessageBody]:
     """
     texts = list(takewhile(lambda body: is_text(body.get("chain", ())), bodies))
     return texts or bodies[:1]
-
-
-def _quoted(address: dict[str, str], policy: DeliveryPolicy, first: bool) -> str:
-    return address.get("message_id", "") if first and policy.reply == "quote" else ""

@@ -1,12 +1,30 @@
-"""Texts and records of notices that explain a missing answer, without internals. `NoticePolicy` limits them."""
+"""Notices explain a missing answer to its sender, without internals: their texts and records, and when one is sent.
 
-from parlour.core.journal import UnitBuilder
-from parlour.core.model.event import RecordedEvent
+A notice is an outbox row like any other.
+"""
+
+from dataclasses import replace
+from typing import Literal
+
+from parlour.core.journal import Journal, UnitBuilder
+from parlour.core.model.event import EventEnvelope, RecordedEvent
 from parlour.core.model.outbox_row import OutboxRow
+from parlour.core.model.ports import Clock, Ids
 from parlour.core.model.providers import POSSIBLY_CHARGED_CODES
+from parlour.core.routing.filters import mentions_bot
 from parlour.core.store import event_notes, outbox_rows, transcript
+from parlour.core.store.event_log import EventLog
+from parlour.core.store.ledger import Ledger
 from parlour.core.texts.catalogue import DEFAULT_LANGUAGE, has_text, text
+from parlour.core.texts.languages import Languages
 
+from .targets import PLATFORM
+
+NOTICE_INTERVAL_MILLISECONDS = 600_000
+"""Milliseconds between two failure notices in one conversation."""
+MAX_TRACKED_CONVERSATIONS = 10_000
+"""Conversations that are tracked before expired entries are removed."""
+FailureCode = Literal["delivery.unknown", "delivery.refused"]
 _MODEL_TROUBLE = {
     **dict.fromkeys(
         ("provider_failed", "provider_timeout", "provider_unreachable", *POSSIBLY_CHARGED_CODES), "model.unavailable"
@@ -50,3 +68,94 @@ def add_notice(draft: UnitBuilder, transcript_id: str, event: RecordedEvent, row
 def add_suppressed_notice(draft: UnitBuilder, event: RecordedEvent, silence: str, now: int) -> None:
     """Records on the event's trail why no notice was sent."""
     draft.add(event_notes.add_note(event.seq, "notice", {"text": f"Nothing was said about it: {silence}."}, now))
+
+
+class NoticePolicy:
+    """Limits failure notices on platforms. On the Host's own surfaces the sender waits, so a notice is always sent."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._last_notice_at: dict[str, int] = {}
+
+    def suppression_reason(self, event: RecordedEvent) -> str:
+        """Returns the reason not to send a notice; empty if it should be sent."""
+        envelope = event.envelope
+        if envelope.surface != PLATFORM or envelope.principal:
+            return ""
+        if not _addresses_bot(envelope):
+            return "nobody had addressed the bot"
+        if self._clock.now() - self._last_notice_at.get(event.conversation_id, 0) < NOTICE_INTERVAL_MILLISECONDS:
+            return "this conversation was told of a failure less than 10 minutes ago"
+        return ""
+
+    def record_sent(self, conversation_id: str) -> None:
+        """Records that a notice for this conversation was committed."""
+        now = self._clock.now()
+        if len(self._last_notice_at) >= MAX_TRACKED_CONVERSATIONS:
+            self._last_notice_at = {
+                name: at for name, at in self._last_notice_at.items() if now - at < NOTICE_INTERVAL_MILLISECONDS
+            }
+        self._last_notice_at[conversation_id] = now
+
+
+def _addresses_bot(envelope: EventEnvelope) -> bool:
+    """Returns whether the sender addressed the bot: in a group by mention or reply. Joins and requests do not count."""
+    spoken = envelope.event_type.startswith(("message.", "interaction."))
+    return spoken and (envelope.data.get("chat_type") != "group" or mentions_bot(envelope))
+
+
+class FailureNotices:
+    """Adds failure notices to the units that mark rows as failed."""
+
+    def __init__(self, journal: Journal, policy: NoticePolicy, languages: Languages, ids: Ids, clock: Clock) -> None:
+        self._languages = languages
+        self._ledger = Ledger(journal)
+        self._events = EventLog(journal)
+        self._policy = policy
+        self._ids = ids
+        self._clock = clock
+
+    async def add_notices(self, draft: UnitBuilder, row: OutboxRow, code: FailureCode) -> list[OutboxRow]:
+        """Adds a notice to the unit that fails a row, and returns the rows to send after the commit.
+
+        Only an answer has a sender who waits for it. A notice that fails is not followed by another notice.
+        """
+        event = await self._answered_event(row) if row.kind == "message" else None
+        if event is None:
+            return []
+        now = self._clock.now()
+        silence = self._policy.suppression_reason(event)
+        if silence:
+            add_suppressed_notice(draft, event, silence, now)
+            return []
+        notice = self._notice(row, code, self._languages.for_event(event.envelope), now)
+        add_notice(draft, self._ids.new(), event, notice, now)
+        return [notice]
+
+    def after_commit(self, notice: OutboxRow) -> None:
+        self._policy.record_sent(notice.conversation_id)
+
+    async def _answered_event(self, row: OutboxRow) -> RecordedEvent | None:
+        """Returns the event that the row's run answers. None for rows without a run, or if the records are deleted."""
+        run = await self._ledger.get_run(row.run_id) if row.run_id else None
+        return await self._events.get_by_seq(run["event_seq"]) if run is not None else None
+
+    def _notice(self, row: OutboxRow, code: FailureCode, language: str, now: int) -> OutboxRow:
+        """Builds the notice row with the target of the failed row."""
+        sentence = notice_text(code, language=language)
+        return replace(
+            row,
+            outbox_id=self._ids.new(),
+            kind="notice",
+            state="pending",
+            message={"role": "assistant", "content": sentence, "metadata": {"notice": code}},
+            feed_seq=0,
+            code=code,
+            created_at=now,
+            expires_at=now + row.expires_at - row.created_at,
+            attempts=0,
+            possibly_repeated=False,
+            not_before=0,
+            reason="",
+            message_id="",
+        )

@@ -19,11 +19,11 @@ from parlour.core.texts.languages import Languages
 from parlour_sdk.protocol.platform_api import NotSupportedError
 
 from . import targets
-from .chat_target import ChatTarget, parse_chain, row_chain
 from .rate_limits import PlatformRateLimiter
-from .rendering.media import without_missing_file
+from .rendering.components import without_missing_file
 from .streaming.streamed_message import STREAMED
 from .streaming.streams import Streams
+from .targets import ChatTarget, parse_chain, row_chain
 
 logger = logging.getLogger(__name__)
 

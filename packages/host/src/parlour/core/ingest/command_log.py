@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 
-from parlour.core.delivery.composer import DeliveryService
+from parlour.core.delivery.service import DeliveryService
 from parlour.core.journal import GuardFailed, Journal, Ref, Statement, Unit, UnitBuilder
 from parlour.core.model.command import CommandResult
 from parlour.core.model.event import EventEnvelope, RecordedEvent
@@ -85,10 +85,10 @@ class CommandLog:
         if result.reply:
             there = replace(event, conversation_id=result.conversation_id or event.conversation_id)
             message = {"role": "assistant", "content": result.reply, "metadata": {"control": name}}
-            rows.append(self._delivery.compose_message(there, "", "message", message))
+            rows.append(self._delivery.composer.compose_message(there, "", "message", message))
             note = {"text": f"Its sender was told: {result.reply}", event_notes.OUTBOX_IDS: [rows[0].outbox_id]}
             unit.add(outbox_rows.insert(rows[0]), event_notes.add_note(event.seq, "notice", note, now))
-        await self._delivery.deliver(self._journal, unit.build(), rows)
+        await self._delivery.publisher.deliver(self._journal, unit.build(), rows)
         self._outcomes.publish([completed])
         if name.startswith("/"):
             self._host_events.after_commit(COMMAND_EVENT_TYPE)

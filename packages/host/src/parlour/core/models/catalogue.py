@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal, Protocol
 
+from parlour.core.config.models import ModelRepository
 from parlour.core.model.model_config import Model, ModelType, Prices
 from parlour_sdk.values import dataclass
 
@@ -65,3 +66,18 @@ def apply_catalogue_defaults(model: Model, kind: ModelServiceKind, abilities_sai
         abilities=model.abilities if abilities_said else known.abilities,
         prices=model.prices or known.prices or free,
     )
+
+
+def common_currency(book: ModelRepository, catalogue: ModelCatalogue) -> str:
+    """Returns the code that all providers with priced models share; empty if they differ or none has prices."""
+    kinds = [
+        catalogue.get(provider.kind)
+        for provider in book.providers()
+        if any(_costs(model.prices) for model in book.models(provider.provider_id))
+    ]
+    found = {kind.currency for kind in kinds if kind is not None}
+    return found.pop() if len(found) == 1 else ""
+
+
+def _costs(prices: Prices | None) -> bool:
+    return prices is not None and bool(prices.input or prices.output)

@@ -117,7 +117,10 @@ class AdapterStopped(Exception):
 
 
 class AdapterFactory(Protocol):
-    """The function `create` of each platform's `adapter` module."""
+    """Creates the adapters of one platform for one Host.
+
+    The function `adapter_factory` of each platform's `adapter` module returns one, with what its bots share.
+    """
 
     def __call__(self, link: HostLink) -> Adapter: ...
 

@@ -9,10 +9,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from parlour.core.approvals.payload_messages import chains_without_run
+from parlour.core.approvals.action_parser import chains_without_run
 from parlour.core.asyncio_utils import run_uncancelled
 from parlour.core.config.bots import BotRepository
-from parlour.core.delivery.composer import DeliveryService
+from parlour.core.delivery.service import DeliveryService
 from parlour.core.errors import CallRejected
 from parlour.core.journal import Journal, Unit
 from parlour.core.model.command import CHAT_SURFACES, ChatCommand, CommandResult
@@ -40,6 +40,37 @@ MAX_REPLIES = 50
 """Maximum number of replies to one command."""
 
 
+class CommandReplies:
+    """Sends the replies of a command to the chat in which it was written."""
+
+    def __init__(self, bots: PlatformBots, delivery: DeliveryService, journal: Journal) -> None:
+        self._bots = bots
+        self._delivery = delivery
+        self._journal = journal
+
+    async def send(self, event: RecordedEvent, part: Any) -> None:
+        """Sends a reply. Raises PluginCallFailed if it is invalid."""
+        try:
+            message = self._message(event, CommandReply.model_validate(part))
+        except (ValidationError, CallRejected) as error:
+            raise PluginCallFailed("invalid_argument", f"its answer can't be shown: {error}") from error
+        row = self._delivery.composer.compose_message(event, "", "message", message)
+        unit = Unit("command.answer", (outbox_rows.insert(row),))
+        delivery = self._delivery.publisher.deliver(self._journal, unit, [row])
+        # also if the command times out: a row that is stored must be sent
+        await run_uncancelled(delivery, "an answer of a command was not kept")
+
+    def _message(self, event: RecordedEvent, reply: CommandReply) -> dict[str, Any]:
+        if reply.chain is None:
+            return {"role": "assistant", "content": reply.text or ""}
+        chain = [each.model_dump(mode="json", exclude_none=True) for each in reply.chain]
+        message: dict[str, Any] = {"role": "assistant", "content": chain_text(reply.chain)}
+        manifest = self._bots.manifest(event.envelope.bot_id)
+        if manifest is not None:
+            [message["chain"]] = chains_without_run(manifest, DEFAULT_DELIVERY_POLICY)({"chain": chain})
+        return message
+
+
 class PluginCommands:
     """Recognizes and executes the chat commands of plugins."""
 
@@ -49,19 +80,15 @@ class PluginCommands:
         plugins: PluginCaller,
         router: Router,
         bots: BotRepository,
-        running: PlatformBots,
-        delivery: DeliveryService,
+        replies: CommandReplies,
         languages: Languages,
-        journal: Journal,
     ) -> None:
         self._languages = languages
         self._components = components
         self._plugins = plugins
         self._router = router
         self._bots = bots
-        self._running = running
-        self._delivery = delivery
-        self._journal = journal
+        self._replies = replies
 
     def recognize(self, event: EventEnvelope) -> ChatCommand | None:
         if (
@@ -100,7 +127,7 @@ class PluginCommands:
         try:
             while parts := await stream.batch():
                 for part in parts[: MAX_REPLIES - answers]:
-                    await self._send_reply(event, part)
+                    await self._replies.send(event, part)
                 answers += len(parts)
                 if answers >= MAX_REPLIES:
                     _abort_stream(stream)
@@ -123,26 +150,6 @@ class PluginCommands:
             "conversation": where["conversation"],
             "actor": where["actor"],
         }
-
-    async def _send_reply(self, event: RecordedEvent, part: Any) -> None:
-        try:
-            message = self._message(event, CommandReply.model_validate(part))
-        except (ValidationError, CallRejected) as error:
-            raise PluginCallFailed("invalid_argument", f"its answer can't be shown: {error}") from error
-        row = self._delivery.compose_message(event, "", "message", message)
-        unit = Unit("command.answer", (outbox_rows.insert(row),))
-        # also if the command times out: a row that is stored must be sent
-        await run_uncancelled(self._delivery.deliver(self._journal, unit, [row]), "an answer of a command was not kept")
-
-    def _message(self, event: RecordedEvent, reply: CommandReply) -> dict[str, Any]:
-        if reply.chain is None:
-            return {"role": "assistant", "content": reply.text or ""}
-        chain = [each.model_dump(mode="json", exclude_none=True) for each in reply.chain]
-        message: dict[str, Any] = {"role": "assistant", "content": chain_text(reply.chain)}
-        manifest = self._running.manifest(event.envelope.bot_id)
-        if manifest is not None:
-            [message["chain"]] = chains_without_run(manifest, DEFAULT_DELIVERY_POLICY)({"chain": chain})
-        return message
 
 
 def _abort_stream(stream: ResultStream) -> None:

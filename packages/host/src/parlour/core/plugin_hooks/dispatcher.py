@@ -110,8 +110,8 @@ class ListenerDispatcher:
     async def call_handler(
         self, event: RecordedEvent, turn: HandlerCall, observing: bool, variables: dict[str, Any]
     ) -> EventOutcome:
-        """Calls one handler. Raises PluginUnavailable, PluginLost or PluginRefused. Does not wait for a plugin to
-        start.
+        """Calls one handler. Raises PluginUnavailable, PluginDisconnected or PluginCallFailed. Does not wait for a
+        plugin to start.
         """
         if not self._audience.has_reported(turn.plugin_id):
             raise _not_started(turn.plugin_id)

@@ -10,6 +10,7 @@ from dataclasses import replace
 from parlour.core.journal import Ref, UnitBuilder
 from parlour.core.model.event import EventContext, EventEnvelope, Participant, RecordedEvent
 from parlour.core.model.outbox_row import OutboxRow
+from parlour.core.model.ports import Clock
 from parlour.core.store import event_log, listener_deliveries
 
 from .retries import ListenerRetries
@@ -52,6 +53,27 @@ class HostEvents:
         return (
             self._audience.observing_plugins(event_type) if handled else self._audience.subscribed_plugins(event_type)
         )
+
+
+class ResponseEvents:
+    """Notifies listeners of every message of a run that was sent."""
+
+    def __init__(self, host_events: HostEvents, clock: Clock) -> None:
+        self._host_events = host_events
+        self._clock = clock
+
+    def add_events(self, draft: UnitBuilder, row: OutboxRow) -> None:
+        if _is_response(row) and self._host_events.recipients(RESPONDED_EVENT_TYPE, handled=False):
+            now = self._clock.now()
+            self._host_events.add(draft, response_event(row, now), row.conversation_id, now)
+
+    def after_commit(self, row: OutboxRow) -> None:
+        if _is_response(row):
+            self._host_events.after_commit(RESPONDED_EVENT_TYPE)
+
+
+def _is_response(row: OutboxRow) -> bool:
+    return row.kind == "message" and bool(row.run_id)
 
 
 def response_event(row: OutboxRow, now: int) -> EventEnvelope:

@@ -7,8 +7,9 @@ that are finished with an event are stored, so that only the handler that crashe
 import asyncio
 import logging
 from collections.abc import Sequence
+from functools import partial
 
-from parlour.core.journal import Journal, Statement, StorageFailed, Unit
+from parlour.core.journal import Journal, Statement, Unit, retry_on_storage_failure
 from parlour.core.model.ports import Clock, PluginDisconnected
 from parlour.core.store import event_notes
 from parlour.core.store import listener_deliveries as listening
@@ -25,8 +26,6 @@ MAX_AGE_MILLISECONDS = 3600 * 1000
 """Milliseconds after which a queued event is given up."""
 MAX_RETRY_SECONDS = 30.0
 """Maximum seconds between two attempts."""
-STORAGE_RETRY_SECONDS = 1.0
-"""Seconds between two tries to reach the database."""
 
 
 class ListenerRetries:
@@ -71,18 +70,20 @@ class ListenerRetries:
             del self._tasks[plugin_id]
 
     async def _drain(self, plugin_id: str) -> None:
-        while True:
-            try:
-                unheard = await self._unheard.next(plugin_id, self._clock.now())
-                if unheard is None:
-                    return
-                wait = (unheard.not_before - self._clock.now()) / 1000
-                if wait > 0:
-                    await asyncio.sleep(wait)
-                await self._try(unheard)
-            except StorageFailed as failure:
-                logger.error("queued events for listeners of %s wait for the database: %s", plugin_id, failure.message)
-                await asyncio.sleep(STORAGE_RETRY_SECONDS)
+        deliver = partial(self._deliver_next, plugin_id)
+        while await retry_on_storage_failure(deliver, f"the queue of events for listeners of {plugin_id}"):
+            pass
+
+    async def _deliver_next(self, plugin_id: str) -> bool:
+        """Makes one attempt when the next one is due. Returns False if no event is queued."""
+        unheard = await self._unheard.next(plugin_id, self._clock.now())
+        if unheard is None:
+            return False
+        wait = (unheard.not_before - self._clock.now()) / 1000
+        if wait > 0:
+            await asyncio.sleep(wait)
+        await self._try(unheard)
+        return True
 
     async def _try(self, unheard: ListenerDelivery) -> None:
         event = await self._log.get_by_seq(unheard.event_seq)

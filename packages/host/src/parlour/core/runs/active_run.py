@@ -11,7 +11,8 @@ from functools import partial
 from typing import Any
 from weakref import WeakValueDictionary
 
-from parlour.core.delivery.composer import DeliveryService
+from parlour.core.delivery.publisher import DeliveryPublisher
+from parlour.core.delivery.service import DeliveryService
 from parlour.core.encoding import dumps
 from parlour.core.errors import CallRejected
 from parlour.core.journal import GuardFailed, Journal, StorageFailed
@@ -160,20 +161,20 @@ class ActiveRuns:
         journal: Journal,
         recorders: RecorderFactory,
         sessions: RunSessions,
-        delivery: DeliveryService,
+        publisher: DeliveryPublisher,
         outcomes: Outcomes,
     ) -> None:
         self._load_progress = partial(load_progress, Ledger(journal))
         self._recorders = recorders
         self._sessions = sessions
-        self._delivery = delivery
+        self._publisher = publisher
         self._outcomes = outcomes
         self._by_run_id: WeakValueDictionary[str, ActiveRun] = WeakValueDictionary()
 
     def announce(self, session: RunSession) -> None:
         """Makes a started run the active one of its lane, and publishes its start."""
         self._sessions.register(session)
-        self._delivery.run_started(session.event, session.run_id)
+        self._publisher.run_started(session.event, session.run_id)
 
     def create(self, session: RunSession) -> ActiveRun:
         run = ActiveRun(session, self._recorders.create, self._load_progress)

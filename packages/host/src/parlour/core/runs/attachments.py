@@ -13,8 +13,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from parlour.core.delivery.rendering import thinking
-from parlour.core.delivery.rendering.previews import FULL_TEXT_KEY
+from parlour.core.delivery.rendering.parts import FULL_TEXT_KEY, strip_reasoning
 from parlour.core.model.providers import ProviderFailed
 from parlour.core.store.artifact_service import ArtifactService
 from parlour.core.store.artifacts import Artifact, ArtifactInfo, ArtifactScope
@@ -42,7 +41,7 @@ class MessageWithFiles:
     @property
     def is_blank(self) -> bool:
         """True if users would see nothing of it: no text besides reasoning, no file, no mention."""
-        if says_something(thinking.strip_reasoning(self.text)):
+        if says_something(strip_reasoning(self.text)):
             return False
         content = self.message.get("content", "")
         return not self.refs and all(each["type"] == "text" for each in content if not isinstance(content, str))

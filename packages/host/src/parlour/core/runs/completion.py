@@ -7,8 +7,8 @@ from dataclasses import field, replace
 from typing import Any
 
 from parlour.core.delivery import notices
-from parlour.core.delivery.composer import DeliveryService
-from parlour.core.delivery.notice_policy import NoticePolicy
+from parlour.core.delivery.notices import NoticePolicy
+from parlour.core.delivery.service import DeliveryService
 from parlour.core.journal import UnitBuilder
 from parlour.core.model.agent import Agent
 from parlour.core.model.event import RecordedEvent
@@ -129,7 +129,7 @@ class RunCompleter:
     def notify(self, draft: UnitBuilder, event: RecordedEvent, run_id: str, code: str, error: str = "") -> OutboxRow:
         """Adds a notice to the sender of the event."""
         sentence = notices.notice_text(code, error, self._languages.for_event(event.envelope))
-        row = self._delivery.compose_notice(event, run_id, code, sentence)
+        row = self._delivery.composer.compose_notice(event, run_id, code, sentence)
         notices.add_notice(draft, self._ids.new(), event, row, self._clock.now())
         return row
 

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from parlour.core.delivery.composer import DeliveryService
+from parlour.core.delivery.composer import MessageComposer
 from parlour.core.journal import Journal
 from parlour.core.model.agent import Binding
 from parlour.core.model.providers import Providers
@@ -35,7 +35,7 @@ class RunContextBuilder:
         journal: Journal,
         providers: Providers,
         history: HistoryReader,
-        delivery: DeliveryService,
+        composer: MessageComposer,
         prompt_hooks: PromptHooks,
         days: Days,
         host_version: str,
@@ -44,7 +44,7 @@ class RunContextBuilder:
         self._state = StateStore(journal)
         self._providers = providers
         self._history = history
-        self._delivery = delivery
+        self._composer = composer
         self._prompt_hooks = prompt_hooks
         self._days = days
         self._host_version = host_version
@@ -71,7 +71,7 @@ class RunContextBuilder:
             deadline_at=session.deadline_at,
             state=await self.state_snapshot(session) if state is None else state,
             latest_cursor=self._history.cursor(event.conversation_id, entry.transcript_seq),
-            delivery=self._delivery.capabilities_for_runner(event, session.binding.agent.delivery_policy),
+            delivery=self._composer.capabilities_for_runner(event, session.binding.agent.delivery_policy),
             inline_history=await bootstrap.select_inline_history(
                 self._journal, descriptor.manifest.context, event, entry.transcript_seq
             ),

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Sequence
 
-from parlour.core.delivery.composer import DeliveryService
+from parlour.core.delivery.publisher import DeliveryPublisher
 from parlour.core.journal import Journal, UnitBuilder
 from parlour.core.model.event import RecordedEvent
 from parlour.core.model.outbox_row import OutboxRow
@@ -23,11 +23,11 @@ class EventCompleter:
     """Ends events that get no run, or no further one, each with one unit."""
 
     def __init__(
-        self, journal: Journal, completer: RunCompleter, delivery: DeliveryService, outcomes: Outcomes, clock: Clock
+        self, journal: Journal, completer: RunCompleter, publisher: DeliveryPublisher, outcomes: Outcomes, clock: Clock
     ) -> None:
         self._journal = journal
         self._completer = completer
-        self._delivery = delivery
+        self._publisher = publisher
         self._outcomes = outcomes
         self._clock = clock
 
@@ -66,5 +66,5 @@ class EventCompleter:
 
     async def commit(self, unit: UnitBuilder, completed: InboxOutcome, rows: Sequence[OutboxRow] = ()) -> None:
         """Commits the unit, sends its notices, and publishes the outcome."""
-        await self._delivery.deliver(self._journal, unit.build(), list(rows))
+        await self._publisher.deliver(self._journal, unit.build(), list(rows))
         self._outcomes.publish([completed])

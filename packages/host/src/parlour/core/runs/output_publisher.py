@@ -6,7 +6,8 @@ A message that is streamed has its outbox row, in state `streaming`, before its 
 from functools import partial
 from typing import Any
 
-from parlour.core.delivery.composer import DeliveryService, StreamDelta
+from parlour.core.delivery.service import DeliveryService
+from parlour.core.delivery.streaming.stream_publisher import StreamDelta
 from parlour.core.journal import GuardFailed, StorageFailed
 from parlour.core.model.delivery_policy import DeliveryPolicy
 from parlour.core.model.outbox_row import OutboxRow
@@ -29,7 +30,7 @@ class OutputPublisher:
         self.deltas = DeltaBuffer()
         self._ids = ids
         self._policy = DeliveryPolicy.decode(session.binding.agent.delivery_policy)
-        self._streams = delivery.supports_streaming(session.event, self._policy)
+        self._streams = delivery.composer.supports_streaming(session.event, self._policy)
         self._stream_row: OutboxRow | None = None
         self._resumable_rows: list[OutboxRow] = []
         """Rows under which a previous process of the Host streamed the message. It is not streamed further, but
@@ -42,7 +43,7 @@ class OutputPublisher:
         """Continues a run of a previous process of the Host."""
         self.message_count = messages
         self._resumed = True
-        self._resumable_rows = await self._delivery.resumable_rows(self._session.event, self._session.run_id)
+        self._resumable_rows = await self._delivery.streaming.resumable_rows(self._session.event, self._session.run_id)
         self._streams = self._streams and not self._resumable_rows
 
     @property
@@ -66,14 +67,14 @@ class OutputPublisher:
             carried.refs,
         )
         self._fragment(step)
-        grown = self._resumable_rows or await self._delivery.stop_stream(self._stream_row)
+        grown = self._resumable_rows or await self._delivery.streaming.stop_stream(self._stream_row)
         self._resumable_rows = []
-        composed = self._delivery.compose_reply(
+        composed = self._delivery.composer.compose_reply(
             session.event, session.run_id, message, self._policy, not self.message_count, grown
         )
         self._stream_row = None
         step.draft.add(*composed.statements)
-        self._delivery.add_response_events(step.draft, composed.rows)
+        self._delivery.publisher.add_response_events(step.draft, composed.rows)
         self.publish_rows(step, composed.rows)
         self.deltas.message_completed()
         self.message_count += 1
@@ -92,7 +93,7 @@ class OutputPublisher:
         """Publishes reasoning while it is streamed; the part that is stored comes with the message."""
         if thoughts and self._streams:
             event, run_id, seq = self._session.event, self._session.run_id, self._delivery.feed.next_seq()
-            step.after_commit.append(partial(self._delivery.publish_reasoning, event, run_id, thoughts, seq))
+            step.after_commit.append(partial(self._delivery.streaming.publish_reasoning, event, run_id, thoughts, seq))
 
     def publish_tool_call(self, step: ResultBatch, data: dict[str, Any], status: str) -> None:
         """Publishes the start or the end of a tool call after the commit."""
@@ -106,22 +107,24 @@ class OutputPublisher:
     def publish_rows(self, step: ResultBatch, rows: list[OutboxRow]) -> None:
         """Publishes or enqueues rows of the batch after its commit."""
         step.rows += rows
-        step.after_commit.append(partial(self._delivery.after_commit, rows))
+        step.after_commit.append(partial(self._delivery.publisher.after_commit, rows))
 
     def discard(self, step: ResultBatch, failure: GuardFailed | StorageFailed) -> None:
         """Releases the rows of a batch whose commit failed."""
-        self._delivery.after_rollback(step.rows, failure)
+        self._delivery.publisher.after_rollback(step.rows, failure)
 
     def close(self, completion: RunCompletion) -> None:
         """Publishes the end of the run. The stream of a message that was not completed is aborted."""
         session = self._session
-        self._delivery.abort_stream(self._stream_row)
-        self._delivery.after_commit(completion.rows)
-        self._delivery.run_ended(session.event.conversation_id, session.run_id, completion.status, completion.feed_seq)
+        self._delivery.streaming.abort_stream(self._stream_row)
+        self._delivery.publisher.after_commit(completion.rows)
+        self._delivery.publisher.run_ended(
+            session.event.conversation_id, session.run_id, completion.status, completion.feed_seq
+        )
 
     def _open(self, step: ResultBatch) -> OutboxRow:
         session = self._session
-        row = self._delivery.open_stream(session.event, session.run_id, self._policy)
+        row = self._delivery.composer.open_stream(session.event, session.run_id, self._policy)
         step.draft.name = "run.stream"
         step.draft.add(outbox_rows.insert(row))
         session.has_output = True
@@ -135,4 +138,6 @@ class OutputPublisher:
         if text and self._streams:
             fragment = StreamDelta(text, self._delivery.feed.next_seq(), first_message=not self.message_count)
             event, run_id, row = self._session.event, self._session.run_id, self._stream_row
-            step.after_commit.append(partial(self._delivery.publish_delta, event, run_id, row, fragment, self._policy))
+            step.after_commit.append(
+                partial(self._delivery.streaming.publish_delta, event, run_id, row, fragment, self._policy)
+            )

@@ -4,7 +4,7 @@ import logging
 from itertools import count
 
 from parlour.core.config.agents import AgentRepository
-from parlour.core.delivery.composer import DeliveryService
+from parlour.core.delivery.service import DeliveryService
 from parlour.core.journal import Journal, Row, Select, Unit, UnitBuilder, one_of, where
 from parlour.core.store import event_log, inbox
 from parlour.core.store.inbox import AttemptCounts, Inbox
@@ -137,7 +137,7 @@ class Recovery:
         draft = UnitBuilder("run.interrupt")
         draft.add(update_progress(run["run_id"], run["updated_at"]), *left.rows)
         aftermath = self._endings.add_completion(draft, facts, ending)
-        await self._delivery.deliver(self._journal, draft.build(), aftermath.rows)
+        await self._delivery.publisher.deliver(self._journal, draft.build(), aftermath.rows)
         then = (
             "it had answered"
             if ending is ANSWERED
@@ -146,7 +146,7 @@ class Recovery:
             else "its sender is told"
         )
         logger.warning("run %s was interrupted; %s", run["run_id"], then)
-        self._delivery.run_ended(entry.lane, run["run_id"], aftermath.status, aftermath.feed_seq)
+        self._delivery.publisher.run_ended(entry.lane, run["run_id"], aftermath.status, aftermath.feed_seq)
         self._outcomes.publish(aftermath.outcomes)
         entry.parent_run_id, entry.tries = run["run_id"], aftermath.tries
         return [*aftermath.requeued, entry] if aftermath.retry else aftermath.requeued

@@ -8,8 +8,9 @@ import logging
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
-from parlour.core.journal import Journal, Statement, StorageFailed, Unit, UnitBuilder
+from parlour.core.journal import Journal, Statement, Unit, UnitBuilder, retry_on_storage_failure
 from parlour.core.model.event import RecordedEvent
 from parlour.core.model.ports import Clock
 from parlour.core.platforms.names import NameDirectory
@@ -28,8 +29,6 @@ EXTRA_INTERRUPTED_ATTEMPTS = 2
 """Extra attempts beyond the route's limit for calls that were interrupted by a stop of the Host."""
 MAX_RETRY_SECONDS = 3600.0
 """Maximum seconds between two attempts."""
-STORAGE_RETRY_SECONDS = 1.0
-"""Seconds between two tries to reach the database."""
 
 
 class OutboundWebhooks:
@@ -75,20 +74,16 @@ class OutboundWebhooks:
             left: WebhookDelivery | None = call
             while left is not None:
                 await asyncio.sleep(max(0.0, (left.not_before - self._clock.now()) / 1000))
-                left = await self._attempt_in_slot(left)
+                attempt = partial(self._attempt_in_slot, left)
+                left = await retry_on_storage_failure(attempt, f"webhook {call.call_id}")
         except Exception:
             logger.exception("webhook %s is left for the next start", call.call_id)
         finally:
             del self._tasks[call.call_id]
 
     async def _attempt_in_slot(self, call: WebhookDelivery) -> WebhookDelivery | None:
-        try:
-            async with self._slots[call.bot["id"]]:
-                return await self._attempt(call)
-        except StorageFailed as failure:
-            logger.error("webhook %s waits for the database: %s", call.call_id, failure.message)
-            await asyncio.sleep(STORAGE_RETRY_SECONDS)
-            return call
+        async with self._slots[call.bot["id"]]:
+            return await self._attempt(call)
 
     async def _attempt(self, call: WebhookDelivery) -> WebhookDelivery | None:
         """Makes one attempt. Returns the call to retry; None if it is finished."""

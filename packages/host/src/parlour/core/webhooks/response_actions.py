@@ -3,16 +3,24 @@ its event; naming another target is a separate action that the route must list.
 """
 
 from dataclasses import field
-from typing import Any, Protocol
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from parlour.core.delivery.composer import ComposedRows, DeliveryService
+from parlour.core.approvals.action_parser import chains_without_run
+from parlour.core.delivery.action_rows import ActionRowFactory
+from parlour.core.delivery.composer import ComposedRows
+from parlour.core.delivery.service import DeliveryService
+from parlour.core.errors import CallRejected
 from parlour.core.journal import Journal, Statement, UnitBuilder
 from parlour.core.model.delivery_policy import DEFAULT_DELIVERY_POLICY
 from parlour.core.model.event import RecordedEvent
 from parlour.core.model.outbox_row import OutboxRow
 from parlour.core.model.providers import ProviderFailed
+from parlour.core.platforms import actions
+from parlour.core.platforms.actions import TARGET_FIELDS
+from parlour.core.platforms.connections import PlatformBots
+from parlour.core.store import outbox_rows
 from parlour.core.store.webhook_deliveries import WebhookDelivery
 from parlour_sdk.values import dataclass
 
@@ -29,16 +37,12 @@ ACTION_NAMES = {
     "edit_message": "message.edit",
     "delete_message": "message.delete",
 }
-
-
-class ActionRows(Protocol):
-    """Builds outbox rows for an action whose permission is already checked."""
-
-    def compose(self, event: RecordedEvent, action: str, params: dict[str, Any], run_id: str = "") -> ComposedRows:
-        """Returns the rows of an action. Raises ProviderFailed if the platform does not support it or a parameter is
-        invalid.
-        """
-        ...
+_TARGET_ALIASES = {"target_type": "chat_type", "target_id": "chat_id"}
+"""Names of the platform API that are accepted besides those of actions."""
+ACTIONS_WITH_TARGET = frozenset(("message.send", "platform.call"))
+"""Actions for which the webhook may name the target if its route lists them; all others stay with the event's own chat
+and request.
+"""
 
 
 class RequestedAction(BaseModel):
@@ -65,12 +69,52 @@ class RequestedActions:
     statements: list[Statement] = field(default_factory=list)
 
 
+class WebhookActions:
+    """Builds rows for actions that a route allows: like a run's actions, without approval."""
+
+    def __init__(self, bots: PlatformBots, executor: ActionRowFactory) -> None:
+        self._bots = bots
+        self._executor = executor
+
+    def compose(self, event: RecordedEvent, action: str, params: dict[str, Any], run_id: str = "") -> ComposedRows:
+        """Returns the rows of an action. Raises ProviderFailed if the platform does not support it or a parameter is
+        invalid.
+        """
+        try:
+            frozen = self._parse_action(event, action, params)
+        except CallRejected as refusal:
+            raise ProviderFailed(refusal.code, refusal.message) from refusal
+        rows = self._executor.create_rows(frozen, event.conversation_id, run_id)
+        return ComposedRows(rows, [outbox_rows.insert(row) for row in rows])
+
+    def _parse_action(self, event: RecordedEvent, action: str, params: dict[str, Any]) -> dict[str, Any]:
+        named = {_TARGET_ALIASES.get(name, name): value for name, value in params.items()}
+        target = {name: value for name, value in named.items() if name in TARGET_FIELDS}
+        payload = {name: value for name, value in named.items() if name not in TARGET_FIELDS}
+        manifest = self._bots.manifest(event.envelope.bot_id)
+        if manifest is None:
+            raise CallRejected("not_found", "the bot was deleted")
+        if "bot_id" in target:
+            raise CallRejected("denied", "a webhook acts through the bot of its own event")
+        wanted = actions.parse_action(
+            event, action, target, payload, chains_without_run(manifest, DEFAULT_DELIVERY_POLICY)
+        )
+        if wanted.elsewhere and action not in ACTIONS_WITH_TARGET:
+            raise CallRejected("denied", "it names another chat or request than the event's own")
+        if wanted.message_ids and manifest.message_ids == "account":
+            raise CallRejected(
+                "denied", "on this platform a message's id does not tell its chat; it may name the event's own"
+            )
+        actions.check_declared(wanted.calls, manifest)
+        return wanted.to_stored()
+
+
 class WebhookResponses:
     """Turns responses of webhooks into outbox rows."""
 
-    def __init__(self, delivery: DeliveryService, actions: ActionRows, journal: Journal) -> None:
+    def __init__(self, delivery: DeliveryService, rows: WebhookActions, journal: Journal) -> None:
         self._delivery = delivery
-        self._actions = actions
+        self._actions = rows
         self._journal = journal
 
     def read(self, call: WebhookDelivery, event: RecordedEvent, body: bytes) -> RequestedActions:
@@ -119,7 +163,7 @@ class WebhookResponses:
         text = action.params.get("text")
         if action.type == "reply" and isinstance(text, str) and text.strip() and len(action.params) == 1:
             message = {"role": "assistant", "content": text}
-            return self._delivery.compose_reply(event, "", message, DEFAULT_DELIVERY_POLICY, first=True)
+            return self._delivery.composer.compose_reply(event, "", message, DEFAULT_DELIVERY_POLICY, first=True)
         return self._actions.compose(event, ACTION_NAMES[action.type], action.params)
 
     async def commit(self, draft: UnitBuilder, asked: RequestedActions | None) -> None:
@@ -127,7 +171,7 @@ class WebhookResponses:
             await self._journal.commit(draft.build())
             return
         draft.add(*asked.statements)
-        await self._delivery.deliver(self._journal, draft.build(), asked.rows)
+        await self._delivery.publisher.deliver(self._journal, draft.build(), asked.rows)
 
 
 def _parse_actions(body: bytes) -> list[Any]:

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path
 
-from parlour.core.approvals.deciders import Decider
+from parlour.core.approvals.decisions import Decider
 from parlour.core.approvals.service import ApprovalService
 from parlour.core.errors import CallRejected
 from parlour.core.journal import Journal, Select, where

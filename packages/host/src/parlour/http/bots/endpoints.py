@@ -8,8 +8,7 @@ from fastapi import APIRouter, Response
 
 from parlour.core.config.agents import AgentRepository
 from parlour.core.config.bots import Bot, BotRepository
-from parlour.core.config.default_routes import first_routes
-from parlour.core.config.routes import RouteRepository, replace_statements
+from parlour.core.config.routes import RouteRepository, first_routes, replace_statements
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.pagination import Cursors
 from parlour.core.platforms.port import ConnectionStatus

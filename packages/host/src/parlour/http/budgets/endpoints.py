@@ -8,7 +8,7 @@ from fastapi import APIRouter, Response
 from parlour.core.config.budgets import BudgetRepository
 from parlour.core.model.budget import Budget
 from parlour.core.model.ports import Clock, Ids
-from parlour.core.models.budget_uses import BudgetUses
+from parlour.core.models.reservations import BudgetUses
 from parlour.core.pagination import Cursors
 
 from ..auth import Admin, Viewer

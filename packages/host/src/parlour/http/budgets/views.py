@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from parlour.core.model.budget import Budget
-from parlour.core.models.budget_uses import BudgetPeriodUse
+from parlour.core.models.reservations import BudgetPeriodUse
 
 
 def to_response(budget: Budget) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from fastapi import WebSocket, WebSocketDisconnect
 from pydantic import ValidationError
 from pydantic_core import to_json
 
-from parlour.core.approvals.deciders import Decider
+from parlour.core.approvals.decisions import Decider
 from parlour.core.approvals.service import ApprovalService
 from parlour.core.delivery.feed import Feed, FeedSubscription, Frame, outgoing_frame, run_frame
 from parlour.core.errors import CallRejected

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 
+from parlour.core.backoff import Backoff
 from parlour.core.config.bots import Bot
 from parlour.core.platforms.bot_config import decrypt_config
 from parlour.core.platforms.port import Adapter, AdapterCatalogue, AdapterStopped, ConnectionState
@@ -54,7 +55,7 @@ class BotRunner:
             )
 
     async def _run(self) -> None:
-        wait = FIRST_RETRY_SECONDS
+        backoff = Backoff(FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS, jitter=0)
         clock = asyncio.get_running_loop().time
         while True:
             began = clock()
@@ -69,10 +70,11 @@ class BotRunner:
                 reason = f"the adapter crashed ({type(error).__name__}; the log says where)"
             finally:
                 self.adapter = None
-            wait = FIRST_RETRY_SECONDS if clock() - began > MAX_RETRY_SECONDS else wait
+            if clock() - began > MAX_RETRY_SECONDS:
+                backoff.reset()
+            wait = backoff.next_delay()
             self._report_status("failed", f"{reason}; it is started again in {wait:g} s")
             await asyncio.sleep(wait)
-            wait = min(wait * 2, MAX_RETRY_SECONDS)
 
     async def _connected(self) -> None:
         bot, means = self.bot, self._dependencies

@@ -22,9 +22,8 @@ from parlour.core.secrets import SecretBox
 from parlour_sdk.protocol.listing import BotCapabilities, BotSummary
 
 from .bot_runner import BotDependencies, BotRunner
-from .in_flight import InFlightSends
 from .link import CoreAccess
-from .send_errors import SendErrors
+from .sends import InFlightSends, SendErrors
 
 StatusListener = Callable[[Mapping[str, ConnectionStatus]], None]
 

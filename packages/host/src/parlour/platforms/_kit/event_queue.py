@@ -8,9 +8,11 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Hashable
+from functools import partial
 from typing import Generic, TypeVar
 
-from parlour.core.journal import StorageFailed
+from parlour.core.asyncio_utils import BackgroundTasks
+from parlour.core.journal import retry_on_storage_failure
 
 logger = logging.getLogger(__name__)
 
@@ -23,7 +25,6 @@ At this limit `submit` blocks, and with it the connection.
 """
 MAX_QUEUED_BYTES = 64 * 1024 * 1024
 """Default total size in bytes of the events that wait or are being handled; `submit` blocks at this limit too."""
-STORAGE_RETRY_SECONDS = 1.0
 Item = TypeVar("Item")
 
 
@@ -45,7 +46,7 @@ class EventQueue(Generic[Item]):
         self._bytes = 0
         self._room = asyncio.Event()
         self._waiting: dict[Hashable, deque[tuple[Item, int]]] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = BackgroundTasks("the events of a chat are no longer handled")
 
     async def submit(self, key: Hashable, item: Item, size: int = 0) -> None:
         """Queues an item as soon as there is room.
@@ -62,16 +63,11 @@ class EventQueue(Generic[Item]):
             waiting.append((item, size))
             return
         self._waiting[key] = deque(((item, size),))
-        task = asyncio.create_task(self._drain(key))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._tasks.start(self._drain(key))
 
     async def close(self) -> None:
         """Cancels the handling of all queued items."""
-        tasks = list(self._tasks)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._tasks.aclose()
 
     async def _drain(self, key: Hashable) -> None:
         waiting = self._waiting[key]
@@ -79,20 +75,17 @@ class EventQueue(Generic[Item]):
             while waiting:
                 item, size = waiting[0]
                 try:
-                    async with self._turns:
-                        await self._handle(item)
-                except StorageFailed as error:
-                    logger.error(
-                        "an event of %s is retried because the database is not available: %s", key, error.message
-                    )
-                    await asyncio.sleep(STORAGE_RETRY_SECONDS)
-                    continue
+                    await retry_on_storage_failure(partial(self._handle_in_turn, item), f"an event of {key}")
                 except Exception:  # one event that fails must not stop the others
                     logger.exception("an event of %s could not be handled", key)
                 waiting.popleft()
                 self._leave(size)
         finally:
             del self._waiting[key]
+
+    async def _handle_in_turn(self, item: Item) -> None:
+        async with self._turns:
+            await self._handle(item)
 
     def _leave(self, size: int) -> None:
         self._count -= 1

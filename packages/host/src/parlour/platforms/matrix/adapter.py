@@ -3,10 +3,12 @@
 import asyncio
 import hashlib
 import logging
+from functools import partial
 
-from parlour.core.journal import StorageFailed
+from parlour.core.backoff import Backoff
+from parlour.core.journal import StorageFailed, retry_on_storage_failure
 from parlour.core.platforms.port import (
-    Adapter,
+    AdapterFactory,
     AdapterStopped,
     HostLink,
     IncomingEvent,
@@ -14,7 +16,6 @@ from parlour.core.platforms.port import (
     PlatformRefused,
     PlatformUncertain,
 )
-from parlour.platforms._kit.backoff import Backoff
 
 from .api import MatrixApi
 from .client import MatrixClient, api_path, require_field
@@ -31,7 +32,6 @@ from .values import mapping, text
 
 logger = logging.getLogger(__name__)
 
-STORAGE_RETRY_SECONDS = 1.0
 ENCRYPTED_ROOM_NOTICE = (
     "This room is encrypted, and this bot can't read what is said here. Talk to it in a room without encryption."
 )
@@ -40,8 +40,9 @@ ENCRYPTED_ROOM_NOTICE = (
 class MatrixAdapter:
     """Adapter of one Matrix account."""
 
-    def __init__(self, link: HostLink) -> None:
+    def __init__(self, link: HostLink, backoff: Backoff) -> None:
         self._link = link
+        self._backoff = backoff
         self._homeserver = str(link.config.get("homeserver") or "").strip()
         self._own = str(link.config.get("user") or "").strip()
         self._policy = str(link.config.get("invitations") or "homeserver")
@@ -66,12 +67,11 @@ class MatrixAdapter:
 
     async def serve(self) -> None:
         self._check()
-        backoff = Backoff()
         self._link.report_status("connecting")
         try:
             while True:
-                problem, at_least = await self._connected(backoff)
-                seconds = max(backoff.next_delay(), at_least)
+                problem, at_least = await self._connected()
+                seconds = max(self._backoff.next_delay(), at_least)
                 self._link.report_status("connecting", f"{problem}; trying again in {seconds:.0f} s")
                 await asyncio.sleep(seconds)
         finally:
@@ -83,7 +83,7 @@ class MatrixAdapter:
         if not self._own.startswith("@") or ":" not in self._own:
             raise AdapterStopped("user: the bot's whole id is needed, as @name:example.org")
 
-    async def _connected(self, backoff: Backoff) -> tuple[str, float]:
+    async def _connected(self) -> tuple[str, float]:
         """Syncs until something fails. Returns the problem and the minimum seconds to wait before the next attempt."""
         try:
             await self._verify_account()
@@ -93,7 +93,7 @@ class MatrixAdapter:
             while True:
                 await self._answer_invitations()
                 await self._store_batch(await self._sync.read_next(self._since))
-                backoff.reset()
+                self._backoff.reset()
         except TokenRefused as refused:
             raise AdapterStopped(refused.reason) from None
         except SyncPositionRejected as lost:
@@ -127,17 +127,9 @@ class MatrixAdapter:
     async def _store_batch(self, batch: SyncBatch) -> None:
         """Stores a batch together with the sync position that follows it, before its events are used otherwise."""
         incoming = await self._receiver.process(batch)
-        while True:
-            try:
-                await self._store_events(incoming, f"{self._own} {batch.since}")
-                break
-            except StorageFailed as error:
-                logger.error(
-                    "bot %s: events are retried because the database is not available: %s",
-                    self._link.bot_id,
-                    error.message,
-                )
-                await asyncio.sleep(STORAGE_RETRY_SECONDS)
+        cursor = f"{self._own} {batch.since}"
+        store = partial(self._store_events, incoming, cursor)
+        await retry_on_storage_failure(store, f"storing the events of bot {self._link.bot_id}")
         self._since = batch.since
         self._note_invitations(batch)
         await self._announce_encryption(incoming)
@@ -201,5 +193,5 @@ class MatrixAdapter:
                 )
 
 
-def create(link: HostLink) -> Adapter:
-    return MatrixAdapter(link)
+def adapter_factory() -> AdapterFactory:
+    return lambda link: MatrixAdapter(link, Backoff())

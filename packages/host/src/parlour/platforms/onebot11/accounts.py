@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from parlour.core.platforms.port import ConnectionState, HostLink, PlatformOffline
 
 from .client import MAX_FRAME_BYTES, OFFLINE_RETRY_SECONDS, OneBotConnection
-from .connected_accounts import CONNECTED_ACCOUNTS
+from .connected_accounts import ConnectedAccounts
 
 logger = logging.getLogger(__name__)
 
@@ -40,8 +40,9 @@ class OneBotAccounts:
     `absent` is the advice that is shown while no account is connected; `warning` is shown as long as the bot runs.
     """
 
-    def __init__(self, link: HostLink, absent: str, warning: str = "") -> None:
+    def __init__(self, link: HostLink, connected: ConnectedAccounts, absent: str, warning: str = "") -> None:
         self._link = link
+        self._connected = connected
         self._absent = absent
         self._warning = warning
         self._not_listening = ""
@@ -120,7 +121,7 @@ class OneBotAccounts:
         """Registers the connection of an account and clears the problems of this account only."""
         connection.account = account
         self._connections.setdefault(account, []).append(connection)
-        CONNECTED_ACCOUNTS.add(account, self._report_status)
+        self._connected.add(account, self._report_status)
         self._gone.discard(account)
         for kind in ("claim", "token", "path", "silent"):
             self._problems.pop(f"{kind} {account}", None)
@@ -133,7 +134,7 @@ class OneBotAccounts:
         if connection not in connections:
             return
         connections.remove(connection)
-        CONNECTED_ACCOUNTS.remove(account, self._report_status)
+        self._connected.remove(account, self._report_status)
         for kind in ("offline", "login", "clock", "identity"):
             self._problems.pop(f"{kind} {account}", None)
         if not connections:
@@ -213,9 +214,7 @@ class OneBotAccounts:
     def _shared(self) -> list[str]:
         """Lists accounts that another bot of this Host serves as well."""
         shared = [
-            account
-            for account in sorted(self._connections)
-            if CONNECTED_ACCOUNTS.is_shared(account, self._report_status)
+            account for account in sorted(self._connections) if self._connected.is_shared(account, self._report_status)
         ]
         return [
             f"account {account} is connected to another bot of this Host too; {DOUBLE_ANSWER_WARNING}"

@@ -8,8 +8,9 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+from parlour.core.backoff import Backoff
 from parlour.core.platforms.hooks import HookSocket
-from parlour.core.platforms.port import Adapter, HostLink, IncomingEvent, PlatformRefused, PlatformUncertain
+from parlour.core.platforms.port import AdapterFactory, HostLink, IncomingEvent, PlatformRefused, PlatformUncertain
 from parlour.platforms._kit.event_queue import EventQueue
 from parlour_sdk.protocol.chain import Quote
 from parlour_sdk.values import dataclass
@@ -22,7 +23,7 @@ from .api import OneBotApi
 from .client import OneBotConnection, OneBotConnectionLost
 from .client_connection import ForwardConnector
 from .configuration import open_to_this_machine
-from .connected_accounts import CONNECTED_ACCOUNTS
+from .connected_accounts import ConnectedAccounts
 from .hook_sockets import HostedSockets
 from .segments import segments_of
 from .server_connection import ReverseListener, connect_instruction
@@ -46,18 +47,19 @@ class ReceivedEvent:
 class OneBotAdapter:
     """Adapter of one OneBot 11 bot, which may have several accounts."""
 
-    def __init__(self, link: HostLink) -> None:
+    def __init__(self, link: HostLink, backoff: Backoff, connected: ConnectedAccounts) -> None:
         self._link = link
+        self._connected = connected
         forward = link.config.get("mode") == "forward"
         warning = NO_TOKEN if open_to_this_machine(link.config) else ""
-        self._accounts = OneBotAccounts(link, "" if forward else connect_instruction(link), warning)
+        self._accounts = OneBotAccounts(link, connected, "" if forward else connect_instruction(link), warning)
         self._memory = OneBotState()
         self._queue: EventQueue[ReceivedEvent] = EventQueue(self._process)
         admission = Admission(link, self._accounts)
         self._connector: ForwardConnector | ReverseListener = (
-            ForwardConnector(link, self._accounts, self._serve_connection)
+            ForwardConnector(link, self._accounts, self._serve_connection, backoff)
             if forward
-            else ReverseListener(link, self._accounts, admission, self._serve_connection)
+            else ReverseListener(link, self._accounts, admission, self._serve_connection, backoff)
         )
         self._hosted = None if forward else HostedSockets(self._accounts, admission, self._serve_connection)
 
@@ -181,7 +183,7 @@ class OneBotAdapter:
         if oddity := connection.clock.timestamp_problem(incoming.event.timestamp, arrival.moment):
             self._accounts.report_incident("moment", connection.account, oddity)
         happened_at = connection.clock.to_host_time(incoming.event.timestamp, arrival.moment)
-        incoming = replace(incoming, event=CONNECTED_ACCOUNTS.mark_bots(incoming.event), happened_at=happened_at)
+        incoming = replace(incoming, event=self._connected.mark_bots(incoming.event), happened_at=happened_at)
         await self._link.receive(self._addressed(incoming))
 
     async def _completed(self, connection: OneBotConnection, payload: Payload) -> Payload:
@@ -229,5 +231,6 @@ class OneBotAdapter:
             self._accounts.set_problem(f"clock {connection.account}", connection.clock.skew_problem)
 
 
-def create(link: HostLink) -> Adapter:
-    return OneBotAdapter(link)
+def adapter_factory() -> AdapterFactory:
+    connected = ConnectedAccounts()
+    return lambda link: OneBotAdapter(link, Backoff(), connected)

@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus, InvalidURI
 
+from parlour.core.backoff import Backoff
 from parlour.core.platforms.port import AdapterStopped, HostLink
-from parlour.platforms._kit.backoff import Backoff
 
 from .accounts import OneBotAccounts
 from .client import CLOSE_TIMEOUT_SECONDS, MAX_FRAME_BYTES, OneBotConnection
@@ -27,25 +27,25 @@ MIN_STABLE_SECONDS = 10.0
 class ForwardConnector:
     """Keeps the connection to the configured address open (mode `forward`)."""
 
-    def __init__(self, link: HostLink, accounts: OneBotAccounts, talk: ServeConnection) -> None:
+    def __init__(self, link: HostLink, accounts: OneBotAccounts, talk: ServeConnection, backoff: Backoff) -> None:
         self._link = link
         self._url = str(link.config.get("url") or "")
         self._token = str(link.config.get("access_token") or "")
         self._accounts = accounts
         self._talk = talk
+        self._backoff = backoff
 
     async def serve(self) -> None:
         if problem := url_problem(self._url):  # it may have been saved before this check existed
             raise AdapterStopped(f"url: {problem}")
-        backoff = Backoff()
         self._link.report_status("connecting")
         while True:
-            problem = await self._connected(backoff)
-            seconds = backoff.next_delay()
+            problem = await self._connected()
+            seconds = self._backoff.next_delay()
             self._link.report_status("connecting", f"{problem}; trying again in {seconds:.0f} s")
             await asyncio.sleep(seconds)
 
-    async def _connected(self, backoff: Backoff) -> str:
+    async def _connected(self) -> str:
         """Serves one connection until it ends, and returns the reason."""
         headers = {"Authorization": f"Bearer {self._token}"} if self._token else {}
         begun = asyncio.get_running_loop().time()
@@ -77,7 +77,7 @@ class ForwardConnector:
         if connection.token_rejected:
             return _refusal(403)
         if connection.account and asyncio.get_running_loop().time() - begun > MIN_STABLE_SECONDS:
-            backoff.reset()
+            self._backoff.reset()
         return "the heartbeat stopped" if connection.silent else "the OneBot implementation closed the connection"
 
 

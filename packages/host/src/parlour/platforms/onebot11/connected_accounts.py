@@ -17,7 +17,7 @@ ChangeListener = Callable[[], None]
 
 
 class ConnectedAccounts:
-    """Accounts of all OneBot bots of this process."""
+    """Accounts of all OneBot bots of one Host. Bots know nothing of each other; this is the only object they share."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -66,10 +66,3 @@ class ConnectedAccounts:
             case GroupMember() if value.user.id in self:
                 return value.model_copy(update={"user": self._bot(value.user)})
         return None
-
-
-CONNECTED_ACCOUNTS = ConnectedAccounts()
-"""The accounts of this process, which is one Host.
-
-Bots know nothing of each other; this is the only place they share.
-"""

@@ -13,9 +13,9 @@ from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
+from parlour.core.backoff import Backoff
 from parlour.core.platforms.hooks import Handshake
 from parlour.core.platforms.port import AdapterStopped, HostLink
-from parlour.platforms._kit.backoff import Backoff
 
 from .accounts import OneBotAccounts
 from .admission import Admission, role_of
@@ -62,13 +62,16 @@ class LimitedConnection(ServerConnection):
 class ReverseListener:
     """Listens on the configured port (mode `reverse`)."""
 
-    def __init__(self, link: HostLink, accounts: OneBotAccounts, admission: Admission, talk: ServeConnection) -> None:
+    def __init__(
+        self, link: HostLink, accounts: OneBotAccounts, admission: Admission, talk: ServeConnection, backoff: Backoff
+    ) -> None:
         self._link = link
         self._host = str(link.config.get("host") or DEFAULT_HOST)
         self._port = int(link.config.get("port") or 0)
         self._accounts = accounts
         self._admission = admission
         self._talk = talk
+        self._backoff = backoff
 
     async def serve(self) -> None:
         """Listens until it is cancelled. Port 0 means that implementations connect to the Host's own port only."""
@@ -81,12 +84,11 @@ class ReverseListener:
         if not self._port:
             self._accounts.report_status()
             await asyncio.get_running_loop().create_future()
-        backoff = Backoff()
         while True:
             try:
                 server = await self._listen()
             except OSError as error:
-                seconds = backoff.next_delay()
+                seconds = self._backoff.next_delay()
                 self._accounts.set_listen_problem(f"{self._problem(error)}; trying again in {seconds:.0f} s")
                 await asyncio.sleep(seconds)
                 continue

@@ -3,16 +3,16 @@
 import asyncio
 import logging
 
+from parlour.core.backoff import Backoff
 from parlour.core.platforms.hooks import HookCall, HookResponse
 from parlour.core.platforms.port import (
-    Adapter,
+    AdapterFactory,
     AdapterStopped,
     HostLink,
     PlatformOffline,
     PlatformRefused,
     PlatformUncertain,
 )
-from parlour.platforms._kit.backoff import Backoff
 
 from . import users
 from .api import TelegramApi
@@ -37,11 +37,12 @@ WRONG_TOKEN = "token: Telegram does not know it; copy it anew from @BotFather"
 class TelegramAdapter:
     """Adapter of one Telegram bot."""
 
-    def __init__(self, link: HostLink) -> None:
+    def __init__(self, link: HostLink, backoff: Backoff) -> None:
         token = str(link.config.get("token") or "").strip()
         if not token:
             raise AdapterStopped("token: the bot's token is needed; @BotFather tells it")
         self._link = link
+        self._backoff = backoff
         self._client = TelegramClient(str(link.config.get("api_base_url") or BASE_URL), token)
         self._sender = TelegramSender(self._client)
         self._drafts = DraftSupport(self._client)
@@ -52,7 +53,6 @@ class TelegramAdapter:
         self._update_source = self._webhook or UpdatePoller(link, self._client, self._updates)
 
     async def serve(self) -> None:
-        backoff = Backoff()
         self._link.report_status("connecting")
         async with self._client.connection():
             try:
@@ -60,8 +60,8 @@ class TelegramAdapter:
                     began = asyncio.get_running_loop().time()
                     problem = await self._connected()
                     if asyncio.get_running_loop().time() - began > MIN_STABLE_SECONDS:
-                        backoff.reset()
-                    seconds = backoff.next_delay()
+                        self._backoff.reset()
+                    seconds = self._backoff.next_delay()
                     self._link.report_status("connecting", f"{problem}; trying again in {seconds:.0f} s")
                     await asyncio.sleep(seconds)
             finally:
@@ -102,5 +102,5 @@ class TelegramAdapter:
         return "Telegram ended the connection"
 
 
-def create(link: HostLink) -> Adapter:
-    return TelegramAdapter(link)
+def adapter_factory() -> AdapterFactory:
+    return lambda link: TelegramAdapter(link, Backoff())

@@ -7,10 +7,11 @@ Incomplete albums are stored with the offset, so that an update can be acknowled
 import asyncio
 import json
 import logging
-from typing import Any
+from functools import partial
 
+from parlour.core.asyncio_utils import BackgroundTasks
 from parlour.core.encoding import dumps
-from parlour.core.journal import StorageFailed
+from parlour.core.journal import StorageFailed, retry_on_storage_failure
 from parlour.core.platforms.port import HostLink, IncomingEvent, PlatformRefused, PlatformUncertain
 
 from . import albums
@@ -26,8 +27,6 @@ from .values import Payload, number, object_in
 
 logger = logging.getLogger(__name__)
 
-STORAGE_RETRY_SECONDS = 1.0
-
 
 class UpdateProcessor:
     """Completes, decodes and stores the updates of one bot."""
@@ -41,7 +40,7 @@ class UpdateProcessor:
         self._me = BotAccount("")
         self._albums: tuple[Album, ...] = ()
         self._turn = asyncio.Lock()
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = BackgroundTasks("an album or a pressed button is no longer handled")
         self.offset = 0
 
     async def load(self, me: BotAccount) -> None:
@@ -62,10 +61,7 @@ class UpdateProcessor:
                 await self._try_process([], offset)
 
     async def close(self) -> None:
-        tasks = list(self._tasks)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._tasks.aclose()
 
     async def _try_process(self, updates: list[Payload], offset: int | None) -> bool:
         """Stores updates together. Returns False if one of them fails; they are then stored one by one, without it."""
@@ -111,7 +107,7 @@ class UpdateProcessor:
         kind = update_kind(update)
         told = object_in(update, kind)
         if kind == "callback_query":
-            self._begin(self._acknowledge(told))
+            self._tasks.start(self._acknowledge(told))
         elif kind in ("chat_member", "my_chat_member"):
             self._roles.forget(str(object_in(told, "chat").get("id")))
         elif "migrate_to_chat_id" in told:
@@ -126,32 +122,24 @@ class UpdateProcessor:
 
     def _wait_for_albums(self) -> None:
         if self._albums:
-            self._begin(self._gathered(min(album.due_at for album in self._albums)))
+            self._tasks.start(self._gathered(min(album.due_at for album in self._albums)))
 
     async def _gathered(self, due_at: float) -> None:
-        loop = asyncio.get_running_loop()
-        await asyncio.sleep(due_at - loop.time())
-        while True:
-            async with self._turn:
-                gathered = albums.complete_due(
-                    self._albums, max(loop.time(), due_at)
-                )  # a timer may fire slightly early
-                try:
-                    if gathered.ready:
-                        await self._commit(gathered, None)
-                    return
-                except StorageFailed as error:
-                    logger.error("an album is retried because the database is not available: %s", error.message)
-                except Exception:
-                    logger.exception("an album for bot %s could not be processed", self._link.bot_id)
-                    self._albums = gathered.open  # it is dropped, so that it does not block others
-                    return
-            await asyncio.sleep(STORAGE_RETRY_SECONDS)
+        await asyncio.sleep(due_at - asyncio.get_running_loop().time())
+        await retry_on_storage_failure(partial(self._store_due_albums, due_at), f"an album for bot {self._link.bot_id}")
 
-    def _begin(self, work: Any) -> None:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+    async def _store_due_albums(self, due_at: float) -> None:
+        async with self._turn:
+            now = max(asyncio.get_running_loop().time(), due_at)  # a timer may fire slightly early
+            gathered = albums.complete_due(self._albums, now)
+            try:
+                if gathered.ready:
+                    await self._commit(gathered, None)
+            except StorageFailed:
+                raise
+            except Exception:
+                logger.exception("an album for bot %s could not be processed", self._link.bot_id)
+                self._albums = gathered.open  # it is dropped, so that it does not block others
 
 
 def _role(role: str) -> Payload:

@@ -1,6 +1,5 @@
 """Opens connections to the standalone runtime. Retries are up to the callers."""
 
-import random
 from collections.abc import Callable
 from pathlib import Path
 
@@ -39,20 +38,3 @@ def read_token(file: Path) -> str:
         raise WireError("unauthorized", f"the file {file} that should hold its token is empty")
     REDACTOR.add_secret(token)
     return token
-
-
-@dataclass(slots=True)
-class RetryBackoff:
-    """Computes the pause before the next attempt: doubled each time, and randomized so that clients spread out."""
-
-    first_seconds: float
-    max_seconds: float
-    _count: int = 0
-
-    def next_delay(self) -> float:
-        seconds = min(self.first_seconds * 2.0 ** min(self._count, 30), self.max_seconds)
-        self._count += 1
-        return seconds * random.uniform(0.5, 1.0)
-
-    def reset(self) -> None:
-        self._count = 0

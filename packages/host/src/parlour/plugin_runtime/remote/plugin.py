@@ -10,6 +10,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from parlour.core.asyncio_utils import first_completed
+from parlour.core.backoff import Backoff
 from parlour.core.model.plugin_manager import PluginInfo, PluginManifestReport
 from parlour.core.model.ports import PluginCallFailed, PluginDisconnected, PluginUnavailable, ResultStream
 from parlour_sdk.values import dataclass
@@ -17,8 +19,7 @@ from parlour_sdk.wire import ConnectionClosed, Peer, WireError, WireLimits, Wire
 
 from ..supervision.connection import ActionDispatcher, PluginCallHandler
 from ..supervision.run_queue import PluginRun, PluginRunQueue
-from ..supervision.wait_helpers import first_completed
-from .address import RetryBackoff, RuntimeAddress
+from .address import RuntimeAddress
 from .messages import ChannelHello, ComponentsMessage, RunnersMessage, StatusUpdate, from_wire_error, plugin_path
 
 logger = logging.getLogger(__name__)
@@ -32,7 +33,7 @@ class ChannelRules:
     address: RuntimeAddress
     limits: WireLimits
     start_seconds: float
-    retries: Callable[[], RetryBackoff]
+    retries: Callable[[], Backoff]
 
 
 class RemotePlugin:
@@ -155,7 +156,7 @@ class RemotePlugin:
             self._close_channel(self._channel_error)
             await asyncio.sleep(retries.next_delay())
 
-    async def _serve(self, retries: RetryBackoff) -> None:
+    async def _serve(self, retries: Backoff) -> None:
         """Serves the channel. Raises WireError when it is closed or could not be opened."""
         limits = self._rules.limits
         transport = await self._rules.address.open(plugin_path(self.plugin_id), limits)

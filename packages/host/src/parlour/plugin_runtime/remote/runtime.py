@@ -9,6 +9,7 @@ from uuid import uuid4
 
 from pydantic import ValidationError
 
+from parlour.core.backoff import Backoff
 from parlour.core.model.plugin_manager import PluginInfo
 from parlour.core.model.ports import PluginUnavailable, ResultStream
 from parlour_sdk.wire import Peer, WireError
@@ -16,7 +17,6 @@ from parlour_sdk.wire import Peer, WireError
 from ..supervision.connection import PluginCallHandler
 from ..supervision.local_runtime import UnavailableRun
 from . import messages
-from .address import RetryBackoff
 from .plugin import ChannelRules, OnDiscovered, RemotePlugin
 
 logger = logging.getLogger(__name__)
@@ -131,7 +131,7 @@ class RemoteRuntime:
             self._disconnect(reason)
             await asyncio.sleep(retries.next_delay())
 
-    async def _watch(self, retries: RetryBackoff) -> NoReturn:
+    async def _watch(self, retries: Backoff) -> NoReturn:
         """Follows the runtime's status. Raises WireError when the connection is lost or could not be opened."""
         transport = await self._rules.address.open(messages.CONTROL_PATH, self._rules.limits)
         peer = Peer(transport, _NoActions(), self._rules.limits, name="plugin runtime")

@@ -10,6 +10,7 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
+from parlour.core.asyncio_utils import BackgroundTasks
 from parlour.core.model.plugin_manager import PluginManager
 from parlour.core.model.ports import PluginCaller
 from parlour_sdk.values import dataclass
@@ -68,7 +69,7 @@ class RuntimeService:
         self._broadcast = board
         self._uploads = uploads
         self._version = version
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = BackgroundTasks("the end of a connection with a Host could not be handled")
         self._admitted: dict[Peer, Token] = {}
         """Open connections, with the tokens that admitted them."""
 
@@ -131,9 +132,7 @@ class RuntimeService:
     def _start(self, peer: Peer, token: Token, ended: Callable[[], None]) -> None:
         self._admitted[peer] = token
         peer.start()
-        task = asyncio.create_task(self._until_closed(peer, ended))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._tasks.start(self._until_closed(peer, ended))
 
     async def _until_closed(self, peer: Peer, ended: Callable[[], None]) -> None:
         try:

@@ -11,17 +11,17 @@ from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any, Literal
 
+from parlour.core.asyncio_utils import first_completed
 from parlour.core.model.plugin_manager import PluginManifestReport
 from parlour_sdk.values import dataclass
 from parlour_sdk.wire import HUNG_UP, ConnectionClosed, Peer, WireError
 
 from ..process.launcher import LaunchSpec, PluginProcess
 from ..process.log_buffer import LogBuffer, printable_excerpt
-from . import health, resources
+from . import limits
 from .active_runs import ActivePluginRuns
 from .connection import PluginDispatcher
 from .policy import SupervisionPolicy
-from .wait_helpers import first_completed
 
 logger = logging.getLogger(__name__)
 
@@ -56,7 +56,7 @@ class PluginInstance:
         dispatcher: PluginDispatcher,
         log: LogBuffer,
         policy: SupervisionPolicy,
-        measure: resources.Measure,
+        measure: limits.Measure,
     ) -> None:
         self.folder = start.folder
         self.peer = peer
@@ -114,17 +114,17 @@ class PluginInstance:
         return await first_completed(
             self._wait_for_stop(),
             self._serve_connection(),
-            _forced_exit(resources.watch_processes(self._process, memory_mb, allowance)),
-            _forced_exit(resources.watch_folder(self._start.data, allowance, self._measure_data_folder, self.ready)),
+            _forced_exit(limits.watch_processes(self._process, memory_mb, allowance)),
+            _forced_exit(limits.watch_folder(self._start.data, allowance, self._measure_data_folder, self.ready)),
         )
 
     async def _apply_limits(self) -> None:
         await self._process.apply_limits(self._policy.resource_limits.open_files, self._policy.resource_limits.niceness)
 
-    async def _measure_data_folder(self, folder: Path) -> resources.FolderUse:
+    async def _measure_data_folder(self, folder: Path) -> limits.FolderUse:
         """Measures the data folder, including its open files that have no name any more."""
         named = await self._measure(folder)
-        return resources.FolderUse(named.size_bytes + await self._process.unlinked_bytes(folder), named.files)
+        return limits.FolderUse(named.size_bytes + await self._process.unlinked_bytes(folder), named.files)
 
     async def _wait_for_stop(self) -> InstanceExit:
         await self._stopping.wait()
@@ -142,7 +142,9 @@ class PluginInstance:
             return InstanceExit(printable_excerpt(error.message), "forced")
         await self._apply_limits()  # again, for processes that started during the first time
         self.ready.set()
-        return await first_completed(self._wait_for_close(), _forced_exit(health.watch(self.peer, self._policy.health)))
+        return await first_completed(
+            self._wait_for_close(), _forced_exit(limits.watch_health(self.peer, self._policy.health))
+        )
 
     async def _handshake(self) -> None:
         await first_completed(self._wait_for_hello(), self.peer.wait_closed())

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from parlour.core.asyncio_utils import first_completed
 from parlour_sdk.wire import Peer
 
 from ..process.launcher import Launcher, LaunchRefused, LaunchSpec
@@ -12,9 +13,8 @@ from ..process.reaper import ReaperProcess
 from ..store import InstalledVersion
 from .connection import PluginCallHandler, PluginDispatcher
 from .instance import PluginInstance
+from .limits import Measure, measure_folder
 from .policy import SupervisionPolicy
-from .resources import Measure, measure_folder
-from .wait_helpers import first_completed
 
 _SLOT_TIME_DIVISOR = 3
 """A start holds its slot for one part in this many of `start_seconds`. One that takes longer is not CPU-bound, so

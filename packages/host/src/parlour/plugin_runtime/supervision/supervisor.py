@@ -17,8 +17,7 @@ from ..process.log_buffer import LogBuffer
 from ..store import InstalledVersion
 from .active_runs import ActivePluginRuns
 from .instance import PluginInstance
-from .policy import SupervisionPolicy
-from .restart_policy import FailureWindow
+from .policy import FailureWindow, SupervisionPolicy
 from .run_queue import PluginRun, PluginRunQueue
 from .starter import Starter, StartFailed, StartRefused
 

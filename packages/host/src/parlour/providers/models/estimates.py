@@ -8,8 +8,7 @@ from parlour_sdk.protocol.models import Embed, InvokeModel, Rerank
 from parlour_sdk.protocol.usage import Usage
 
 from .dialects.base import DEFAULT_MAX_OUTPUT_TOKENS
-from .dialects.contents import content_text, to_text
-from .dialects.tool_arguments import serialize_arguments
+from .dialects.common import content_text, serialize_arguments, to_text
 
 TOKENS_PER_MEDIUM = 2000
 """Estimated tokens of a picture, a recording or a page; services count them in different ways."""

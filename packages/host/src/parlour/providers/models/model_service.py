@@ -10,6 +10,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Protocol
 
+from parlour.core.asyncio_utils import BackgroundTasks
 from parlour.core.config.models import ModelRepository
 from parlour.core.model.model_config import Model, ModelType, Provider
 from parlour.core.model.providers import CallContext, ProviderFailed
@@ -60,12 +61,10 @@ class ConfiguredModels:
         self._secrets = secrets
         self._patience = patience
         self._services: dict[str, tuple[Provider, ModelBackend]] = {}
-        self._retiring: set[asyncio.Task[None]] = set()
+        self._retiring = BackgroundTasks("the connection to a changed provider could not be closed")
 
     async def close(self) -> None:
-        for task in self._retiring:
-            task.cancel()
-        await asyncio.gather(*self._retiring, return_exceptions=True)
+        await self._retiring.aclose()
         services, self._services = self._services, {}
         for _, service in services.values():
             await service.close()
@@ -171,9 +170,7 @@ class ConfiguredModels:
             finally:
                 await service.close()
 
-        task = asyncio.ensure_future(wait_and_close())
-        self._retiring.add(task)
-        task.add_done_callback(self._retiring.discard)
+        self._retiring.start(wait_and_close())
 
 
 def _chunk(piece: "ResponseChunk") -> ModelChunk:

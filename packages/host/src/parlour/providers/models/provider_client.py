@@ -22,13 +22,12 @@ from .dialects.base import (
     ToolNameMap,
     malformed,
 )
+from .dialects.common import ToolNames
 from .dialects.gemini import Gemini
 from .dialects.openai import OpenAI
-from .dialects.tool_names import ToolNames
 from .errors import ModelCallFailure
 from .http_connection import ProviderConnection
-from .key_pool import KeyRing
-from .retry import RetryingClient
+from .retry import KeyRing, RetryingClient
 from .stream_reader import ModelStreamReader, read_json
 from .timeouts import ModelTimeouts
 

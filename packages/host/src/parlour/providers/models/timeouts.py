@@ -14,6 +14,8 @@ class ModelTimeouts:
     """Maximum time between two blocks of a response."""
     total: float = 600
     attempts: int = 3
+    first_pause: float = 0.5
+    """Pause before the first retry, unless the service asks for another one; it doubles with each."""
     longest_wait: float = 20
     """Maximum pause before a retry; if the service asks for a longer one, the call fails."""
     answer_bytes: int = 32 * 1024 * 1024

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import field
 
-from parlour.core.delivery.rendering.buttons import APPROVAL_ACTION_ID
+from parlour.core.delivery.rendering.components import APPROVAL_ACTION_ID
 from parlour.core.model.event import EventContext, EventEnvelope, Participant
 from parlour_sdk.values import dataclass
 

@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 
 from parlour.core.delivery.rendering.parts import MessagePart, render
 from parlour.core.delivery.rendering.repeat_notes import DEFAULT_REPEAT_NOTE, REPEAT_NOTES
-from parlour.core.delivery.rendering.text_length import MEASURES
+from parlour.core.delivery.rendering.split import MEASURES
 from parlour.core.model.delivery_policy import DeliveryPolicy
 from parlour_sdk.protocol.chain import MessageChain
 

@@ -9,8 +9,7 @@ import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parlour.core.delivery.rendering.split import GRAPHEME, TextPiece, split
-from parlour.core.delivery.rendering.text_length import MEASURES
+from parlour.core.delivery.rendering.split import GRAPHEME, MEASURES, TextPiece, split
 
 FAMILY = "👩\u200d👩\u200d👧\u200d👦"
 LINK = "[a link](https://example.org/x)"

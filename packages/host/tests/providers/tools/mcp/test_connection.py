@@ -17,7 +17,7 @@ from parlour.providers.tools.mcp.worker_process import WorkerProcess
 from parlour.providers.tools.source import text_outcome
 from parlour_sdk.protocol.tools import ToolOutcome
 
-PATIENT = ReconnectPolicy(first_pause=3600, patience=60)
+PATIENT = ReconnectPolicy(first_pause=3600, longest_pause=3600, patience=60)
 """Nothing happens by itself for an hour."""
 ACT = McpRequest("tool", "act")
 

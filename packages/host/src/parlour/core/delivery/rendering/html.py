@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from html import escape
 from typing import Any
+from unicodedata import east_asian_width
 
 from .markdown_parser import markdown_parser
-from .tables import align_table
 
 _TAGS = {"strong": "b", "em": "i", "s": "s", "blockquote": "blockquote"}
 _SCHEMES = ("http://", "https://", "mailto:", "tg://")
@@ -127,7 +127,7 @@ class _Writer:
 
     def _table(self) -> None:
         rows, self._rows = self._rows or [], None
-        self.out.append(f"<pre>{escape(align_table(rows), quote=False)}</pre>\n\n")
+        self.out.append(f"<pre>{escape(_align_table(rows), quote=False)}</pre>\n\n")
 
 
 def _anchor(address: str, label: str) -> str:
@@ -136,3 +136,24 @@ def _anchor(address: str, label: str) -> str:
 
 def _plain(tokens: Iterable[Any]) -> str:
     return "".join(" " if token.type in ("softbreak", "hardbreak") else token.content for token in tokens)
+
+
+def _align_table(rows: Sequence[Sequence[str]]) -> str:
+    """Returns the rows as lines of equal width, with a rule below the first one."""
+    if not rows:
+        return ""
+    columns = max(len(row) for row in rows)
+    filled = [[*row, *[""] * (columns - len(row))] for row in rows]
+    widths = [max(_display_width(row[column]) for row in filled) for column in range(columns)]
+    lines = [" | ".join(_padded(cell, widths[number]) for number, cell in enumerate(row)).rstrip() for row in filled]
+    rule = "-+-".join("-" * each for each in widths)
+    return "\n".join([lines[0], rule, *lines[1:]])
+
+
+def _display_width(text: str) -> int:
+    """Returns the display width in columns; a Chinese character takes two."""
+    return sum(2 if east_asian_width(each) in "WF" else 1 for each in text)
+
+
+def _padded(text: str, columns: int) -> str:
+    return text + " " * (columns - _display_width(text))

@@ -11,14 +11,19 @@ from parlour.core.model.delivery_policy import DEFAULT_DELIVERY_POLICY, Delivery
 from parlour.core.platforms.manifest import AdapterManifest
 from parlour_sdk.values import dataclass
 
-from . import previews, thinking
-from .media import media_component, media_fallback_text
+from .components import media_component, media_fallback_text
 from .text_formatter import TextFormatter
 
 Chain = list[dict[str, Any]]
 _MIXED = frozenset(("Plain", "At", "AtAll", "Image", "Face", "Quote"))
 """Component types that can share a message with text; any other needs a message of its own."""
 _TEXTUAL = _MIXED - {"Image"}
+FULL_TEXT_KEY = "whole"
+"""Metadata key of a message: the id of the file with the full text. A text that is too long for a chat is stored as a
+file, and shown as its beginning with a note.
+"""
+_BETWEEN = "\n\n"
+_THINK_START, _THINK_END = "<think>", "</think>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +46,12 @@ def render(
     `quote` is the platform's id of the message that is answered. `apart` keeps pictures out of messages with text,
     because a message that was shown as text can only be edited into text.
     """
-    assembly = _PartBuilder(manifest, policy, _TEXTUAL if apart else _MIXED, previews.full_text_file_name(message))
+    assembly = _PartBuilder(manifest, policy, _TEXTUAL if apart else _MIXED, _full_text_file_name(message))
     if quote and "Quote" in manifest.components.send:
         assembly.component({"type": "Quote", "id": quote}, "")
     reasoning = message.get("reasoning")
     if reasoning and policy.thinking == "shown":
-        assembly.text(thinking.quote_reasoning(str(reasoning)))
+        assembly.text(_quote_reasoning(str(reasoning)))
     content = message.get("content") or ""
     if isinstance(content, str):
         assembly.message_text(_visible_text(content, policy))
@@ -62,8 +67,19 @@ def is_text(chain: Iterable[Mapping[str, Any]]) -> bool:
     return all(component["type"] in _TEXTUAL for component in chain)
 
 
+def strip_reasoning(text: str, growing: bool = False) -> str:
+    """Returns the text without the reasoning that some models write at its beginning, in a `<think>` block. It is empty
+    while the block is open or, for a `growing` text, could still begin.
+    """
+    head = text.lstrip()
+    if not head.startswith(_THINK_START):
+        return "" if growing and _THINK_START.startswith(head) else text
+    _, closed, said = head.partition(_THINK_END)
+    return said.lstrip() if closed else ""
+
+
 def _visible_text(text: str, policy: DeliveryPolicy) -> str:
-    return thinking.strip_reasoning(text) if policy.thinking == "hidden" else text
+    return strip_reasoning(text) if policy.thinking == "hidden" else text
 
 
 class _PartBuilder:
@@ -89,7 +105,7 @@ class _PartBuilder:
     def message_text(self, text: str) -> None:
         """Adds text of the message itself, shortened to a preview if a file has all of it."""
         whole, self._full_text_file = self._full_text_file, ""
-        self.text(previews.preview_text(text, whole, self._dialect) if whole else text)
+        self.text(_preview_text(text, whole, self._dialect) if whole else text)
 
     def elements(self, elements: Iterable[Mapping[str, Any]]) -> None:
         for element in elements:
@@ -177,3 +193,26 @@ class _PartBuilder:
 def _blockquote(element: Mapping[str, Any]) -> str:
     inner = "".join(each.get("text", "") for each in element.get("contents") or ())
     return "".join(f"> {line}\n" for line in inner.splitlines())
+
+
+def _quote_reasoning(reasoning: str) -> str:
+    """Formats reasoning as a Markdown quote."""
+    lines = reasoning.strip().splitlines()
+    return "".join(f"> {line}\n" for line in lines) + "\n"
+
+
+def _full_text_file_name(message: Mapping[str, Any]) -> str:
+    """Returns the name of the file with the full text; empty if there is none. It must be attached to the message."""
+    whole = (message.get("metadata") or {}).get(FULL_TEXT_KEY)
+    refs = message.get("artifact_refs") or ()
+    return next((str(ref.get("name") or "a file") for ref in refs if whole and ref["artifact_id"] == whole), "")
+
+
+def _preview_text(text: str, whole: str, dialect: TextFormatter) -> str:
+    """Returns as much of the text as fits into one message together with the note. If there is too little room for
+    both, they take two or three messages.
+    """
+    told = f"[This is only the beginning. All of it is in {whole}.]"
+    room = dialect.limit - dialect.measure(told) - len(_BETWEEN)
+    first = dialect.first_piece(text, max(room, dialect.limit // 2)).rstrip()
+    return f"{first}{_BETWEEN}{told}" if first else told

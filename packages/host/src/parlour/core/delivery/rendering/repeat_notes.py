@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from parlour.core.texts.catalogue import DEFAULT_LANGUAGE, LANGUAGES, text
 
-from .text_length import Measure
+from .split import Measure
 
 
 def repeat_note(language: str) -> str:

@@ -6,14 +6,15 @@ the next, and its opening and closing lines are never broken. `layout` finds the
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
+from parlour.core.platforms.manifest import TextUnit
 from parlour_sdk.values import dataclass
 
 from . import layout
 from .layout import Layout
-from .text_length import Measure
 
+Measure = Callable[[str], int]
 _PARAGRAPH = re.compile(r"\n[ \t]*\n\s*")
 _LINE = re.compile(r"\n")
 _SENTENCE = re.compile(r"[.!?…][\"'”’)\]]*\s+|[。！？；…][”』」）]*\s*")
@@ -24,6 +25,18 @@ GRAPHEME = r"[\U0001F1E6-\U0001F1FF]{2}[\p{GCB=Extend}\p{GCB=ZWJ}\p{GCB=SpacingM
 """Pattern of one visible character. Flags are matched as pairs, because \\X looks back over all flags for each."""
 _TRIES = 16
 """Number of graphemes that are tried for a cut that breaks no fence. Only a crafted text has none among them."""
+
+
+def _utf16(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def _bytes(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+
+
+MEASURES: dict[TextUnit, Measure] = {"characters": len, "utf16": _utf16, "bytes": _bytes}
+"""The length of a text in each unit in which platforms count."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,16 +1,18 @@
-"""Converts Markdown to the markup that a platform shows: Markdown, HTML tags, or plain text."""
+"""Converts Markdown to the markup that a platform shows: Markdown, HTML tags, or plain text.
+
+Mentions of everyone are defused: they stay readable but notify no users.
+"""
 
 import re
-from functools import partial
+from functools import cache, partial
 
 from parlour.core.platforms.manifest import AdapterManifest
 
 from . import repeat_notes
-from .mentions import defuse_mentions
-from .split import TextPiece, split
-from .text_length import MEASURES, Measure
+from .split import MEASURES, Measure, TextPiece, split
 
 _MARKUP = re.compile(r"[\\`*_\[\]<>&#~|!]|^\s*(?:[-+]|\d+[.)])\s|^\s{4}|^[=-]+\s*$|\S +\n", re.MULTILINE)
+ZERO_WIDTH = "\u200b"
 
 
 def has_markup(text: str) -> bool:
@@ -63,3 +65,24 @@ class TextFormatter:
 
 def _formatted_size(dialect: TextFormatter, text: str) -> int:
     return dialect.size(dialect.format_text(text))
+
+
+@cache
+def _pattern(expression: str) -> re.Pattern[str]:
+    return re.compile(expression, re.IGNORECASE)
+
+
+def defuse_mentions(text: str, expression: str) -> str:
+    """Inserts an invisible break into each mention. `expression` is the pattern of such mentions on the platform."""
+    if not expression or (pattern := _pattern(expression)).search(text) is None:
+        return text
+    broken = pattern.sub(_broken, text)
+    return broken if pattern.search(broken) is None else pattern.sub(_taken_apart, text)
+
+
+def _broken(match: re.Match[str]) -> str:
+    return match[0][:1] + ZERO_WIDTH + match[0][1:]
+
+
+def _taken_apart(match: re.Match[str]) -> str:
+    return ZERO_WIDTH.join(match[0])

@@ -6,12 +6,10 @@ streamed is finished here instead of being sent.
 
 import asyncio
 import logging
-from contextlib import suppress
 
-from parlour.core.delivery.chat_target import ChatTarget, parse_chain, row_chain
 from parlour.core.delivery.rate_limits import STREAM_SHARE, edit_interval
-from parlour.core.delivery.rendering import thinking
-from parlour.core.delivery.rendering.parts import Chain, render
+from parlour.core.delivery.rendering.parts import Chain, render, strip_reasoning
+from parlour.core.delivery.targets import ChatTarget, parse_chain, row_chain
 from parlour.core.journal import GuardFailed, StorageFailed, Unit
 from parlour.core.model.delivery_policy import DeliveryPolicy
 from parlour.core.model.outbox_row import OutboxRow
@@ -23,7 +21,7 @@ from parlour.core.store import ledger, outbox_rows
 from parlour_sdk.protocol.platform_api import NotSupportedError
 from parlour_sdk.values import dataclass
 
-from .streamed_message import StreamContext, WhenIdle, exceeds_limit, wait_until_idle
+from .streamed_message import StreamContext, WhenIdle, exceeds_limit, wait_unless_set, wait_until_idle
 
 logger = logging.getLogger(__name__)
 
@@ -144,7 +142,7 @@ class EditStream:
     async def _show_parts(self) -> None:
         if exceeds_limit(self._text):
             return
-        message = {"content": thinking.strip_reasoning(self._text, growing=True)}
+        message = {"content": strip_reasoning(self._text, growing=True)}
         for number, part in enumerate(render(message, self._manifest, self._policy, self._quote)):
             if self._closing.is_set():
                 return
@@ -162,13 +160,13 @@ class EditStream:
         wait = pace.delay(self._chat.rate_scope, limits, STREAM_SHARE)
         if wait:
             self._changed.set()
-            await self._sleep_unless_stopped(wait)
+            await wait_unless_set(self._closing, wait)
             return False
         pace.reserve(self._chat.rate_scope, limits, edit=bool(bubble.message_id))
         pause = await self._show(bubble, chain)
         if bubble.shown_chain != chain:
             self._changed.set()
-        await self._sleep_unless_stopped(pause)
+        await wait_unless_set(self._closing, pause)
         return True
 
     async def _open_next_part(self) -> StreamPart | None:
@@ -246,8 +244,3 @@ class EditStream:
             return max(self._interval, MIN_RETRY_SECONDS)
         self._interval = min(self._interval * 2, MAX_EDIT_INTERVAL_SECONDS)
         return max(self._interval, retry_after)
-
-    async def _sleep_unless_stopped(self, seconds: float) -> None:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._closing.wait()

@@ -4,9 +4,9 @@ import asyncio
 import logging
 from contextlib import suppress
 
-from parlour.core.delivery.chat_target import ChatTarget, parse_chain, row_chain
 from parlour.core.delivery.rate_limits import STREAM_SHARE
-from parlour.core.delivery.rendering import thinking
+from parlour.core.delivery.rendering.parts import strip_reasoning
+from parlour.core.delivery.targets import ChatTarget, parse_chain, row_chain
 from parlour.core.model.outbox_row import OutboxRow
 from parlour.core.model.ports import SendReceipt
 from parlour.core.platforms.api import PlatformStream
@@ -14,7 +14,7 @@ from parlour.core.platforms.manifest import PlatformLimits
 from parlour.core.platforms.port import PlatformRefused, PlatformUncertain
 from parlour_sdk.protocol.platform_api import NotSupportedError
 
-from .streamed_message import StreamContext, WhenIdle, exceeds_limit, wait_until_idle
+from .streamed_message import StreamContext, WhenIdle, exceeds_limit, wait_unless_set, wait_until_idle
 
 logger = logging.getLogger(__name__)
 
@@ -93,7 +93,7 @@ class NativeStream:
             while not self._closing.is_set():
                 await self._changed.wait()
                 self._changed.clear()
-                await self._sleep_unless_stopped(await self._append_paced())
+                await wait_unless_set(self._closing, await self._append_paced())
         except (NotSupportedError, PlatformRefused, PlatformUncertain, TimeoutError, OSError) as error:
             logger.warning("outbox row %s is not streamed any further: %s", self._row.outbox_id, error)
         except Exception:  # an error of the adapter; the final text is sent all the same
@@ -119,7 +119,7 @@ class NativeStream:
         return self._interval
 
     async def _append(self) -> None:
-        spoken = thinking.strip_reasoning(self._text, growing=True)
+        spoken = strip_reasoning(self._text, growing=True)
         if (
             self._closing.is_set()
             or exceeds_limit(self._text)
@@ -137,8 +137,3 @@ class NativeStream:
                 raise
         await self._stream.append(spoken.removeprefix(self._appended_text))
         self._appended_text = spoken
-
-    async def _sleep_unless_stopped(self, seconds: float) -> None:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._closing.wait()

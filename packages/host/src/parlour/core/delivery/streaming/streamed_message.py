@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from typing import Any, Protocol
 
 from parlour.core.delivery.rate_limits import PlatformRateLimiter
@@ -85,3 +86,10 @@ async def wait_until_idle(clear: WhenIdle, closing: asyncio.Event) -> None:
     finally:
         for each in waiting:
             each.cancel()
+
+
+async def wait_unless_set(closing: asyncio.Event, seconds: float) -> None:
+    """Waits for this time, or until streaming stops."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await closing.wait()

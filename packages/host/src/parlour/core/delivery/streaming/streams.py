@@ -1,8 +1,6 @@
 """Tracks the streamed messages of this process by the ids of their rows."""
 
-import asyncio
-import logging
-
+from parlour.core.asyncio_utils import BackgroundTasks
 from parlour.core.delivery.rate_limits import PlatformRateLimiter
 from parlour.core.delivery.targets import chat_type
 from parlour.core.journal import Journal
@@ -17,8 +15,6 @@ from parlour.core.texts.languages import Languages
 from .edit_stream import EditStream
 from .native_stream import NativeStream
 from .streamed_message import StreamContext, StreamedMessage, WhenIdle
-
-logger = logging.getLogger(__name__)
 
 
 def can_stream(manifest: AdapterManifest) -> bool:
@@ -41,7 +37,7 @@ class Streams:
     ) -> None:
         self._stage = StreamContext(journal, bots, ids, clock, pace, languages)
         self._by_row: dict[str, StreamedMessage] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = BackgroundTasks("a streamed part could not be deleted")
 
     def start(
         self, row: OutboxRow, manifest: AdapterManifest, policy: DeliveryPolicy, quote: str, clear: WhenIdle
@@ -92,20 +88,10 @@ class Streams:
         if grown is not None:
             grown.stop()
             if isinstance(grown, NativeStream):
-                self._retract_in_background(grown, grown.rows[0])
+                self._tasks.start(grown.retract(grown.rows[0]))
 
     def retract(self, row: OutboxRow) -> None:
         """Deletes a part that the final text does not need."""
         grown = self._by_row.pop(row.outbox_id, None)
         if grown is not None:
-            self._retract_in_background(grown, row)
-
-    def _retract_in_background(self, grown: StreamedMessage, row: OutboxRow) -> None:
-        task = asyncio.get_running_loop().create_task(grown.retract(row))
-        self._tasks.add(task)
-        task.add_done_callback(self._on_task_done)
-
-    def _on_task_done(self, task: asyncio.Task[None]) -> None:
-        self._tasks.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None:
-            logger.error("a streamed part could not be deleted: %s", error)
+            self._tasks.start(grown.retract(row))

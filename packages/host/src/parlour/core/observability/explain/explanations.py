@@ -1,18 +1,40 @@
 """Explains what happened to an event: collects the stored records about it and sorts them by time."""
 
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from parlour.core.encoding import loads
 from parlour.core.journal import Journal, Row, Select, Table, contains, one_of, where
 from parlour.core.model.ports import Clock
 from parlour.core.store.event_notes import OUTBOX_IDS
-from parlour.core.store.tables import APPROVALS, AUDIT, EVENTS, INBOX, OUTBOX, OUTCOMES, RUN_EVENTS, RUNS, TRAIL
+from parlour.core.store.tables import (
+    AGENTS,
+    API_KEYS,
+    APPROVALS,
+    AUDIT,
+    BOTS,
+    EVENTS,
+    INBOX,
+    OUTBOX,
+    OUTCOMES,
+    RUN_EVENTS,
+    RUNS,
+    TRAIL,
+    USERS,
+)
 from parlour_sdk.values import dataclass
 
 from . import steps
-from .display_names import with_display_names
 from .steps import ExplanationStep
+from .texts import ExplanationSentence
 
+DisplayNames = dict[tuple[str, str], str]
+"""Display names by the placeholder of the sentence and the id."""
+DECISION_CODES = ("approval_approved", "approval_denied")
+"""Codes of the sentences that name a person who decided."""
+API_KEY_PREFIX = "api_key:"
+"""Prefix of the id of an API key that decided."""
 EXPLAINED_RUN_EVENTS = ("tool.call.started", "tool.call.completed", "action.decided", "run.failed")
 """Types of run events that become steps of an explanation."""
 STEERING_RUN_EVENTS = ("steering.queued", "steering.injected", "steering.dropped")
@@ -112,3 +134,38 @@ class Explanations:
 
     async def _rows(self, table: Table, **conditions: Any) -> list[Row]:
         return await self._journal.read(Select(table, where(**conditions), limit=MAX_ROWS_PER_QUERY))
+
+
+async def with_display_names(journal: Journal, trail: list[ExplanationStep], people: bool) -> list[ExplanationStep]:
+    """Returns the steps with names in place of ids. `people` includes the users and API keys who decided approvals."""
+    sentences = [sentence for step in trail for sentence in step.sentences]
+    known: DisplayNames = {}
+    for word, table, column in (("bot", BOTS, "bot_id"), ("agent", AGENTS, "agent_id")):
+        for row in await _rows_by_id(journal, table, column, _ids(sentences, word)):
+            known[word, row[column]] = f"'{loads(row['definition'])['name']}'"
+    deciders = _ids((each for each in sentences if each.code in DECISION_CODES), "who") if people else set()
+    for row in await _rows_by_id(journal, USERS, "user_id", deciders):
+        known["who", row["user_id"]] = row["name"] or row["email"]
+    for row in await _rows_by_id(journal, API_KEYS, "key_id", {each.removeprefix(API_KEY_PREFIX) for each in deciders}):
+        known["who", API_KEY_PREFIX + row["key_id"]] = f"API key '{row['name']}'"
+    return [_with_names(step, known) for step in trail]
+
+
+def _ids(sentences: Iterable[ExplanationSentence], word: str) -> set[str]:
+    return {str(sentence.values[word]) for sentence in sentences if sentence.values.get(word)}
+
+
+async def _rows_by_id(journal: Journal, table: Table, column: str, ids: set[str]) -> list[Row]:
+    return await journal.read(Select(table, where(**{column: one_of(*sorted(ids))}))) if ids else []
+
+
+def _with_names(step: ExplanationStep, known: DisplayNames) -> ExplanationStep:
+    sentences = tuple(
+        replace(each, values={word: known.get((word, str(value)), value) for word, value in each.values.items()})
+        if each.values.keys() & {"bot", "agent", "who"}
+        else each
+        for each in step.sentences
+    )
+    if sentences == step.sentences:
+        return step
+    return replace(step, text=" ".join(each.text for each in sentences), sentences=sentences)

@@ -25,8 +25,7 @@ from .base import (
     text_of,
     with_details,
 )
-from .contents import content_text, mime_type, to_text
-from .tool_arguments import as_object, serialize_arguments
+from .common import as_object, content_text, mime_type, serialize_arguments, to_text
 
 VERSION = "2023-06-01"
 FINISHES = {

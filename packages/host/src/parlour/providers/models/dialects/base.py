@@ -12,7 +12,7 @@ from parlour_sdk.protocol.usage import Usage
 from parlour_sdk.values import dataclass
 
 from ..errors import ModelCallFailure
-from .tool_arguments import parse_arguments
+from .common import parse_arguments
 
 DEFAULT_MAX_OUTPUT_TOKENS = 4096
 """Token limit that is sent where a limit is required and none is known."""

@@ -25,8 +25,7 @@ from .base import (
     text_of,
     with_details,
 )
-from .contents import content_text, mime_type, to_text
-from .tool_arguments import as_object, parse_arguments, serialize_arguments
+from .common import as_object, content_text, mime_type, parse_arguments, serialize_arguments, to_text
 
 FINISHES = {"STOP": "stop", "MAX_TOKENS": "length"}
 FILTERED = ("SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY", "LANGUAGE")

@@ -24,8 +24,7 @@ from .base import (
     text_of,
     with_details,
 )
-from .contents import content_text, data_address, mime_type, to_text
-from .tool_arguments import serialize_arguments
+from .common import content_text, data_address, mime_type, serialize_arguments, to_text
 
 FINISHES = {"function_call": "tool_calls", "max_tokens": "length", "eos": "stop"}
 

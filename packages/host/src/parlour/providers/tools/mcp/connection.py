@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import aclosing, suppress
 from dataclasses import replace
 
+from parlour.core.backoff import Backoff
 from parlour.core.model.ports import Clock
 from parlour.core.model.providers import ProviderFailed
 from parlour.core.secrets import SecretUnreadable
@@ -103,18 +104,18 @@ class McpConnection:
         return self._session
 
     async def _run(self) -> None:
-        pause = self._pace.first_pause
+        backoff = Backoff(self._pace.first_pause, self._pace.longest_pause, jitter=0)
         while True:
             self._retry_now.clear()
             self._attempts += 1
             try:
                 await self._serve()
             except (ServerLost, SecretUnreadable, OSError) as error:
-                pause = self._pace.first_pause if self.status.state == "connected" else pause
+                if self.status.state == "connected":
+                    backoff.reset()
                 self._failed(str(error))
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._retry_now.wait(), pause)
-            pause = min(pause * 2, self._pace.longest_pause)
+                await asyncio.wait_for(self._retry_now.wait(), backoff.next_delay())
 
     async def _serve(self) -> None:
         """Serves one connection until it is lost."""

@@ -1,0 +1,21 @@
+"""The parts of delivery that runs use, as one dependency."""
+
+from parlour_sdk.values import dataclass
+
+from .composer import MessageComposer
+from .feed import Feed
+from .publisher import DeliveryPublisher
+from .streaming.stream_publisher import StreamPublisher
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryService:
+    """Groups the parts for callers that compose, stream and publish the output of one run."""
+
+    composer: MessageComposer
+    """Turns messages into rows, before the commit."""
+    streaming: StreamPublisher
+    """Shows messages while they are being written."""
+    publisher: DeliveryPublisher
+    """Publishes or enqueues rows after the commit."""
+    feed: Feed

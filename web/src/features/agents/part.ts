@@ -1,4 +1,0 @@
-// What the parts of an agent's form share: the draft, and how to change it.
-import type { Agent } from "../../api/facts";
-
-export type Part = { draft: Agent; put: (change: Partial<Agent>) => void; disabled: boolean };

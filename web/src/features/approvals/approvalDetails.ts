@@ -1,0 +1,45 @@
+// The details of an approval as names and values instead of the frozen call, without any rendering.
+import type { Approval } from "../../api/types";
+import { shortId } from "../../lib/format";
+
+type Call = { api?: string; arguments?: Record<string, unknown> };
+type Part = { type?: string; text?: string; name?: string; target?: string };
+
+export type Detail = { name: string; value: string };
+
+/** Returns every argument of the frozen calls, in their order: nothing that is being approved is left out. */
+export function details(approval: Pick<Approval, "call">): Detail[] {
+  const calls = (approval.call?.calls ?? []) as Call[];
+  return calls.flatMap((call) =>
+    Object.entries(call.arguments ?? {}).map(([name, value]) => ({ name, value: shown(value) })),
+  );
+}
+
+function shown(value: unknown): string {
+  if (Array.isArray(value) && value.every((part: Part) => typeof part?.type === "string"))
+    return (value as Part[]).map(said).join("");
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** Returns the text of a message element, or JSON of any other element. */
+function said(part: Part): string {
+  return part.type === "Plain" && typeof part.text === "string" ? part.text : JSON.stringify(part);
+}
+
+/** Returns the text key of an action; actions of an adapter have none. */
+export function actionKey(name: string): string {
+  return `action.${name.replace(/^elsewhere\//, "").replaceAll(".", "_")}`;
+}
+
+export const isPending = (approval: Pick<Approval, "status">) => approval.status === "pending";
+
+const OWN_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Splits an identity (`user:10001`, `api_key:...`). Ids of a platform are shown whole, since users know them; ids of
+ * the Host are shortened. */
+export function party(identity: string): { isKey: boolean; id: string; isShort: boolean } {
+  const [kind = "", ...rest] = identity.split(":");
+  const id = rest.join(":");
+  const isShort = OWN_ID.test(id);
+  return { isKey: kind === "api_key", id: isShort ? shortId(id) : id, isShort };
+}

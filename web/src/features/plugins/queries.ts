@@ -1,0 +1,19 @@
+// Queries of plugins. The live channel marks them as stale by their keys (api/live.ts).
+import { queryOptions } from "@tanstack/react-query";
+
+import { answer, api } from "../../api/client";
+import { listQuery } from "../../api/queries";
+
+export const plugins = listQuery("plugins", () => api.GET("/api/v1/plugins"));
+
+export const pluginLogs = (id: string) => {
+  const [author = "", name = ""] = id.split("/");
+  return queryOptions({
+    queryKey: ["plugins", "logs", id],
+    queryFn: () =>
+      answer(
+        api.GET("/api/v1/plugins/{author}/{name}/logs", { params: { path: { author, name }, query: { limit: 200 } } }),
+      ),
+    select: (page) => page.items,
+  });
+};

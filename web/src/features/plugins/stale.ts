@@ -1,2 +1,0 @@
-// What has to be read again when a plugin was changed: it brings runners and tools.
-export const STALE = ["plugins", "runners", "tools"];
