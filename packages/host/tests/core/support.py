@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from parlour.app.core import Core, CorePorts, build_core
+from parlour.app.core import Core, build_core
+from parlour.app.core_ports import CorePorts
 from parlour.core.config.routes import Route
 from parlour.core.encoding import loads
 from parlour.core.ingest.acceptance import IngestResult

@@ -22,7 +22,7 @@ from ..support import EPOCH, LoopClock, World, message
 
 FILES_OF_A_TYPE = {
     "core/handlers/webhook.py",  # the handler itself
-    "app/core.py",  # its line in the registry
+    "app/core_handlers.py",  # its line in the registry
     "http/bots/handler_types.py",  # its form: schema, checks, response, outcome of a dry run
 }
 """Files of the Host that name one handler type. The page adds its fields and its words in two languages."""

@@ -1,6 +1,6 @@
 """The port of handlers, and the registry of those that a Host has. There is one module per handler type.
 
-A new type is a module here, a line in `app/core.py`, and its form in `http/bots/handler_types.py`.
+A new type is a module here, a line in `app/core_handlers.py`, and its form in `http/bots/handler_types.py`.
 """
 
 from collections.abc import Iterable
