@@ -33,7 +33,7 @@ from parlour.core.runs.model_call_log import ModelCallLog
 from parlour.core.runs.outcomes import Outcomes
 from parlour.core.runs.recovery import Recovery
 from parlour.core.runs.runner_registry import RunnerRegistry
-from parlour.core.runs.session import RunSessions
+from parlour.core.runs.session_registry import RunSessions
 from parlour.core.runs.slots import RunSlotPool
 from parlour.core.store.artifact_service import ArtifactService
 from parlour.core.store.conversations import Conversations

@@ -117,7 +117,14 @@ def build_lanes(
     dispatcher = EventDispatcher(router, routing.handlers, runs.executor, runs.event_completer)
     steering = SteeringQueue(journal, sessions, router, ids, clock)
     recovery = Recovery(journal, config.agents, runs.run_completer, delivery.service, basics.outcomes, sessions)
-    lanes = Lanes(dispatcher.handle, steering.claim, recovery.recover_lane, dispatcher.quarantine, basics.slots)
+    lanes = Lanes(
+        dispatcher.handle,
+        steering.claim,
+        recovery.recover_lane,
+        dispatcher.quarantine,
+        runs.starter.prepare,
+        basics.slots,
+    )
     control = RunControl(journal, sessions, lanes, remote, runs.active_runs, runs.event_completer, clock)
     targets = RequestedTargets(router, basics.checks, basics.grants)
     creator = RunCreator(journal, targets, delivery.conversations, records.attachments, lanes, ids, clock)

@@ -19,7 +19,7 @@ from parlour.core.runs.plugin_call import PluginRunner
 from parlour.core.runs.run_checks import RunChecks
 from parlour.core.runs.run_grants import RunGrants
 from parlour.core.runs.runner_registry import RunnerRegistry
-from parlour.core.runs.session import RunSessions
+from parlour.core.runs.session_registry import RunSessions
 from parlour.core.runs.slots import RunSlotPool
 from parlour.core.runs.starter import RunStarter
 from parlour.core.store.known_messages import KnownMessages

@@ -17,7 +17,8 @@ from parlour.core.runs import lane_result
 from parlour.core.runs.active_run import ActiveRuns
 from parlour.core.runs.context_builder import RunContextBuilder
 from parlour.core.runs.lane_result import LaneResult
-from parlour.core.runs.session import RunSession, RunSessions
+from parlour.core.runs.session import RunSession
+from parlour.core.runs.session_registry import RunSessions
 from parlour.core.runs.starter import RunStarter
 from parlour.core.store import remote_queue
 from parlour.core.store.ledger import Ledger

@@ -7,7 +7,8 @@ from parlour.core.model.ports import Clock
 from parlour.core.model.runner import RunnerDescriptor
 from parlour.core.runs.context_builder import RunContextBuilder
 from parlour.core.runs.plugin_call import PluginRunner
-from parlour.core.runs.session import RunSession, RunSessions, RunTermination
+from parlour.core.runs.session import RunSession, RunTermination
+from parlour.core.runs.session_registry import RunSessions
 from parlour.core.runs.unrecorded_usage import load_unrecorded_usage
 from parlour.core.store import ledger
 from parlour.core.store.artifact_service import ArtifactService

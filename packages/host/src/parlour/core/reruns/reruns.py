@@ -22,7 +22,8 @@ from parlour.core.runs.dry_run_state import DryRunState
 from parlour.core.runs.recovery import INTERRUPTED
 from parlour.core.runs.run_checks import RunChecks, RunTarget, check_config
 from parlour.core.runs.run_grants import RunGrants
-from parlour.core.runs.session import QueuedEvent, RunSession, RunSessions
+from parlour.core.runs.session import QueuedEvent, RunIdentity, RunSession
+from parlour.core.runs.session_registry import RunSessions
 from parlour.core.runs.starter import run_row
 from parlour.core.secrets import SecretUnreadable
 from parlour.core.store import ledger, transcript
@@ -157,11 +158,7 @@ class Reruns:
         numbered = await transcript.event_item_seq(self._journal, event)
         grant = self._targets.grant(run, event, target)
         entry = QueuedEvent(event, attempts=1, transcript_seq=numbered)
-        session = RunSession(self._ids.new(), entry, target.binding, grant, steerable=False)
-        session.multimodal = target.descriptor.manifest.capabilities.multimodal_input
-        timeout = target.binding.agent.timeout_seconds
-        session.deadline_at = self._clock.now() + int(timeout * 1000) if timeout else 0
-        session.dry_run = DryRunState(
+        dry_run = DryRunState(
             rerun_of=run["run_id"],
             event_seq=event.seq,
             event_at=event.created_at,
@@ -169,6 +166,12 @@ class Reruns:
             effects=Selection.parse(wish.effects),
             state=await self._state.snapshot(grant.scopes),
         )
+        multimodal = target.descriptor.manifest.capabilities.multimodal_input
+        session = RunSession(
+            RunIdentity(self._ids.new(), entry, target.binding, grant, multimodal=multimodal, dry_run=dry_run)
+        )
+        timeout = target.binding.agent.timeout_seconds
+        session.deadline_at = self._clock.now() + int(timeout * 1000) if timeout else 0
         return session
 
     async def _open(self, session: RunSession, target: RunTarget, run: Row, beside: tuple[Statement, ...]) -> None:

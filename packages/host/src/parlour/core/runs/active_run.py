@@ -28,7 +28,8 @@ from .output_publisher import OutputPublisher
 from .recorder import Recorder
 from .results import InvalidResult, parse_effect
 from .run_state import RunProgress, load_progress
-from .session import RunSession, RunSessions, RunStopped, RunTermination
+from .session import RunSession, RunStopped, RunTermination
+from .session_registry import RunSessions
 
 Record = Callable[[RunSession], Recorder]
 Recall = Callable[[str], Awaitable[RunProgress]]

@@ -15,7 +15,8 @@ from .event_completion import EventCompleter
 from .lanes import Lanes
 from .remote_queue import RemoteQueue, RemoteRun
 from .run_state import load_progress
-from .session import RunSession, RunSessions, RunTermination
+from .session import RunSession, RunTermination
+from .session_registry import RunSessions
 
 ADMIN = ("agent_runs", "admin")
 _RUN_OVER_CODES = {"cancelled": "cancelled", "timeout": "deadline_exceeded"}

@@ -15,7 +15,8 @@ from .lane_result import LaneResult
 from .plugin_call import PluginRunner
 from .remote_queue import RemoteQueue
 from .run_checks import RunTarget
-from .session import QueuedEvent, RunSession, RunSessions, StartedRun
+from .session import QueuedEvent, RunSession, StartedRun
+from .session_registry import RunSessions
 from .starter import RunStarter
 
 

@@ -4,9 +4,7 @@ An obstacle is not a failure: the event is then accepted alone, and everything i
 """
 
 from collections import Counter
-from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from typing import ClassVar, Protocol
 
 from parlour.core.errors import CallRejected
@@ -20,7 +18,8 @@ from parlour_sdk.values import dataclass
 
 from .lanes import LaneReservation, Lanes
 from .run_checks import RunChecks, RunTarget
-from .session import QueuedEvent, RunSessions, StartedRun
+from .session import QueuedEvent, StartedRun
+from .session_registry import RunSessions
 from .starter import RunStarter
 
 
@@ -154,8 +153,7 @@ class FastStart:
         try:
             target = RunTarget(self._checks.with_secrets(binding), descriptor)
             session = await self._starter.new_session(entry, target)
-            opened = StartedRun(session, descriptor)
-            reserved.prepare = partial(self._prepare_request, opened)
+            reserved.started_run = opened = StartedRun(session, descriptor)
         except BaseException as error:
             reserved.release()
             if isinstance(error, SecretUnreadable):
@@ -163,10 +161,3 @@ class FastStart:
             raise
         self._sessions.register_pending(session)
         return ImmediateStart(opened, reserved, self._sessions, self._starter, self._checks)
-
-    async def _prepare_request(self, opened: StartedRun) -> None:
-        """Prepares the request during the commit. The start is already being written, so a failure is ignored here; the
-        step is repeated when the run is executed and its failure is reported then.
-        """
-        with suppress(Exception):
-            await self._starter.prepare(opened)

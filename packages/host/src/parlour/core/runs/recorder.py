@@ -168,8 +168,9 @@ class Recorder:
 
     def _apply_generic(self, step: ResultBatch, effect: GenericResult) -> None:
         self._event_writer.add_result(step, effect.type, effect.data, effect.sequence)
-        if effect.type == "tool.call.started" and not self._session.calls_over_host(effect.data.get("tool_name", "")):
-            self._session.has_effects = True  # whether the tool only reads is not known here
+        session, tool = self._session, effect.data.get("tool_name", "")
+        if effect.type == "tool.call.started" and not session.identity.calls_over_host(tool):
+            session.has_effects = True  # whether the tool only reads is not known here
         if effect.type in ("tool.call.started", "tool.call.completed"):
             self._publisher.publish_tool_call(step, effect.data, effect.type.rpartition(".")[2])
         else:
@@ -251,7 +252,7 @@ class Recorder:
             ending = deadline.apply_deadline(session, ending, step.now)
             aftermath = self._completer.add_completion(step.draft, self._facts(ending), ending)
             step.rows += aftermath.rows
-            await self._commit(step, *session.final_statements)
+            await self._commit(step, *(session.remote.final_statements if session.remote is not None else ()))
             session.ended.set()
         for action in step.after_commit:
             action()
@@ -261,7 +262,8 @@ class Recorder:
 
     async def _commit(self, step: ResultBatch, *closing: Statement) -> None:
         audited = self._session.drain_audit_rows()
-        step.draft.add(*self._session.write_guards, *closing, *audited)
+        remote = self._session.remote
+        step.draft.add(*(remote.write_guards if remote is not None else ()), *closing, *audited)
         try:
             await self._journal.commit(step.draft.build())
         except (GuardFailed, StorageFailed) as failure:

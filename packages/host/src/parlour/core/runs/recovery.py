@@ -15,7 +15,8 @@ from parlour.core.store.tables import EVENTS, RUNS
 from .answer_check import is_answered
 from .completion import EndedRun, RunCompleter
 from .outcomes import Outcomes
-from .session import QueuedEvent, RunSessions, RunTermination
+from .session import QueuedEvent, RunTermination
+from .session_registry import RunSessions
 from .unrecorded_usage import load_unrecorded_usage
 
 logger = logging.getLogger(__name__)

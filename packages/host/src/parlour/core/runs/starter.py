@@ -1,5 +1,7 @@
 """Starts runs: creates the session with its frozen grant, and writes the first unit."""
 
+from contextlib import suppress
+
 from parlour.core.access.grants import Grant
 from parlour.core.encoding import dumps
 from parlour.core.journal import Journal, Ref, Statement, UnitBuilder, resolve_ref
@@ -13,7 +15,7 @@ from parlour.core.store.ledger import NewRun, RunStatus
 from .context_builder import RunContextBuilder
 from .run_checks import RunTarget
 from .run_grants import RunGrants
-from .session import QueuedEvent, RunSession, StartedRun
+from .session import QueuedEvent, RunIdentity, RunSession, StartedRun
 
 
 class RunStarter:
@@ -31,10 +33,15 @@ class RunStarter:
     async def new_session(self, entry: QueuedEvent, target: RunTarget) -> RunSession:
         """Creates the session of a run with its grant."""
         grant = await self._grants.for_turn(entry, target)
-        steerable = "steering_pull" in grant.apis
-        session = RunSession(entry.run_id or self._ids.new(), entry, target.binding, grant, steerable)
-        session.multimodal = target.descriptor.manifest.capabilities.multimodal_input
-        return session
+        identity = RunIdentity(
+            entry.run_id or self._ids.new(),
+            entry,
+            target.binding,
+            grant,
+            steerable="steering_pull" in grant.apis,
+            multimodal=target.descriptor.manifest.capabilities.multimodal_input,
+        )
+        return RunSession(identity)
 
     async def start(self, session: RunSession, descriptor: RunnerDescriptor) -> dict[str, object]:
         """Commits the start of the run and returns the request for its runner."""
@@ -43,11 +50,16 @@ class RunStarter:
         return await self._contexts.build(session, descriptor, state)
 
     async def prepare(self, opened: StartedRun) -> None:
-        """Prepares the request as far as possible during the commit, while nothing may leave the Host."""
+        """Prepares the request as far as possible during the commit, while nothing may leave the Host.
+
+        The start is already being written, so a failure is ignored here; the step is repeated when the run is executed
+        and its failure is reported then.
+        """
         session, descriptor = opened.session, opened.descriptor
-        opened.state = await self._contexts.state_snapshot(session)
-        if self._contexts.can_build_early(session, descriptor):
-            opened.request = await self._contexts.build(session, descriptor, opened.state)
+        with suppress(Exception):
+            opened.state = await self._contexts.state_snapshot(session)
+            if self._contexts.can_build_early(session, descriptor):
+                opened.request = await self._contexts.build(session, descriptor, opened.state)
 
     async def prepared_request(self, opened: StartedRun) -> dict[str, object]:
         """Returns the request for the runner of a run that was started with its event."""
