@@ -1,17 +1,25 @@
-"""Builds the request for a runner from the run's session and the stored state."""
+"""Builds the request for a runner from the run's session and the stored state.
+
+History is inlined only if the runner asks for it, and never beyond the Host's own limits.
+"""
 
 from typing import Protocol
 
 from parlour.core.delivery.composer import MessageComposer
-from parlour.core.journal import Journal
+from parlour.core.journal import Journal, Row, Select, below, where
 from parlour.core.model.agent import Binding
+from parlour.core.model.event import RecordedEvent
 from parlour.core.model.providers import Providers
 from parlour.core.model.runner import RunnerDescriptor
 from parlour.core.models.days import Days
 from parlour.core.store.history import HistoryReader
 from parlour.core.store.state import StateStore
+from parlour.core.store.tables import TRANSCRIPT
+from parlour_sdk.protocol.limits import BOOTSTRAP_BYTES, BOOTSTRAP_ITEMS
+from parlour_sdk.protocol.manifest import ContextPolicy
 
-from . import bootstrap, context
+from . import context
+from .context import NO_HISTORY, InlineHistory
 from .session import RunSession, StateSnapshot
 
 
@@ -72,7 +80,7 @@ class RunContextBuilder:
             state=await self.state_snapshot(session) if state is None else state,
             latest_cursor=self._history.cursor(event.conversation_id, entry.transcript_seq),
             delivery=self._composer.capabilities_for_runner(event, session.binding.agent.delivery_policy),
-            inline_history=await bootstrap.select_inline_history(
+            inline_history=await _select_inline_history(
                 self._journal, descriptor.manifest.context, event, entry.transcript_seq
             ),
         )
@@ -86,3 +94,59 @@ class RunContextBuilder:
             self._host_version,
             self._days.time_zone,
         )
+
+
+async def _select_inline_history(
+    journal: Journal, policy: ContextPolicy, event: RecordedEvent, transcript_seq: int
+) -> InlineHistory:
+    """Selects the messages to inline. `transcript_seq` is the number of the event's own item; the tail is what came
+    before.
+    """
+    match policy.bootstrap:
+        case "none":
+            return NO_HISTORY
+        case "current_event":
+            text = event.envelope.text
+            inlined = {"mode": "current_event", "delivered_count": 1, "messages_complete": transcript_seq <= 1}
+            return InlineHistory(inlined, {"messages": [{"role": "user", "content": text}]})
+        case "recent_tail":
+            return await _tail(journal, policy, event, transcript_seq)
+
+
+async def _tail(journal: Journal, policy: ContextPolicy, event: RecordedEvent, transcript_seq: int) -> InlineHistory:
+    most = min(policy.max_inline_events, BOOTSTRAP_ITEMS)
+    query = Select(
+        TRANSCRIPT,
+        where(conversation_id=event.conversation_id, thread_id=event.envelope.thread_id, seq=below(transcript_seq)),
+        ("role", "content", "seq"),
+        order=("seq",),
+        direction="descending",
+        limit=most,
+    )
+    rows = await journal.read(query) if most else []
+    chosen = _fit_bytes(rows, min(policy.max_inline_bytes or BOOTSTRAP_BYTES, BOOTSTRAP_BYTES))
+    earlier = max(transcript_seq - 1, 0)
+    inlined = {
+        "mode": "recent_tail",
+        "delivered_count": len(chosen),
+        "source_total_count": earlier,
+        "messages_complete": len(chosen) == earlier,
+        "reason": None if len(chosen) == len(rows) else "the rest is over the size that may be inlined",
+    }
+    messages = [{"role": _role(row), "content": row["content"]} for row in reversed(chosen)]
+    return InlineHistory(inlined, {"messages": messages})
+
+
+def _fit_bytes(rows: list[Row], size: int) -> list[Row]:
+    """Returns the newest rows that fit. The first row that does not fit ends the selection, so that there is no gap."""
+    chosen: list[Row] = []
+    for row in rows:
+        size -= len(str(row["content"]).encode())
+        if size < 0:
+            break
+        chosen.append(row)
+    return chosen
+
+
+def _role(row: Row) -> str:
+    return str(row["role"]) if row["role"] in ("user", "assistant", "system", "tool") else "system"

@@ -19,9 +19,8 @@ from . import deadline
 from .action_plan import ActionPlanner
 from .attachments import EMPTY_MESSAGE_WARNING, RunAttachments
 from .completion import EndedRun, RunCompleter, RunCompletion
-from .delta_flush import DeltaFlusher
 from .output_publisher import OutputPublisher
-from .result_batch import ResultBatch, RunEventWriter
+from .result_batch import DeltaFlusher, ResultBatch, RunEventWriter
 from .results import (
     CompletedMessage,
     Delta,
