@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from parlour.app.core import CorePorts, build_core
+from parlour.app.core import build_core
+from parlour.app.core_ports import CorePorts
 from parlour.core.config.routes import Route
 from parlour.core.model.agent import Agent
 from parlour.core.model.ports import ResultStream

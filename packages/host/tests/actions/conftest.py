@@ -7,7 +7,7 @@ from parlour.core.journal import Unit
 from parlour.core.model.agent import Agent, Binding
 from parlour.core.model.event import EventContext, EventEnvelope, RecordedEvent
 from parlour.core.runs.caller import ActionCaller
-from parlour.core.runs.session import QueuedEvent, RunSession
+from parlour.core.runs.session import QueuedEvent, RunIdentity, RunSession
 from parlour.core.store import ledger
 from parlour.core.store.ledger import NewRun
 from parlour.core.store.state import StateScopes
@@ -42,5 +42,5 @@ async def caller(journal: MemoryJournal) -> ActionCaller:
         "run", 1, "event", "agent", "agent:", RUNNER, "acme/puppet", "conversation", "", "", "", 1, "", "", 0, 0
     )
     await journal.commit(Unit("open", (ledger.insert_run(run),)))
-    session = RunSession("run", entry, Binding(Agent("agent", "agent", RUNNER), ""), grant, steerable=False)
+    session = RunSession(RunIdentity("run", entry, Binding(Agent("agent", "agent", RUNNER), ""), grant))
     return ActionCaller("acme/puppet", grant, session)

@@ -13,7 +13,7 @@ from parlour.core.journal import GuardFailed, Select, Unit, Update, where
 from parlour.core.model.ports import Clock
 from parlour.core.model.providers import ProviderFailed
 from parlour.core.runs.caller import ActionCaller
-from parlour.core.runs.session import RunSessions
+from parlour.core.runs.session_registry import RunSessions
 from parlour.core.store.artifact_service import ArtifactLimits, ArtifactService, NullLinkFetcher
 from parlour.core.store.ledger import Ledger
 from parlour.core.store.tables import ARTIFACTS, RUNS

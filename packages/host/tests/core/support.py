@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from parlour.app.core import Core, CorePorts, build_core
+from parlour.app.core import Core, build_core
+from parlour.app.core_ports import CorePorts
 from parlour.core.config.routes import Route
 from parlour.core.encoding import loads
-from parlour.core.ingest.gateway import IngestResult
+from parlour.core.ingest.acceptance import IngestResult
 from parlour.core.journal import Receipt, Row, Select, StorageFailed, Table, Unit, where
 from parlour.core.model.agent import Agent
 from parlour.core.model.event import EventContext, EventEnvelope, Participant, RecordedEvent

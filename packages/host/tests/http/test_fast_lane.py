@@ -8,7 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
-from parlour.app.core import CorePorts, build_core
+from parlour.app.core import build_core
+from parlour.app.core_ports import CorePorts
 from parlour.core.access.browser_sessions import BrowserSessions
 from parlour.core.access.keys import SCOPES, ApiKeys
 from parlour.core.model.agent import Agent

@@ -43,7 +43,8 @@ from parlour.version import VERSION
 from parlour_sdk.protocol.manifest import PluginPermissions
 
 from .background import run_background_services
-from .core import CorePorts, build_core
+from .core import build_core
+from .core_ports import CorePorts
 from .data_directory import DataDirectory
 from .host import FINAL_WRITE_SECONDS, Host, HostExtensions, finish_within
 from .models import open_models

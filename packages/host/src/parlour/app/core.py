@@ -1,23 +1,9 @@
-"""The composition root: builds all objects of the core in one place. All other modules receive their dependencies."""
-
-from collections.abc import Mapping
-from dataclasses import field, replace
+"""The composition root of the core: builds its subsystems in layer order. All other modules receive their
+dependencies.
+"""
 
 from parlour.core.access.audit_writer import AuditWriter
-from parlour.core.actions.catalog import CatalogActions, InstalledPlugins
-from parlour.core.actions.conversations import ConversationActions
-from parlour.core.actions.gate import Gate, PluginGrants
-from parlour.core.actions.history import EventActions, HistoryActions
-from parlour.core.actions.host import HostInfoActions
-from parlour.core.actions.platform_action import PlatformRequestActions
-from parlour.core.actions.runs import RunActions
-from parlour.core.actions.runtimes import RuntimeActions
-from parlour.core.actions.steering import SteeringActions
-from parlour.core.approvals.action_parser import ActionParser
-from parlour.core.approvals.chat_commands import ApprovalCommands
-from parlour.core.approvals.decisions import DecisionRecords
-from parlour.core.approvals.planner import ApprovalActionPlanner
-from parlour.core.approvals.requests import ActionRequestHandler
+from parlour.core.actions.gate import Gate
 from parlour.core.approvals.service import ApprovalService
 from parlour.core.config.agents import AgentRepository
 from parlour.core.config.bots import BotRepository
@@ -26,122 +12,39 @@ from parlour.core.config.default_agents import DefaultAgentRepository
 from parlour.core.config.routes import RouteRepository
 from parlour.core.config.schedules import ScheduleRepository
 from parlour.core.config.webhooks import WebhookRepository
-from parlour.core.delivery.action_rows import ActionRowFactory
-from parlour.core.delivery.composer import MessageComposer
 from parlour.core.delivery.feed import Feed
-from parlour.core.delivery.notices import FailureNotices, NoticePolicy
 from parlour.core.delivery.outbox import Outbox
-from parlour.core.delivery.platform_surface import PlatformSurface
-from parlour.core.delivery.publisher import DeliveryPublisher
-from parlour.core.delivery.rate_limits import PlatformRateLimiter
-from parlour.core.delivery.row_states import RowStates
-from parlour.core.delivery.send_log import NullSendLog, SendLog
-from parlour.core.delivery.sender import Sender
-from parlour.core.delivery.service import DeliveryService
-from parlour.core.delivery.streaming.stream_publisher import StreamPublisher
-from parlour.core.delivery.streaming.streams import Streams
-from parlour.core.delivery.typing_indicator import TypingIndicator
-from parlour.core.handlers.dispatcher import EventDispatcher
-from parlour.core.handlers.non_agent_handlers import NonAgentHandlers
-from parlour.core.ingest.builtin_commands import BuiltinCommands
-from parlour.core.ingest.command_executor import CommandExecutor
+from parlour.core.handlers.handler import Handlers
 from parlour.core.ingest.gateway import Gateway
 from parlour.core.ingest.scheduler import Scheduler
-from parlour.core.journal import Journal
-from parlour.core.model.command import CommandParser
-from parlour.core.model.ports import Clock, Ids, PluginCaller, Surface
-from parlour.core.model.providers import Providers
-from parlour.core.models.budgeted_models import BudgetedModels
 from parlour.core.models.days import Days
 from parlour.core.models.reservations import Reservations
-from parlour.core.pagination import Cursors
-from parlour.core.platforms.connections import NullBots, PlatformBots
 from parlour.core.platforms.names import NameDirectory
-from parlour.core.plugin_hooks.commands import CommandReplies, PluginCommands
-from parlour.core.plugin_hooks.components import ComponentRegistry
-from parlour.core.plugin_hooks.dispatcher import ListenerDispatcher
-from parlour.core.plugin_hooks.host_events import HostEvents, ResponseEvents
-from parlour.core.plugin_hooks.prompt_hooks import PluginPromptHooks
 from parlour.core.plugin_hooks.retries import ListenerRetries
 from parlour.core.plugin_hooks.subscriptions import ListenerSubscriptions
-from parlour.core.remote.queue import RemoteRunQueue
 from parlour.core.remote.workers import RemoteWorkers
 from parlour.core.reruns.reruns import Reruns
-from parlour.core.routing.default_resolver import DefaultResolver
 from parlour.core.routing.router import Router
-from parlour.core.runs.active_run import ActiveRuns
-from parlour.core.runs.attachment_prefetch import AttachmentPrefetcher
-from parlour.core.runs.completion import RunCompleter
 from parlour.core.runs.control import RunControl
 from parlour.core.runs.conversation_deletion import ConversationEraser
-from parlour.core.runs.executor import RunExecutor
-from parlour.core.runs.fast_start import FastStart
 from parlour.core.runs.lanes import Lanes
 from parlour.core.runs.loop_guard import LoopGuard
 from parlour.core.runs.model_call_log import ModelCallLog
 from parlour.core.runs.outcomes import Outcomes
 from parlour.core.runs.recovery import Recovery
-from parlour.core.runs.run_creation import RunCreator
-from parlour.core.runs.run_requests import RunRequestBuilder
 from parlour.core.runs.runner_registry import RunnerRegistry
-from parlour.core.runs.session import RunSessions
+from parlour.core.runs.session_registry import RunSessions
 from parlour.core.runs.slots import RunSlotPool
-from parlour.core.runs.starter import RunStarter
-from parlour.core.runs.steering import SteeringQueue
-from parlour.core.secrets import NullSecretBox, SecretBox
-from parlour.core.store.artifact_service import ArtifactLimits, ArtifactService, LinkFetcher, NullLinkFetcher
+from parlour.core.store.artifact_service import ArtifactService
 from parlour.core.store.conversations import Conversations
-from parlour.core.store.event_attachments import EventAttachments
-from parlour.core.store.feedback import FeedbackStore
-from parlour.core.store.history import EventRecordReader, HistoryReader
-from parlour.core.store.known_messages import KnownMessages
-from parlour.core.store.objects import NullObjectStore, ObjectStore
-from parlour.core.store.outbox_rows import OutboxStore
-from parlour.core.texts.catalogue import DEFAULT_LANGUAGE
 from parlour.core.texts.languages import Languages
-from parlour.core.webhooks.client import NullWebhookSender, WebhookClient, WebhookSender
 from parlour.core.webhooks.outbound import OutboundWebhooks
-from parlour.core.webhooks.response_actions import WebhookActions, WebhookResponses
-from parlour.version import VERSION
-from parlour_sdk.protocol.manifest import PluginPermissions
 from parlour_sdk.values import dataclass
 
-from .actions import build_handlers, resource_groups
-
-
-@dataclass(frozen=True, slots=True)
-class CorePorts:
-    """Everything that differs between a Host, a test and a simulation."""
-
-    journal: Journal
-    plugins: PluginCaller
-    clock: Clock
-    ids: Ids
-    components: ComponentRegistry = field(default_factory=ComponentRegistry)
-    bots: PlatformBots = field(default_factory=NullBots)
-    surfaces: Mapping[str, Surface] = field(default_factory=dict)
-    send_log: SendLog = field(default_factory=NullSendLog)
-    providers: Providers = field(default_factory=Providers)
-    objects: ObjectStore = field(default_factory=NullObjectStore)
-    fetcher: LinkFetcher = field(default_factory=NullLinkFetcher)
-    sizes: ArtifactLimits = field(default_factory=ArtifactLimits)
-    cursors: Cursors = field(default_factory=lambda: Cursors(""))
-    plugin_grants: PluginGrants = lambda plugin_id: PluginPermissions()
-    plugin_list: InstalledPlugins = tuple
-    concurrent_runs: int = 256
-    runs_per_person: int = 8
-    runs_per_sender: int = 20
-    """Runs that one sender may start per minute on a platform; 0 means no limit."""
-    runs_per_group: int = 120
-    """Runs that all senders of a group together may start per minute on a platform; 0 means no limit."""
-    listener_seconds: float = 30
-    hook_sender: WebhookSender = field(default_factory=NullWebhookSender)
-    secrets: SecretBox = field(default_factory=NullSecretBox)
-    time_zone: str = "UTC"
-    """Time zone of the workspace, in which its days begin and runs are given the time."""
-    record_model_calls: bool = True
-    language: str = DEFAULT_LANGUAGE
-    """Language of the workspace, used for people whose own language is not known."""
+from .core_handlers import build_gate, build_gateway, build_lanes, build_routing
+from .core_ports import CorePorts
+from .core_records import build_config, build_delivery, build_hooks, build_records
+from .core_runs import build_approvals, build_run_basics, build_runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +55,7 @@ class Core:
     bots: BotRepository
     routes: RouteRepository
     default_agents: DefaultAgentRepository
+    handlers: Handlers
     router: Router
     subscriptions: ListenerSubscriptions
     webhooks: OutboundWebhooks
@@ -210,171 +114,57 @@ class Core:
 
 
 def build_core(ports: CorePorts) -> Core:
-    """Builds the core on the given ports. It loads and starts nothing."""
-    journal, ids, clock = ports.journal, ports.ids, ports.clock
-    default_agents = DefaultAgentRepository(journal)
-    agents = AgentRepository(journal, clock, default_agents.evict_agent)
-    routes = RouteRepository(journal, ids)
-    audience = ListenerSubscriptions(ports.components, ports.plugin_grants)
-    router = Router(routes, agents, DefaultResolver(agents, default_agents, audience.has_handlers), clock)
-    registry = RunnerRegistry()
-    audit_log = AuditWriter(journal)
-    model_calls = ModelCallLog(journal, ids, clock, ports.record_model_calls)
-    sessions = RunSessions(audit_log.add)
-    history = HistoryReader(journal, ports.cursors)
-    artifacts = ArtifactService(journal, ports.objects, ports.fetcher, ids, clock, ports.sizes)
-    outcomes = Outcomes()
-    feed = Feed(clock)
-    pace = PlatformRateLimiter()
-    languages = Languages(ports.language)
-    streams = Streams(journal, ports.bots, ids, clock, pace, languages)
-    platforms = PlatformSurface(ports.bots, streams, pace, OutboxStore(journal), languages)
-    surfaces = {"platform": platforms, **ports.surfaces}
-    bots = BotRepository(journal, clock, default_agents.evict_bot)
-    names = NameDirectory(journal, ports.bots, clock)
-    listeners = ListenerDispatcher(audience, ports.plugins, bots, names, ports.listener_seconds)
-    later = ListenerRetries(journal, listeners, clock)
-    host_events = HostEvents(audience, later)
-    responses = ResponseEvents(host_events, clock)
-    prompting = PluginPromptHooks(audience, listeners, clock)
-    tact = NoticePolicy(clock)
-    losses = FailureNotices(journal, tact, languages, ids, clock)
-    states = RowStates(journal, responses, losses, ports.send_log, clock)
-    outbox = Outbox(journal, Sender(surfaces, states, ports.send_log, clock), clock)
-    typing = TypingIndicator(ports.bots)
-    delivery = DeliveryService(
-        MessageComposer(feed, outbox, ports.bots, pace, ids, clock),
-        StreamPublisher(streams, feed, outbox, ports.bots, typing),
-        DeliveryPublisher(feed, outbox, streams, typing, tact, responses),
-        feed,
+    """Builds the core on the given ports, one subsystem after the other. It loads and starts nothing."""
+    config, records = build_config(ports), build_records(ports)
+    hooks = build_hooks(ports, config, records)
+    delivery = build_delivery(ports, config, hooks)
+    basics = build_run_basics(ports, records)
+    approvals = build_approvals(ports, config, records, hooks, delivery, basics)
+    runs = build_runs(ports, config, records, hooks, delivery, basics, approvals.planner)
+    routing = build_routing(ports, config, records, hooks, delivery, basics, runs)
+    lanes = build_lanes(ports, config, records, delivery, basics, runs, routing)
+    gateway = build_gateway(
+        ports, config, records, hooks, delivery, basics, runs, routing.router, lanes, approvals.service
     )
-    endings = RunCompleter(delivery, tact, languages, ids, clock)
-    days = Days(clock, ports.time_zone)
-    openings = RunStarter(
-        journal, ports.providers, ports.secrets, history, delivery, prompting, ids, clock, days, VERSION
-    )
-    executor = ActionRowFactory(outbox, ports.bots, ids, clock)
-    decisions = DecisionRecords(journal, sessions, agents, host_events)
-    approvals = ApprovalService(journal, delivery, outbox, executor, decisions, languages, clock)
-    parser = ActionParser(ports.bots, artifacts, KnownMessages(journal))
-    planner = ApprovalActionPlanner(parser, approvals, executor, delivery.composer, languages, ids, clock)
-    slots = RunSlotPool(ports.concurrent_runs, ports.runs_per_person)
-    requests = ActionRequestHandler(journal, planner, approvals, delivery, outbox, slots, clock)
-    recording = ActiveRuns(journal, artifacts, delivery, planner, endings, ids, clock)
-    claims = RemoteRunQueue(journal, openings, recording.create, sessions, delivery, outcomes, ids, clock)
-    orchestrator = RunExecutor(
-        journal,
-        ports.plugins,
-        registry,
-        openings,
-        recording.create,
-        claims,
-        sessions,
-        delivery,
-        endings,
-        outcomes,
-        AttachmentPrefetcher(artifacts),
-        clock,
-    )
-    answers = WebhookResponses(delivery, WebhookActions(ports.bots, executor), journal)
-    webhooks = OutboundWebhooks(journal, WebhookClient(ports.hook_sender, ports.secrets), answers, names, clock)
-    handing = NonAgentHandlers(audience, listeners, later, webhooks, bots, endings, outcomes, journal, ids, clock)
-    cap = LoopGuard(ports.runs_per_sender, ports.runs_per_group, clock)
-    dispatcher = EventDispatcher(
-        router, registry, orchestrator, handing, cap, endings, delivery, outcomes, names, journal, clock
-    )
-    steering = SteeringQueue(journal, sessions, router, ids, clock)
-    recovery = Recovery(journal, agents, endings, delivery, outcomes, sessions)
-    lanes = Lanes(dispatcher.handle, steering.claim, recovery.recover_lane, dispatcher.quarantine, slots)
-    conversations = Conversations(journal, feed.publish_replacement)
-    media = EventAttachments(artifacts)
-    workers = RemoteWorkers(journal, claims, clock)
-    control = RunControl(journal, sessions, lanes, claims, recording, endings, delivery, outcomes, clock)
-    creating = RunCreator(journal, router, registry, ports.providers, conversations, media, lanes, ids, clock)
-    reruns = Reruns(
-        journal, ports.plugins, agents, registry, ports.providers, openings, artifacts, sessions, ids, clock
-    )
-    commands = BuiltinCommands(router, conversations, control, languages, ids, clock)
-    replies = CommandReplies(ports.bots, delivery, journal)
-    plugin_commands = PluginCommands(ports.components, ports.plugins, router, bots, replies, languages)
-    gateway = Gateway(
-        journal,
-        conversations,
-        media,
-        FeedbackStore(journal),
-        router,
-        audience,
-        later,
-        CommandParser([commands, ApprovalCommands(approvals, languages), plugin_commands]),
-        CommandExecutor(journal, conversations, delivery, outcomes, host_events, languages, ids, clock),
-        lanes,
-        FastStart(registry, openings, sessions, lanes, cap, names),
-        ids,
-        clock,
-    )
-    schedules = ScheduleRepository(journal, clock)
-    budgets = BudgetRepository(journal, clock)
-    reservations = Reservations(journal, days, ids, clock)
-    budgeted = replace(ports.providers, models=BudgetedModels(ports.providers.models, budgets, reservations))
+    gate = build_gate(ports, config, records, delivery, basics, runs, lanes, approvals.requests)
     return Core(
-        agents=agents,
-        bots=bots,
-        routes=routes,
-        default_agents=default_agents,
-        router=router,
-        subscriptions=audience,
-        webhooks=webhooks,
-        listener_retries=later,
-        registry=registry,
-        conversations=conversations,
-        feed=feed,
-        outbox=outbox,
-        outcomes=outcomes,
-        sessions=sessions,
-        lanes=lanes,
-        artifacts=artifacts,
+        agents=config.agents,
+        bots=config.bots,
+        routes=config.routes,
+        default_agents=config.default_agents,
+        schedules=config.schedules,
+        inbound_webhooks=config.inbound_webhooks,
+        budgets=config.budgets,
+        languages=config.languages,
+        audit_log=records.audit_log,
+        model_calls=records.model_calls,
+        artifacts=records.artifacts,
+        names=records.names,
+        days=records.days,
+        reservations=records.reservations,
+        subscriptions=hooks.subscriptions,
+        listener_retries=hooks.retries,
+        feed=delivery.feed,
+        outbox=delivery.outbox,
+        conversations=delivery.conversations,
+        registry=basics.registry,
+        sessions=basics.sessions,
+        slots=basics.slots,
+        loop_guard=basics.loop_guard,
+        outcomes=basics.outcomes,
+        approvals=approvals.service,
+        webhooks=routing.webhooks,
+        handlers=routing.handlers,
+        router=routing.router,
+        lanes=lanes.lanes,
+        recovery=lanes.recovery,
+        control=lanes.control,
+        workers=lanes.workers,
+        reruns=lanes.reruns,
         gateway=gateway,
-        gate=Gate(
-            build_handlers(
-                [
-                    *resource_groups(budgeted, artifacts, model_calls, journal, ids, clock),
-                    HistoryActions(history),
-                    EventActions(EventRecordReader(journal, ports.cursors)),
-                    SteeringActions(steering),
-                    RunActions(journal, control, creating, RunRequestBuilder(journal, ids, clock), ports.cursors),
-                    RuntimeActions(journal, workers, claims, control, clock),
-                    ConversationActions(conversations, ids, clock),
-                    CatalogActions(ports.plugin_list, ports.components),
-                    PlatformRequestActions(requests),
-                    HostInfoActions(VERSION),
-                ],
-                budgeted,
-                journal,
-                clock,
-            ),
-            sessions,
-            ports.plugin_grants,
-            audit_log,
-            journal,
-            clock,
-            ids,
+        gate=gate,
+        scheduler=Scheduler(config.schedules, gateway, ports.ids, ports.clock),
+        conversation_eraser=ConversationEraser(
+            ports.journal, lanes.control, records.names, records.model_calls, ports.ids, ports.clock
         ),
-        recovery=recovery,
-        control=control,
-        workers=workers,
-        audit_log=audit_log,
-        model_calls=model_calls,
-        conversation_eraser=ConversationEraser(journal, control, names, model_calls, ids, clock),
-        names=names,
-        schedules=schedules,
-        inbound_webhooks=WebhookRepository(journal, clock),
-        budgets=budgets,
-        days=days,
-        slots=slots,
-        loop_guard=cap,
-        languages=languages,
-        reservations=reservations,
-        scheduler=Scheduler(schedules, gateway, ids, clock),
-        reruns=reruns,
-        approvals=approvals,
     )

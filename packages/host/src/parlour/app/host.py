@@ -21,7 +21,8 @@ from parlour.platforms._host.bots import Bots
 from parlour.platforms.catalogue import BuiltinAdapterCatalogue
 from parlour_sdk.values import dataclass
 
-from .core import Core, CorePorts
+from .core import Core
+from .core_ports import CorePorts
 from .models import ModelSubsystem
 from .plugins import PluginRuntime, RefreshablePluginManager
 from .seed import Seeder

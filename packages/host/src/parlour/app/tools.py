@@ -17,7 +17,8 @@ from parlour.providers.tools.plugin_tools import PluginTools
 from parlour.providers.tools.registry import ToolRegistry
 from parlour_sdk.values import dataclass
 
-from .core import Core, CorePorts
+from .core import Core
+from .core_ports import CorePorts
 from .settings import HostSettings
 
 

@@ -4,7 +4,7 @@ import os
 import signal
 from dataclasses import replace
 
-from parlour.app.core import CorePorts
+from parlour.app.core_ports import CorePorts
 from parlour.core.journal import Journal, Receipt, Row, Search, Select, Unit
 from parlour.core.model.outbox_row import OutboxRow
 from parlour.core.model.ports import SendReceipt, Surface

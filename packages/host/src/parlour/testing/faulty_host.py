@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from parlour.app.core import CorePorts
+from parlour.app.core_ports import CorePorts
 from parlour.app.host import Host, HostExtensions
 from parlour.app.settings_loader import load
 from parlour.cli import serve

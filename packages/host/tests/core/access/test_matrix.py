@@ -5,7 +5,7 @@ forgot its permission, its resource or its scope is found out.
 """
 
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -13,6 +13,7 @@ import pytest
 from parlour.core import errors
 from parlour.core.actions.gate import PLUGIN_CALLS_BURST
 from parlour.core.encoding import loads
+from parlour.core.journal import Statement
 from parlour.core.model.budget import Budget
 from parlour.core.model.resource_policy import ResourcePolicy
 from parlour.core.runs.session import CALLS_BURST, RunTermination
@@ -156,6 +157,20 @@ def those_that_need_something(actions: Iterable[Action]) -> list[Action]:
     return [action for action in actions if action.name not in FREE]
 
 
+@dataclass
+class HeldElsewhere:
+    """A remote execution of which only the holder and the lease matter."""
+
+    holder: str
+    lease_token: str
+    write_guards: tuple[Statement, ...] = ()
+    final_statements: tuple[Statement, ...] = ()
+
+    async def start(self) -> None: ...
+
+    def abort(self, error: BaseException) -> None: ...
+
+
 class TestWithinARun:
     @each(IN_RUN)
     async def test_with_everything_granted_it_reaches_its_handler(self, action: Action, matrix: Any) -> None:
@@ -196,7 +211,7 @@ class TestWithinARun:
         run = await running(made)
         session = made.core.sessions.get(run.run_id)
         assert session is not None
-        session.remote, session.lease = True, "the present one"
+        session.execute_remotely(HeldElsewhere(session.grant.plugin_id, "the present one"))
         stale = {**request(action, run.run_id), "lease": "the one before"}
         expect(made, action, await refused(made, action, stale), "unauthorized", matrix)
 

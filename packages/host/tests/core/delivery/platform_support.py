@@ -4,7 +4,8 @@ import asyncio
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from parlour.app.core import Core, CorePorts, build_core
+from parlour.app.core import Core, build_core
+from parlour.app.core_ports import CorePorts
 from parlour.core.config.routes import Route
 from parlour.core.journal import Row, Select
 from parlour.core.model.agent import Agent

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from parlour.core.encoding import loads
-from parlour.core.ingest.gateway import IngestResult
+from parlour.core.ingest.acceptance import IngestResult
 from parlour.core.journal import Unit
 from parlour.core.model.providers import ProviderFailed
 from parlour.core.store.artifacts import ArtifactInfo, ArtifactScope

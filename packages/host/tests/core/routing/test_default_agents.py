@@ -13,7 +13,7 @@ from parlour.core.journal import Row, Select
 from parlour.core.model.default_scope import DefaultScope
 from parlour.core.model.event import EventEnvelope, Participant
 from parlour.core.plugin_hooks.components import ComponentRegistry
-from parlour.core.routing.router import Drop, Misconfigured, RouteDecision, ToAgent, ToListeners, ToWebhook
+from parlour.core.routing.decisions import Drop, Misconfigured, RouteDecision, ToAgent, ToHandler, ToListeners
 from parlour.core.store.tables import DEFAULT_AGENTS, OUTCOMES, RUNS
 
 from ..listeners.listening_support import granted, listener
@@ -112,7 +112,7 @@ async def test_a_conversations_default_serves_all_its_threads() -> None:
     ("route", "kind"),
     [
         (Route("*", "drop"), Drop),
-        (Route("*", "webhook", {"url": "https://example.org"}), ToWebhook),
+        (Route("*", "webhook", {"url": "https://example.org"}), ToHandler),
         (Route("*", "plugin", {"plugins": ["acme/one"]}), ToListeners),
     ],
 )

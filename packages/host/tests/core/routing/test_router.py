@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from parlour.core.config.routes import Route, RouteRepository, first_routes
 from parlour.core.model.event import Participant
-from parlour.core.routing.router import Drop, Misconfigured, RouteDecision, ToAgent, ToListeners, ToWebhook
+from parlour.core.routing.decisions import Drop, Misconfigured, RouteDecision, ToAgent, ToHandler, ToListeners
 from parlour.testing import MemoryJournal
 
 from ..support import CountedIds, World, make_agent, message
@@ -189,7 +189,7 @@ async def test_what_a_bot_writes_is_taken_only_by_a_route_that_names_that_bot() 
 async def test_a_route_to_plugins_or_to_an_address_is_decided_as_such() -> None:
     config = {"url": "https://example.org"}
     hooked = await decide(Route("message.*", "webhook", config))
-    assert isinstance(hooked, ToWebhook)
+    assert isinstance(hooked, ToHandler)
     assert hooked.route.handler_config == config
     assert await decide(Route("*", "plugin", {"plugins": ["acme/one"]})) == ToListeners(
         ("acme/one",), "route '*'", True

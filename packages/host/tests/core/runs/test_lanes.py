@@ -10,7 +10,7 @@ import pytest
 from parlour.core.journal import StorageFailed
 from parlour.core.runs.lane_result import LaneResult
 from parlour.core.runs.lanes import MAX_FAILURES, TRIAL_SECONDS, Lanes
-from parlour.core.runs.session import QueuedEvent
+from parlour.core.runs.session import QueuedEvent, StartedRun
 from parlour.core.runs.slots import RunSlotPool
 from parlour.core.store.inbox import AttemptCounts
 
@@ -32,7 +32,7 @@ class Work:
         self.while_reopening: Callable[[], Awaitable[None]] | None = None
         self._gates: dict[int, asyncio.Event] = {}
         self.given_up: list[int] = []
-        self.lanes = Lanes(self._handle, self._claim, self._reopen, self._give_up, RunSlotPool(slots, 8))
+        self.lanes = Lanes(self._handle, self._claim, self._reopen, self._give_up, self._prepare, RunSlotPool(slots, 8))
         if open_at_once:
             self.lanes.open([])
 
@@ -66,6 +66,8 @@ class Work:
 
     async def _give_up(self, each: QueuedEvent) -> None:
         self.given_up.append(each.seq)
+
+    async def _prepare(self, started: StartedRun) -> None: ...
 
 
 def failing(error: Exception) -> Callable[[], LaneResult]:

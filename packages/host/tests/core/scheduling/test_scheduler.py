@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from parlour.core.ingest.gateway import IngestResult
+from parlour.core.ingest.acceptance import IngestResult
 from parlour.core.journal import Select, where
 from parlour.core.model.event import EventEnvelope
 from parlour.core.model.schedule import EVENT_TYPE, Schedule

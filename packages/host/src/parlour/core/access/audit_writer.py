@@ -25,8 +25,10 @@ MAX_ENTRIES_PER_UNIT = 500
 class AuditedRun(Protocol):
     """A run that collects audit entries for its next write."""
 
-    run_id: str
     audit_rows: list[Insert]
+
+    @property
+    def run_id(self) -> str: ...
 
     def drain_audit_rows(self) -> list[Insert]: ...
 

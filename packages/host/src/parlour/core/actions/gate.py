@@ -19,7 +19,8 @@ from parlour.core.model.ports import Clock, Ids
 from parlour.core.model.providers import ProviderFailed
 from parlour.core.redaction import REDACTOR
 from parlour.core.runs.caller import ActionCaller
-from parlour.core.runs.session import RunSession, RunSessions
+from parlour.core.runs.session import RunSession
+from parlour.core.runs.session_registry import RunSessions
 from parlour_sdk.protocol.calls import Call
 from parlour_sdk.protocol.host_actions import HOST_ACTIONS, HostAction
 from parlour_sdk.protocol.manifest import PluginPermissions
@@ -114,9 +115,9 @@ class Gate:
             await self._record_denial(caller, action, request, refusal)
             raise
         self._record_allowed(caller, action, request)
-        if caller.session is not None and caller.session.before_first_call is not None:
+        if caller.session is not None and caller.session.remote is not None:
             with _translate_errors():
-                await caller.session.before_first_call()
+                await caller.session.remote.start()
         return caller, request
 
     def _spacing(self, plugin_id: str, data: Any) -> PacedBucket:
@@ -183,7 +184,7 @@ def _parse(action: HostAction, data: Any) -> Call:
 
 def _check_lease(session: RunSession | None, request: Call) -> None:
     """Raises CallRejected unless the call has its run's lease: of two processes only the holder may act for the run."""
-    if session is not None and session.remote and session.lease != request.lease:
+    if session is not None and session.remote is not None and session.remote.lease_token != request.lease:
         told = "lease: it is not the one that this run is held by"
         raise CallRejected("unauthorized", f"{told}; calls of a claimed run carry the lease of its claim")
 

@@ -13,7 +13,8 @@ from parlour.core.config.agents import AgentRepository
 from parlour.core.errors import CallRejected
 from parlour.core.journal import Journal, Receipt, Ref, Statement, UnitBuilder
 from parlour.core.model.event import EventContext, EventEnvelope, Participant, RecordedEvent
-from parlour.core.runs.session import QueuedEvent, RunSessions
+from parlour.core.runs.session import QueuedEvent
+from parlour.core.runs.session_registry import RunSessions
 from parlour.core.store import event_log, inbox, ledger
 from parlour.core.store.approvals import Approval
 from parlour.core.store.ledger import Ledger

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import field, replace
-from typing import Any, Literal
+from typing import Any
 
 from parlour.core.encoding import dumps, loads
 from parlour.core.journal import ANY, Delete, Insert, Journal, Select, Statement, Unit, where
@@ -14,7 +14,6 @@ from parlour.core.store.tables import ROUTES
 from parlour_sdk.values import dataclass
 
 FIRST_ROUTE_DESCRIPTION = "made with the bot"
-HandlerType = Literal["agent", "webhook", "plugin", "drop"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +21,8 @@ class Route:
     """A rule of a bot that assigns events to a handler. `event_type` is a type, `namespace.*` or `*`."""
 
     event_type: str
-    handler_type: HandlerType
+    handler_type: str
+    """Type of the handler; `http/bots/handler_types.py` lists those that routes may name."""
     handler_config: dict[str, Any] = field(default_factory=dict)
     enabled: bool = True
     priority: int = 0

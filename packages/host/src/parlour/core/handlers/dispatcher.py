@@ -1,128 +1,40 @@
-"""Decides what happens to a queued event at its turn: wait, expire, quarantine, drop, reject, pass to another handler,
-or run.
-"""
+"""Passes each queued event at its turn to the handler that the router chooses."""
 
 import logging
 
-from parlour.core.delivery import notices
-from parlour.core.delivery.service import DeliveryService
-from parlour.core.journal import Journal, UnitBuilder
-from parlour.core.model.agent import Binding
-from parlour.core.model.outbox_row import OutboxRow
-from parlour.core.model.ports import Clock
-from parlour.core.platforms.names import NameDirectory
-from parlour.core.routing.router import Drop, Misconfigured, Router, ToAgent, ToListeners, ToWebhook
-from parlour.core.runs import retry_policy
-from parlour.core.runs.completion import RunCompleter
+from parlour.core.routing.decisions import Misconfigured
+from parlour.core.routing.router import Router
+from parlour.core.runs.event_completion import EventCompleter
 from parlour.core.runs.executor import RunExecutor
-from parlour.core.runs.lane_result import LaneResult, RunnerSuspension
-from parlour.core.runs.loop_guard import ExceededLimit, LoopGuard
-from parlour.core.runs.outcomes import Outcomes
-from parlour.core.runs.runner_registry import RunnerRegistry
+from parlour.core.runs.lane_result import LaneResult
 from parlour.core.runs.session import QueuedEvent
 
-from .non_agent_handlers import NonAgentHandlers
+from .handler import Handlers
 
 logger = logging.getLogger(__name__)
 
-LIMIT_REASONS = {
-    "sender": "its sender has had the runs of this minute (runs.per_sender_per_minute)",
-    "bots": "accounts that behave like bots have had their runs of this minute (runs.per_sender_per_minute)",
-    "group": "the group has had its runs of this minute (runs.per_conversation_per_minute)",
-}
-"""Reasons of the outcome `limited`, by the limit that is exceeded."""
-QUARANTINE_REASONS = {"agent": "it failed its run too often", "host": "the Host stopped each time that it was tried"}
-"""Reasons of the outcome `quarantined`, by the part that failed."""
-
 
 class EventDispatcher:
-    """Passes each queued event to the handler that the router chooses."""
+    """Passes queued events to handlers; those without one are completed here."""
 
-    def __init__(
-        self,
-        router: Router,
-        registry: RunnerRegistry,
-        orchestrator: RunExecutor,
-        handing: NonAgentHandlers,
-        cap: LoopGuard,
-        endings: RunCompleter,
-        delivery: DeliveryService,
-        outcomes: Outcomes,
-        names: NameDirectory,
-        journal: Journal,
-        clock: Clock,
-    ) -> None:
-        self._names = names
+    def __init__(self, router: Router, handlers: Handlers, executor: RunExecutor, completer: EventCompleter) -> None:
         self._router = router
-        self._registry = registry
-        self._orchestrator = orchestrator
-        self._handing = handing
-        self._cap = cap
-        self._endings = endings
-        self._delivery = delivery
-        self._outcomes = outcomes
-        self._journal = journal
-        self._clock = clock
+        self._handlers = handlers
+        self._executor = executor
+        self._completer = completer
 
     async def handle(self, entry: QueuedEvent) -> LaneResult:
+        """Handles the event, or executes the run that was started together with it."""
         if entry.started_run is not None:
-            return await self._orchestrator.execute_started(entry, entry.started_run)
-        match self._router.decide(entry.event.envelope):
-            case Drop(reason):
-                await self._complete(entry, "dropped", reason)
-            case ToWebhook() as hooked:
-                await self._handing.queue_webhook_call(entry, hooked)
-            case ToListeners() as listened:
-                await self._listen(entry, listened)
-            case Misconfigured(reason):
-                logger.warning("event %s: %s", entry.event.envelope.event_id, reason)
-                await self._complete(entry, "misconfigured", reason, "misconfigured")
-            case ToAgent(binding):
-                if self._registry.is_starting(binding.agent.runner_id):
-                    return LaneResult(suspension=RunnerSuspension(entry, binding.agent.runner_id, self._registry))
-                if entry.run_id:
-                    return await self._run(entry, binding)
-                if fault := retry_policy.quarantine_cause(entry.tries):
-                    await self._complete(
-                        entry, "quarantined", QUARANTINE_REASONS[fault], notices.quarantine_notice(fault)
-                    )
-                elif entry.event.is_older_than(binding.agent.stale_after, self._clock.now()):
-                    await self._complete(entry, "expired", "it is older than the agent's stale_after", "expired")
-                elif limited := self._limited(entry):
-                    await self._complete(entry, "limited", LIMIT_REASONS[limited], f"limited.{limited}")
-                else:
-                    return await self._run(entry, binding)
-        return LaneResult()
-
-    async def _run(self, entry: QueuedEvent, binding: Binding) -> LaneResult:
-        entry.event = await self._names.with_names(entry.event)
-        return await self._orchestrator.execute(entry, binding)
+            return await self._executor.execute_started(entry, entry.started_run)
+        decision = self._router.decide(entry.event.envelope)
+        if isinstance(decision, Misconfigured):
+            logger.warning("event %s: %s", entry.event.envelope.event_id, decision.reason)
+            await self._completer.complete(entry, "misconfigured", decision.reason, "misconfigured")
+            return LaneResult()
+        return await self._handlers[decision.handler_type].handle(entry, decision)
 
     async def quarantine(self, entry: QueuedEvent) -> None:
         """Quarantines an event whose handling repeatedly failed in the Host itself, with any kind of handler."""
-        await self._complete(entry, "quarantined", "the Host failed at it too often; the log says where", "quarantined")
-
-    async def _listen(self, entry: QueuedEvent, listened: ToListeners) -> None:
-        if not self._handing.has_listeners(entry, listened):
-            await self._complete(entry, "dropped", listened.no_listener_reason)
-        elif fault := retry_policy.quarantine_cause(entry.tries):
-            await self._complete(entry, "quarantined", QUARANTINE_REASONS[fault])
-        else:
-            await self._handing.call_listeners(entry, listened)
-
-    def _limited(self, entry: QueuedEvent) -> ExceededLimit:
-        """Counts a new run and returns the limit that it exceeds, if any. A retry after a failure is not a new run."""
-        return "" if entry.attempts else self._cap.try_acquire(entry.event)
-
-    async def _complete(self, entry: QueuedEvent, outcome: str, reason: str, notice: str = "") -> None:
-        """Completes an event without a run. The sender of an expired event gets a notice only on the Host's own
-        surfaces, not on a platform.
-        """
-        draft = UnitBuilder("event.settle")
-        self._endings.cancel_queued(draft, entry, outcome, reason)
-        settled = self._endings.complete_event(draft, entry.event, outcome, reason, entry.run_id or entry.parent_run_id)
-        rows: list[OutboxRow] = []
-        if notice and (notice != "expired" or entry.event.envelope.principal):
-            rows += self._endings.reject(draft, entry, notice)
-        await self._delivery.publisher.deliver(self._journal, draft.build(), rows)
-        self._outcomes.publish([settled])
+        reason = "the Host failed at it too often; the log says where"
+        await self._completer.complete(entry, "quarantined", reason, "quarantined")

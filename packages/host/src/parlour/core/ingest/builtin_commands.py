@@ -5,7 +5,8 @@ message.
 from parlour.core.model.command import CHAT_SURFACES, ChatCommand, CommandResult
 from parlour.core.model.event import EventEnvelope, RecordedEvent
 from parlour.core.model.ports import Clock, Ids
-from parlour.core.routing.router import Router, ToAgent
+from parlour.core.routing.decisions import ToAgent
+from parlour.core.routing.router import Router
 from parlour.core.runs.control import RunControl
 from parlour.core.runs.session import RunTermination
 from parlour.core.store.conversations import Conversations

@@ -9,7 +9,8 @@ from parlour.core.model.inbound_webhook import EVENT_TYPE, MalformedCall, Webhoo
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.secrets import SecretBox
 
-from .gateway import Gateway, IngestResult
+from .acceptance import IngestResult
+from .gateway import Gateway
 
 
 class InboundWebhookReceiver:

@@ -20,7 +20,8 @@ from parlour.core.model.delivery_policy import DEFAULT_DELIVERY_POLICY
 from parlour.core.model.event import EventEnvelope, RecordedEvent
 from parlour.core.model.ports import PluginCaller, PluginCallFailed, PluginDisconnected, PluginUnavailable, ResultStream
 from parlour.core.platforms.connections import PlatformBots
-from parlour.core.routing.router import Router, ToAgent, ToListeners
+from parlour.core.routing.decisions import ToAgent, ToListeners
+from parlour.core.routing.router import Router
 from parlour.core.runs.context import event_parts
 from parlour.core.store import outbox_rows
 from parlour.core.texts.languages import Languages

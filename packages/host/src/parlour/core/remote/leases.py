@@ -4,12 +4,12 @@ This module knows one run. `RemoteRunQueue` decides which worker gets it, and th
 """
 
 import asyncio
-import logging
 from collections.abc import Callable
+from functools import partial
 
 from parlour.core.access import audit
 from parlour.core.errors import CallRejected
-from parlour.core.journal import GuardFailed, Journal, StorageFailed, Unit
+from parlour.core.journal import GuardFailed, Journal, Statement, Unit, retry_on_storage_failure
 from parlour.core.model.ports import Clock
 from parlour.core.model.runner import RunnerDescriptor
 from parlour.core.runs.active_run import ActiveRun
@@ -19,12 +19,8 @@ from parlour.core.store.ledger import RunStatus
 from parlour.core.store.remote_workers import RemoteWorker
 from parlour_sdk.values import dataclass
 
-logger = logging.getLogger(__name__)
-
 LEASE_SECONDS = 30.0
 """Seconds after which a lease that is not renewed expires."""
-STORAGE_RETRY_SECONDS = 1.0
-"""Seconds between attempts to process an expired lease while the database fails."""
 
 
 @dataclass(slots=True)
@@ -66,10 +62,8 @@ class LeasedRun:
         self._timer: asyncio.TimerHandle | None = None
         self._expiry: asyncio.Task[None] | None = None
         self._wake = asyncio.Event()
-        session = live.session
-        session.remote, session.executor, session.stream, session.before_first_call = True, "", self, self.start
-        session.final_statements = (remote_queue.delete(session.run_id),)
-        if session.is_over():
+        live.session.execute_remotely(self)
+        if live.session.is_over():
             self._wake.set()  # it was cancelled while it was being queued
 
     @property
@@ -79,6 +73,18 @@ class LeasedRun:
     @property
     def holder(self) -> str:
         return self.lease.runtime.plugin_id if self.lease is not None else ""
+
+    @property
+    def lease_token(self) -> str:
+        return self.lease.token if self.lease is not None else ""
+
+    @property
+    def write_guards(self) -> tuple[Statement, ...]:
+        return (remote_queue.require_lease(self.run_id, self.lease.token),) if self.lease is not None else ()
+
+    @property
+    def final_statements(self) -> tuple[Statement, ...]:
+        return (remote_queue.delete(self.run_id),)
 
     def abort(self, error: BaseException) -> None:
         """Wakes the run's suspended lane, because the run is over or has to end."""
@@ -110,9 +116,6 @@ class LeasedRun:
     def set_lease(self, lease: Lease, status: RunStatus) -> None:
         """Sets the lease in memory and starts its timer."""
         self.status, self.lease = status, lease
-        session = self.active_run.session
-        session.executor, session.lease = lease.runtime.plugin_id, lease.token
-        session.write_guards = (remote_queue.require_lease(self.run_id, lease.token),)
         self._start_timer(lease)
 
     async def renew(self, token: str, plugin_id: str) -> Lease:
@@ -202,8 +205,6 @@ class LeasedRun:
         if self._timer is not None:
             self._timer.cancel()
         self.lease = None
-        session = self.active_run.session
-        session.executor, session.lease, session.write_guards = "", "", ()
 
     def _start_timer(self, lease: Lease) -> None:
         if self._timer is not None:
@@ -217,14 +218,5 @@ class LeasedRun:
 
     async def _expire(self, lease: Lease) -> None:
         why = f"runtime '{lease.runtime.runtime_id}' was not heard of for {LEASE_SECONDS:g} s"
-        while True:
-            try:
-                await self.revoke(lease.token, why, unless_renewed=True)
-                return
-            except StorageFailed as failure:
-                logger.error(
-                    "the expired lease of run %s could not be processed and is retried: %s",
-                    self.run_id,
-                    failure.message,
-                )
-                await asyncio.sleep(STORAGE_RETRY_SECONDS)
+        revoke = partial(self.revoke, lease.token, why, unless_renewed=True)
+        await retry_on_storage_failure(revoke, f"the expired lease of run {self.run_id}")

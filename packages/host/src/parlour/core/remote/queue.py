@@ -7,7 +7,6 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable
 from typing import Any
 
-from parlour.core.delivery.service import DeliveryService
 from parlour.core.encoding import loads
 from parlour.core.errors import CallRejected
 from parlour.core.journal import Journal
@@ -15,10 +14,11 @@ from parlour.core.model.ports import Clock, Ids
 from parlour.core.model.runner import RunnerDescriptor
 from parlour.core.runs import deadline as deadlines
 from parlour.core.runs import lane_result
-from parlour.core.runs.active_run import ActiveRunFactory
+from parlour.core.runs.active_run import ActiveRuns
+from parlour.core.runs.context_builder import RunContextBuilder
 from parlour.core.runs.lane_result import LaneResult
-from parlour.core.runs.outcomes import Outcomes
-from parlour.core.runs.session import RunSession, RunSessions
+from parlour.core.runs.session import RunSession
+from parlour.core.runs.session_registry import RunSessions
 from parlour.core.runs.starter import RunStarter
 from parlour.core.store import remote_queue
 from parlour.core.store.ledger import Ledger
@@ -68,11 +68,10 @@ class RemoteRunQueue:
     def __init__(
         self,
         journal: Journal,
-        openings: RunStarter,
-        live: ActiveRunFactory,
+        starter: RunStarter,
+        contexts: RunContextBuilder,
+        active_runs: ActiveRuns,
         sessions: RunSessions,
-        delivery: DeliveryService,
-        outcomes: Outcomes,
         ids: Ids,
         clock: Clock,
     ) -> None:
@@ -80,11 +79,10 @@ class RemoteRunQueue:
         self._ledger = Ledger(journal)
         self._queue = RemoteQueueStore(journal)
         self._runtimes = RemoteWorkerStore(journal)
-        self._openings = openings
-        self._live = live
+        self._starter = starter
+        self._contexts = contexts
+        self._active_runs = active_runs
         self._sessions = sessions
-        self._delivery = delivery
-        self._outcomes = outcomes
         self._ids = ids
         self._clock = clock
         self._runs: dict[str, LeasedRun] = {}
@@ -112,8 +110,7 @@ class RemoteRunQueue:
                 self._sessions.unregister(session)  # its lane retries with another session
                 raise
         self._runs[session.run_id] = run
-        self._sessions.register(session)
-        self._delivery.publisher.run_started(session.event, session.run_id)
+        self._active_runs.announce(session)
         parked = RemoteRunSuspension(run, self._ended, deadlines.set_timer(session, self._clock))
         self._wake_claimers()
         return LaneResult(suspension=parked)
@@ -158,7 +155,7 @@ class RemoteRunQueue:
             bell.close()
 
     async def _claim(self, run: LeasedRun, runtime: RemoteWorker) -> LeasedRequest | None:
-        request = await self._openings.build_request(run.active_run.session, run.descriptor)
+        request = await self._contexts.build(run.active_run.session, run.descriptor)
         if not await run.claim(runtime, self._ids.new()) or run.lease is None:
             return None
         return LeasedRequest(run.lease, request)
@@ -195,7 +192,7 @@ class RemoteRunQueue:
         put = remote_queue.insert(
             session.run_id, descriptor.runner_id, descriptor.plugin_id, sorted(labels), self._clock.now()
         )
-        await self._openings.create(session, descriptor, "queued", put)
+        await self._starter.create(session, descriptor, "queued", put)
         return self._leased(session, descriptor, labels, "queued")
 
     async def _resumed(self, session: RunSession, descriptor: RunnerDescriptor, labels: tuple[str, ...]) -> LeasedRun:
@@ -218,8 +215,8 @@ class RemoteRunQueue:
     def _leased(
         self, session: RunSession, descriptor: RunnerDescriptor, labels: tuple[str, ...], status: Any
     ) -> LeasedRun:
-        live = self._live(session)
-        return LeasedRun(live, descriptor, frozenset(labels), status, self._journal, self._clock, self._wake_claimers)
+        run = self._active_runs.create(session)
+        return LeasedRun(run, descriptor, frozenset(labels), status, self._journal, self._clock, self._wake_claimers)
 
     async def _ended(self, run: LeasedRun) -> LaneResult:
         session = run.active_run.session
@@ -229,7 +226,7 @@ class RemoteRunQueue:
             run.close()
             self._runs.pop(session.run_id, None)
             self._sessions.unregister(session)
-        self._outcomes.publish(aftermath.outcomes)
+        self._active_runs.publish(aftermath)
         return lane_result.from_completion(session.entry, session.run_id, aftermath)
 
 

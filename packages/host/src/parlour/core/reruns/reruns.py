@@ -5,53 +5,40 @@ row: one that is interrupted is over.
 """
 
 import asyncio
-import logging
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from parlour.core.access import grants
-from parlour.core.access.grant_intersection import intersect_grants
 from parlour.core.access.grants import Grant
 from parlour.core.config.agents import AgentRepository
-from parlour.core.config.form_validation import validate, with_defaults
 from parlour.core.errors import CallRejected
-from parlour.core.journal import Journal, Row, Select, Statement, StorageFailed, Unit, one_of, other_than, where
+from parlour.core.journal import Journal, Row, Select, Statement, Unit, one_of, other_than, where
 from parlour.core.model.agent import Agent, Binding
 from parlour.core.model.event import RecordedEvent
-from parlour.core.model.ports import Clock, Ids, PluginCaller
-from parlour.core.model.providers import Providers
+from parlour.core.model.ports import Clock, Ids
 from parlour.core.model.resource_policy import Names, Selection
-from parlour.core.model.runner import RunnerDescriptor
-from parlour.core.routing.router import agent_for_runner
+from parlour.core.routing.agent_binder import agent_for_runner
 from parlour.core.runs.dry_run_state import DryRunState
-from parlour.core.runs.plugin_call import run_plugin
 from parlour.core.runs.recovery import INTERRUPTED
-from parlour.core.runs.runner_registry import RunnerRegistry, missing_runner_message
-from parlour.core.runs.session import QueuedEvent, RunSession, RunSessions, RunTermination
-from parlour.core.runs.starter import RunStarter, run_row
-from parlour.core.runs.unrecorded_usage import load_unrecorded_usage
+from parlour.core.runs.run_checks import RunChecks, RunTarget, check_config
+from parlour.core.runs.run_grants import RunGrants
+from parlour.core.runs.session import QueuedEvent, RunIdentity, RunSession
+from parlour.core.runs.session_registry import RunSessions
+from parlour.core.runs.starter import run_row
 from parlour.core.secrets import SecretUnreadable
 from parlour.core.store import ledger, transcript
-from parlour.core.store.artifact_service import ArtifactService
 from parlour.core.store.event_log import EventLog
-from parlour.core.store.ledger import ACTIVE_STATUSES, Ledger, RunEnd
+from parlour.core.store.ledger import ACTIVE_STATUSES, Ledger
 from parlour.core.store.state import StateStore
 from parlour.core.store.tables import RUNS
 from parlour_sdk.values import dataclass
 
-from .recorder import RerunRecorder
-
-logger = logging.getLogger(__name__)
+from .rerun_executor import RerunExecutor
 
 MAX_CONCURRENT_RERUNS = 16
 """Maximum number of concurrent reruns."""
 JOIN_SECONDS = 3.0
 """Seconds that active reruns get to end when the Host stops."""
-STORAGE_RETRY_SECONDS = 1.0
-"""Seconds between attempts to write the end of a rerun while the database fails."""
-UNWRITTEN = RunTermination("failed", "runtime_error", "the database could not keep what it said")
-BROKEN = RunTermination("failed", "runtime_error", "the Host failed to carry it out; its log says why")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,29 +51,61 @@ class RerunOptions:
     """Tools that may run although they are not read-only."""
 
 
+class RerunTargets:
+    """Resolves the agent, the runner and the grant of reruns."""
+
+    def __init__(self, agents: AgentRepository, checks: RunChecks, grants: RunGrants) -> None:
+        self._agents = agents
+        self._checks = checks
+        self._grants = grants
+
+    def resolve(self, run: Row, options: RerunOptions, event: RecordedEvent) -> RunTarget:
+        """Returns the target of a rerun. Raises CallRejected."""
+        agent = self._agent(run, options)
+        request = event.envelope.run_request
+        if options.runner_config is not None:
+            agent = replace(agent, runner_config=dict(options.runner_config))
+        elif options.agent_id is None and request is not None and request.config is not None:
+            agent = replace(agent, runner_config=dict(request.config))
+        descriptor = self._checks.find_runner(agent)
+        check_config(descriptor, agent.runner_config, "runner_config")
+        # cached call results belong to the original run; those of the rerun must not mix with them
+        binding = Binding(replace(agent, journal_calls=False), run["bot_id"], f"a person's wish to see {run['run_id']}")
+        try:
+            return RunTarget(self._checks.with_secrets(binding), descriptor)
+        except SecretUnreadable as failure:
+            raise CallRejected("conflict", str(failure)) from failure
+
+    def grant(self, run: Row, event: RecordedEvent, target: RunTarget) -> Grant:
+        """Returns the grant of a rerun."""
+        return self._grants.for_rerun(run, event, target)
+
+    def _agent(self, run: Row, options: RerunOptions) -> Agent:
+        if options.agent_id is None and not run["agent_id"]:
+            return agent_for_runner(run["runner_id"])
+        agent_id = run["agent_id"] if options.agent_id is None else options.agent_id
+        agent = self._agents.get(agent_id)
+        if agent is None:
+            owner = "agent_id: " if options.agent_id is not None else "the run's own "
+            raise CallRejected("not_found", f"{owner}agent '{agent_id}' does not exist; name one that does")
+        return agent
+
+
 class Reruns:
     """Starts reruns and ends those that were interrupted."""
 
     def __init__(
         self,
         journal: Journal,
-        plugins: PluginCaller,
-        agents: AgentRepository,
-        registry: RunnerRegistry,
-        providers: Providers,
-        openings: RunStarter,
-        artifacts: ArtifactService,
+        targets: RerunTargets,
+        executor: RerunExecutor,
         sessions: RunSessions,
         ids: Ids,
         clock: Clock,
     ) -> None:
         self._journal = journal
-        self._plugins = plugins
-        self._agents = agents
-        self._registry = registry
-        self._providers = providers
-        self._openings = openings
-        self._artifacts = artifacts
+        self._targets = targets
+        self._executor = executor
         self._sessions = sessions
         self._ids = ids
         self._clock = clock
@@ -104,15 +123,15 @@ class Reruns:
         event = await self._log.get_by_seq(run["event_seq"])
         if event is None or not event.envelope.context.id:
             raise CallRejected("not_found", "the event of this run is not kept any more")
-        binding, descriptor = self._target(run, wish, event)
-        session = await self._session(run, wish, event, binding, descriptor)
+        target = self._targets.resolve(run, wish, event)
+        session = await self._session(run, wish, event, target)
         self._sessions.register_pending(session)
         try:
-            await self._open(session, descriptor, run, beside)
+            await self._open(session, target, run, beside)
         except BaseException:
             self._sessions.unregister(session)
             raise
-        task = asyncio.create_task(self._serve(session, descriptor))
+        task = asyncio.create_task(self._executor.execute(session, target.descriptor))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         opened = await self._ledger.get_run(session.run_id)
@@ -124,7 +143,7 @@ class Reruns:
         left = where(status=one_of(*ACTIVE_STATUSES), rerun_of=other_than(""))
         for row in await self._journal.read(Select(RUNS, left, ("run_id",))):
             if self._sessions.get(row["run_id"]) is None:  # a rerun that has just started continues
-                await self._end_interrupted(row["run_id"], INTERRUPTED)
+                await self._executor.end_interrupted(row["run_id"], INTERRUPTED)
 
     async def join(self) -> None:
         """Waits a few seconds until active reruns have ended, then cancels the rest. The caller has stopped their
@@ -135,49 +154,11 @@ class Reruns:
             for task in late:
                 task.cancel()
 
-    def _target(self, run: Row, wish: RerunOptions, event: RecordedEvent) -> tuple[Binding, RunnerDescriptor]:
-        agent = self._agent(run, wish)
-        commission = event.envelope.run_request
-        if wish.runner_config is not None:
-            agent = replace(agent, runner_config=dict(wish.runner_config))
-        elif wish.agent_id is None and commission is not None and commission.config is not None:
-            agent = replace(agent, runner_config=dict(commission.config))
-        descriptor = self._registry.get(agent.runner_id)
-        if descriptor is None:
-            raise CallRejected("not_found", missing_runner_message(agent.runner_id))
-        if descriptor.plugin_id not in Selection.parse(agent.resource_policy.plugins):
-            raise CallRejected("denied", f"plugin {descriptor.plugin_id} is not among the plugins this agent may use")
-        form = descriptor.manifest.config_schema
-        for field, sentence in validate(form, with_defaults(form, agent.runner_config)):
-            raise CallRejected("invalid_argument", f"runner_config.{field}: {sentence}")
-        # cached call results belong to the original run; those of the rerun must not mix with them
-        binding = Binding(replace(agent, journal_calls=False), run["bot_id"], f"a person's wish to see {run['run_id']}")
-        try:
-            return self._openings.with_secrets(binding), descriptor
-        except SecretUnreadable as failure:
-            raise CallRejected("conflict", str(failure)) from failure
-
-    def _agent(self, run: Row, wish: RerunOptions) -> Agent:
-        if wish.agent_id is None and not run["agent_id"]:
-            return agent_for_runner(run["runner_id"])
-        agent_id = run["agent_id"] if wish.agent_id is None else wish.agent_id
-        agent = self._agents.get(agent_id)
-        if agent is None:
-            told = "agent_id: " if wish.agent_id is not None else "the run's own "
-            raise CallRejected("not_found", f"{told}agent '{agent_id}' does not exist; name one that does")
-        return agent
-
-    async def _session(
-        self, run: Row, wish: RerunOptions, event: RecordedEvent, binding: Binding, descriptor: RunnerDescriptor
-    ) -> RunSession:
+    async def _session(self, run: Row, wish: RerunOptions, event: RecordedEvent, target: RunTarget) -> RunSession:
         numbered = await transcript.event_item_seq(self._journal, event)
-        grant = self._grant(run, event, binding, descriptor)
+        grant = self._targets.grant(run, event, target)
         entry = QueuedEvent(event, attempts=1, transcript_seq=numbered)
-        session = RunSession(self._ids.new(), entry, binding, grant, steerable=False)
-        session.multimodal = descriptor.manifest.capabilities.multimodal_input
-        timeout = binding.agent.timeout_seconds
-        session.deadline_at = self._clock.now() + int(timeout * 1000) if timeout else 0
-        session.dry_run = DryRunState(
+        dry_run = DryRunState(
             rerun_of=run["run_id"],
             event_seq=event.seq,
             event_at=event.created_at,
@@ -185,27 +166,19 @@ class Reruns:
             effects=Selection.parse(wish.effects),
             state=await self._state.snapshot(grant.scopes),
         )
+        multimodal = target.descriptor.manifest.capabilities.multimodal_input
+        session = RunSession(
+            RunIdentity(self._ids.new(), entry, target.binding, grant, multimodal=multimodal, dry_run=dry_run)
+        )
+        timeout = target.binding.agent.timeout_seconds
+        session.deadline_at = self._clock.now() + int(timeout * 1000) if timeout else 0
         return session
 
-    def _grant(self, run: Row, event: RecordedEvent, binding: Binding, descriptor: RunnerDescriptor) -> Grant:
-        """Computes a new grant for the sender of the event. A run that was created by a plugin gets at most what it had
-        then.
-        """
-        grant = grants.compute(event, binding, descriptor, self._providers)
-        if event.envelope.run_request is None:
-            return grant
-        return intersect_grants(
-            grant, grants.from_snapshot(run["snapshot"], event, binding, descriptor), within_a_run=True
-        )
-
-    async def _open(
-        self, session: RunSession, descriptor: RunnerDescriptor, run: Row, beside: tuple[Statement, ...]
-    ) -> None:
+    async def _open(self, session: RunSession, target: RunTarget, run: Row, beside: tuple[Statement, ...]) -> None:
         row = run_row(
             session.run_id,
             session.event,
-            session.binding,
-            descriptor,
+            target,
             session.grant,
             attempt=1,
             parent_run_id="",
@@ -215,38 +188,3 @@ class Reruns:
             rerun_of=run["run_id"],
         )
         await self._journal.commit(Unit("rerun.open", (ledger.insert_run(row), *beside)))
-
-    async def _serve(self, session: RunSession, descriptor: RunnerDescriptor) -> None:
-        """Executes the rerun. This is a supervision boundary: no caller receives its errors."""
-        assert session.dry_run is not None
-        recorder = RerunRecorder(session, session.dry_run, self._journal, self._artifacts, self._clock)
-        try:
-            # the runner receives the state as of the start; later writes to the copy must not change the request
-            state = {scope: dict(values) for scope, values in session.dry_run.state.items()}
-            request = await self._openings.build_request(session, descriptor, state)
-            await run_plugin(self._plugins, descriptor.plugin_id, request, session, recorder, self._clock)
-        except StorageFailed as failure:
-            logger.error("rerun %s is interrupted: %s", session.run_id, failure.message)
-            await self._end_interrupted(session.run_id, UNWRITTEN)
-        except Exception:
-            logger.exception("rerun %s could not be executed", session.run_id)
-            await self._end_interrupted(session.run_id, BROKEN)
-        finally:
-            self._sessions.unregister(session)
-
-    async def _end_interrupted(self, run_id: str, ending: RunTermination) -> None:
-        """Writes the end of a rerun and retries while the database fails; if the Host stops before, the next start does
-        it.
-        """
-        while True:
-            try:
-                run = await self._ledger.get_run(run_id)
-                if run is None or run["status"] not in ACTIVE_STATUSES:
-                    return
-                now = self._clock.now()
-                left = await load_unrecorded_usage(self._ledger, run, now)
-                end = RunEnd(ending.status, ending.code, ending.error, left.usage)
-                await self._journal.commit(Unit("rerun.interrupt", (ledger.end_run(run_id, end, now), *left.rows)))
-                return
-            except StorageFailed:
-                await asyncio.sleep(STORAGE_RETRY_SECONDS)

@@ -1,78 +1,31 @@
 """Routes events to handlers. It does not depend on platforms, plugins or SQL."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from typing import Protocol
 
-from parlour.core.config.agents import AgentRepository
 from parlour.core.config.routes import Route, RouteRepository, sort_for_matching
-from parlour.core.model.agent import Agent, Binding, StatePolicy
 from parlour.core.model.event import EventEnvelope
 from parlour.core.model.ports import Clock
 from parlour.core.model.reasons import Reason, make_reason
 from parlour.core.model.regex_budget import RegexMatcher
-from parlour.core.model.resource_policy import ResourcePolicy
-from parlour.core.model.run_request import RunRequest
 from parlour.core.store import feedback
 from parlour_sdk.values import dataclass
 
 from . import filters
+from .agent_binder import AgentBinder
+from .decisions import Drop, Misconfigured, RouteDecision, ToListeners
 from .default_resolver import DefaultCandidate, DefaultResolver, sent_by_bot
 
 MAX_REPORTED_ROUTES = 10
 """Number of routes that are listed with the reason why they did not match an event."""
 
 
-@dataclass(frozen=True, slots=True)
-class ToAgent:
-    """Decision that an agent answers the event."""
+class RouteHandler(Protocol):
+    """Resolves the routes of one handler type. `core.handlers` implements it."""
 
-    binding: Binding
-
-
-@dataclass(frozen=True, slots=True)
-class ToWebhook:
-    """Decision that the event is sent to the webhook of a route."""
-
-    route: Route
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class ToListeners:
-    """Decision that the event goes to the listeners of the named plugins, or of all plugins if none are named.
-
-    `reason` says why, or why it goes to no other handler.
-    """
-
-    plugins: tuple[str, ...]
-    reason: str
-    by_route: bool = False
-    """True if a route decided this."""
-
-    @property
-    def no_listener_reason(self) -> str:
-        """Explanation for an event that has no listeners."""
-        if not self.by_route:
-            return self.reason
-        who = f"of {', '.join(self.plugins)} none" if self.plugins else "no plugin"
-        return f"{self.reason}, and {who} listens to it"
-
-
-@dataclass(frozen=True, slots=True)
-class Drop:
-    """Decision of a route that the event is not handled."""
-
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Misconfigured:
-    """Decision that a configuration error prevents an answer. It is reported, never dropped silently."""
-
-    reason: str
-
-
-RouteDecision = ToAgent | ToWebhook | ToListeners | Drop | Misconfigured
+    def resolve(self, event: EventEnvelope, route: Route, skipped: str) -> RouteDecision:
+        """Returns the decision of a route that matched the event. `skipped` describes the routes before it."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +40,16 @@ class Router:
     """Decides which handler receives an event."""
 
     def __init__(
-        self, routes: RouteRepository, agents: AgentRepository, defaults: DefaultResolver, clock: Clock
+        self,
+        routes: RouteRepository,
+        handlers: Mapping[str, RouteHandler],
+        binder: AgentBinder,
+        defaults: DefaultResolver,
+        clock: Clock,
     ) -> None:
         self._routes = routes
-        self._agents = agents
+        self._handlers = handlers
+        self._binder = binder
         self._defaults = defaults
         self._clock = clock
         self._regexes = RegexMatcher()
@@ -125,9 +84,9 @@ class Router:
 
     def _decide(self, event: EventEnvelope, tried: Sequence[RouteAttempt] | None) -> RouteDecision:
         if event.run_request is not None:
-            return self._bind_run_request(event, event.run_request)
+            return self._binder.bind_run_request(event, event.run_request)
         if event.agent_id:
-            return self._bind(event, event.agent_id, "the caller named the agent", "")
+            return self._binder.bind(event, event.agent_id, "the caller named the agent", "")
         tried = self.evaluate(event) if tried is None else tried
         route, passed = matched_route(tried), _skipped_text(tried, event)
         considered = self.default_candidate(event, tried)
@@ -137,49 +96,14 @@ class Router:
         if route is None:
             declined = f"; {considered.label} leaves it: {considered.reason}" if considered is not None else ""
             return ToListeners((), f"{_no_route_text(event)}{passed}{declined}")
-        return self._apply_route(event, route, passed)
+        return self._handlers[route.handler_type].resolve(event, route, passed)
 
     def _bind_default(self, event: EventEnvelope, considered: DefaultCandidate, beside: str) -> RouteDecision:
         if len(considered.defaults) > 1:
             rivals = self._defaults.conflict_text(considered.defaults)
             return Misconfigured(f"{rivals} both claim to be {considered.label}; remove all but one of them")
         reason = f"{considered.label}, {beside}"
-        return self._bind(event, considered.defaults[0].agent_id, reason, considered.place.scope)
-
-    def _apply_route(self, event: EventEnvelope, route: Route, passed: str) -> RouteDecision:
-        reason = f"{route.label}{passed}"
-        match route.handler_type:
-            case "agent":
-                return self._bind(event, str(route.handler_config.get("agent_id", "")), reason, "bot")
-            case "webhook":
-                return ToWebhook(route, reason)
-            case "plugin":
-                return ToListeners(tuple(route.handler_config.get("plugins", ())), reason, by_route=True)
-            case "drop":
-                return Drop(f"{route.label} drops it{passed}")
-
-    def _bind_run_request(self, event: EventEnvelope, commission: RunRequest) -> RouteDecision:
-        """Binds the agent or runner that the plugin named for its run; accepted event types are not checked."""
-        reason = f"plugin {commission.plugin_id} created the run"
-        agent = self._agents.get(event.agent_id) if event.agent_id else agent_for_runner(commission.runner_id)
-        if agent is None:
-            return Misconfigured(f"{reason}, and agent '{event.agent_id}' does not exist")
-        if not agent.enabled:
-            return Misconfigured(f"{reason}, and agent '{agent.name}' is disabled")
-        if commission.config is not None:
-            agent = replace(agent, runner_config=dict(commission.config))
-        return ToAgent(Binding(agent, event.bot_id, reason))
-
-    def _bind(self, event: EventEnvelope, agent_id: str, reason: str, scope: str) -> RouteDecision:
-        agent = self._agents.get(agent_id)
-        if agent is None:
-            return Misconfigured(f"{reason}, and agent '{agent_id}' does not exist")
-        if not agent.enabled:
-            return Misconfigured(f"{reason}, and agent '{agent.name}' is disabled")
-        if not agent.accepts(event.event_type):
-            accepted = ", ".join(agent.event_types)
-            return Misconfigured(f"{reason}, and agent '{agent.name}' takes {accepted}, not {event.event_type}")
-        return ToAgent(Binding(agent, event.bot_id, reason, scope))
+        return self._binder.bind(event, considered.defaults[0].agent_id, reason, considered.place.scope)
 
 
 def matched_route(tried: Sequence[RouteAttempt]) -> Route | None:
@@ -215,9 +139,3 @@ def _applies_to(route: Route, event: EventEnvelope) -> bool:
 
 def _no_route_text(event: EventEnvelope) -> str:
     return f"no route takes {event.event_type}" + (" by a bot" if sent_by_bot(event) else "")
-
-
-def agent_for_runner(runner_id: str) -> Agent:
-    """Builds an agent for a runner that is used without one: its state belongs to conversation and actor only."""
-    scopes = StatePolicy(scopes=("conversation", "actor"))
-    return Agent("", runner_id, runner_id, resource_policy=ResourcePolicy(storage=("plugin",)), state_policy=scopes)

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 from weakref import WeakValueDictionary
 
+from parlour.core.delivery.publisher import DeliveryPublisher
 from parlour.core.delivery.service import DeliveryService
 from parlour.core.encoding import dumps
 from parlour.core.errors import CallRejected
@@ -22,10 +23,13 @@ from parlour_sdk.protocol.results import AgentRunResult
 
 from .action_plan import ActionPlanner
 from .completion import RunCompleter, RunCompletion
+from .outcomes import Outcomes
+from .output_publisher import OutputPublisher
 from .recorder import Recorder
 from .results import InvalidResult, parse_effect
 from .run_state import RunProgress, load_progress
 from .session import RunSession, RunStopped, RunTermination
+from .session_registry import RunSessions
 
 Record = Callable[[RunSession], Recorder]
 Recall = Callable[[str], Awaitable[RunProgress]]
@@ -124,11 +128,8 @@ class ActiveRun:
             raise CallRejected("invalid_argument", f"{told}; the next number is {self._recorder.next_result_sequence}")
 
 
-ActiveRunFactory = Callable[[RunSession], ActiveRun]
-
-
-class ActiveRuns:
-    """Creates active runs and finds them by id."""
+class RecorderFactory:
+    """Creates the recorders of runs."""
 
     def __init__(
         self,
@@ -136,38 +137,57 @@ class ActiveRuns:
         artifacts: ArtifactService,
         delivery: DeliveryService,
         planner: ActionPlanner,
-        endings: RunCompleter,
+        completer: RunCompleter,
         ids: Ids,
         clock: Clock,
     ) -> None:
-        self._planner = planner
         self._journal = journal
         self._artifacts = artifacts
         self._delivery = delivery
-        self._endings = endings
+        self._planner = planner
+        self._completer = completer
         self._ids = ids
         self._clock = clock
+
+    def create(self, session: RunSession) -> Recorder:
+        publisher = OutputPublisher(session, self._delivery, self._ids)
+        return Recorder(session, self._journal, self._artifacts, publisher, self._planner, self._completer, self._clock)
+
+
+class ActiveRuns:
+    """Creates active runs, finds them by id, and publishes their start and their outcomes."""
+
+    def __init__(
+        self,
+        journal: Journal,
+        recorders: RecorderFactory,
+        sessions: RunSessions,
+        publisher: DeliveryPublisher,
+        outcomes: Outcomes,
+    ) -> None:
+        self._load_progress = partial(load_progress, Ledger(journal))
+        self._recorders = recorders
+        self._sessions = sessions
+        self._publisher = publisher
+        self._outcomes = outcomes
         self._by_run_id: WeakValueDictionary[str, ActiveRun] = WeakValueDictionary()
 
+    def announce(self, session: RunSession) -> None:
+        """Makes a started run the active one of its lane, and publishes its start."""
+        self._sessions.register(session)
+        self._publisher.run_started(session.event, session.run_id)
+
     def create(self, session: RunSession) -> ActiveRun:
-        live = ActiveRun(session, self._recorder, partial(load_progress, Ledger(self._journal)))
-        self._by_run_id[session.run_id] = live
-        return live
+        run = ActiveRun(session, self._recorders.create, self._load_progress)
+        self._by_run_id[session.run_id] = run
+        return run
 
     def find(self, run_id: str) -> ActiveRun | None:
         return self._by_run_id.get(run_id)
 
-    def _recorder(self, session: RunSession) -> Recorder:
-        return Recorder(
-            session,
-            self._journal,
-            self._artifacts,
-            self._delivery,
-            self._planner,
-            self._endings,
-            self._ids,
-            self._clock,
-        )
+    def publish(self, completion: RunCompletion) -> None:
+        """Publishes the outcomes of the events that a run completed."""
+        self._outcomes.publish(completion.outcomes)
 
 
 def result_digest(result: AgentRunResult) -> str:

@@ -15,10 +15,20 @@ from parlour.core.model.runner import RunnerDescriptor
 from parlour_sdk.values import dataclass
 
 from . import resources
-from .bootstrap import NO_HISTORY, InlineHistory
 from .text_fallback import to_text_only
 
 _SOURCES = {"webui": "webui", "api": "api", "schedule": "scheduler", "system": "system"}
+
+
+@dataclass(frozen=True, slots=True)
+class InlineHistory:
+    """The inlined messages, and the policy that was applied."""
+
+    inline_policy: dict[str, Any]
+    bootstrap: dict[str, Any] | None = None
+
+
+NO_HISTORY = InlineHistory({"mode": "none"})
 
 
 @dataclass(frozen=True, slots=True)

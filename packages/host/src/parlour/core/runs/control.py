@@ -2,23 +2,21 @@
 checks.
 """
 
-from parlour.core.delivery.service import DeliveryService
 from parlour.core.errors import CallRejected
-from parlour.core.journal import Journal, Row, UnitBuilder
+from parlour.core.journal import Journal, Row
 from parlour.core.model.ports import Clock
-from parlour.core.store import ledger
-from parlour.core.store.ledger import ACTIVE_STATUSES, Ledger, RunEnd
+from parlour.core.store.ledger import ACTIVE_STATUSES, Ledger
 from parlour.core.store.remote_workers import RemoteWorkerStore
 from parlour_sdk.protocol.results import AgentRunResult
 
 from .active_run import ActiveRun, ActiveRuns, result_digest
 from .caller import ActionCaller
-from .completion import RunCompleter
+from .event_completion import EventCompleter
 from .lanes import Lanes
-from .outcomes import Outcomes
 from .remote_queue import RemoteQueue, RemoteRun
 from .run_state import load_progress
-from .session import QueuedEvent, RunSession, RunSessions, RunTermination
+from .session import RunSession, RunTermination
+from .session_registry import RunSessions
 
 ADMIN = ("agent_runs", "admin")
 _RUN_OVER_CODES = {"cancelled": "cancelled", "timeout": "deadline_exceeded"}
@@ -34,9 +32,7 @@ class RunControl:
         lanes: Lanes,
         claims: RemoteQueue,
         recording: ActiveRuns,
-        endings: RunCompleter,
-        delivery: DeliveryService,
-        outcomes: Outcomes,
+        completer: EventCompleter,
         clock: Clock,
     ) -> None:
         self._journal = journal
@@ -46,9 +42,7 @@ class RunControl:
         self._lanes = lanes
         self._claims = claims
         self._recording = recording
-        self._endings = endings
-        self._delivery = delivery
-        self._outcomes = outcomes
+        self._completer = completer
         self._clock = clock
 
     async def get_visible(self, caller: ActionCaller, run_id: str) -> Row:
@@ -80,7 +74,11 @@ class RunControl:
         entry = self._lanes.remove(run["conversation_id"], run["event_seq"])
         if entry is None:
             raise CallRejected("runtime_error", "the run is just being started; ask again", retryable=True)
-        await self._cancel_queued(run_id, entry, ending)
+        try:
+            await self._completer.cancel(run_id, entry, ending)
+        except BaseException:
+            self._lanes.enqueue(entry)
+            raise
         return True
 
     async def append(self, caller: ActionCaller, run_id: str, result: AgentRunResult, lease: str | None) -> None:
@@ -154,19 +152,6 @@ class RunControl:
         progress = await load_progress(self._ledger, run_id)
         if result.sequence is None or progress.digest(result.sequence) != result_digest(result):
             raise _run_over_error(await self._ledger.get_run(run_id))
-
-    async def _cancel_queued(self, run_id: str, entry: QueuedEvent, ending: RunTermination) -> None:
-        draft = UnitBuilder("run.call_off")
-        now = self._clock.now()
-        end = RunEnd(ending.status, ending.code, ending.error, cancel_requested_at=now)
-        draft.add(ledger.end_run(run_id, end, now))
-        settled = self._endings.complete_event(draft, entry.event, "cancelled", ending.code, run_id)
-        try:
-            await self._delivery.publisher.deliver(self._journal, draft.build(), [])
-        except BaseException:
-            self._lanes.enqueue(entry)
-            raise
-        self._outcomes.publish([settled])
 
 
 def _own(caller: ActionCaller, run: Row) -> bool:

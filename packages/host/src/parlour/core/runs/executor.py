@@ -3,31 +3,21 @@
 A run for remote workers is passed to the remote queue, which keeps its lane suspended until the run is over.
 """
 
-import logging
 from collections.abc import Awaitable
 
-from parlour.core.delivery.service import DeliveryService
-from parlour.core.journal import Journal, UnitBuilder
 from parlour.core.log_context import run_log_context
-from parlour.core.model.agent import Binding
-from parlour.core.model.ports import Clock, PluginCaller
-from parlour.core.model.resource_policy import Selection
 from parlour.core.model.runner import RunnerDescriptor
-from parlour.core.runs.runner_registry import RunnerRegistry, missing_runner_message
-from parlour.core.secrets import SecretUnreadable
 
 from . import lane_result
-from .active_run import ActiveRunFactory
+from .active_run import ActiveRuns
 from .attachment_prefetch import AttachmentPrefetcher
-from .completion import RunCompleter
 from .lane_result import LaneResult
-from .outcomes import Outcomes
-from .plugin_call import run_plugin
+from .plugin_call import PluginRunner
 from .remote_queue import RemoteQueue
-from .session import QueuedEvent, RunSession, RunSessions, StartedRun
+from .run_checks import RunTarget
+from .session import QueuedEvent, RunSession, StartedRun
+from .session_registry import RunSessions
 from .starter import RunStarter
-
-logger = logging.getLogger(__name__)
 
 
 class RunExecutor:
@@ -35,81 +25,48 @@ class RunExecutor:
 
     def __init__(
         self,
-        journal: Journal,
-        plugins: PluginCaller,
-        registry: RunnerRegistry,
-        openings: RunStarter,
-        live: ActiveRunFactory,
-        claims: RemoteQueue,
+        starter: RunStarter,
+        runner: PluginRunner,
+        prefetcher: AttachmentPrefetcher,
+        active_runs: ActiveRuns,
         sessions: RunSessions,
-        delivery: DeliveryService,
-        endings: RunCompleter,
-        outcomes: Outcomes,
-        bringing: AttachmentPrefetcher,
-        clock: Clock,
+        remote: RemoteQueue,
     ) -> None:
-        self._journal = journal
-        self._plugins = plugins
-        self._registry = registry
-        self._openings = openings
-        self._live = live
-        self._claims = claims
+        self._starter = starter
+        self._runner = runner
+        self._prefetcher = prefetcher
+        self._active_runs = active_runs
         self._sessions = sessions
-        self._delivery = delivery
-        self._endings = endings
-        self._outcomes = outcomes
-        self._bringing = bringing
-        self._clock = clock
+        self._remote = remote
 
-    async def execute(self, entry: QueuedEvent, binding: Binding) -> LaneResult:
-        """Executes a run for the event, or rejects the event if its agent has no usable runner."""
-        descriptor = self._registry.get(binding.agent.runner_id)
-        if descriptor is None:
-            await self._refuse(entry, missing_runner_message(binding.agent.runner_id))
-            return LaneResult()
-        if descriptor.plugin_id not in Selection.parse(binding.agent.resource_policy.plugins):
-            await self._refuse(entry, f"plugin {descriptor.plugin_id} is not among the plugins this agent may use")
-            return LaneResult()
-        try:
-            session = await self._openings.new_session(entry, binding, descriptor)
-        except SecretUnreadable as failure:
-            await self._refuse(entry, f"the configuration of agent '{binding.agent.name}' can't be used: {failure}")
-            return LaneResult()
-        commission = entry.event.envelope.run_request
-        if commission is not None and commission.queue:
-            return await self._claims.enqueue(session, descriptor, commission.labels)
+    async def execute(self, entry: QueuedEvent, target: RunTarget) -> LaneResult:
+        """Executes a run for the event."""
+        session = await self._starter.new_session(entry, target)
+        request = entry.event.envelope.run_request
+        if request is not None and request.queue:
+            return await self._remote.enqueue(session, target.descriptor, request.labels)
         self._sessions.register_pending(session)
+        begun = self._starter.start(session, target.descriptor)
         with run_log_context(session.run_id):
-            return await self._execute(entry, session, descriptor, self._openings.start(session, descriptor))
+            return await self._execute(entry, session, target.descriptor, begun)
 
-    async def execute_started(self, entry: QueuedEvent, opened: StartedRun) -> LaneResult:
+    async def execute_started(self, entry: QueuedEvent, started: StartedRun) -> LaneResult:
         """Executes a run that was started in the unit that accepted its event."""
         entry.started_run = None
-        session, descriptor = opened.session, opened.descriptor
+        session, descriptor = started.session, started.descriptor
         with run_log_context(session.run_id):
-            return await self._execute(entry, session, descriptor, self._openings.prepared_request(opened))
+            return await self._execute(entry, session, descriptor, self._starter.prepared_request(started))
 
     async def _execute(
         self, entry: QueuedEvent, session: RunSession, descriptor: RunnerDescriptor, begun: Awaitable[dict[str, object]]
     ) -> LaneResult:
         try:
             request = await begun
-            self._sessions.register(session)
-            self._delivery.publisher.run_started(entry.event, session.run_id)
-            await self._bringing.prefetch(session)
-            live = self._live(session)
-            aftermath = await run_plugin(self._plugins, descriptor.plugin_id, request, session, live, self._clock)
+            self._active_runs.announce(session)
+            await self._prefetcher.prefetch(session)
+            run = self._active_runs.create(session)
+            completion = await self._runner.run(descriptor.plugin_id, request, session, run)
         finally:
             self._sessions.unregister(session)
-        self._outcomes.publish(aftermath.outcomes)
-        return lane_result.from_completion(entry, session.run_id, aftermath)
-
-    async def _refuse(self, entry: QueuedEvent, reason: str) -> None:
-        """Completes an event that can't have a run, and notifies its sender."""
-        logger.warning("event %s can't be answered: %s", entry.event.envelope.event_id, reason)
-        draft = UnitBuilder("event.settle")
-        self._endings.cancel_queued(draft, entry, "runner.unavailable", reason)
-        settled = self._endings.complete_event(draft, entry.event, "failed", reason)
-        rows = self._endings.reject(draft, entry, "runner.unavailable")
-        await self._delivery.publisher.deliver(self._journal, draft.build(), rows)
-        self._outcomes.publish([settled])
+        self._active_runs.publish(completion)
+        return lane_result.from_completion(entry, session.run_id, completion)

@@ -4,58 +4,95 @@ An obstacle is not a failure: the event is then accepted alone, and everything i
 """
 
 from collections import Counter
-from contextlib import suppress
 from dataclasses import replace
-from functools import partial
+from typing import ClassVar, Protocol
 
+from parlour.core.errors import CallRejected
 from parlour.core.journal import Receipt, Ref, UnitBuilder, resolve_ref
 from parlour.core.model.event import ConversationKey, RecordedEvent
-from parlour.core.model.resource_policy import Selection
 from parlour.core.platforms.names import NameDirectory
-from parlour.core.routing.router import RouteDecision, ToAgent
-from parlour.core.runs.runner_registry import RunnerRegistry
+from parlour.core.routing.decisions import RouteDecision, ToAgent
 from parlour.core.secrets import SecretUnreadable
+from parlour.core.store import inbox
 from parlour_sdk.values import dataclass
 
 from .lanes import LaneReservation, Lanes
-from .loop_guard import LoopGuard
-from .session import QueuedEvent, RunSessions, StartedRun
+from .run_checks import RunChecks, RunTarget
+from .session import QueuedEvent, StartedRun
+from .session_registry import RunSessions
 from .starter import RunStarter
 
 
-@dataclass(slots=True)
-class PendingStart:
-    """A run that is written together with its event; it ends with `confirm` or `rollback`."""
+class PendingStart(Protocol):
+    """The start of handling an event, in the unit that records it; it ends with `confirm` or `rollback`."""
 
-    opened: StartedRun
+    unit_name: ClassVar[str]
+
+    def add_to_unit(self, unit: UnitBuilder, event_seq: Ref) -> None: ...
+
+    def confirm(self, receipt: Receipt) -> bool:
+        """Continues after the commit. Returns whether a run starts immediately."""
+        ...
+
+    def rollback(self) -> None: ...
+
+
+@dataclass(slots=True)
+class QueuedStart:
+    """An event that waits for its turn."""
+
+    unit_name: ClassVar[str] = "event.accept"
+    event: RecordedEvent
+    lanes: Lanes
+    event_seq: int | Ref = 0
+
+    def add_to_unit(self, unit: UnitBuilder, event_seq: Ref) -> None:
+        self.event_seq = event_seq
+        unit.add(inbox.enqueue(event_seq, self.event.conversation_id))
+
+    def confirm(self, receipt: Receipt) -> bool:
+        self.lanes.enqueue(QueuedEvent(replace(self.event, seq=resolve_ref(receipt, self.event_seq))))
+        return False
+
+    def rollback(self) -> None:
+        pass
+
+
+@dataclass(slots=True)
+class ImmediateStart:
+    """An event whose run is written together with it."""
+
+    unit_name: ClassVar[str] = "event.begin"
+    started: StartedRun
     reserved: LaneReservation
     sessions: RunSessions
-    openings: RunStarter
-    cap: LoopGuard
+    starter: RunStarter
+    checks: RunChecks
     event_seq: int | Ref = 0
     transcript_seq: int | Ref = 0
 
-    def add_to_unit(self, draft: UnitBuilder, event_seq: Ref) -> None:
+    def add_to_unit(self, unit: UnitBuilder, event_seq: Ref) -> None:
         self.event_seq = event_seq
-        self.transcript_seq = self.openings.create_in(draft, self.opened.session, self.opened.descriptor, event_seq)
-        draft.on_prepared = self._set_numbers
+        self.transcript_seq = self.starter.create_in(unit, self.started.session, self.started.descriptor, event_seq)
+        unit.on_prepared = self._set_numbers
 
-    def confirm(self, receipt: Receipt) -> None:
+    def confirm(self, receipt: Receipt) -> bool:
         self._set_numbers(receipt)
-        entry = self.opened.session.entry
-        self.cap.record(entry.event)
+        entry = self.started.session.entry
+        self.checks.count(entry.event)
         self.reserved.start(entry)
+        return True
 
     def _set_numbers(self, receipt: Receipt) -> None:
         """Sets the numbers that the rows will have, so that the request can be prepared before the commit is
         durable.
         """
-        entry = self.opened.session.entry
-        entry.event, entry.started_run = replace(entry.event, seq=resolve_ref(receipt, self.event_seq)), self.opened
+        entry = self.started.session.entry
+        entry.event, entry.started_run = replace(entry.event, seq=resolve_ref(receipt, self.event_seq)), self.started
         entry.attempts, entry.transcript_seq = 1, resolve_ref(receipt, self.transcript_seq)
 
     def rollback(self) -> None:
-        self.sessions.unregister(self.opened.session)
+        self.sessions.unregister(self.started.session)
         self.reserved.release()
 
 
@@ -63,20 +100,13 @@ class FastStart:
     """Decides whether an event can start its run immediately, and prepares that start."""
 
     def __init__(
-        self,
-        registry: RunnerRegistry,
-        openings: RunStarter,
-        sessions: RunSessions,
-        lanes: Lanes,
-        cap: LoopGuard,
-        names: NameDirectory,
+        self, checks: RunChecks, starter: RunStarter, sessions: RunSessions, lanes: Lanes, names: NameDirectory
     ) -> None:
-        self._registry = registry
-        self._names = names
-        self._openings = openings
+        self._checks = checks
+        self._starter = starter
         self._sessions = sessions
         self._lanes = lanes
-        self._cap = cap
+        self._names = names
         self._arriving: Counter[ConversationKey] = Counter()
 
     def enter(self, key: ConversationKey) -> bool:
@@ -91,36 +121,43 @@ class FastStart:
         if not self._arriving[key]:
             del self._arriving[key]
 
-    async def prepare(self, event: RecordedEvent, decision: RouteDecision) -> PendingStart | None:
+    async def prepare(self, event: RecordedEvent, decision: RouteDecision, alone: bool) -> PendingStart:
+        """Prepares the start of a run if the event is the only one of its conversation and gets a run now. Otherwise
+        the event waits for its turn.
+        """
+        started = await self._prepare_run(event, decision) if alone else None
+        return started or QueuedStart(event, self._lanes)
+
+    async def refresh(self, conversation_id: str) -> None:
+        """Queues the recorded events of a conversation that are missing in its lane."""
+        await self._lanes.refresh(conversation_id)
+
+    async def _prepare_run(self, event: RecordedEvent, decision: RouteDecision) -> ImmediateStart | None:
         """Reserves the lane and creates the session. Returns None if the event has to wait for its turn or gets no
         run.
         """
         if not isinstance(decision, ToAgent) or event.envelope.run_request is not None:
             return None
-        agent = decision.binding.agent
-        if event.is_older_than(agent.stale_after, event.created_at) or self._names.needs_names(event.envelope):
+        binding, entry = decision.binding, QueuedEvent(event)
+        if self._names.needs_names(event.envelope):
             return None
-        descriptor = self._registry.get(agent.runner_id)
-        if descriptor is None or descriptor.plugin_id not in Selection.parse(agent.resource_policy.plugins):
+        try:
+            descriptor = self._checks.find_runner(binding.agent)
+        except CallRejected:
             return None
-        reserved = self._lanes.try_reserve(event) if not self._cap.exceeded_limit(event) else None
+        if self._checks.find_obstacle(entry, binding.agent, event.created_at) is not None:
+            return None
+        reserved = self._lanes.try_reserve(event)
         if reserved is None:
             return None
         try:
-            session = await self._openings.new_session(QueuedEvent(event), decision.binding, descriptor)
-            opened = StartedRun(session, descriptor)
-            reserved.prepare = partial(self._prepare_request, opened)
+            target = RunTarget(self._checks.with_secrets(binding), descriptor)
+            session = await self._starter.new_session(entry, target)
+            reserved.started_run = opened = StartedRun(session, descriptor)
         except BaseException as error:
             reserved.release()
             if isinstance(error, SecretUnreadable):
                 return None  # the problem is reported at its turn
             raise
         self._sessions.register_pending(session)
-        return PendingStart(opened, reserved, self._sessions, self._openings, self._cap)
-
-    async def _prepare_request(self, opened: StartedRun) -> None:
-        """Prepares the request during the commit. The start is already being written, so a failure is ignored here; the
-        step is repeated when the run is executed and its failure is reported then.
-        """
-        with suppress(Exception):
-            await self._openings.prepare(opened)
+        return ImmediateStart(opened, reserved, self._sessions, self._starter, self._checks)

@@ -12,7 +12,7 @@ from parlour.core.model.event import RecordedEvent
 
 from . import retry_policy
 from .lane_result import LaneResult, Suspension
-from .session import QueuedEvent
+from .session import QueuedEvent, StartedRun
 from .slots import RunSlotPool, actor_key
 
 logger = logging.getLogger(__name__)
@@ -31,6 +31,7 @@ Handle = Callable[[QueuedEvent], Awaitable[LaneResult]]
 Claim = Callable[[QueuedEvent], Awaitable[bool]]
 Reopen = Callable[[str], Awaitable[list[QueuedEvent]]]
 GiveUp = Callable[[QueuedEvent], Awaitable[None]]
+Prepare = Callable[[StartedRun], Awaitable[None]]
 
 
 class Lane:
@@ -52,16 +53,17 @@ class Lane:
 class LaneReservation:
     """The reserved next turn of an idle lane, with its slot; it ends with `start` or `release`."""
 
-    def __init__(self) -> None:
+    def __init__(self, prepare: Prepare) -> None:
+        self._prepare = prepare
         self._coming: asyncio.Future[QueuedEvent | None] = asyncio.get_running_loop().create_future()
-        self.prepare: Callable[[], Awaitable[None]] | None = None
-        """Called before the wait for the start."""
+        self.started_run: StartedRun | None = None
+        """Run that is written together with the event; it is prepared before the wait for the event."""
 
     async def wait(self) -> QueuedEvent | None:
         """Returns the event to handle, or None if the reservation was released."""
         await asyncio.sleep(0)  # lets the caller write the event first
-        if self.prepare is not None:
-            await self.prepare()
+        if self.started_run is not None:
+            await self._prepare(self.started_run)
         return await self._coming
 
     def start(self, entry: QueuedEvent) -> None:
@@ -74,11 +76,14 @@ class LaneReservation:
 class Lanes:
     """The lanes of all conversations with waiting or active events."""
 
-    def __init__(self, handle: Handle, claim: Claim, reopen: Reopen, give_up: GiveUp, slots: RunSlotPool) -> None:
+    def __init__(
+        self, handle: Handle, claim: Claim, reopen: Reopen, give_up: GiveUp, prepare: Prepare, slots: RunSlotPool
+    ) -> None:
         self._handle = handle
         self._claim = claim
         self._reopen = reopen
         self._quarantine = give_up
+        self._prepare = prepare
         self._slots = slots
         self._lanes: dict[str, Lane] = {}
         self._before_open: list[QueuedEvent] | None = []
@@ -162,7 +167,7 @@ class Lanes:
         opening = self._before_open is not None or name in self._held
         if self._closed or opening or name in self._lanes or not self._slots.try_acquire(person):
             return None
-        lane, reserved = Lane(), LaneReservation()
+        lane, reserved = Lane(), LaneReservation(self._prepare)
         self._lanes[name] = lane
         lane.task = asyncio.create_task(self._work_reserved(name, lane, person, reserved))
         return reserved

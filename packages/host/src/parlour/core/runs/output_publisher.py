@@ -4,15 +4,18 @@ A message that is streamed has its outbox row, in state `streaming`, before its 
 """
 
 from functools import partial
+from typing import Any
 
 from parlour.core.delivery.service import DeliveryService
 from parlour.core.delivery.streaming.stream_publisher import StreamDelta
+from parlour.core.journal import GuardFailed, StorageFailed
 from parlour.core.model.delivery_policy import DeliveryPolicy
 from parlour.core.model.outbox_row import OutboxRow
 from parlour.core.model.ports import Ids
 from parlour.core.store import outbox_rows, transcript
 
 from .attachments import MessageWithFiles
+from .completion import RunCompletion
 from .delta_buffer import DeltaBuffer
 from .result_batch import ResultBatch
 from .session import RunSession
@@ -21,10 +24,10 @@ from .session import RunSession
 class OutputPublisher:
     """Publishes the messages, deltas and reasoning of one run."""
 
-    def __init__(self, session: RunSession, delivery: DeliveryService, deltas: DeltaBuffer, ids: Ids) -> None:
+    def __init__(self, session: RunSession, delivery: DeliveryService, ids: Ids) -> None:
         self._session = session
         self._delivery = delivery
-        self._deltas = deltas
+        self.deltas = DeltaBuffer()
         self._ids = ids
         self._policy = DeliveryPolicy.decode(session.binding.agent.delivery_policy)
         self._streams = delivery.composer.supports_streaming(session.event, self._policy)
@@ -72,17 +75,16 @@ class OutputPublisher:
         self._stream_row = None
         step.draft.add(*composed.statements)
         self._delivery.publisher.add_response_events(step.draft, composed.rows)
-        step.rows += composed.rows
-        step.after_commit.append(partial(self._delivery.publisher.after_commit, composed.rows))
-        self._deltas.message_completed()
+        self.publish_rows(step, composed.rows)
+        self.deltas.message_completed()
         self.message_count += 1
         session.has_output = True
 
     def publish_deltas(self, step: ResultBatch) -> None:
         """Publishes the new deltas of a message that is not complete yet."""
         if not self._streams:
-            self._deltas.drain_unpublished()
-        elif self._deltas.has_unpublished:
+            self.deltas.drain_unpublished()
+        elif self.deltas.has_unpublished:
             if self._stream_row is None:
                 self._stream_row = self._open(step)
             self._fragment(step)
@@ -93,9 +95,32 @@ class OutputPublisher:
             event, run_id, seq = self._session.event, self._session.run_id, self._delivery.feed.next_seq()
             step.after_commit.append(partial(self._delivery.streaming.publish_reasoning, event, run_id, thoughts, seq))
 
-    def close(self) -> None:
-        """Aborts the stream of a message that was not completed."""
+    def publish_tool_call(self, step: ResultBatch, data: dict[str, Any], status: str) -> None:
+        """Publishes the start or the end of a tool call after the commit."""
+        feed, session = self._delivery.feed, self._session
+        step.after_commit.append(
+            partial(
+                feed.publish_tool_call, session.event.conversation_id, session.run_id, data, status, feed.next_seq()
+            )
+        )
+
+    def publish_rows(self, step: ResultBatch, rows: list[OutboxRow]) -> None:
+        """Publishes or enqueues rows of the batch after its commit."""
+        step.rows += rows
+        step.after_commit.append(partial(self._delivery.publisher.after_commit, rows))
+
+    def discard(self, step: ResultBatch, failure: GuardFailed | StorageFailed) -> None:
+        """Releases the rows of a batch whose commit failed."""
+        self._delivery.publisher.after_rollback(step.rows, failure)
+
+    def close(self, completion: RunCompletion) -> None:
+        """Publishes the end of the run. The stream of a message that was not completed is aborted."""
+        session = self._session
         self._delivery.streaming.abort_stream(self._stream_row)
+        self._delivery.publisher.after_commit(completion.rows)
+        self._delivery.publisher.run_ended(
+            session.event.conversation_id, session.run_id, completion.status, completion.feed_seq
+        )
 
     def _open(self, step: ResultBatch) -> OutboxRow:
         session = self._session
@@ -109,7 +134,7 @@ class OutputPublisher:
         """Numbers the pending deltas before the message that they belong to, because frames are sent in the order of
         their numbers.
         """
-        text = self._deltas.drain_unpublished()
+        text = self.deltas.drain_unpublished()
         if text and self._streams:
             fragment = StreamDelta(text, self._delivery.feed.next_seq(), first_message=not self.message_count)
             event, run_id, row = self._session.event, self._session.run_id, self._stream_row

@@ -7,56 +7,60 @@ from parlour.core.model.ports import Clock, PluginCaller, PluginCallFailed, Plug
 from . import deadline
 from .session import RunSession, RunStopped, RunTermination
 
-Over = TypeVar("Over", covariant=True)
+Completion = TypeVar("Completion", covariant=True)
 
 
-class ResultSink(Protocol[Over]):
+class ResultSink(Protocol[Completion]):
     """Receives the results of a runner and applies them."""
 
-    async def apply(self, batch: list[Any]) -> Over | None:
+    async def apply(self, batch: list[Any]) -> Completion | None:
         """Applies a batch; returns the completion if the batch ended the run."""
         ...
 
-    async def finish(self, ending: RunTermination | None) -> Over:
+    async def finish(self, ending: RunTermination | None) -> Completion:
         """Ends the run; `ending` is None if the stream ended without a terminal result."""
         ...
 
 
-async def run_plugin(
-    plugins: PluginCaller,
-    plugin_id: str,
-    request: dict[str, object],
-    session: RunSession,
-    results: ResultSink[Over],
-    clock: Clock,
-) -> Over:
-    """Calls the plugin and returns the completion of the run."""
-    if session.is_over():
+class PluginRunner:
+    """Executes runs by calling their plugins."""
+
+    def __init__(self, plugins: PluginCaller, clock: Clock) -> None:
+        self._plugins = plugins
+        self._clock = clock
+
+    async def run(
+        self, plugin_id: str, request: dict[str, object], session: RunSession, results: ResultSink[Completion]
+    ) -> Completion:
+        """Calls the plugin and returns the completion of the run."""
+        if session.is_over():
+            return await results.finish(session.stopping)
+        timer = deadline.set_timer(session, self._clock)
+        try:
+            session.stream = stream = self._plugins.run_agent(plugin_id, request)
+            while not session.is_over():
+                batch = await stream.batch()
+                if session.is_over():
+                    break
+                over = await results.apply(batch) if batch else await results.finish(None)
+                if over is not None:
+                    return over
+        except RunStopped:
+            pass
+        except PluginDisconnected as lost:
+            return await results.finish(
+                RunTermination("failed", lost.code, f"the plugin was lost during the run: {lost}")
+            )
+        except PluginCallFailed as refusal:
+            code = (
+                refusal.code if refusal.code == "payload_too_large" else "runner.error"
+            )  # a rejected size is no error of the runner's code
+            return await results.finish(RunTermination("failed", code, str(refusal)))
+        except PluginUnavailable as absence:
+            return await results.finish(RunTermination("failed", absence.code, str(absence)))
+        finally:
+            if timer is not None:
+                timer.cancel()
+            if session.stream is not None:
+                session.stream.abort(RunStopped())  # further output of the runner is ignored
         return await results.finish(session.stopping)
-    timer = deadline.set_timer(session, clock)
-    try:
-        session.stream = stream = plugins.run_agent(plugin_id, request)
-        while not session.is_over():
-            batch = await stream.batch()
-            if session.is_over():
-                break
-            over = await results.apply(batch) if batch else await results.finish(None)
-            if over is not None:
-                return over
-    except RunStopped:
-        pass
-    except PluginDisconnected as lost:
-        return await results.finish(RunTermination("failed", lost.code, f"the plugin was lost during the run: {lost}"))
-    except PluginCallFailed as refusal:
-        code = (
-            refusal.code if refusal.code == "payload_too_large" else "runner.error"
-        )  # a rejected size is no error of the runner's code
-        return await results.finish(RunTermination("failed", code, str(refusal)))
-    except PluginUnavailable as absence:
-        return await results.finish(RunTermination("failed", absence.code, str(absence)))
-    finally:
-        if timer is not None:
-            timer.cancel()
-        if session.stream is not None:
-            session.stream.abort(RunStopped())  # further output of the runner is ignored
-    return await results.finish(session.stopping)

@@ -9,10 +9,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from parlour.core.delivery.service import DeliveryService
 from parlour.core.errors import CallRejected
 from parlour.core.journal import GuardFailed, Journal, Statement, StorageFailed, Update
-from parlour.core.model.ports import Clock, Ids
+from parlour.core.model.ports import Clock
 from parlour.core.store import ledger, state
 from parlour.core.store.artifact_service import ArtifactService
 
@@ -20,10 +19,8 @@ from . import deadline
 from .action_plan import ActionPlanner
 from .attachments import EMPTY_MESSAGE_WARNING, RunAttachments
 from .completion import EndedRun, RunCompleter, RunCompletion
-from .delta_buffer import DeltaBuffer
-from .delta_flush import DeltaFlusher
 from .output_publisher import OutputPublisher
-from .result_batch import ResultBatch, RunEventWriter
+from .result_batch import DeltaFlusher, ResultBatch, RunEventWriter
 from .results import (
     CompletedMessage,
     Delta,
@@ -55,25 +52,23 @@ class Recorder:
         session: RunSession,
         journal: Journal,
         artifacts: ArtifactService,
-        delivery: DeliveryService,
+        publisher: OutputPublisher,
         planner: ActionPlanner,
-        endings: RunCompleter,
-        ids: Ids,
+        completer: RunCompleter,
         clock: Clock,
     ) -> None:
-        self._planner = planner
         self._session = session
         self._journal = journal
-        self._delivery = delivery
-        self._endings = endings
+        self._publisher = publisher
+        self._planner = planner
+        self._completer = completer
         self._clock = clock
         self._warn = RunWarnings("run", session.run_id).log
         self._rules = ResultParser(session.run_id, self._warn)
         self._attachments = RunAttachments(artifacts, session, self._warn)
-        self._deltas = DeltaBuffer()
+        self._deltas = publisher.deltas
         self._event_writer = RunEventWriter(session, self._deltas)
         self._window = DeltaFlusher(session, journal, self._deltas, self._event_writer, clock)
-        self._publisher = OutputPublisher(session, delivery, self._deltas, ids)
 
     @property
     def pending_digests(self) -> dict[int, str]:
@@ -172,14 +167,11 @@ class Recorder:
 
     def _apply_generic(self, step: ResultBatch, effect: GenericResult) -> None:
         self._event_writer.add_result(step, effect.type, effect.data, effect.sequence)
-        if effect.type == "tool.call.started" and not self._session.calls_over_host(effect.data.get("tool_name", "")):
-            self._session.has_effects = True  # whether the tool only reads is not known here
+        session, tool = self._session, effect.data.get("tool_name", "")
+        if effect.type == "tool.call.started" and not session.identity.calls_over_host(tool):
+            session.has_effects = True  # whether the tool only reads is not known here
         if effect.type in ("tool.call.started", "tool.call.completed"):
-            status = effect.type.rpartition(".")[2]
-            feed, run_id = self._delivery.feed, self._session.run_id
-            step.after_commit.append(
-                partial(feed.publish_tool_call, self._conversation, run_id, effect.data, status, feed.next_seq())
-            )
+            self._publisher.publish_tool_call(step, effect.data, effect.type.rpartition(".")[2])
         else:
             self._warn(f"a result has the unknown type '{effect.type[:100]}'; it is recorded and has no effect")
 
@@ -199,8 +191,7 @@ class Recorder:
         self._session.has_effects = self._session.has_effects or plan.has_effect
         self._session.has_output = self._session.has_output or plan.approval is not None
         step.draft.add(*plan.statements)
-        step.rows += plan.rows
-        step.after_commit.append(partial(self._delivery.publisher.after_commit, plan.rows))
+        self._publisher.publish_rows(step, plan.rows)
         if plan.approval is not None:
             step.after_commit.append(partial(self._planner.on_approval_committed, plan.approval))
 
@@ -258,26 +249,25 @@ class Recorder:
             self._event_writer.add_host_events(step)
             step.draft.name = "run.end"
             ending = deadline.apply_deadline(session, ending, step.now)
-            aftermath = self._endings.add_completion(step.draft, self._facts(ending), ending)
+            aftermath = self._completer.add_completion(step.draft, self._facts(ending), ending)
             step.rows += aftermath.rows
-            await self._commit(step, *session.final_statements)
+            await self._commit(step, *(session.remote.final_statements if session.remote is not None else ()))
             session.ended.set()
         for action in step.after_commit:
             action()
-        self._publisher.close()
-        self._delivery.publisher.after_commit(aftermath.rows)
-        self._delivery.publisher.run_ended(self._conversation, session.run_id, aftermath.status, aftermath.feed_seq)
+        self._publisher.close(aftermath)
         await asyncio.sleep(0)  # lets the answer be sent first
         return aftermath
 
     async def _commit(self, step: ResultBatch, *closing: Statement) -> None:
         audited = self._session.drain_audit_rows()
-        step.draft.add(*self._session.write_guards, *closing, *audited)
+        remote = self._session.remote
+        step.draft.add(*(remote.write_guards if remote is not None else ()), *closing, *audited)
         try:
             await self._journal.commit(step.draft.build())
         except (GuardFailed, StorageFailed) as failure:
             self._session.audit_rows[:0] = audited  # the calls were made even if the results are not stored
-            self._delivery.publisher.after_rollback(step.rows, failure)
+            self._publisher.discard(step, failure)
             raise
 
     def _facts(self, ending: RunTermination) -> EndedRun:
@@ -297,7 +287,3 @@ class Recorder:
             streaming=self._publisher.is_streaming,
             model_failure=session.meter.model_failure,
         )
-
-    @property
-    def _conversation(self) -> str:
-        return self._session.event.conversation_id

@@ -12,10 +12,11 @@ from parlour.core.store.ledger import Ledger, update_progress
 from parlour.core.store.remote_queue import RemoteQueueStore
 from parlour.core.store.tables import EVENTS, RUNS
 
-from .answer_check import is_answered
 from .completion import EndedRun, RunCompleter
 from .outcomes import Outcomes
-from .session import QueuedEvent, RunSessions, RunTermination
+from .run_state import is_answered
+from .session import QueuedEvent, RunTermination
+from .session_registry import RunSessions
 from .unrecorded_usage import load_unrecorded_usage
 
 logger = logging.getLogger(__name__)

@@ -6,20 +6,13 @@ Each is written together with its inbox row and waits for its turn in its conver
 from collections.abc import Sequence
 from dataclasses import replace
 
-from parlour.core.access import grants
-from parlour.core.access.grant_intersection import intersect_grants
 from parlour.core.access.grants import Grant
-from parlour.core.config.form_validation import validate, with_defaults
 from parlour.core.errors import CallRejected
 from parlour.core.journal import GuardFailed, Journal, Ref, Row, Statement, UnitBuilder
-from parlour.core.model.agent import Binding
 from parlour.core.model.event import EventEnvelope, RecordedEvent
 from parlour.core.model.ports import Clock, Ids
-from parlour.core.model.providers import Providers
-from parlour.core.model.resource_policy import Selection
-from parlour.core.model.runner import RunnerDescriptor
-from parlour.core.routing.router import Router, ToAgent
-from parlour.core.runs.runner_registry import RunnerRegistry, missing_runner_message
+from parlour.core.routing.decisions import ToAgent
+from parlour.core.routing.router import Router
 from parlour.core.store import event_log, inbox, ledger, transcript
 from parlour.core.store.conversations import Conversations
 from parlour.core.store.event_attachments import EventAttachments, PreparedEvent, attachment_in_use
@@ -29,6 +22,8 @@ from parlour_sdk.values import dataclass
 
 from .caller import ActionCaller
 from .lanes import Lanes
+from .run_checks import RunChecks, RunTarget, check_config
+from .run_grants import RunGrants
 from .session import QueuedEvent
 from .starter import run_row
 
@@ -45,17 +40,49 @@ class NewRunRequest:
     parent_run_id: str = ""
 
 
+class RequestedTargets:
+    """Resolves the agent, the runner and the grant of runs that are requested outside the turn of their event."""
+
+    def __init__(self, router: Router, checks: RunChecks, grants: RunGrants) -> None:
+        self._router = router
+        self._checks = checks
+        self._grants = grants
+
+    def resolve(self, envelope: EventEnvelope) -> RunTarget:
+        """Returns the target of a run. Raises CallRejected; secrets are read when the run starts."""
+        decision = self._router.decide(envelope)
+        if not isinstance(decision, ToAgent):
+            raise CallRejected("not_found", decision.reason)
+        descriptor = self._checks.find_runner(decision.binding.agent)
+        request = envelope.run_request
+        if request is not None and request.config is not None:
+            check_config(descriptor, request.config, "config")
+        return RunTarget(decision.binding, descriptor)
+
+    def grant(self, caller: ActionCaller, asked: NewRunRequest, event: RecordedEvent, target: RunTarget) -> Grant:
+        """Returns the grant of a run that a plugin creates. Resources selected by the agent's own configuration count;
+        those in a configuration that the creating plugin sends instead grant nothing.
+        """
+        request = asked.envelope.run_request
+        if request is not None and not request.runner_id:
+            own = self._router.decide(replace(asked.envelope, run_request=replace(request, config=None)))
+            target = RunTarget(own.binding, target.descriptor) if isinstance(own, ToAgent) else target
+        return self._grants.for_request(caller, asked.authority, event, target)
+
+    def retry_grant(self, run: Row, event: RecordedEvent, target: RunTarget) -> Grant:
+        """Returns the grant of a retry."""
+        return self._grants.for_retry(run, event, target)
+
+
 class RunCreator:
     """Creates runs for plugins and retries runs."""
 
     def __init__(
         self,
         journal: Journal,
-        router: Router,
-        registry: RunnerRegistry,
-        providers: Providers,
+        targets: RequestedTargets,
         conversations: Conversations,
-        media: EventAttachments,
+        attachments: EventAttachments,
         lanes: Lanes,
         ids: Ids,
         clock: Clock,
@@ -63,11 +90,9 @@ class RunCreator:
         self._journal = journal
         self._ledger = Ledger(journal)
         self._log = EventLog(journal)
-        self._router = router
-        self._registry = registry
-        self._providers = providers
+        self._targets = targets
         self._conversations = conversations
-        self._media = media
+        self._attachments = attachments
         self._lanes = lanes
         self._ids = ids
         self._clock = clock
@@ -76,15 +101,15 @@ class RunCreator:
         """Creates a run and returns its ledger row. An event id that the plugin used before returns the run of that
         event.
         """
-        binding, descriptor = self._target(asked.envelope)
-        taken = await self._media.store(asked.envelope, self._conversations)
+        target = self._targets.resolve(asked.envelope)
+        taken = await self._attachments.store(asked.envelope, self._conversations)
         conversation_id = asked.conversation_id or await self._conversations.get_or_create(
             asked.envelope.conversation_key, self._ids, self._clock
         )
         event = RecordedEvent(0, conversation_id, self._clock.now(), taken.event)
-        grant = self._compute_grant(caller, asked, event, binding, descriptor)
+        grant = self._targets.grant(caller, asked, event, target)
         try:
-            return await self._write_new(asked, event, binding, descriptor, grant, taken)
+            return await self._write_new(asked, event, target, grant, taken)
         except GuardFailed as failure:
             if failure.statement:
                 raise attachment_in_use() from failure
@@ -100,62 +125,23 @@ class RunCreator:
         latest = await self._ledger.latest_for_event(run["event_seq"])
         if event is None or latest is None:
             raise CallRejected("not_found", "the event of this run is not kept any more")
-        binding, descriptor = self._target(event.envelope)
-        if event.envelope.run_request is not None:
-            grant = grants.from_snapshot(run["snapshot"], event, binding, descriptor)
-        else:
-            grant = grants.compute(event, binding, descriptor, self._providers)
+        target = self._targets.resolve(event.envelope)
+        grant = self._targets.retry_grant(run, event, target)
         numbered = await transcript.event_item_seq(self._journal, event)
         entry = QueuedEvent(event, latest["attempt"], numbered, run_id=self._ids.new())
         owed = inbox.enqueue(event.seq, entry.lane, entry.run_id, entry.attempts, entry.transcript_seq)
         try:
-            await self._write(entry, binding, descriptor, grant, run["run_id"], [owed])
+            await self._write(entry, target, grant, run["run_id"], [owed])
         except GuardFailed as failure:
             told = "another run of this event is on its way; wait for its end"
             raise CallRejected("invalid_argument", told, retryable=True) from failure
         return await self._offered(entry)
 
-    def _target(self, envelope: EventEnvelope) -> tuple[Binding, RunnerDescriptor]:
-        decision = self._router.decide(envelope)
-        if not isinstance(decision, ToAgent):
-            raise CallRejected("not_found", decision.reason)
-        binding = decision.binding
-        descriptor = self._registry.get(binding.agent.runner_id)
-        if descriptor is None:
-            raise CallRejected("not_found", missing_runner_message(binding.agent.runner_id))
-        if descriptor.plugin_id not in Selection.parse(binding.agent.resource_policy.plugins):
-            raise CallRejected("denied", f"plugin {descriptor.plugin_id} is not among the plugins this agent may use")
-        commission = envelope.run_request
-        if commission is not None and commission.config is not None:
-            form = descriptor.manifest.config_schema
-            for field, sentence in validate(form, with_defaults(form, dict(commission.config))):
-                raise CallRejected("invalid_argument", f"config.{field}: {sentence}")
-        return binding, descriptor
-
-    def _compute_grant(
-        self,
-        caller: ActionCaller,
-        asked: NewRunRequest,
-        event: RecordedEvent,
-        binding: Binding,
-        descriptor: RunnerDescriptor,
-    ) -> Grant:
-        """Computes the grant. Resources selected by the agent's own configuration count; those in a configuration that
-        the creating plugin sends instead grant nothing.
-        """
-        commission = asked.envelope.run_request
-        if commission is not None and not commission.runner_id:
-            own = self._router.decide(replace(asked.envelope, run_request=replace(commission, config=None)))
-            binding = own.binding if isinstance(own, ToAgent) else binding
-        whole = grants.compute(event, binding, descriptor, self._providers, asked.authority)
-        return intersect_grants(whole, caller.grant, within_a_run=caller.session is not None)
-
     async def _write_new(
         self,
         asked: NewRunRequest,
         event: RecordedEvent,
-        binding: Binding,
-        descriptor: RunnerDescriptor,
+        target: RunTarget,
         grant: Grant,
         taken: PreparedEvent,
     ) -> Row:
@@ -164,14 +150,13 @@ class RunCreator:
         owed = inbox.enqueue(Ref(0, "seq"), entry.lane, entry.run_id)
         files = taken.statements(event.conversation_id)
         statements: list[Statement] = [numbered, owed, *files]
-        seq = await self._write(entry, binding, descriptor, grant, asked.parent_run_id, statements)
+        seq = await self._write(entry, target, grant, asked.parent_run_id, statements)
         return await self._offered(replace(entry, event=replace(event, seq=seq)))
 
     async def _write(
         self,
         entry: QueuedEvent,
-        binding: Binding,
-        descriptor: RunnerDescriptor,
+        target: RunTarget,
         grant: Grant,
         parent_run_id: str,
         statements: Sequence[Statement],
@@ -182,8 +167,7 @@ class RunCreator:
         row = run_row(
             entry.run_id,
             entry.event,
-            binding,
-            descriptor,
+            target,
             grant,
             attempt=entry.attempts + 1,
             parent_run_id=parent_run_id,

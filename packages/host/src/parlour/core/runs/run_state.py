@@ -5,9 +5,13 @@ from dataclasses import field
 from typing import Any
 
 from parlour.core.encoding import loads
-from parlour.core.journal import Row
+from parlour.core.journal import Journal, Row, Select, where
 from parlour.core.store.ledger import Ledger
+from parlour.core.store.outbox_rows import OutboxStore
+from parlour.core.store.tables import APPROVALS, CALLS
 from parlour_sdk.values import dataclass
+
+from .usage import OPEN_CALLS_KEY
 
 PAGE_ROWS = 500
 """Ledger rows per read."""
@@ -80,3 +84,23 @@ async def load_progress(ledger: Ledger, run_id: str) -> RunProgress:
         for row in rows:
             progress.add(row)
     return progress
+
+
+async def is_answered(journal: Journal, run: Row) -> bool:
+    """Returns whether an interrupted run had already given its complete answer.
+
+    No result says that a message is the runner's last one. A run therefore counts as answered if its last result is a
+    complete message and nothing that it started is open: no tool call, model call, approval, state write or partly
+    shown message.
+    """
+    run_id = run["run_id"]
+    if not run["shown"] or loads(run["usage"]).get(OPEN_CALLS_KEY):
+        return False
+    progress = await load_progress(Ledger(journal), run_id)
+    if not progress.ends_with_message or progress.open_tools:
+        return False
+    open_calls = Select(CALLS, where(run_id=run_id, state="begun"), ("position",), limit=1)
+    open_approvals = Select(APPROVALS, where(run_id=run_id, status="pending"), ("approval_id",), limit=1)
+    if await journal.read(open_calls) or await journal.read(open_approvals):
+        return False
+    return not await OutboxStore(journal).streaming_rows(run_id)

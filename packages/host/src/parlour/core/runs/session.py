@@ -2,10 +2,8 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable
 from dataclasses import field
 from typing import Any, Protocol
-from weakref import WeakValueDictionary
 
 from parlour.core.access.grants import Grant
 from parlour.core.access.rate_limit import PacedBucket, TokenBucket
@@ -92,39 +90,77 @@ class AbortableWork(Protocol):
     def abort(self, error: BaseException) -> None: ...
 
 
-class RunSession:
-    """The mutable state of one active run."""
+class RemoteExecution(Protocol):
+    """The execution of a run by a remote worker, which continues when this process ends."""
 
-    def __init__(self, run_id: str, entry: QueuedEvent, binding: Binding, grant: Grant, steerable: bool) -> None:
-        self.run_id = run_id
-        self.entry = entry
-        self.binding = binding
-        self.grant = grant
-        self.steerable = steerable
-        self.multimodal = True
-        """True if the runner accepts media; otherwise media are replaced by text notes."""
+    @property
+    def holder(self) -> str:
+        """Plugin whose worker executes the run; empty while none does."""
+        ...
+
+    @property
+    def lease_token(self) -> str:
+        """Token of the current lease; empty while no worker holds one."""
+        ...
+
+    @property
+    def write_guards(self) -> tuple[Statement, ...]:
+        """Guards that are part of every unit with results."""
+        ...
+
+    @property
+    def final_statements(self) -> tuple[Statement, ...]:
+        """Statements that are added to the run's last unit."""
+        ...
+
+    async def start(self) -> None:
+        """Marks the run as started, at its first call or result."""
+        ...
+
+    def abort(self, error: BaseException) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class RunIdentity:
+    """The fixed part of a run: its event, its agent, its grant, and the abilities of its runner."""
+
+    run_id: str
+    entry: QueuedEvent
+    binding: Binding
+    grant: Grant
+    steerable: bool = False
+    multimodal: bool = True
+    """True if the runner accepts media; otherwise media are replaced by text notes."""
+    dry_run: DryRunState | None = None
+    """Set for a rerun, whose effects are discarded with it."""
+
+    @property
+    def caches_calls(self) -> bool:
+        """True if the results of its calls are cached for a repetition of the run."""
+        return self.binding.agent.journal_calls
+
+    def calls_over_host(self, tool_name: str) -> bool:
+        """Returns whether calls of this tool are made through the Host, which then knows them without the runner's
+        report.
+        """
+        return self.caches_calls and self.grant.allows("tools", tool_name, "call")
+
+
+class RunSession:
+    """The progress of one active run."""
+
+    def __init__(self, identity: RunIdentity) -> None:
+        self.identity = identity
         self.rate = TokenBucket(CALLS_PER_SECOND, CALLS_BURST)
         self.spacing = PacedBucket(CALL_STARTS_PER_SECOND, CALL_START_BURST)
         self.uploads: dict[str, ArtifactWriter] = {}
         """Unfinished uploads of the runner, by upload id."""
         self.deadline_at = 0
-        self.executor = grant.plugin_id
-        """Plugin whose calls belong to the run; empty while none executes it."""
-        self.remote = False
-        """True if a remote worker executes the run, which then continues when this process ends."""
-        self.lease = ""
-        """Token of the current lease of a remote run."""
-        self.before_first_call: Callable[[], Awaitable[None]] | None = None
-        """Awaited before the first call of a run, if set."""
-        self.write_guards: tuple[Statement, ...] = ()
-        """Guards that are part of every unit with results."""
-        self.final_statements: tuple[Statement, ...] = ()
-        """Statements that are added to the run's last unit."""
+        self.remote: RemoteExecution | None = None
+        """Set if a remote worker executes the run."""
         self.audit_rows: list[Insert] = []
         """Audit rows of allowed calls, written with the run's next unit."""
         self.meter = RunMeter()
-        self.dry_run: DryRunState | None = None
-        """Set for a rerun, whose effects are discarded with it."""
         self.stream: AbortableWork | None = None
         self.stopping: RunTermination | None = None
         self.cancel_requested_at = 0
@@ -139,13 +175,41 @@ class RunSession:
         self._sequence = 0
 
     @property
+    def run_id(self) -> str:
+        return self.identity.run_id
+
+    @property
+    def entry(self) -> QueuedEvent:
+        return self.identity.entry
+
+    @property
     def event(self) -> RecordedEvent:
-        return self.entry.event
+        return self.identity.entry.event
+
+    @property
+    def binding(self) -> Binding:
+        return self.identity.binding
+
+    @property
+    def grant(self) -> Grant:
+        return self.identity.grant
+
+    @property
+    def dry_run(self) -> DryRunState | None:
+        return self.identity.dry_run
 
     @property
     def caches_calls(self) -> bool:
-        """True if the results of its calls are cached for a repetition of the run."""
-        return self.binding.agent.journal_calls
+        return self.identity.caches_calls
+
+    @property
+    def executor(self) -> str:
+        """Plugin whose calls belong to the run; empty while none executes it."""
+        return self.grant.plugin_id if self.remote is None else self.remote.holder
+
+    def execute_remotely(self, execution: RemoteExecution) -> None:
+        """Hands the run to a remote worker. Stopping the run then ends that execution."""
+        self.remote = self.stream = execution
 
     def mark_effect(self) -> bool:
         """Records that a call changes something. Returns True if that rules out a repetition of the run, because its
@@ -153,12 +217,6 @@ class RunSession:
         """
         self.has_effects = self.has_effects or not self.caches_calls
         return self.has_effects
-
-    def calls_over_host(self, tool_name: str) -> bool:
-        """Returns whether calls of this tool are made through the Host, which then knows them without the runner's
-        report.
-        """
-        return self.caches_calls and self.grant.allows("tools", tool_name, "call")
 
     def is_over(self) -> bool:
         """Returns whether the run accepts no further results from its runner."""
@@ -196,51 +254,3 @@ class StartedRun:
     """State that was read during the commit."""
     request: dict[str, object] | None = None
     """Request for the runner, if it could be built during the commit."""
-
-
-class RunSessions:
-    """The active runs, by id and by lane. A lane has at most one."""
-
-    def __init__(self, left_over: Callable[[list[Insert]], None]) -> None:
-        self._left_over = left_over
-        """Receives the audit rows that were not written with the run's last unit."""
-        self._by_run: dict[str, RunSession] = {}
-        self._by_lane: dict[str, RunSession] = {}
-        self._counting: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-
-    def sequence_lock(self, run_id: str) -> asyncio.Lock:
-        """Returns the lock for assigning sequence numbers from the ledger, until they are written or a session
-        continues from there. Two concurrent callers would otherwise assign the same number.
-        """
-        return self._counting.setdefault(run_id, asyncio.Lock())
-
-    def register_pending(self, session: RunSession) -> None:
-        """Registers a session whose ledger row is being written, so that a reader of that row finds a run that can be
-        cancelled.
-        """
-        self._by_run[session.run_id] = session
-
-    def register(self, session: RunSession) -> None:
-        """Registers the session as the active run of its lane."""
-        self._by_run[session.run_id] = session
-        self._by_lane[session.entry.lane] = session
-
-    def unregister(self, session: RunSession) -> None:
-        """Removes the session, aborts its uploads, and marks it as ended."""
-        self._by_run.pop(session.run_id, None)
-        if self._by_lane.get(session.entry.lane) is session:
-            del self._by_lane[session.entry.lane]
-        while session.uploads:
-            session.uploads.popitem()[1].abort()
-        if session.audit_rows:
-            self._left_over(session.drain_audit_rows())
-        session.ended.set()
-
-    def get(self, run_id: str) -> RunSession | None:
-        return self._by_run.get(run_id)
-
-    def in_lane(self, lane: str) -> RunSession | None:
-        return self._by_lane.get(lane)
-
-    def all(self) -> list[RunSession]:
-        return list(self._by_run.values())

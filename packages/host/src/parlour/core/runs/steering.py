@@ -5,12 +5,14 @@ from typing import Any
 from parlour.core.journal import GuardFailed, Journal, Ref, UnitBuilder, resolve_ref
 from parlour.core.model.agent import Binding
 from parlour.core.model.ports import Clock, Ids
-from parlour.core.routing.router import Router, ToAgent
+from parlour.core.routing.decisions import ToAgent
+from parlour.core.routing.router import Router
 from parlour.core.store import inbox, ledger, transcript
 from parlour_sdk.protocol.limits import STEERING_QUEUE
 
 from .context import event_parts
-from .session import QueuedEvent, RunSession, RunSessions
+from .session import QueuedEvent, RunSession
+from .session_registry import RunSessions
 
 
 class SteeringQueue:
@@ -86,7 +88,7 @@ class SteeringQueue:
 
     def _may_join(self, session: RunSession, entry: QueuedEvent) -> bool:
         """Returns whether the message has the same actor and agent as the run, so that permissions never widen."""
-        if not session.steerable or entry.run_id:
+        if not session.identity.steerable or entry.run_id:
             return False
         mine, theirs = session.event.envelope, entry.event.envelope
         if (mine.actor.type, mine.actor.id) != (theirs.actor.type, theirs.actor.id):
@@ -100,4 +102,4 @@ class SteeringQueue:
 
 def _item(session: RunSession, entry: QueuedEvent) -> dict[str, Any]:
     head = {"claimed_run_id": session.run_id, "runner_id": session.grant.runner_id, "claimed_at": entry.claimed_at}
-    return {**head, **event_parts(entry.event, session.multimodal), "metadata": {}}
+    return {**head, **event_parts(entry.event, session.identity.multimodal), "metadata": {}}

@@ -19,7 +19,8 @@ DEFAULT_QUOTAS: Quotas = {"plugin": 100 * MEBIBYTE, "binding": 100 * MEBIBYTE, "
 class EffectfulRun(Protocol):
     """The run that a write belongs to."""
 
-    run_id: str
+    @property
+    def run_id(self) -> str: ...
 
     def mark_effect(self) -> bool:
         """Records that the run has an effect; returns whether this prevents repeating the run."""

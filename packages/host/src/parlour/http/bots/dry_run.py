@@ -5,30 +5,19 @@ from typing import Any, Literal
 
 from parlour.core.model import reasons
 from parlour.core.model.reasons import Reason
+from parlour.core.routing.decisions import Misconfigured, RouteDecision
 from parlour.core.routing.default_resolver import DefaultCandidate
-from parlour.core.routing.router import (
-    Drop,
-    Misconfigured,
-    RouteAttempt,
-    RouteDecision,
-    ToAgent,
-    ToListeners,
-    ToWebhook,
-)
+from parlour.core.routing.router import RouteAttempt
 
+from .handler_types import HANDLER_FORMS
 from .responses import DryRunStep
 
 ENGLISH = {
     **reasons.ENGLISH,
     "takes": "it takes the event",
     "takes_filtered": "it takes the event; it passes {filters}",
-    "outcome_answers": "agent '{agent}' answers",
-    "outcome_hooked": "it is sent to {url}",
-    "outcome_plugins": "it goes to the listeners of {plugins}",
-    "outcome_all_plugins": "it goes to the listeners of all plugins",
-    "outcome_unheard": "no plugin listens to it, so nobody answers",
-    "outcome_dropped": "nobody answers, on purpose",
     "outcome_misconfigured": "it can't be answered: {reason}",
+    **{code: text for form in HANDLER_FORMS.values() for code, text in form.outcomes.items()},
 }
 
 
@@ -44,21 +33,9 @@ def default_agent_step(considered: DefaultCandidate) -> DryRunStep:
 
 def outcome_step(decision: RouteDecision, heard: bool) -> DryRunStep:
     """Describes the outcome. `heard` says whether any plugin listener would receive an event for listeners."""
-    match decision:
-        case ToAgent(binding):
-            return _step("outcome", "", "", "outcome_answers", {"agent": binding.agent.name})
-        case ToWebhook(route):
-            return _step("outcome", "", "", "outcome_hooked", {"url": route.handler_config["url"]})
-        case ToListeners() if not heard:
-            return _step("outcome", "", "", "outcome_unheard", {})
-        case ToListeners(plugins) if plugins:
-            return _step("outcome", "", "", "outcome_plugins", {"plugins": ", ".join(plugins)})
-        case ToListeners():
-            return _step("outcome", "", "", "outcome_all_plugins", {})
-        case Drop():
-            return _step("outcome", "", "", "outcome_dropped", {})
-        case Misconfigured(reason):
-            return _step("outcome", "", "", "outcome_misconfigured", {"reason": reason})
+    if isinstance(decision, Misconfigured):
+        return _step("outcome", "", "", "outcome_misconfigured", {"reason": decision.reason})
+    return _step("outcome", "", "", *HANDLER_FORMS[decision.handler_type].outcome(decision, heard))
 
 
 def _refusal(reason: Reason | None, otherwise: tuple[str, dict[str, Any]]) -> tuple[str, dict[str, Any]]:

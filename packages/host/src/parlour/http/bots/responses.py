@@ -7,6 +7,7 @@ from typing_extensions import TypedDict
 from parlour.core.platforms.port import ConnectionState
 
 from ..responses import Id, TimestampMs
+from .handler_types import HandlerType
 
 
 class BotStatus(TypedDict):
@@ -29,7 +30,6 @@ class BotResponse(TypedDict):
     status: BotStatus
 
 
-HandlerType = Literal["agent", "webhook", "plugin", "drop"]
 BindingScope = Literal["thread", "conversation", "channel", "actor", "bot", "workspace"]
 
 

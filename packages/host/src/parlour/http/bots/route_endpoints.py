@@ -12,7 +12,8 @@ from parlour.core.config.routes import RouteRepository
 from parlour.core.journal import GuardFailed
 from parlour.core.model.ports import Clock
 from parlour.core.plugin_hooks.subscriptions import ListenerSubscriptions
-from parlour.core.routing.router import Router, ToAgent, ToListeners, matched_route
+from parlour.core.routing.decisions import ToAgent, ToListeners
+from parlour.core.routing.router import Router, matched_route
 
 from ..api_router import ApiRouter
 from ..auth import Admin, Viewer
@@ -20,6 +21,7 @@ from ..etags import IfMatch, check_if_match, set_etag
 from ..responses import PageResponse
 from . import dry_run, responses
 from .endpoints import bot_not_found, get_bot_or_404
+from .handler_types import HandlerType
 from .route_mapping import RouteMapper, to_response
 from .route_schemas import DryRunBody, RouteList
 from .sample_events import parse_sample
@@ -79,11 +81,11 @@ def router(
         outcome = dry_run.outcome_step(decision, bool(audience.subscribed_plugins(event.event_type, plugins)))
         steps = [*map(dry_run.route_step, tried), *default, outcome]
         binding = decision.binding if isinstance(decision, ToAgent) else None
-        unrouted: responses.HandlerType = "plugin" if isinstance(decision, ToListeners) else "agent"
+        unrouted = "plugin" if isinstance(decision, ToListeners) else "agent"
         return {
             "route": to_response(route) if route is not None else None,
             "index": next((place for place, each in enumerate(listed) if each is route), None),
-            "handler_type": route.handler_type if route is not None else unrouted,
+            "handler_type": cast("HandlerType", route.handler_type if route is not None else unrouted),
             "agent_id": binding.agent.agent_id if binding is not None else None,
             "scope": cast("responses.BindingScope", binding.scope) if binding is not None else None,
             "reasons": [step["text"] for step in steps],

@@ -1,4 +1,4 @@
-"""Request schemas of routes: one schema per handler type, and all filters."""
+"""Request schemas of routes, with all filters. `handler_types` has the configurations of handlers."""
 
 from typing import Annotated, Any, Literal
 
@@ -11,7 +11,8 @@ from parlour_sdk.protocol.people import ChatType, MemberRole
 from parlour_sdk.protocol.platform_events import is_event_pattern
 
 from ..validation_errors import register_pattern
-from .webhook_schemas import StrictBody, WebhookHandlerBody
+from .handler_types import HandlerType
+from .webhook_schemas import StrictBody
 
 CLOCK_PATTERN = register_pattern(r"^([01]\d|2[0-3]):[0-5]\d$", "write it as 08:30")
 MAX_PATH_LENGTH = 500
@@ -80,28 +81,6 @@ class FiltersBody(StrictBody):
         return pattern
 
 
-class AgentHandlerBody(StrictBody):
-    agent_id: str = Field(min_length=1, max_length=255)
-
-
-class PluginHandlerBody(StrictBody):
-    """Hands the event to listeners of these plugins; an empty list means all plugins."""
-
-    plugins: list[str] = Field(default=[], max_length=1000)
-
-
-class DropHandlerBody(StrictBody):
-    pass
-
-
-HANDLER_BODIES: dict[str, type[StrictBody]] = {
-    "agent": AgentHandlerBody,
-    "webhook": WebhookHandlerBody,
-    "plugin": PluginHandlerBody,
-    "drop": DropHandlerBody,
-}
-
-
 class RouteBody(StrictBody):
     """`route_id` is given back for a route that stays, so that it keeps its webhook's secret."""
 
@@ -118,7 +97,7 @@ class RouteBody(StrictBody):
     )
 
     event_type: str = Field(default="message.received", max_length=128)
-    handler_type: Literal["agent", "webhook", "plugin", "drop"]
+    handler_type: HandlerType
     handler_config: dict[str, JsonValue] = Field(default={})
     filters: FiltersBody = FiltersBody()
     enabled: bool = True

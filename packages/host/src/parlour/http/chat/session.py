@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 
 from parlour.core.config.agents import AgentRepository
-from parlour.core.ingest.gateway import Gateway, IngestResult
+from parlour.core.ingest.acceptance import IngestResult
+from parlour.core.ingest.gateway import Gateway
 from parlour.core.journal import Row
 from parlour.core.model.event import LOCALE, ConversationKey, EventContext, EventEnvelope, Participant
 from parlour.core.model.ports import Clock, Ids

@@ -10,7 +10,8 @@ from parlour.core.config.agents import AgentRepository
 from parlour.core.config.bots import BotRepository
 from parlour.core.config.routes import RouteRepository
 from parlour.core.encoding import loads
-from parlour.core.ingest.gateway import Gateway, IngestResult
+from parlour.core.ingest.acceptance import IngestResult
+from parlour.core.ingest.gateway import Gateway
 from parlour.core.journal import Journal
 from parlour.core.model.event import EventContext, EventEnvelope, Participant
 from parlour.core.model.ports import Clock, Ids

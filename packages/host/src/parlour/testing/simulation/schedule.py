@@ -8,7 +8,8 @@ from contextlib import suppress
 from dataclasses import field
 from functools import partial
 
-from parlour.app.core import Core, CorePorts, build_core
+from parlour.app.core import Core, build_core
+from parlour.app.core_ports import CorePorts
 from parlour.core.config.routes import Route
 from parlour.core.errors import CallRejected
 from parlour.core.journal import Select, StorageFailed, one_of, where

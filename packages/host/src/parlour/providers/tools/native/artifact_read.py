@@ -4,7 +4,7 @@ from typing import Any
 
 from parlour.core.model.providers import CallContext, ProviderFailed
 from parlour.core.runs.attachments import readable_scope
-from parlour.core.runs.session import RunSessions
+from parlour.core.runs.session_registry import RunSessions
 from parlour.core.store.artifact_service import ArtifactService
 from parlour.core.store.artifacts import Artifact
 from parlour_sdk.protocol.content import MediaElement, TextElement

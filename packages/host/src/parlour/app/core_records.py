@@ -1,0 +1,158 @@
+"""Builds the parts of the core below runs: configuration, records, plugin hooks and delivery."""
+
+from parlour.core.access.audit_writer import AuditWriter
+from parlour.core.config.agents import AgentRepository
+from parlour.core.config.bots import BotRepository
+from parlour.core.config.budgets import BudgetRepository
+from parlour.core.config.default_agents import DefaultAgentRepository
+from parlour.core.config.routes import RouteRepository
+from parlour.core.config.schedules import ScheduleRepository
+from parlour.core.config.webhooks import WebhookRepository
+from parlour.core.delivery.action_rows import ActionRowFactory
+from parlour.core.delivery.composer import MessageComposer
+from parlour.core.delivery.feed import Feed
+from parlour.core.delivery.notices import FailureNotices, NoticePolicy
+from parlour.core.delivery.outbox import Outbox
+from parlour.core.delivery.platform_surface import PlatformSurface
+from parlour.core.delivery.publisher import DeliveryPublisher
+from parlour.core.delivery.rate_limits import PlatformRateLimiter
+from parlour.core.delivery.row_states import RowStates
+from parlour.core.delivery.sender import Sender
+from parlour.core.delivery.service import DeliveryService
+from parlour.core.delivery.streaming.stream_publisher import StreamPublisher
+from parlour.core.delivery.streaming.streams import Streams
+from parlour.core.delivery.typing_indicator import TypingIndicator
+from parlour.core.models.days import Days
+from parlour.core.models.reservations import Reservations
+from parlour.core.platforms.names import NameDirectory
+from parlour.core.plugin_hooks.dispatcher import ListenerDispatcher
+from parlour.core.plugin_hooks.host_events import HostEvents, ResponseEvents
+from parlour.core.plugin_hooks.prompt_hooks import PluginPromptHooks
+from parlour.core.plugin_hooks.retries import ListenerRetries
+from parlour.core.plugin_hooks.subscriptions import ListenerSubscriptions
+from parlour.core.runs.model_call_log import ModelCallLog
+from parlour.core.store.artifact_service import ArtifactService
+from parlour.core.store.conversations import Conversations
+from parlour.core.store.event_attachments import EventAttachments
+from parlour.core.store.history import HistoryReader
+from parlour.core.store.outbox_rows import OutboxStore
+from parlour.core.texts.languages import Languages
+from parlour_sdk.values import dataclass
+
+from .core_ports import CorePorts
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigParts:
+    """The configuration that operators change."""
+
+    agents: AgentRepository
+    bots: BotRepository
+    routes: RouteRepository
+    default_agents: DefaultAgentRepository
+    schedules: ScheduleRepository
+    inbound_webhooks: WebhookRepository
+    budgets: BudgetRepository
+    languages: Languages
+
+
+def build_config(ports: CorePorts) -> ConfigParts:
+    """Builds the repositories of the configuration."""
+    journal, clock = ports.journal, ports.clock
+    default_agents = DefaultAgentRepository(journal)
+    return ConfigParts(
+        agents=AgentRepository(journal, clock, default_agents.evict_agent),
+        bots=BotRepository(journal, clock, default_agents.evict_bot),
+        routes=RouteRepository(journal, ports.ids),
+        default_agents=default_agents,
+        schedules=ScheduleRepository(journal, clock),
+        inbound_webhooks=WebhookRepository(journal, clock),
+        budgets=BudgetRepository(journal, clock),
+        languages=Languages(ports.language),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RecordParts:
+    """The records that the core keeps, besides events and runs."""
+
+    audit_log: AuditWriter
+    model_calls: ModelCallLog
+    history: HistoryReader
+    artifacts: ArtifactService
+    attachments: EventAttachments
+    names: NameDirectory
+    days: Days
+    reservations: Reservations
+
+
+def build_records(ports: CorePorts) -> RecordParts:
+    """Builds the parts that write and read records."""
+    journal, ids, clock = ports.journal, ports.ids, ports.clock
+    artifacts = ArtifactService(journal, ports.objects, ports.fetcher, ids, clock, ports.sizes)
+    days = Days(clock, ports.time_zone)
+    return RecordParts(
+        audit_log=AuditWriter(journal),
+        model_calls=ModelCallLog(journal, ids, clock, ports.record_model_calls),
+        history=HistoryReader(journal, ports.cursors),
+        artifacts=artifacts,
+        attachments=EventAttachments(artifacts),
+        names=NameDirectory(journal, ports.bots, clock),
+        days=days,
+        reservations=Reservations(journal, days, ids, clock),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class HookParts:
+    """The calls of plugins about events."""
+
+    subscriptions: ListenerSubscriptions
+    listeners: ListenerDispatcher
+    retries: ListenerRetries
+    host_events: HostEvents
+    responses: ResponseEvents
+    prompt_hooks: PluginPromptHooks
+
+
+def build_hooks(ports: CorePorts, config: ConfigParts, records: RecordParts) -> HookParts:
+    """Builds the calls of plugin listeners and prompt hooks."""
+    subscriptions = ListenerSubscriptions(ports.components, ports.plugin_grants)
+    listeners = ListenerDispatcher(subscriptions, ports.plugins, config.bots, records.names, ports.listener_seconds)
+    retries = ListenerRetries(ports.journal, listeners, ports.clock)
+    host_events = HostEvents(subscriptions, retries)
+    responses = ResponseEvents(host_events, ports.clock)
+    prompt_hooks = PluginPromptHooks(subscriptions, listeners, ports.clock)
+    return HookParts(subscriptions, listeners, retries, host_events, responses, prompt_hooks)
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryParts:
+    """The way of messages and actions to platforms and to the web chat."""
+
+    feed: Feed
+    outbox: Outbox
+    service: DeliveryService
+    notice_policy: NoticePolicy
+    action_rows: ActionRowFactory
+    conversations: Conversations
+
+
+def build_delivery(ports: CorePorts, config: ConfigParts, hooks: HookParts) -> DeliveryParts:
+    """Builds the outbox with its sender, and the parts that compose and publish messages."""
+    journal, ids, clock = ports.journal, ports.ids, ports.clock
+    feed, limits, policy = Feed(clock), PlatformRateLimiter(), NoticePolicy(clock)
+    streams = Streams(journal, ports.bots, ids, clock, limits, config.languages)
+    platforms = PlatformSurface(ports.bots, streams, limits, OutboxStore(journal), config.languages)
+    failures = FailureNotices(journal, policy, config.languages, ids, clock)
+    states = RowStates(journal, hooks.responses, failures, ports.send_log, clock)
+    sender = Sender({"platform": platforms, **ports.surfaces}, states, ports.send_log, clock)
+    outbox, typing = Outbox(journal, sender, clock), TypingIndicator(ports.bots)
+    service = DeliveryService(
+        MessageComposer(feed, outbox, ports.bots, limits, ids, clock),
+        StreamPublisher(streams, feed, outbox, ports.bots, typing),
+        DeliveryPublisher(feed, outbox, streams, typing, policy, hooks.responses),
+        feed,
+    )
+    action_rows = ActionRowFactory(outbox, ports.bots, ids, clock)
+    return DeliveryParts(feed, outbox, service, policy, action_rows, Conversations(journal, feed.publish_replacement))

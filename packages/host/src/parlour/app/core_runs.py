@@ -1,0 +1,128 @@
+"""Builds the parts of the core that decide about runs and execute them."""
+
+from parlour.core.approvals.action_parser import ActionParser
+from parlour.core.approvals.decisions import DecisionRecords
+from parlour.core.approvals.planner import ApprovalActionPlanner
+from parlour.core.approvals.requests import ActionRequestHandler
+from parlour.core.approvals.service import ApprovalService
+from parlour.core.remote.queue import RemoteRunQueue
+from parlour.core.runs.action_plan import ActionPlanner
+from parlour.core.runs.active_run import ActiveRuns, RecorderFactory
+from parlour.core.runs.attachment_prefetch import AttachmentPrefetcher
+from parlour.core.runs.completion import RunCompleter
+from parlour.core.runs.context_builder import RunContextBuilder
+from parlour.core.runs.event_completion import EventCompleter
+from parlour.core.runs.executor import RunExecutor
+from parlour.core.runs.loop_guard import LoopGuard
+from parlour.core.runs.outcomes import Outcomes
+from parlour.core.runs.plugin_call import PluginRunner
+from parlour.core.runs.run_checks import RunChecks
+from parlour.core.runs.run_grants import RunGrants
+from parlour.core.runs.runner_registry import RunnerRegistry
+from parlour.core.runs.session_registry import RunSessions
+from parlour.core.runs.slots import RunSlotPool
+from parlour.core.runs.starter import RunStarter
+from parlour.core.store.known_messages import KnownMessages
+from parlour.version import VERSION
+from parlour_sdk.values import dataclass
+
+from .core_ports import CorePorts
+from .core_records import ConfigParts, DeliveryParts, HookParts, RecordParts
+
+
+@dataclass(frozen=True, slots=True)
+class RunBasics:
+    """The registries and limits of runs."""
+
+    registry: RunnerRegistry
+    sessions: RunSessions
+    slots: RunSlotPool
+    loop_guard: LoopGuard
+    outcomes: Outcomes
+    checks: RunChecks
+    grants: RunGrants
+
+
+def build_run_basics(ports: CorePorts, records: RecordParts) -> RunBasics:
+    """Builds what decides whether a run may begin, and what it may use."""
+    registry = RunnerRegistry()
+    loop_guard = LoopGuard(ports.runs_per_sender, ports.runs_per_group, ports.clock)
+    return RunBasics(
+        registry=registry,
+        sessions=RunSessions(records.audit_log.add),
+        slots=RunSlotPool(ports.concurrent_runs, ports.runs_per_person),
+        loop_guard=loop_guard,
+        outcomes=Outcomes(),
+        checks=RunChecks(registry, ports.secrets, loop_guard),
+        grants=RunGrants(ports.journal, ports.providers),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalParts:
+    """Actions that runs request, and their approvals."""
+
+    service: ApprovalService
+    planner: ApprovalActionPlanner
+    requests: ActionRequestHandler
+
+
+def build_approvals(
+    ports: CorePorts,
+    config: ConfigParts,
+    records: RecordParts,
+    hooks: HookParts,
+    delivery: DeliveryParts,
+    basics: RunBasics,
+) -> ApprovalParts:
+    """Builds the planning of actions and the decisions about them."""
+    journal, clock, languages = ports.journal, ports.clock, config.languages
+    rows, outbox = delivery.action_rows, delivery.outbox
+    decisions = DecisionRecords(journal, basics.sessions, config.agents, hooks.host_events)
+    service = ApprovalService(journal, delivery.service, outbox, rows, decisions, languages, clock)
+    parser = ActionParser(ports.bots, records.artifacts, KnownMessages(journal))
+    composer = delivery.service.composer
+    planner = ApprovalActionPlanner(parser, service, rows, composer, languages, ports.ids, clock)
+    requests = ActionRequestHandler(journal, planner, service, delivery.service, outbox, basics.slots, clock)
+    return ApprovalParts(service, planner, requests)
+
+
+@dataclass(frozen=True, slots=True)
+class RunParts:
+    """The execution of runs."""
+
+    contexts: RunContextBuilder
+    starter: RunStarter
+    active_runs: ActiveRuns
+    runner: PluginRunner
+    remote_queue: RemoteRunQueue
+    executor: RunExecutor
+    run_completer: RunCompleter
+    event_completer: EventCompleter
+
+
+def build_runs(
+    ports: CorePorts,
+    config: ConfigParts,
+    records: RecordParts,
+    hooks: HookParts,
+    delivery: DeliveryParts,
+    basics: RunBasics,
+    planner: ActionPlanner,
+) -> RunParts:
+    """Builds the way of a run: context, start, plugin, results, end."""
+    journal, ids, clock = ports.journal, ports.ids, ports.clock
+    sessions, outcomes = basics.sessions, basics.outcomes
+    service, publisher = delivery.service, delivery.service.publisher
+    contexts = RunContextBuilder(
+        journal, ports.providers, records.history, service.composer, hooks.prompt_hooks, records.days, VERSION
+    )
+    starter = RunStarter(journal, basics.grants, contexts, ids, clock)
+    completer = RunCompleter(service, delivery.notice_policy, config.languages, ids, clock)
+    recorders = RecorderFactory(journal, records.artifacts, service, planner, completer, ids, clock)
+    active = ActiveRuns(journal, recorders, sessions, publisher, outcomes)
+    remote = RemoteRunQueue(journal, starter, contexts, active, sessions, ids, clock)
+    runner = PluginRunner(ports.plugins, clock)
+    executor = RunExecutor(starter, runner, AttachmentPrefetcher(records.artifacts), active, sessions, remote)
+    events = EventCompleter(journal, completer, publisher, outcomes, clock)
+    return RunParts(contexts, starter, active, runner, remote, executor, completer, events)

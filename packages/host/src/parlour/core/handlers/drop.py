@@ -1,0 +1,26 @@
+"""The handler `drop`: completes events without an answer."""
+
+from typing import ClassVar
+
+from parlour.core.config.routes import Route
+from parlour.core.model.event import EventEnvelope
+from parlour.core.routing.decisions import Drop, RouteDecision
+from parlour.core.runs.event_completion import EventCompleter
+from parlour.core.runs.lane_result import LaneResult
+from parlour.core.runs.session import QueuedEvent
+
+
+class DropHandler:
+    """Drops events, with the route as the reason."""
+
+    type: ClassVar[str] = Drop.handler_type
+
+    def __init__(self, completer: EventCompleter) -> None:
+        self._completer = completer
+
+    def resolve(self, event: EventEnvelope, route: Route, skipped: str) -> RouteDecision:
+        return Drop(f"{route.label} drops it{skipped}")
+
+    async def handle(self, entry: QueuedEvent, decision: Drop) -> LaneResult:
+        await self._completer.complete(entry, "dropped", decision.reason)
+        return LaneResult()

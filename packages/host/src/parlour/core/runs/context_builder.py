@@ -1,0 +1,152 @@
+"""Builds the request for a runner from the run's session and the stored state.
+
+History is inlined only if the runner asks for it, and never beyond the Host's own limits.
+"""
+
+from typing import Protocol
+
+from parlour.core.delivery.composer import MessageComposer
+from parlour.core.journal import Journal, Row, Select, below, where
+from parlour.core.model.agent import Binding
+from parlour.core.model.event import RecordedEvent
+from parlour.core.model.providers import Providers
+from parlour.core.model.runner import RunnerDescriptor
+from parlour.core.models.days import Days
+from parlour.core.store.history import HistoryReader
+from parlour.core.store.state import StateStore
+from parlour.core.store.tables import TRANSCRIPT
+from parlour_sdk.protocol.limits import BOOTSTRAP_BYTES, BOOTSTRAP_ITEMS
+from parlour_sdk.protocol.manifest import ContextPolicy
+
+from . import context
+from .context import NO_HISTORY, InlineHistory
+from .session import RunSession, StateSnapshot
+
+
+class PromptHooks(Protocol):
+    """Lets plugins add to the prompt of a run before it starts."""
+
+    def has_hooks(self, session: RunSession, descriptor: RunnerDescriptor) -> bool:
+        """Returns whether a plugin is asked for additions to the prompt of this run."""
+        ...
+
+    async def apply(self, session: RunSession, descriptor: RunnerDescriptor) -> Binding:
+        """Returns the run's binding with the additions."""
+        ...
+
+
+class RunContextBuilder:
+    """Builds requests for runners."""
+
+    def __init__(
+        self,
+        journal: Journal,
+        providers: Providers,
+        history: HistoryReader,
+        composer: MessageComposer,
+        prompt_hooks: PromptHooks,
+        days: Days,
+        host_version: str,
+    ) -> None:
+        self._journal = journal
+        self._state = StateStore(journal)
+        self._providers = providers
+        self._history = history
+        self._composer = composer
+        self._prompt_hooks = prompt_hooks
+        self._days = days
+        self._host_version = host_version
+
+    async def state_snapshot(self, session: RunSession) -> StateSnapshot:
+        """Reads the state values that the run may use."""
+        return await self._state.snapshot(session.grant.scopes)
+
+    def can_build_early(self, session: RunSession, descriptor: RunnerDescriptor) -> bool:
+        """Returns whether the request can be built before the start of the run is durable: its transcript item is
+        numbered, and no plugin is called for it.
+        """
+        return bool(session.entry.transcript_seq) and not self._prompt_hooks.has_hooks(session, descriptor)
+
+    async def build(
+        self, session: RunSession, descriptor: RunnerDescriptor, state: StateSnapshot | None = None
+    ) -> dict[str, object]:
+        """Builds the request for the runner; without `state`, the current values are read."""
+        entry, event = session.entry, session.event
+        inputs = context.ContextInputs(
+            run_id=session.run_id,
+            attempt=entry.attempts,
+            transcript_seq=entry.transcript_seq,
+            deadline_at=session.deadline_at,
+            state=await self.state_snapshot(session) if state is None else state,
+            latest_cursor=self._history.cursor(event.conversation_id, entry.transcript_seq),
+            delivery=self._composer.capabilities_for_runner(event, session.binding.agent.delivery_policy),
+            inline_history=await _select_inline_history(
+                self._journal, descriptor.manifest.context, event, entry.transcript_seq
+            ),
+        )
+        return context.build_request(
+            event,
+            await self._prompt_hooks.apply(session, descriptor),
+            descriptor,
+            session.grant,
+            self._providers,
+            inputs,
+            self._host_version,
+            self._days.time_zone,
+        )
+
+
+async def _select_inline_history(
+    journal: Journal, policy: ContextPolicy, event: RecordedEvent, transcript_seq: int
+) -> InlineHistory:
+    """Selects the messages to inline. `transcript_seq` is the number of the event's own item; the tail is what came
+    before.
+    """
+    match policy.bootstrap:
+        case "none":
+            return NO_HISTORY
+        case "current_event":
+            text = event.envelope.text
+            inlined = {"mode": "current_event", "delivered_count": 1, "messages_complete": transcript_seq <= 1}
+            return InlineHistory(inlined, {"messages": [{"role": "user", "content": text}]})
+        case "recent_tail":
+            return await _tail(journal, policy, event, transcript_seq)
+
+
+async def _tail(journal: Journal, policy: ContextPolicy, event: RecordedEvent, transcript_seq: int) -> InlineHistory:
+    most = min(policy.max_inline_events, BOOTSTRAP_ITEMS)
+    query = Select(
+        TRANSCRIPT,
+        where(conversation_id=event.conversation_id, thread_id=event.envelope.thread_id, seq=below(transcript_seq)),
+        ("role", "content", "seq"),
+        order=("seq",),
+        direction="descending",
+        limit=most,
+    )
+    rows = await journal.read(query) if most else []
+    chosen = _fit_bytes(rows, min(policy.max_inline_bytes or BOOTSTRAP_BYTES, BOOTSTRAP_BYTES))
+    earlier = max(transcript_seq - 1, 0)
+    inlined = {
+        "mode": "recent_tail",
+        "delivered_count": len(chosen),
+        "source_total_count": earlier,
+        "messages_complete": len(chosen) == earlier,
+        "reason": None if len(chosen) == len(rows) else "the rest is over the size that may be inlined",
+    }
+    messages = [{"role": _role(row), "content": row["content"]} for row in reversed(chosen)]
+    return InlineHistory(inlined, {"messages": messages})
+
+
+def _fit_bytes(rows: list[Row], size: int) -> list[Row]:
+    """Returns the newest rows that fit. The first row that does not fit ends the selection, so that there is no gap."""
+    chosen: list[Row] = []
+    for row in rows:
+        size -= len(str(row["content"]).encode())
+        if size < 0:
+            break
+        chosen.append(row)
+    return chosen
+
+
+def _role(row: Row) -> str:
+    return str(row["role"]) if row["role"] in ("user", "assistant", "system", "tool") else "system"

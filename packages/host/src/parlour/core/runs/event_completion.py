@@ -1,0 +1,70 @@
+"""Ends events: commits the outcome of an event, shows the notice to its sender, and publishes the result."""
+
+import logging
+from collections.abc import Sequence
+
+from parlour.core.delivery.publisher import DeliveryPublisher
+from parlour.core.journal import Journal, UnitBuilder
+from parlour.core.model.event import RecordedEvent
+from parlour.core.model.outbox_row import OutboxRow
+from parlour.core.model.ports import Clock
+from parlour.core.store import ledger
+from parlour.core.store.inbox import InboxOutcome
+from parlour.core.store.ledger import RunEnd
+
+from .completion import RunCompleter
+from .outcomes import Outcomes
+from .session import QueuedEvent, RunTermination
+
+logger = logging.getLogger(__name__)
+
+
+class EventCompleter:
+    """Ends events that get no run, or no further one, each with one unit."""
+
+    def __init__(
+        self, journal: Journal, completer: RunCompleter, publisher: DeliveryPublisher, outcomes: Outcomes, clock: Clock
+    ) -> None:
+        self._journal = journal
+        self._completer = completer
+        self._publisher = publisher
+        self._outcomes = outcomes
+        self._clock = clock
+
+    async def complete(self, entry: QueuedEvent, outcome: str, reason: str, notice: str = "") -> None:
+        """Completes an event without a run. The sender of an expired event gets a notice only on the Host's own
+        surfaces, not on a platform.
+        """
+        unit = UnitBuilder("event.settle")
+        self._completer.cancel_queued(unit, entry, outcome, reason)
+        completed = self.add_outcome(unit, entry.event, outcome, reason, entry.run_id or entry.parent_run_id)
+        rows: list[OutboxRow] = []
+        if notice and (notice != "expired" or entry.event.envelope.principal):
+            rows += self._completer.reject(unit, entry, notice)
+        await self.commit(unit, completed, rows)
+
+    async def reject(self, entry: QueuedEvent, reason: str) -> None:
+        """Completes an event whose agent has no usable runner, and notifies its sender."""
+        logger.warning("event %s can't be answered: %s", entry.event.envelope.event_id, reason)
+        unit = UnitBuilder("event.settle")
+        self._completer.cancel_queued(unit, entry, "runner.unavailable", reason)
+        completed = self.add_outcome(unit, entry.event, "failed", reason)
+        await self.commit(unit, completed, self._completer.reject(unit, entry, "runner.unavailable"))
+
+    async def cancel(self, run_id: str, entry: QueuedEvent, termination: RunTermination) -> None:
+        """Ends a run that waits for its turn, and its event."""
+        unit, now = UnitBuilder("run.call_off"), self._clock.now()
+        end = RunEnd(termination.status, termination.code, termination.error, cancel_requested_at=now)
+        unit.add(ledger.end_run(run_id, end, now))
+        await self.commit(unit, self.add_outcome(unit, entry.event, "cancelled", termination.code, run_id))
+
+    def add_outcome(
+        self, unit: UnitBuilder, event: RecordedEvent, outcome: str, reason: str, run_id: str = ""
+    ) -> InboxOutcome:
+        """Adds the outcome of an event to a unit that `commit` writes."""
+        return self._completer.complete_event(unit, event, outcome, reason, run_id)
+
+    async def commit(self, unit: UnitBuilder, completed: InboxOutcome, rows: Sequence[OutboxRow] = ()) -> None:
+        """Commits the unit, sends its notices, and publishes the outcome."""
+        await self._publisher.deliver(self._journal, unit.build(), list(rows))
+        self._outcomes.publish([completed])

@@ -1,0 +1,57 @@
+"""The registry of active runs, by id and by lane."""
+
+import asyncio
+from collections.abc import Callable
+from weakref import WeakValueDictionary
+
+from parlour.core.journal import Insert
+
+from .session import RunSession
+
+
+class RunSessions:
+    """The active runs, by id and by lane. A lane has at most one."""
+
+    def __init__(self, left_over: Callable[[list[Insert]], None]) -> None:
+        self._left_over = left_over
+        """Receives the audit rows that were not written with the run's last unit."""
+        self._by_run: dict[str, RunSession] = {}
+        self._by_lane: dict[str, RunSession] = {}
+        self._counting: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    def sequence_lock(self, run_id: str) -> asyncio.Lock:
+        """Returns the lock for assigning sequence numbers from the ledger, until they are written or a session
+        continues from there. Two concurrent callers would otherwise assign the same number.
+        """
+        return self._counting.setdefault(run_id, asyncio.Lock())
+
+    def register_pending(self, session: RunSession) -> None:
+        """Registers a session whose ledger row is being written, so that a reader of that row finds a run that can be
+        cancelled.
+        """
+        self._by_run[session.run_id] = session
+
+    def register(self, session: RunSession) -> None:
+        """Registers the session as the active run of its lane."""
+        self._by_run[session.run_id] = session
+        self._by_lane[session.entry.lane] = session
+
+    def unregister(self, session: RunSession) -> None:
+        """Removes the session, aborts its uploads, and marks it as ended."""
+        self._by_run.pop(session.run_id, None)
+        if self._by_lane.get(session.entry.lane) is session:
+            del self._by_lane[session.entry.lane]
+        while session.uploads:
+            session.uploads.popitem()[1].abort()
+        if session.audit_rows:
+            self._left_over(session.drain_audit_rows())
+        session.ended.set()
+
+    def get(self, run_id: str) -> RunSession | None:
+        return self._by_run.get(run_id)
+
+    def in_lane(self, lane: str) -> RunSession | None:
+        return self._by_lane.get(lane)
+
+    def all(self) -> list[RunSession]:
+        return list(self._by_run.values())
