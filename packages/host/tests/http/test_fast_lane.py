@@ -20,11 +20,9 @@ from parlour.http import asgi
 from parlour.http.allowed_hosts import AllowedHosts
 from parlour.http.domain import Domain, api_domain
 from parlour.http.events import endpoints
-from parlour.http.events.fast_path import EventFastPath
 from parlour.http.events.service import EventInjector, EventResults, EventService
+from parlour.http.front_controller import FrontController
 from parlour.http.health import endpoints as health
-from parlour.http.health.fast_path import HealthFastPath
-from parlour.http.localization import LocalizedResponses
 from parlour.http.pagination import Pages
 from parlour.http.principals import Authenticator
 from parlour.testing import MemoryJournal
@@ -72,15 +70,11 @@ async def doors() -> AsyncIterator[Doors]:
         api_domain("events", lambda: endpoints.router(door, pages, trails)),
     ]
     front = asgi.build_http_app("0", authenticator, domains, list, door, BODY_BYTES, BODY_BYTES).serve
-    assert isinstance(front, HealthFastPath)
-    localized = front._app
-    assert isinstance(localized, LocalizedResponses)
-    lane = localized._app
-    assert isinstance(lane, EventFastPath)
+    assert isinstance(front, FrontController)
     secrets = {scope: (await keys.create(scope, scope))[0] for scope in SCOPES}
     async with (
         httpx.AsyncClient(transport=httpx.ASGITransport(front), base_url="http://lane") as ahead,
-        httpx.AsyncClient(transport=httpx.ASGITransport(lane._app), base_url="http://route") as behind,
+        httpx.AsyncClient(transport=httpx.ASGITransport(front._api), base_url="http://route") as behind,
     ):
         yield Doors(ahead, behind, secrets)
 

@@ -12,8 +12,8 @@ from fastapi import APIRouter, FastAPI
 
 from parlour.http.body_limit import AsgiApp
 from parlour.http.domain import Domain, api_domain, path_prefix
+from parlour.http.front_controller import FrontController
 from parlour.http.health import endpoints as health
-from parlour.http.health.fast_path import HealthFastPath
 from parlour.http.lazy_app import LazyApp
 
 
@@ -114,7 +114,8 @@ async def test_a_domain_that_could_not_be_made_is_tried_again() -> None:
 async def test_health_is_the_same_through_the_lane_and_the_framework(path: str, missing: list[str]) -> None:
     made = Made()
     behind = LazyApp(made.app, [Domain(("/healthz", "/readyz"), lambda: health.router(lambda: missing))])
-    async with _client(HealthFastPath(behind, lambda: missing)) as lane, _client(behind) as framework:
+    front = FrontController(None, lambda: missing, None, behind)  # type: ignore[arg-type]
+    async with _client(front) as lane, _client(behind) as framework:
         ahead = await lane.get(path)
         assert made.pieces == []
         answer = await framework.get(path)

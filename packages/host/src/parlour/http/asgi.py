@@ -11,9 +11,10 @@ from .deferred_models import deferred_model_build
 from .domain import Domain
 from .events.fast_path import EventFastPath
 from .events.service import EventService
-from .health.fast_path import HealthFastPath, PendingStartSteps
+from .front_controller import FrontController
+from .health.responses import PendingStartSteps
 from .lazy_app import LazyApp
-from .localization import LocalizedResponses
+from .page.static_server import PageServer
 from .principals import Authenticator
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ def build_http_app(
     events: EventService,
     body_bytes: int,
     upload_bytes: int,
+    page: PageServer | None = None,
 ) -> HttpApp:
     def framework() -> "FastAPI":
         with deferred_model_build():
@@ -49,6 +51,5 @@ def build_http_app(
 
         return build_document(app, domains)
 
-    loaded = LazyApp(framework, domains)
-    answers = LocalizedResponses(EventFastPath(loaded, events, authenticator, body_bytes))
-    return HttpApp(HealthFastPath(answers, waiting), document)
+    lane = EventFastPath(events, authenticator, body_bytes)
+    return HttpApp(FrontController(page, waiting, lane, LazyApp(framework, domains)), document)

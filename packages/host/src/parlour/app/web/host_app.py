@@ -13,6 +13,7 @@ from parlour.http import asgi
 from parlour.http.allowed_hosts import AllowedHosts
 from parlour.http.asgi import HttpApp
 from parlour.http.events.service import EventInjector, EventResults, EventService
+from parlour.http.page.static_server import PageServer
 from parlour.http.principals import Authenticator
 from parlour.version import VERSION
 
@@ -21,7 +22,11 @@ from .routes import DomainRouters
 
 
 def build_host_app(
-    settings: HostSettings, host: Host, setup_token: str = "", limits: ConnectionLimiter | None = None
+    settings: HostSettings,
+    host: Host,
+    setup_token: str = "",
+    limits: ConnectionLimiter | None = None,
+    page: PageServer | None = None,
 ) -> HttpApp:
     """Builds the HTTP application. Its domains are loaded on their first request."""
     core, journal, ids, clock = host.core, host.journal, host.ids, host.clock
@@ -50,6 +55,7 @@ def build_host_app(
         door,
         http.body_bytes,
         http.upload_bytes,
+        page,
     )
 
 

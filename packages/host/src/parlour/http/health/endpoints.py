@@ -5,8 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Response
 
 from ..responses import ResponseSchema
-from .fast_path import PendingStartSteps, healthz_response, readyz_response
-from .responses import HealthResponse, ReadinessResponse
+from .responses import HealthResponse, PendingStartSteps, ReadinessResponse, healthz_response, readyz_response
 
 
 def router(waiting: PendingStartSteps) -> APIRouter:
