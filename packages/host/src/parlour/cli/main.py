@@ -1,11 +1,12 @@
 """Parses the command line and runs one command."""
 
 import argparse
-import gc
 import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from parlour.app.process_tuning import pause_garbage_collection
 
 from . import plugin_parser, runtime_parser
 
@@ -20,7 +21,7 @@ class CommandError(Exception):
 def main() -> None:
     arguments = _parser().parse_args()
     if arguments.run is _serve:
-        gc.disable()  # until the Host has started: objects that are created before stay
+        pause_garbage_collection()
     # To find its plugins, pydantic would read the metadata of all installed packages.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     from parlour.app.settings import ConfigurationInvalid

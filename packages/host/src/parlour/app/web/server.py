@@ -9,8 +9,8 @@ from typing import Any, cast
 
 import uvicorn
 
-from parlour.app.file_limit import connections_within_file_limit
 from parlour.app.host import Host
+from parlour.app.process_tuning import connections_within_file_limit
 from parlour.app.settings import HostSettings, HttpSettings
 from parlour.http.client_address import TrustedProxies
 from parlour.http.page.static_server import PageServer
