@@ -3,11 +3,11 @@
 import argparse
 from collections.abc import Iterator
 
-from parlour.cli import main
+from parlour.cli.parser import build_parser
 
 
 def options() -> list[str]:
-    return list(_walk(main._parser()))
+    return list(_walk(build_parser()))
 
 
 def _walk(parser: argparse.ArgumentParser) -> Iterator[str]:

@@ -4,7 +4,7 @@ import resource
 
 import pytest
 
-from parlour.app.file_limit import connections_within_file_limit
+from parlour.app.process_tuning import connections_within_file_limit
 from parlour.app.web.connection_limits import ConnectionLimiter, ConnectionQuota
 from parlour.http.client_address import TrustedProxies
 

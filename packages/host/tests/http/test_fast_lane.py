@@ -17,15 +17,13 @@ from parlour.core.model.ports import ResultStream
 from parlour.core.observability.explain.explanations import Explanations
 from parlour.core.pagination import Cursors
 from parlour.core.system import SystemClock, SystemIds
-from parlour.http import asgi
 from parlour.http.allowed_hosts import AllowedHosts
-from parlour.http.domain import Domain, api_domain
 from parlour.http.events import endpoints
 from parlour.http.events.fast_path import EventFastPath
 from parlour.http.events.service import EventInjector, EventResults, EventService
+from parlour.http.fastapi_app import API_PREFIX, create_app
+from parlour.http.front_controller import FrontController
 from parlour.http.health import endpoints as health
-from parlour.http.health.fast_path import HealthFastPath
-from parlour.http.localization import LocalizedResponses
 from parlour.http.pagination import Pages
 from parlour.http.principals import Authenticator
 from parlour.testing import MemoryJournal
@@ -68,20 +66,13 @@ async def doors() -> AsyncIterator[Doors]:
         EventResults(journal, core.outcomes),
     )
     pages, trails = Pages(journal, Cursors("database")), Explanations(journal, SystemClock())
-    domains = [
-        Domain(("/healthz", "/readyz"), lambda: health.router(list)),
-        api_domain("events", lambda: endpoints.router(door, pages, trails)),
-    ]
-    front = asgi.build_http_app("0", authenticator, domains, list, door, BODY_BYTES, BODY_BYTES).serve
-    assert isinstance(front, HealthFastPath)
-    localized = front._app
-    assert isinstance(localized, LocalizedResponses)
-    lane = localized._app
-    assert isinstance(lane, EventFastPath)
+    routers = [("", health.router(list)), (API_PREFIX, endpoints.router(door, pages, trails))]
+    framework = create_app("0", authenticator, BODY_BYTES, BODY_BYTES, routers)
+    front = FrontController(None, list, EventFastPath(door, authenticator, BODY_BYTES), framework)
     secrets = {scope: (await keys.create(scope, scope))[0] for scope in SCOPES}
     async with (
         httpx.AsyncClient(transport=httpx.ASGITransport(front), base_url="http://lane") as ahead,
-        httpx.AsyncClient(transport=httpx.ASGITransport(lane._app), base_url="http://route") as behind,
+        httpx.AsyncClient(transport=httpx.ASGITransport(framework), base_url="http://route") as behind,
     ):
         yield Doors(ahead, behind, secrets)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from parlour.http.localization import LocalizedResponses, preferred_language
+from parlour.http.localization import localized_send, preferred_language
 
 OVER = "this session is over; log in again"
 OVER_IN_CHINESE = "登录已失效；请重新登录"
@@ -50,7 +50,8 @@ async def answered(
         sent.append(message)
 
     headers = [] if accepted is None else [(b"accept-language", accepted.encode())]
-    await LocalizedResponses(app)({"type": "http", "path": path, "headers": headers}, receive, send)
+    scope = {"type": "http", "path": path, "headers": headers}
+    await app(scope, receive, localized_send(scope, send))
     return dict(sent[0]["headers"]), b"".join(message.get("body", b"") for message in sent[1:])
 
 

@@ -1,8 +1,9 @@
 """The page is served to browsers with its caching and its policy, and to nobody else."""
 
 import gzip
-from collections.abc import Iterator
+from collections.abc import Iterator, MutableMapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from starlette.applications import Starlette
@@ -10,6 +11,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
+from parlour.http.body_limit import Receive, Send
 from parlour.http.page.static_server import PageServer
 
 BROWSER = {"accept": "text/html,application/xhtml+xml"}
@@ -22,7 +24,12 @@ async def everything(request: object) -> JSONResponse:
 
 def client(folder: Path) -> TestClient:
     interface = Starlette(routes=[Route("/{path:path}", everything, methods=["GET", "POST"])])
-    return TestClient(PageServer(interface, folder))  # type: ignore[arg-type]
+    page = PageServer(folder)
+
+    async def front(scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        await ((page.response(scope) if scope["type"] == "http" else None) or interface)(scope, receive, send)
+
+    return TestClient(front)
 
 
 @pytest.fixture

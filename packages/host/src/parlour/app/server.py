@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import gc
 import importlib
 import logging
 import secrets
@@ -15,6 +14,7 @@ from parlour.core.addresses import authority
 
 from .bootstrap import open_host
 from .host import Host, HostExtensions
+from .process_tuning import resume_garbage_collection
 from .settings import HostSettings
 
 logger = logging.getLogger(__name__)
@@ -86,14 +86,7 @@ def _on_start_finished(task: "asyncio.Task[None]", stopping: asyncio.Event) -> N
     if task.exception() is not None:
         stopping.set()
         return
-    # Objects that exist now stay, and a message leaves few reference cycles behind: collecting more often would cost a
-    # tenth of the time. The duration of a collection grows with the objects created since the last one, so a threshold
-    # ten times as large would stop everything for 40 ms. Older generations are collected too: under load, cycles that
-    # survive a few collections amount to some kilobytes per message. The start leaves too few cycles behind to be worth
-    # a collection before the freeze.
-    gc.freeze()
-    gc.enable()
-    gc.set_threshold(5_000, 20, 10)
+    resume_garbage_collection()
 
 
 def _reload_plugins_on_sighup(host: Host) -> "asyncio.Task[None]":

@@ -246,8 +246,9 @@ def _state(told: PluginStatus) -> str:
     return f"{told.status}: {told.reason}" if told.reason else told.status
 
 
-def remove(settings: HostSettings, plugin_id: str, wish: RemovalMode) -> None:
+def remove(settings: HostSettings, plugin_id: str, delete_data: bool) -> None:
     """Removes a plugin: by the running Host if there is one, otherwise directly."""
+    wish: RemovalMode = "delete" if delete_data else "keep"
     desk = _open_context(settings)
     folder = desk.installation.folder
     if plugin_id not in folder.records() and plugin_id not in folder.unusable():

@@ -1,6 +1,5 @@
 """`parlour runtime`: serves a standalone plugin runtime, and manages the tokens by which Hosts may use it."""
 
-import argparse
 import asyncio
 import contextlib
 import os
@@ -31,12 +30,12 @@ def _announce(address: str, notice: str) -> None:
     print("\n".join(filter(None, (f"The plugin runtime is at {address}", notice))), flush=True)
 
 
-def create_token(arguments: argparse.Namespace, settings: HostSettings) -> None:
+def create_token(settings: HostSettings, name: str) -> None:
     """Creates a token and prints only the token, so that a script can read it."""
-    print(_tokens(settings).create(arguments.name, SystemClock().now()))
+    print(_tokens(settings).create(name, SystemClock().now()))
 
 
-def list_tokens(arguments: argparse.Namespace, settings: HostSettings) -> None:
+def list_tokens(settings: HostSettings) -> None:
     try:
         for token in _tokens(settings).all():
             print(f"{token.token_id}  {'revoked' if token.revoked_at else 'active':8} {token.name}")
@@ -44,9 +43,8 @@ def list_tokens(arguments: argparse.Namespace, settings: HostSettings) -> None:
         raise CommandError(str(error)) from error
 
 
-def revoke_token(arguments: argparse.Namespace, settings: HostSettings) -> None:
+def revoke_token(settings: HostSettings, token_id: str) -> None:
     """Revokes a token and signals a running runtime, which disconnects its Host."""
-    token_id = arguments.token_id
     if not _tokens(settings).revoke(token_id, SystemClock().now()):
         raise CommandError(f"no active token has the id '{token_id}'; 'parlour runtime token list' shows them")
     pid = DataDirectory(settings.data).serving_pid()

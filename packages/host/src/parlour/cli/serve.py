@@ -20,12 +20,12 @@ from .log import set_up_logging
 from .main import CommandError
 
 
-def run(settings: HostSettings, additions: HostExtensions) -> None:
+def run(settings: HostSettings, additions: HostExtensions | None = None) -> None:
     set_up_logging(settings)
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
     try:
         with asyncio.Runner(loop_factory=loop_factory()) as runner:
-            runner.run(serve(settings, _announce, replace(additions, on_locked=_on_locked)))
+            runner.run(serve(settings, _announce, replace(additions or HostExtensions(), on_locked=_on_locked)))
     except (PortInUse, DataDirectoryInUse, DataDirectoryUnusable, TracingMissing) as error:
         raise CommandError(str(error)) from error
     except StorageFailed as error:

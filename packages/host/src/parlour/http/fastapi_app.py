@@ -1,26 +1,29 @@
-"""Creates the FastAPI application with error handlers and middleware, and the OpenAPI document of all routes."""
+"""Creates the FastAPI application: routes, error handlers and middleware."""
 
 import logging
 from collections.abc import Sequence
-from typing import Any
 
-from fastapi import FastAPI, Request
+from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 
-from . import errors, openapi_builder
+from . import errors
 from .body_limit import BodyLimit
-from .domain import Domain
 from .principals import Authenticator
 
 logger = logging.getLogger(__name__)
 
+PrefixedRouter = tuple[str, APIRouter]
+"""A router, after the prefix that its routes omit from their paths."""
+API_PREFIX = "/api/v1"
 UPLOAD_PATHS = ("/api/v1/plugins/install", "/api/v1/files")
 """Paths whose bodies are written to disk and may be larger."""
 
 
-def create_app(version: str, authenticator: Authenticator, body_bytes: int, upload_bytes: int) -> FastAPI:
-    """Creates the application without routes."""
+def create_app(
+    version: str, authenticator: Authenticator, body_bytes: int, upload_bytes: int, routers: Sequence[PrefixedRouter]
+) -> FastAPI:
+    """Creates the application. It serves no OpenAPI document of its own."""
     app = FastAPI(
         title="Parlour",
         version=version,
@@ -35,15 +38,9 @@ def create_app(version: str, authenticator: Authenticator, body_bytes: int, uplo
         app.add_exception_handler(kind, _on_handled_error)
     app.add_exception_handler(Exception, _on_unexpected_error)
     app.add_middleware(BodyLimit, limit=body_bytes, uploads=dict.fromkeys(UPLOAD_PATHS, upload_bytes))
-    return app
-
-
-def build_document(app: FastAPI, domains: Sequence[Domain]) -> dict[str, Any]:
-    """Adds the routes of all domains to an application without routes and builds its OpenAPI document."""
-    routers = [(domain.prefix, domain.build_router()) for domain in domains]
     for prefix, router in routers:
         app.include_router(router, prefix=prefix)
-    return openapi_builder.build_document(app, routers)
+    return app
 
 
 async def _on_validation_error(request: Request, error: Exception) -> Response:

@@ -1,53 +1,47 @@
-"""Loads FastAPI on demand: the application with the first request that needs it, and the routes of a domain with the
-first request for that domain. A start needs neither, and together they take as long as the rest of the start."""
+"""Loads FastAPI and all routes with the first request that needs them.
+
+A start needs none of it, and a Host that serves a platform may get no such request for days.
+"""
 
 import asyncio
-import gc
-from collections.abc import Callable, MutableMapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, MutableMapping
+from contextlib import contextmanager
+from typing import Any
 
-from .body_limit import Receive, Send
-from .domain import Domain, path_prefix
+from pydantic import BaseModel, ConfigDict
 
-if TYPE_CHECKING:
-    from fastapi import FastAPI
+from .body_limit import AsgiApp, Receive, Send
 
 
 class LazyApp:
-    def __init__(self, make: Callable[[], "FastAPI"], domains: Sequence[Domain]) -> None:
-        self._make = make
-        self._app: FastAPI | None = None
-        self._unloaded = {
-            start: [each for each in domains if start in each.path_prefixes] for start in _all_prefixes(domains)
-        }
-        """Domains that are not loaded yet, by path prefix."""
-        self._loading = asyncio.Lock()
+    """ASGI application that is built on its first request."""
+
+    def __init__(self, build: Callable[[], AsgiApp]) -> None:
+        self._build = build
+        self._app: AsgiApp | None = None
+        self._building = asyncio.Lock()
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
-        start = path_prefix(scope["path"])
-        if self._app is None or start in self._unloaded:
-            app = await self._load(start)
-        else:
-            app = self._app
-        await app(scope, receive, send)
+        await (self._app or await self._built())(scope, receive, send)
 
-    async def _load(self, start: str) -> "FastAPI":
-        """Loads the application and the routes of this prefix, in a thread so that the event loop is not blocked."""
-        async with self._loading:
+    async def _built(self) -> AsgiApp:
+        """Builds the application once, in a thread so that the event loop is not blocked; a failure is tried again."""
+        async with self._building:
             if self._app is None:
-                self._app = await asyncio.to_thread(self._make)
-            domains = self._unloaded.get(start, ())
-            routers = await asyncio.to_thread(lambda: [each.build_router() for each in domains])
-            for domain, router in zip(domains, routers, strict=True):
-                self._app.include_router(router, prefix=domain.prefix)
-            self._mark_loaded(domains)
-            gc.freeze()  # loaded for good: exclude it from garbage collection
+                self._app = await asyncio.to_thread(self._build)
             return self._app
 
-    def _mark_loaded(self, domains: Sequence[Domain]) -> None:
-        loaded = {start for domain in domains for start in domain.path_prefixes}
-        self._unloaded = {start: rest for start, rest in self._unloaded.items() if start not in loaded}
 
+@contextmanager
+def deferred_model_build() -> Iterator[None]:
+    """Builds pydantic models that are defined in the block on their first use.
 
-def _all_prefixes(domains: Sequence[Domain]) -> set[str]:
-    return {start for domain in domains for start in domain.path_prefixes}
+    FastAPI has many models for its OpenAPI document, which a running Host never builds; building them would take as
+    long as the rest of its import.
+    """
+    before = BaseModel.model_config
+    BaseModel.model_config = ConfigDict(**before, defer_build=True)
+    try:
+        yield
+    finally:
+        BaseModel.model_config = before

@@ -13,7 +13,7 @@ from typing import Any
 from parlour.core.texts.catalogue import DEFAULT_LANGUAGE, match_language
 from parlour.core.texts.translation import translate
 
-from .body_limit import AsgiApp, Message, Receive, Send
+from .body_limit import Message, Send
 
 _Paths = tuple[tuple[str, ...], ...]
 
@@ -53,18 +53,13 @@ _FIELDS: tuple[tuple[re.Pattern[str], _Paths], ...] = tuple(
 """Fields with texts of the Host, by the path of the request; for a list, the fields of its `items`."""
 
 
-class LocalizedResponses:
-    """ASGI middleware that translates JSON responses if the request asks for a language other than English."""
-
-    def __init__(self, app: AsgiApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            language = accepted_language(scope["headers"])
-            if language != DEFAULT_LANGUAGE:
-                send = _TranslatingSend(send, language, scope["path"])
-        await self._app(scope, receive, send)
+def localized_send(scope: MutableMapping[str, Any], send: Send) -> Send:
+    """Returns a `send` that translates JSON responses if the request asks for a language other than English."""
+    if scope["type"] == "http":
+        language = accepted_language(scope["headers"])
+        if language != DEFAULT_LANGUAGE:
+            return _TranslatingSend(send, language, scope["path"])
+    return send
 
 
 class _TranslatingSend:

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from .body_limit import AsgiApp, Message, Receive, Send
 from .client_address import TrustedProxies, limit_key
 from .errors import Problem, response_for_error
-from .localization import LocalizedResponses
+from .localization import localized_send
 
 Scope = MutableMapping[str, Any]
 _SOCKET_SCHEMES = {"http": "ws", "https": "wss"}
@@ -44,7 +44,7 @@ class ProxyMiddleware:
             self._refused()
             message = f"there are {self._per_address} open requests from this address; wait until one has ended"
             answer = response_for_error(Problem(429, "rate_limited", message, {"retry_after": 1}))
-            await LocalizedResponses(answer)(scope, receive, send)
+            await answer(scope, receive, localized_send(scope, send))
             return
         self._open[key] += 1
         try:

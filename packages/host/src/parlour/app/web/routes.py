@@ -1,11 +1,12 @@
-"""Lists the domains of the HTTP interface: their path prefixes, and the dependencies of their endpoints.
+"""Builds the routers of the HTTP interface with the dependencies of their endpoints.
 
-Each method imports the endpoints of its domain, and is called at the first request for that domain.
+This module imports FastAPI and every endpoint, so a Host imports it with the first request that needs them.
 """
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from fastapi import APIRouter
 
 from parlour.app.host import Host
 from parlour.app.runtime_settings import declared_sections
@@ -13,26 +14,74 @@ from parlour.app.settings import HostSettings
 from parlour.core.access.browser_sessions import BrowserSessions
 from parlour.core.access.keys import ApiKeys
 from parlour.core.access.users import UserAccounts
+from parlour.core.config.default_model import DefaultModelAssigner
+from parlour.core.config.model_usage import ModelReferences
+from parlour.core.ingest.inbound_webhooks import InboundWebhookReceiver
+from parlour.core.models.reservations import BudgetUses
+from parlour.core.observability.explain.explanations import Explanations
+from parlour.http import adapters, audit, info, openapi, runners, runtimes, stats, tools
+from parlour.http.accounts import endpoints as accounts
+from parlour.http.accounts.throttle import LoginThrottle
+from parlour.http.agents import endpoints as agents
+from parlour.http.agents.mapping import AgentMapper
 from parlour.http.allowed_hosts import AllowedHosts
-from parlour.http.domain import Domain, api_domain
+from parlour.http.approvals import endpoints as approvals
+from parlour.http.artifacts import endpoints as artifacts
+from parlour.http.artifacts.access import ArtifactAccess
+from parlour.http.bots import endpoints as bots
+from parlour.http.bots import route_endpoints as bot_routes
+from parlour.http.bots.mapping import BotMapper
+from parlour.http.bots.route_mapping import RouteMapper
+from parlour.http.budgets import endpoints as budgets
+from parlour.http.chat import endpoints as chat
+from parlour.http.chat.missed_frames import MissedFrames
+from parlour.http.chat.presence import ChatConnections, ChatLimits
+from parlour.http.chat.session import ChatSessions
+from parlour.http.chat.sockets import ChatSockets
+from parlour.http.conversations import endpoints as conversations
+from parlour.http.conversations.endpoints import ConversationDeletion
+from parlour.http.conversations.search import ConversationSearch
+from parlour.http.default_agents import endpoints as default_agents
+from parlour.http.default_agents.mapping import DefaultAgentMapper
+from parlour.http.events import endpoints as events
 from parlour.http.events.service import EventService
+from parlour.http.fastapi_app import API_PREFIX, PrefixedRouter
+from parlour.http.feedback import endpoints as feedback
+from parlour.http.files import endpoints as files
+from parlour.http.health import endpoints as health
+from parlour.http.keys import endpoints as keys
+from parlour.http.live import endpoints as live
+from parlour.http.mcp_servers import endpoints as mcp_servers
+from parlour.http.mcp_servers.mapping import McpServerMapper
+from parlour.http.metrics import endpoints as metrics
+from parlour.http.models import endpoints as models
+from parlour.http.models import provider_endpoints as model_providers
+from parlour.http.models.connection_test import ModelTest
+from parlour.http.models.endpoints import ModelAgents
+from parlour.http.models.mapping import ModelMapper
+from parlour.http.pagination import Pages
+from parlour.http.platform_callbacks import endpoints as platform_callbacks
+from parlour.http.plugins import endpoints as plugins
+from parlour.http.plugins.audit import PluginAudit
 from parlour.http.principals import Authenticator
+from parlour.http.runs import endpoints as runs
+from parlour.http.runs.queries import RunListing
+from parlour.http.schedules import endpoints as schedules
+from parlour.http.settings import endpoints as runtime_settings
+from parlour.http.stats import UsageByDay
+from parlour.http.target_validation import TargetValidator
+from parlour.http.users import endpoints as users
+from parlour.http.webhooks import endpoints as webhooks
+from parlour.http.webhooks.endpoints import WebhookMapper
 from parlour_sdk.values import dataclass
 
 from .connection_limits import ConnectionLimiter
 from .host_info import gauges, host_info
 
-if TYPE_CHECKING:
-    from fastapi import APIRouter
-
-    from parlour.http.models.mapping import ModelMapper
-    from parlour.http.pagination import Pages
-    from parlour.http.target_validation import TargetValidator
-
 
 @dataclass(frozen=True, slots=True)
-class DomainRouters:
-    """Builds the routers of all domains."""
+class RouterBuilder:
+    """Builds all routers from the objects that they share."""
 
     settings: HostSettings
     host: Host
@@ -46,137 +95,57 @@ class DomainRouters:
     setup_token: str
     limits: ConnectionLimiter | None
 
-    def all(self) -> list[Domain]:
-        """Returns the domains in the order of the OpenAPI document."""
+    def all(self) -> list[PrefixedRouter]:
+        """Returns the routers in the order of the OpenAPI document."""
+        below_api = (
+            *self._about_host(),
+            *self._accounts(),
+            *self._event_sources(),
+            *self._runs(),
+            *self._agents_and_bots(),
+            *self._models(),
+            *self._plugins_and_tools(),
+            *self._records(),
+        )
+        return [*(("", router) for router in self._outside_api()), *((API_PREFIX, router) for router in below_api)]
+
+    def _outside_api(self) -> list[APIRouter]:
+        host = self.host
         return [
-            Domain(("/healthz", "/readyz"), self.health),
-            Domain(("/metrics",), self.metrics),
-            Domain(("/hooks",), self.hooks),
-            api_domain("openapi.json", self.openapi),
-            api_domain("info", self.info),
-            api_domain("settings", self.runtime_settings),
-            api_domain("live", self.live),
-            api_domain("stats", self.stats),
-            api_domain("auth", self.accounts),
-            api_domain("users", self.people),
-            api_domain("api-keys", self.api_keys),
-            api_domain("schedules", self.schedules),
-            api_domain("webhooks", self.webhooks),
-            api_domain("events", self.events),
-            api_domain("agents", self.chat),
-            api_domain("approvals", self.approvals),
-            api_domain("runs", self.runs),
-            api_domain("runtimes", self.runtimes),
-            api_domain("agents", self.agents),
-            api_domain("adapters", self.adapters),
-            api_domain("bots", self.bots),
-            api_domain("bots", self.bot_routes),
-            api_domain("default-agents", self.default_agents),
-            api_domain("runners", self.runners),
-            api_domain("model-kinds model-providers", self.model_providers),
-            api_domain("models", self.models),
-            api_domain("budgets", self.budgets),
-            api_domain("plugins", self.plugins),
-            api_domain("tools", self.tools),
-            api_domain("mcp-servers", self.mcp_servers),
-            api_domain("conversations", self.conversations),
-            api_domain("audit", self.audit),
-            api_domain("feedback", self.feedback),
-            api_domain("artifacts", self.artifacts),
-            api_domain("files", self.files),
+            health.router(host.pending_start_steps),
+            metrics.router(host.metrics, partial(gauges, host, self.limits)),
+            platform_callbacks.router(host.bots.hook, host.bots.takes_sockets),
         ]
 
-    def health(self) -> "APIRouter":
-        from parlour.http.health.endpoints import router
-
-        return router(self.host.pending_start_steps)
-
-    def metrics(self) -> "APIRouter":
-        from parlour.http.metrics.endpoints import router
-
-        return router(self.host.metrics, partial(gauges, self.host, self.limits))
-
-    def hooks(self) -> "APIRouter":
-        from parlour.http.platform_callbacks.endpoints import router
-
-        return router(self.host.bots.hook, self.host.bots.takes_sockets)
-
-    def openapi(self) -> "APIRouter":
-        from parlour.http.openapi import router
-
-        return router()
-
-    def info(self) -> "APIRouter":
-        from parlour.http.info import router
-
-        return router(partial(host_info, self.host))
-
-    def runtime_settings(self) -> "APIRouter":
-        from parlour.http.settings.endpoints import router
-
-        return router(self.host.live_settings, declared_sections(), self.host.clock)
-
-    def live(self) -> "APIRouter":
-        from parlour.http.live.endpoints import router
-
-        return router(self.host.live_feed, self.authenticator)
-
-    def stats(self) -> "APIRouter":
-        from parlour.http.stats import UsageByDay, router
-
+    def _about_host(self) -> list[APIRouter]:
         host, core = self.host, self.host.core
         usage = UsageByDay(host.statistics, core.days, core.agents, host.models.repository)
-        return router(host.statistics, usage, host.clock)
+        return [
+            openapi.router(),
+            info.router(partial(host_info, host)),
+            runtime_settings.router(host.live_settings, declared_sections(), host.clock),
+            live.router(host.live_feed, self.authenticator),
+            stats.router(host.statistics, usage, host.clock),
+        ]
 
-    def accounts(self) -> "APIRouter":
-        from parlour.http.accounts.endpoints import router
-        from parlour.http.accounts.throttle import LoginThrottle
+    def _accounts(self) -> list[APIRouter]:
+        host = self.host
 
-        def refused(reason: str) -> None:
-            self.host.metrics.count("parlour_throttled_logins_total", ("reason", reason))
+        def count_refused(reason: str) -> None:
+            host.metrics.count("parlour_throttled_logins_total", ("reason", reason))
 
-        throttle, path = LoginThrottle(self.host.clock, refused), self.settings.http.prefix or "/"
-        return router(self.users, self.logins, self.names, throttle, self.setup_token, path)
+        throttle, path = LoginThrottle(host.clock, count_refused), self.settings.http.prefix or "/"
+        return [
+            accounts.router(self.users, self.logins, self.names, throttle, self.setup_token, path),
+            users.router(self.users, host.core.model_calls, host.cursors),
+            keys.router(self.keys, host.cursors, host.clock),
+        ]
 
-    def people(self) -> "APIRouter":
-        from parlour.http.users.endpoints import router
-
-        return router(self.users, self.host.core.model_calls, self.host.cursors)
-
-    def api_keys(self) -> "APIRouter":
-        from parlour.http.keys.endpoints import router
-
-        return router(self.keys, self.host.cursors, self.host.clock)
-
-    def schedules(self) -> "APIRouter":
-        from parlour.http.schedules.endpoints import router
-
-        host, core = self.host, self.host.core
-        return router(core.schedules, core.scheduler, self._targets(), host.cursors, host.ids, host.clock)
-
-    def webhooks(self) -> "APIRouter":
-        from parlour.core.ingest.inbound_webhooks import InboundWebhookReceiver
-        from parlour.http.webhooks.endpoints import WebhookMapper, router
-
-        host, core = self.host, self.host.core
-        calls = InboundWebhookReceiver(core.gateway, host.secrets, host.ids, host.clock)
-        form = WebhookMapper(self._targets(), host.secrets, self.settings.http.public_address)
-        return router(core.inbound_webhooks, calls, form, host.cursors, host.ids, host.clock)
-
-    def events(self) -> "APIRouter":
-        from parlour.core.observability.explain.explanations import Explanations
-        from parlour.http.events.endpoints import router
-
-        return router(self.event_service, self._pages(), Explanations(self.host.journal, self.host.clock))
-
-    def chat(self) -> "APIRouter":
-        from parlour.http.chat.endpoints import router
-        from parlour.http.chat.missed_frames import MissedFrames
-        from parlour.http.chat.presence import ChatConnections, ChatLimits
-        from parlour.http.chat.session import ChatSessions
-        from parlour.http.chat.sockets import ChatSockets
-
+    def _event_sources(self) -> list[APIRouter]:
         host, core, http = self.host, self.host.core, self.settings.http
+        targets = TargetValidator(core.agents, core.bots)
+        calls = InboundWebhookReceiver(core.gateway, host.secrets, host.ids, host.clock)
+        mapper = WebhookMapper(targets, host.secrets, http.public_address)
         sessions = ChatSessions(core.agents, core.conversations, core.gateway, host.ids, host.clock)
         sockets = ChatSockets(
             sessions,
@@ -187,168 +156,89 @@ class DomainRouters:
             core.control,
             core.approvals,
         )
-        return router(host.journal, sessions, sockets, self._pages(), host.cursors, host.clock)
+        return [
+            schedules.router(core.schedules, core.scheduler, targets, host.cursors, host.ids, host.clock),
+            webhooks.router(core.inbound_webhooks, calls, mapper, host.cursors, host.ids, host.clock),
+            events.router(self.event_service, self._pages(), Explanations(host.journal, host.clock)),
+            chat.router(host.journal, sessions, sockets, self._pages(), host.cursors, host.clock),
+        ]
 
-    def approvals(self) -> "APIRouter":
-        from parlour.http.approvals.endpoints import router
-
-        return router(self.host.journal, self.host.core.approvals, self._pages())
-
-    def runs(self) -> "APIRouter":
-        from parlour.http.runs.endpoints import router
-        from parlour.http.runs.queries import RunListing
-
+    def _runs(self) -> list[APIRouter]:
         host, core = self.host, self.host.core
         listing = RunListing(host.journal, core.agents, host.cursors)
-        return router(host.journal, core.control, core.reruns, listing, self._pages(), host.clock)
+        return [
+            approvals.router(host.journal, core.approvals, self._pages()),
+            runs.router(host.journal, core.control, core.reruns, listing, self._pages(), host.clock),
+            runtimes.router(core.workers, host.cursors),
+        ]
 
-    def runtimes(self) -> "APIRouter":
-        from parlour.http.runtimes import router
-
-        return router(self.host.core.workers, self.host.cursors)
-
-    def agents(self) -> "APIRouter":
-        from parlour.http.agents.endpoints import router
-        from parlour.http.agents.mapping import AgentMapper
-
+    def _agents_and_bots(self) -> list[APIRouter]:
         host, core = self.host, self.host.core
-        return router(core.agents, AgentMapper(core.registry, host.secrets), host.cursors, host.ids, host.clock)
+        agent_mapper = AgentMapper(core.registry, host.secrets)
+        bot_mapper = BotMapper(host.catalogue, host.secrets)
+        route_mapper = RouteMapper(core.agents, host.plugins, host.secrets)
+        default_mapper = DefaultAgentMapper(core.agents, core.bots, host.catalogue)
+        return [
+            agents.router(core.agents, agent_mapper, host.cursors, host.ids, host.clock),
+            adapters.router(host.catalogue, host.cursors),
+            bots.router(core.bots, bot_mapper, host.bots, core.routes, core.agents, host.cursors, host.ids, host.clock),
+            bot_routes.router(core.bots, core.routes, route_mapper, core.router, core.subscriptions, host.clock),
+            default_agents.router(core.default_agents, default_mapper, host.cursors, host.ids, host.clock),
+            runners.router(core.registry, self._plugin_status, host.cursors),
+        ]
 
-    def adapters(self) -> "APIRouter":
-        from parlour.http.adapters import router
-
-        return router(self.host.catalogue, self.host.cursors)
-
-    def bots(self) -> "APIRouter":
-        from parlour.http.bots.endpoints import router
-        from parlour.http.bots.mapping import BotMapper
-
-        host, core = self.host, self.host.core
-        form = BotMapper(host.catalogue, host.secrets)
-        return router(core.bots, form, host.bots, core.routes, core.agents, host.cursors, host.ids, host.clock)
-
-    def bot_routes(self) -> "APIRouter":
-        from parlour.http.bots.route_endpoints import router
-        from parlour.http.bots.route_mapping import RouteMapper
-
-        host, core = self.host, self.host.core
-        form = RouteMapper(core.agents, host.plugins, host.secrets)
-        return router(core.bots, core.routes, form, core.router, core.subscriptions, host.clock)
-
-    def default_agents(self) -> "APIRouter":
-        from parlour.http.default_agents.endpoints import router
-        from parlour.http.default_agents.mapping import DefaultAgentMapper
-
-        host, core = self.host, self.host.core
-        form = DefaultAgentMapper(core.agents, core.bots, host.catalogue)
-        return router(core.default_agents, form, host.cursors, host.ids, host.clock)
-
-    def runners(self) -> "APIRouter":
-        from parlour.http.runners import router
-
-        return router(self.host.core.registry, self._plugin_status, self.host.cursors)
-
-    def model_providers(self) -> "APIRouter":
-        from parlour.http.models.provider_endpoints import router
-
-        host, models = self.host, self.host.models
-        return router(models.repository, models.catalogue, self._model_forms(), host.cursors, host.ids, host.clock)
-
-    def models(self) -> "APIRouter":
-        from parlour.core.config.default_model import DefaultModelAssigner
-        from parlour.core.config.model_usage import ModelReferences
-        from parlour.http.models.connection_test import ModelTest
-        from parlour.http.models.endpoints import ModelAgents, router
-
-        host, core = self.host, self.host.core
-        default_agent = DefaultModelAssigner(host.journal, core.agents)
+    def _models(self) -> list[APIRouter]:
+        host, core, catalogue = self.host, self.host.core, self.host.models.catalogue
+        mapper = ModelMapper(host.models.repository, catalogue, host.secrets)
         references = ModelReferences(core.agents, core.registry)
-        return router(
-            host.models.repository,
-            self._model_forms(),
-            ModelTest(host.models.models),
-            ModelAgents(core.agents, default_agent, references, host.clock),
-            host.cursors,
-            host.ids,
-            host.clock,
+        users = ModelAgents(core.agents, DefaultModelAssigner(host.journal, core.agents), references, host.clock)
+        return [
+            model_providers.router(host.models.repository, catalogue, mapper, host.cursors, host.ids, host.clock),
+            models.router(
+                host.models.repository,
+                mapper,
+                ModelTest(host.models.models),
+                users,
+                host.cursors,
+                host.ids,
+                host.clock,
+            ),
+            budgets.router(core.budgets, BudgetUses(host.journal, core.days), host.cursors, host.ids, host.clock),
+        ]
+
+    def _plugins_and_tools(self) -> list[APIRouter]:
+        host, mcp = self.host, self.host.tools
+        mapper = McpServerMapper(
+            mcp.mcp_repository, host.secrets, mcp.reserved_namespaces, self.settings.mcp.allow_unsandboxed
         )
+        return [
+            plugins.router(host.plugins, self.uploads, PluginAudit(host.core.audit_log, host.clock), host.cursors),
+            tools.router(mcp.registry, host.cursors),
+            mcp_servers.router(mcp.mcp_repository, mcp.mcp_servers, mapper, host.cursors, host.ids, host.clock),
+        ]
 
-    def budgets(self) -> "APIRouter":
-        from parlour.core.models.reservations import BudgetUses
-        from parlour.http.budgets.endpoints import router
-
-        host, core = self.host, self.host.core
-        return router(core.budgets, BudgetUses(host.journal, core.days), host.cursors, host.ids, host.clock)
-
-    def plugins(self) -> "APIRouter":
-        from parlour.http.plugins.audit import PluginAudit
-        from parlour.http.plugins.endpoints import router
-
-        host = self.host
-        return router(host.plugins, self.uploads, PluginAudit(host.core.audit_log, host.clock), host.cursors)
-
-    def tools(self) -> "APIRouter":
-        from parlour.http.tools import router
-
-        return router(self.host.tools.registry, self.host.cursors)
-
-    def mcp_servers(self) -> "APIRouter":
-        from parlour.http.mcp_servers.endpoints import router
-        from parlour.http.mcp_servers.mapping import McpServerMapper
-
-        host, tools = self.host, self.host.tools
-        form = McpServerMapper(
-            tools.mcp_repository, host.secrets, tools.reserved_namespaces, self.settings.mcp.allow_unsandboxed
-        )
-        return router(tools.mcp_repository, tools.mcp_servers, form, host.cursors, host.ids, host.clock)
-
-    def conversations(self) -> "APIRouter":
-        from parlour.http.conversations.endpoints import ConversationDeletion, router
-        from parlour.http.conversations.search import ConversationSearch
-
-        host, core = self.host, self.host.core
+    def _records(self) -> list[APIRouter]:
+        host, core, access = self.host, self.host.core, ArtifactAccess(self.host.journal)
         deletion = ConversationDeletion(core.conversations, core.default_agents, core.conversation_eraser, host.clock)
-        search = ConversationSearch(host.journal, host.cursors)
-        return router(host.journal, self._pages(), search, core.conversations, deletion, host.ids, host.clock)
+        kept_ms = int(self.settings.artifacts.unclaimed_upload_hours * 3_600_000)
+        return [
+            conversations.router(
+                host.journal,
+                self._pages(),
+                ConversationSearch(host.journal, host.cursors),
+                core.conversations,
+                deletion,
+                host.ids,
+                host.clock,
+            ),
+            audit.router(self._pages()),
+            feedback.router(self._pages()),
+            artifacts.router(core.artifacts, access),
+            files.router(core.artifacts, access, host.journal, host.clock, self.uploads, kept_ms),
+        ]
 
-    def audit(self) -> "APIRouter":
-        from parlour.http.audit import router
-
-        return router(self._pages())
-
-    def feedback(self) -> "APIRouter":
-        from parlour.http.feedback.endpoints import router
-
-        return router(self._pages())
-
-    def artifacts(self) -> "APIRouter":
-        from parlour.http.artifacts.access import ArtifactAccess
-        from parlour.http.artifacts.endpoints import router
-
-        return router(self.host.core.artifacts, ArtifactAccess(self.host.journal))
-
-    def files(self) -> "APIRouter":
-        from parlour.http.artifacts.access import ArtifactAccess
-        from parlour.http.files.endpoints import router
-
-        journal, kept = self.host.journal, int(self.settings.artifacts.unclaimed_upload_hours * 3_600_000)
-        access = ArtifactAccess(journal)
-        return router(self.host.core.artifacts, access, journal, self.host.clock, self.uploads, kept)
-
-    def _pages(self) -> "Pages":
-        from parlour.http.pagination import Pages
-
+    def _pages(self) -> Pages:
         return Pages(self.host.journal, self.host.cursors)
-
-    def _targets(self) -> "TargetValidator":
-        from parlour.http.target_validation import TargetValidator
-
-        return TargetValidator(self.host.core.agents, self.host.core.bots)
-
-    def _model_forms(self) -> "ModelMapper":
-        from parlour.http.models.mapping import ModelMapper
-
-        return ModelMapper(self.host.models.repository, self.host.models.catalogue, self.host.secrets)
 
     def _plugin_status(self, plugin_id: str) -> str:
         supervisor = self.host.runtime.supervisors().get(plugin_id)

@@ -9,10 +9,9 @@ from typing import Any, cast
 
 import uvicorn
 
-from parlour.app.file_limit import connections_within_file_limit
 from parlour.app.host import Host
+from parlour.app.process_tuning import connections_within_file_limit
 from parlour.app.settings import HostSettings, HttpSettings
-from parlour.http.body_limit import AsgiApp
 from parlour.http.client_address import TrustedProxies
 from parlour.http.page.static_server import PageServer
 from parlour.http.proxy_requests import ProxyMiddleware
@@ -47,10 +46,9 @@ def server(settings: HostSettings, host: Host, setup_token: str = "") -> Server:
     http = settings.http
     proxies = TrustedProxies(http.trusted_proxies)
     limits = ConnectionLimiter(_connection_quota(http), proxies, count)
-    page = PageServer(build_host_app(settings, host, setup_token, limits).serve, PAGE, http.prefix)
-    app: AsgiApp = page
+    app = build_host_app(settings, host, setup_token, limits, PageServer(PAGE, http.prefix)).serve
     if proxies or http.prefix:
-        app = ProxyMiddleware(page, proxies, http.prefix, http.connections_per_address, partial(count, "address"))
+        app = ProxyMiddleware(app, proxies, http.prefix, http.connections_per_address, partial(count, "address"))
     config = uvicorn.Config(
         app,
         http=cast(Any, partial(BoundedProtocol, limits)),

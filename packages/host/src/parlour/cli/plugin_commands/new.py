@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 from string import Template
 
+from parlour.app.settings import HostSettings
 from parlour.plugin_runtime.store import require_safe_name
 from parlour_sdk.plugin import PluginInvalid
 
@@ -18,7 +19,7 @@ DOT_PREFIX = "dot-"
 """Prefix in the name of a template that stands for a leading dot."""
 
 
-def run(identity: str, one_file: bool, into: Path) -> None:
+def run(settings: HostSettings, identity: str, one_file: bool, into: Path) -> None:
     author, name = _identity(identity)
     words = {"author": author, "name": name, "file": _module(name), "title": _title(name)}
     files = _filled(TEMPLATES / ("one_file" if one_file else "folder"), words)

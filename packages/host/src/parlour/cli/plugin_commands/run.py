@@ -87,7 +87,7 @@ class DevelopmentSession:
         installed = PluginStore(self._directory.plugins).records()
         for plugin_id in (each for each in self._logs if each in installed):
             if remove:
-                plugins.remove(self._settings, plugin_id, "keep")
+                plugins.remove(self._settings, plugin_id, delete_data=False)
             else:
                 print_line(
                     f"{plugin_id} stays installed; to remove it: parlour plugin remove {plugin_id} {self._option}"

@@ -16,7 +16,7 @@ OPTIONS = ("-o", "asyncio_mode=auto", "-o", "asyncio_default_fixture_loop_scope=
 """Options for tests as the documentation shows them, so that a plugin needs no pytest configuration."""
 
 
-def run(settings: HostSettings, path: Path, arguments: Sequence[str]) -> None:
+def run(settings: HostSettings, path: Path, pytest: Sequence[str]) -> None:
     """Replaces this process by pytest, so that its exit status becomes that of the command."""
     pythons = plugin_python.author_interpreters(settings)
     plugin = validate_plugin(settings, path, pythons).plugin
@@ -26,7 +26,7 @@ def run(settings: HostSettings, path: Path, arguments: Sequence[str]) -> None:
     python = pythons.for_tests(plugin)
     os.chdir(plugin.folder)
     sys.stdout.flush()
-    os.execv(python, [str(python), "-m", "pytest", *OPTIONS, *tests, *arguments])
+    os.execv(python, [str(python), "-m", "pytest", *OPTIONS, *tests, *pytest])
 
 
 def _tests(plugin: PluginDefinition) -> Iterator[Path]:

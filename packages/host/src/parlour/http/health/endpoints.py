@@ -1,23 +1,12 @@
 """Liveness and readiness endpoints."""
 
-from typing import Annotated, Literal, NotRequired
+from typing import Annotated
 
 from fastapi import APIRouter, Response
-from typing_extensions import TypedDict
 
 from ..api_router import ApiRouter
 from ..responses import ResponseSchema
-from .fast_path import PendingStartSteps, healthz_response, readyz_response
-
-
-class HealthResponse(TypedDict):
-    status: Literal["ok"]
-
-
-class ReadinessResponse(TypedDict):
-    status: Literal["ready", "waiting"]
-    waiting_for: NotRequired[list[str]]
-    """What is still to come, in words."""
+from .responses import HealthResponse, PendingStartSteps, ReadinessResponse, healthz_response, readyz_response
 
 
 def router(waiting: PendingStartSteps) -> APIRouter:

@@ -1,4 +1,4 @@
-"""Serves the page to browsers next to the API. All other requests go on to the application."""
+"""Answers the requests of browsers for the files of the page."""
 
 import hashlib
 from collections.abc import MutableMapping
@@ -8,7 +8,6 @@ from typing import Any
 from starlette.datastructures import Headers
 from starlette.responses import FileResponse, PlainTextResponse, Response
 
-from ..body_limit import AsgiApp, Receive, Send
 from .files import INDEX, PageFile, PageFiles
 
 NOT_BUILT = "The page is not built. Build it with 'make web' and load this again; the interface is at /api/v1."
@@ -44,17 +43,13 @@ NON_PAGE_PREFIXES = ("/api/", "/healthz", "/readyz", "/metrics")
 
 
 class PageServer:
-    def __init__(self, app: AsgiApp, folder: Path, prefix: str = "") -> None:
+    def __init__(self, folder: Path, prefix: str = "") -> None:
         """`prefix`: the path below which browsers see the page, such as /chat."""
-        self._app = app
         self._files = PageFiles(folder)
         self._prefix = prefix
 
-    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
-        response = self._response(scope) if scope["type"] == "http" else None
-        await (response or self._app)(scope, receive, send)
-
-    def _response(self, scope: MutableMapping[str, Any]) -> Response | None:
+    def response(self, scope: MutableMapping[str, Any]) -> Response | None:
+        """Returns the response to a request for the page; None if the request is not for the page."""
         path: str = scope["path"]
         if path.startswith(NON_PAGE_PREFIXES) or scope["method"] not in ("GET", "HEAD"):
             return None

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from urllib.parse import urlsplit
 
 from parlour.app.data_directory import DataDirectory
-from parlour.app.file_limit import connections_within_file_limit
+from parlour.app.process_tuning import connections_within_file_limit
 from parlour.app.settings import HostSettings, TelemetrySettings
 from parlour.core.addresses import authority
 from parlour.plugin_runtime.environments import uv

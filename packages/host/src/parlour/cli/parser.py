@@ -1,0 +1,50 @@
+"""Builds the parser of the command line from the table of commands."""
+
+import argparse
+from pathlib import Path
+from typing import TypeAlias
+
+from .commands import COMMANDS, GROUPS, Command
+
+Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Builds the parser. It sets `command` to the row of the table that was called."""
+    parser = argparse.ArgumentParser(prog="parlour", description="An agent host for chat.")
+    below: dict[str, Subparsers] = {"": parser.add_subparsers(required=True, metavar="COMMAND")}
+    made: dict[str, argparse.ArgumentParser] = {}
+    for command in COMMANDS:
+        made[command.words] = _add_command(_group(command.words, below, made), command)
+    return parser
+
+
+def _group(words: str, below: dict[str, Subparsers], made: dict[str, argparse.ArgumentParser]) -> Subparsers:
+    """Returns where a command is added, after adding the words before its last one."""
+    group = words.rpartition(" ")[0]
+    if group not in below:
+        # A command that has commands below it, such as `runtime`, can also be called by itself.
+        parser = made.get(group) or _group(group, below, made).add_parser(group.split()[-1], help=GROUPS[group])
+        below[group] = parser.add_subparsers(required=group not in made, metavar="ACTION")
+    return below[group]
+
+
+def _add_command(parsers: Subparsers, command: Command) -> argparse.ArgumentParser:
+    parents = [] if command.options == "author" else [_options(command.options == "after_group")]
+    parser = parsers.add_parser(command.words.split()[-1], parents=parents, help=command.help)
+    for argument in command.arguments:
+        parser.add_argument(*argument.flags, **argument.options)
+    if command.options == "author":
+        parser.set_defaults(data=None, config=None)
+    parser.set_defaults(command=command)
+    return parser
+
+
+def _options(after_group: bool) -> argparse.ArgumentParser:
+    """Returns the common options. If absent after a group, they must not override those given before it."""
+    default = argparse.SUPPRESS if after_group else None
+    owner = "the runtime's" if after_group else "the"
+    options = argparse.ArgumentParser(add_help=False, argument_default=default)
+    options.add_argument("--data", type=Path, metavar="DIR", help=f"{owner} data directory (default: ./data)")
+    options.add_argument("--config", type=Path, metavar="FILE", help="a YAML file with settings")
+    return options
