@@ -39,5 +39,5 @@ def by_type(handlers: Iterable[EventHandler[Any]]) -> Handlers:
     registry: Handlers = {}
     for handler in handlers:
         if registry.setdefault(handler.type, handler) is not handler:
-            raise ValueError(f"two handlers have the type '{handler.type}'")
+            raise ValueError(handler.type)
     return registry

@@ -20,7 +20,7 @@ from parlour.core.model.resource_policy import Names, Selection
 from parlour.core.routing.agent_binder import agent_for_runner
 from parlour.core.runs.dry_run_state import DryRunState
 from parlour.core.runs.recovery import INTERRUPTED
-from parlour.core.runs.run_checks import RunChecks, RunTarget, check_config
+from parlour.core.runs.run_checks import RunChecks, RunTarget, find_config_problem
 from parlour.core.runs.run_grants import RunGrants
 from parlour.core.runs.session import QueuedEvent, RunIdentity, RunSession
 from parlour.core.runs.session_registry import RunSessions
@@ -68,7 +68,9 @@ class RerunTargets:
         elif options.agent_id is None and request is not None and request.config is not None:
             agent = replace(agent, runner_config=dict(request.config))
         descriptor = self._checks.find_runner(agent)
-        check_config(descriptor, agent.runner_config, "runner_config")
+        if problem := find_config_problem(descriptor, agent.runner_config):
+            field, sentence = problem
+            raise CallRejected("invalid_argument", f"runner_config.{field}: {sentence}")
         # cached call results belong to the original run; those of the rerun must not mix with them
         binding = Binding(replace(agent, journal_calls=False), run["bot_id"], f"a person's wish to see {run['run_id']}")
         try:

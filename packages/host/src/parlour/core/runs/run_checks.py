@@ -96,10 +96,7 @@ class RunChecks:
         self._limits.record(event)
 
 
-def check_config(descriptor: RunnerDescriptor, config: Mapping[str, Any], field: str) -> None:
-    """Raises CallRejected for the first value that the runner's form does not accept; `field` is its name in the
-    caller's request.
-    """
+def find_config_problem(descriptor: RunnerDescriptor, config: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Returns the first field of a configuration that the runner's form does not accept, with the reason."""
     form = descriptor.manifest.config_schema
-    for name, sentence in validate(form, with_defaults(form, dict(config))):
-        raise CallRejected("invalid_argument", f"{field}.{name}: {sentence}")
+    return next(iter(validate(form, with_defaults(form, dict(config)))), None)

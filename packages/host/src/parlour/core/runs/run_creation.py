@@ -22,7 +22,7 @@ from parlour_sdk.values import dataclass
 
 from .caller import ActionCaller
 from .lanes import Lanes
-from .run_checks import RunChecks, RunTarget, check_config
+from .run_checks import RunChecks, RunTarget, find_config_problem
 from .run_grants import RunGrants
 from .session import QueuedEvent
 from .starter import run_row
@@ -56,7 +56,9 @@ class RequestedTargets:
         descriptor = self._checks.find_runner(decision.binding.agent)
         request = envelope.run_request
         if request is not None and request.config is not None:
-            check_config(descriptor, request.config, "config")
+            if problem := find_config_problem(descriptor, request.config):
+                field, sentence = problem
+                raise CallRejected("invalid_argument", f"config.{field}: {sentence}")
         return RunTarget(decision.binding, descriptor)
 
     def grant(self, caller: ActionCaller, asked: NewRunRequest, event: RecordedEvent, target: RunTarget) -> Grant:
