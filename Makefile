@@ -132,6 +132,7 @@ documents: setup
 	@.venv/bin/python -m tools.protocol_documents
 	@.venv/bin/python -m tools.platform_documents
 	@.venv/bin/python -m tools.http_documents
+	@.venv/bin/python -m tools.settings_documents
 	@.venv/bin/python -m tools.public_names
 
 bench: setup

@@ -1,4 +1,4 @@
-"""Which tests share a worker, and how many cases the generated matrices held against the code."""
+"""Decides which tests share a worker, and prints how many cases the generated matrices have checked."""
 
 import gc
 import sys
@@ -8,30 +8,30 @@ from hypothesis import settings
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
-# Whatever the environment says: to rewrite the asserts of all files anew in every worker takes longer than to collect
-# their tests. Processes that tests start keep to the environment.
+# This ignores the environment, because rewriting the asserts of all files again in every worker takes longer than
+# collecting their tests. Processes that tests start follow the environment.
 sys.dont_write_bytecode = False
 
-# Thousands of tests are a large heap that stays: to look through it again and again takes longer than many of them.
+# Thousands of tests are a large heap that stays: collecting it again and again takes longer than many of the tests.
 gc.disable()
 
-# How long an example takes says how busy the machine is, not whether the code is right.
+# The time that an example takes shows how busy the machine is, not whether the code is right.
 settings.register_profile("parlour", deadline=None)
 settings.load_profile("parlour")
 
 MATRICES = {"protocol_cases": "protocol matrix", "access_cases": "access matrix"}
 
-TOGETHER = "tests/matrix/"
-"""Its tests share a homeserver, which takes its time to start: all of them have the same worker."""
-APART = "tests/simulation/"
-"""They share nothing, and take long: each goes where there is room."""
+SAME_WORKER = "tests/matrix/"
+"""The tests of this folder share a homeserver with a slow start, so all of them have the same worker."""
+ANY_WORKER = "tests/simulation/"
+"""The tests of this folder share nothing and take long, so each goes to the next free worker."""
 
 
 class ByServer(LoadFileScheduling):
     def _split_scope(self, nodeid: str) -> str:
-        if nodeid.startswith(APART):
+        if nodeid.startswith(ANY_WORKER):
             return nodeid
-        return TOGETHER if nodeid.startswith(TOGETHER) else super()._split_scope(nodeid)
+        return SAME_WORKER if nodeid.startswith(SAME_WORKER) else super()._split_scope(nodeid)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling | None:

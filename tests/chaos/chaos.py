@@ -1,4 +1,4 @@
-"""The chaos agent in a Host: tells it what to do, waits until it is itself again, and looks what became of it."""
+"""Controls the chaos agent in a Host: sets its behaviour, waits until it has recovered, and reads the effects."""
 
 import re
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from tests.integration.harness import ECHO_PLUGIN, ROOT, Host, Json, eventually,
 CHAOS_PLUGIN = ROOT / "plugins" / "chaos-agent"
 CHAOS_ID = "parlour/chaos-agent"
 CHAOS = f"plugin:{CHAOS_ID}/default"
-QUICKLY: dict[str, object] = {
+QUICK_RECOVERY: dict[str, object] = {
     "PARLOUR__PLUGINS__SANDBOX": "required",
     "PARLOUR__PLUGINS__FIRST_RESTART_SECONDS": 0.05,
     "PARLOUR__PLUGINS__LONGEST_RESTART_SECONDS": 0.05,
@@ -42,17 +42,17 @@ class Chaos:
             self._agents[behaviour, target] = self.host.agent(CHAOS, behaviour, config=config, restart_policy="never")
         return self._agents[behaviour, target]
 
-    def does(self, behaviour: str, target: str = "") -> Json:
-        """Once, and what became of the run."""
+    def run(self, behaviour: str, target: str = "") -> Json:
+        """Runs the behaviour and returns the result of the run."""
         agent = self.agent(behaviour, target)
-        return self._is_cancelled(agent) if behaviour == "ignore_cancel" else self.host.ask(agent, "go on")
+        return self._run_and_cancel(agent) if behaviour == "ignore_cancel" else self.host.ask(agent, "go on")
 
-    def recovers(self) -> None:
-        """Without anybody's help: the next ordinary message is answered."""
+    def check_recovery(self) -> None:
+        """Checks that the next ordinary message is answered without help."""
         assert texts(self.host.ask(self.agent("normal"), "are you well?")) == ["are you well?"]
 
-    def is_told(self, reason: str) -> Json:
-        """What the operator sees of the plugin, as soon as it serves again."""
+    def wait_for_reason(self, reason: str) -> Json:
+        """Waits until the plugin serves again with this reason and returns the operator's view of it."""
 
         pattern = re.compile(reason)
         return eventually(
@@ -61,16 +61,16 @@ class Chaos:
         )
 
     def pids(self) -> set[int]:
-        """The processes by which the Host knows the plugin."""
+        """Returns the processes that the Host knows as the plugin."""
         folder = self.host.home / "plugins" / CHAOS_ID
         return {process.pid for process in processes_below(folder)}
 
     def denials(self, run_id: str) -> list[Json]:
-        """What was refused to it in the name of this run."""
+        """Returns the calls that were refused in the name of this run."""
         events = self.host.items("/events", type="access.denied")
         return [event for event in events if event["data"].get("run_id") == run_id]
 
-    def _is_cancelled(self, agent: str) -> Json:
+    def _run_and_cancel(self, agent: str) -> Json:
         event: dict[str, Any] = self.host.send(agent, "go on")
         run_id = self.host.active_run(agent)
         eventually(lambda: self.host.items(f"/runs/{run_id}/events"), "it began to speak")
@@ -81,7 +81,7 @@ class Chaos:
 
 @contextmanager
 def chaos_in(host: Host) -> Iterator[Chaos]:
-    """With the echo agent beside it."""
+    """Starts the Host with the chaos agent and the echo agent beside it."""
     host.install(ECHO_PLUGIN)
     host.install(CHAOS_PLUGIN)
     host.start()

@@ -1,4 +1,4 @@
-"""One Host with the chaos agent and, beside it, the echo agent. Nothing is tried where there is no sandbox."""
+"""Provides one Host with the chaos agent and the echo agent. The tests are skipped if there is no sandbox."""
 
 import fcntl
 from collections.abc import Iterator
@@ -8,18 +8,18 @@ import pytest
 
 from tests.integration.harness import Host
 
-from .chaos import QUICKLY, Chaos, chaos_in
+from .chaos import QUICK_RECOVERY, Chaos, chaos_in
 
 
 @pytest.fixture(scope="session")
 def chaos(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chaos]:
-    with chaos_in(Host(tmp_path_factory.mktemp("chaos"), **QUICKLY)) as chaos:
+    with chaos_in(Host(tmp_path_factory.mktemp("chaos"), **QUICK_RECOVERY)) as chaos:
         yield chaos
 
 
 @pytest.fixture
 def measuring(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """One measurement at a time, also where tests run side by side."""
+    """Allows one measurement at a time, also when tests run in parallel."""
     with _shared(tmp_path_factory).open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield

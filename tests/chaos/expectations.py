@@ -1,4 +1,4 @@
-"""What people see of each behaviour: whoever asked, whoever runs the Host, and whoever reads the ledger."""
+"""Lists the visible effects of each behaviour for the user, the operator and the ledger."""
 
 from dataclasses import dataclass
 
@@ -8,22 +8,22 @@ TOO_LARGE = "malformed_frame: a frame may have at most 2097152 bytes"
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """Its own run ends well, and its process goes on."""
+    """Describes a behaviour whose run completes and whose process keeps running."""
 
     behaviour: str
     text: str
-    """What the user reads, as a pattern."""
+    """Pattern of the text that the user reads."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """Its process is ended, and the user is told."""
+    """Describes a behaviour whose process is ended and whose user is notified."""
 
     behaviour: str
     reason: str
-    """What the operator reads of the plugin, as a pattern."""
+    """Pattern of the plugin's reason that the operator reads."""
     lost: str = ""
-    """What the ledger says of the run, as a pattern, when it is not the same."""
+    """Pattern of the run's error in the ledger, if it is not the same."""
 
 
 ANSWERED = [

@@ -1,8 +1,8 @@
-"""Times the runs of the plugin beside the chaotic one: while all is quiet and while it is not, in turns.
+"""Measures runs of the plugin beside the chaotic one, in alternating quiet and disturbed rounds.
 
-Machines are noisy, and what else runs on one falls on both kinds of rounds. So the quiet rounds say what can be asked:
-half as much again for the median, and 20 ms for the slowest of a hundred, or half as much again as the quiet one took
-where the machine itself is about as slow as that.
+Machines are noisy, and other load affects both kinds of rounds. The limits therefore depend on the
+quiet rounds: 1.5 times the median, and 20 ms for the slowest of a hundred, or 1.5 times the slowest
+quiet one if the machine itself is about that slow.
 """
 
 import json
@@ -17,11 +17,11 @@ from typing import IO, cast
 
 from tests.integration.harness import Host, Json, message
 
-from . import clock
+from . import request_timer
 
 QUIET_MESSAGES = 60
 PACE_SECONDS = 0.25
-"""A deed begins at most so often: what a stream of ordinary messages costs is measured elsewhere."""
+"""The shortest time between two disturbances; the cost of a stream of ordinary messages is measured elsewhere."""
 MEBIBYTE = 1024 * 1024
 MEDIAN_RATIO = 1.5
 SLOWEST_SECONDS = 0.020
@@ -34,7 +34,7 @@ class Figures:
     quiet: list[float] = field(default_factory=list)
     disturbed: list[float] = field(default_factory=list)
     memory_mb: float = 0.0
-    """How much more the Host had at its worst."""
+    """The largest growth of the Host's memory."""
 
     @property
     def ratio(self) -> float:
@@ -55,47 +55,47 @@ class Figures:
         return found
 
     def __str__(self) -> str:
-        quiet, disturbed = _in_words(self.quiet), _in_words(self.disturbed)
+        quiet, disturbed = _describe(self.quiet), _describe(self.disturbed)
         return f"quiet {quiet}; disturbed {disturbed}; {self.ratio:.2f} times; Host {self.memory_mb:+.1f} MB"
 
 
 class Neighbour:
-    """The echo agent, and the process that asks it."""
+    """Represents the echo agent and the process that sends it messages."""
 
-    def __init__(self, clock: "subprocess.Popen[str]") -> None:
-        self._input, self._output = cast("IO[str]", clock.stdin), cast("IO[str]", clock.stdout)
-        self._asked(QUIET_MESSAGES)
+    def __init__(self, timer: "subprocess.Popen[str]") -> None:
+        self._input, self._output = cast("IO[str]", timer.stdin), cast("IO[str]", timer.stdout)
+        self._measure_quiet(QUIET_MESSAGES)
 
     def measure(self, disturb: Callable[[], object], rounds: int, seconds: float) -> Figures:
-        """`disturb` again and again for at least so long in each round."""
+        """Repeats `disturb` for at least this many seconds in each round."""
         figures = Figures()
-        before = self._asked(1)["memory"]
+        before = self._measure_quiet(1)["memory"]
         for _ in range(rounds):
-            figures.quiet += self._asked(QUIET_MESSAGES)["seconds"]
-            disturbed = self._asked_while(disturb, seconds)
+            figures.quiet += self._measure_quiet(QUIET_MESSAGES)["seconds"]
+            disturbed = self._measure_disturbed(disturb, seconds)
             figures.disturbed += disturbed["seconds"]
             figures.memory_mb = max(figures.memory_mb, (disturbed["memory"] - before) / MEBIBYTE)
-        figures.quiet += self._asked(QUIET_MESSAGES)["seconds"]
+        figures.quiet += self._measure_quiet(QUIET_MESSAGES)["seconds"]
         return figures
 
-    def _asked(self, count: int) -> Json:
+    def _measure_quiet(self, count: int) -> Json:
         self._order(str(count))
-        return self._told()
+        return self._read_report()
 
-    def _asked_while(self, disturb: Callable[[], object], seconds: float) -> Json:
+    def _measure_disturbed(self, disturb: Callable[[], object], seconds: float) -> Json:
         self._order("")
         until = time.monotonic() + seconds
         while (begun := time.monotonic()) < until:
             disturb()
             time.sleep(max(0.0, begun + PACE_SECONDS - time.monotonic()))
         self._order("")
-        return self._told()
+        return self._read_report()
 
     def _order(self, line: str) -> None:
         self._input.write(line + "\n")
         self._input.flush()
 
-    def _told(self) -> Json:
+    def _read_report(self) -> Json:
         line = self._output.readline()
         assert line, "the process that asks the neighbour ended; its error is above"
         return cast(Json, json.loads(line))
@@ -103,9 +103,9 @@ class Neighbour:
 
 @contextmanager
 def neighbour_in(host: Host) -> Iterator[Neighbour]:
-    body = json.dumps(message(host.agent(name="neighbour"), clock.TEXT))
-    told = (host.address.removeprefix("http://"), host.key(), body, str(host.process.pid))
-    command = [sys.executable, clock.__file__, *told]
+    body = json.dumps(message(host.agent(name="neighbour"), request_timer.TEXT))
+    arguments = (host.address.removeprefix("http://"), host.key(), body, str(host.process.pid))
+    command = [sys.executable, request_timer.__file__, *arguments]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         try:
             yield Neighbour(process)
@@ -114,10 +114,10 @@ def neighbour_in(host: Host) -> Iterator[Neighbour]:
 
 
 def _slowest(seconds: list[float]) -> float:
-    """Of a hundred."""
+    """Returns the slowest of a hundred."""
     ordered = sorted(seconds)
     return ordered[min(len(ordered) - 1, len(ordered) * 99 // 100)]
 
 
-def _in_words(seconds: list[float]) -> str:
+def _describe(seconds: list[float]) -> str:
     return f"p50 {1000 * median(seconds):.1f} p99 {1000 * _slowest(seconds):.1f} ms of {len(seconds)}"

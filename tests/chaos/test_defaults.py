@@ -1,4 +1,4 @@
-"""By the numbers that a Host has if nobody sets any: whatever the plugin does to itself, no person has to come."""
+"""Tests the default limits of a Host: a plugin that harms itself serves again without an operator."""
 
 from pathlib import Path
 
@@ -16,15 +16,15 @@ SECONDS = 120.0
 @pytest.mark.long
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("behaviour", [each.behaviour for each in ENDED])
-def test_a_plugin_over_which_a_message_fails_twice_serves_again_by_itself(tmp_path: Path, behaviour: str) -> None:
+def test_a_plugin_that_fails_twice_on_a_message_serves_again_by_itself(tmp_path: Path, behaviour: str) -> None:
     with chaos_in(Host(tmp_path, PARLOUR__PLUGINS__SANDBOX="required")) as chaos:
         sent = chaos.host.send(chaos.host.agent(CHAOS, behaviour, config={"behaviour": behaviour}), "go on")
 
-        def said() -> tuple[str, str]:
+        def last_entry() -> tuple[str, str]:
             return chaos.host.transcript(sent["conversation_id"])[-1]
 
-        eventually(lambda: said() == ("notice", QUARANTINED), "its sender is told", SECONDS)
+        eventually(lambda: last_entry() == ("notice", QUARANTINED), "its sender is notified", SECONDS)
         eventually(lambda: chaos.plugin()["status"] == "ready", "it serves again", SECONDS)
         assert "it was started again after this" in chaos.plugin()["reason"]
-        chaos.recovers()
+        chaos.check_recovery()
         assert chaos.host.process.pid == chaos.pid

@@ -1,5 +1,6 @@
-"""Refused calls of a plugin are events of the run that they name. Beyond the first of a minute they are only counted,
-so this Host has seen no other refusals before."""
+"""Tests refused calls of a plugin, which are events of the run that they name. Refusals beyond the first of a minute
+are only counted, so this Host must not have seen other refusals before.
+"""
 
 import re
 import time
@@ -9,12 +10,12 @@ import pytest
 
 from tests.integration.harness import ECHO, Host, eventually, texts
 
-from .chaos import QUICKLY, Chaos, chaos_in
+from .chaos import QUICK_RECOVERY, Chaos, chaos_in
 
 
 @pytest.fixture(scope="module")
 def chaos(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chaos]:
-    with chaos_in(Host(tmp_path_factory.mktemp("refusals"), **QUICKLY)) as chaos:
+    with chaos_in(Host(tmp_path_factory.mktemp("refusals"), **QUICK_RECOVERY)) as chaos:
         yield chaos
 
 
@@ -24,7 +25,7 @@ def test_another_plugins_run_gets_neither_results_nor_calls(chaos: Chaos) -> Non
     host.send(held, "mine alone", event_id="held")
     victim = host.active_run(held)
 
-    result = chaos.does("foreign_run", victim)
+    result = chaos.run("foreign_run", victim)
 
     assert texts(result) == ["the other run could not be reached: unauthorized"]
     [denial] = chaos.denials(victim)
@@ -33,8 +34,8 @@ def test_another_plugins_run_gets_neither_results_nor_calls(chaos: Chaos) -> Non
     assert not any("in another's name" in str(each) for each in host.items(f"/runs/{victim}/events"))
 
 
-def test_an_ended_run_can_not_be_used_any_more(chaos: Chaos) -> None:
-    result = chaos.does("ended_run")
+def test_an_ended_run_can_not_be_used_for_calls(chaos: Chaos) -> None:
+    result = chaos.run("ended_run")
 
     denials = eventually(lambda: chaos.denials(result["run"]["run_id"]), "its calls are refused")
     assert {(each["data"]["action"], each["data"]["code"]) for each in denials} == {("state_set", "unauthorized")}
@@ -42,12 +43,12 @@ def test_an_ended_run_can_not_be_used_any_more(chaos: Chaos) -> None:
 
 def test_a_flood_of_calls_is_refused_beyond_its_rate_and_slows_itself(chaos: Chaos) -> None:
     begun = time.monotonic()
-    result = chaos.does("flood_calls")
+    result = chaos.run("flood_calls")
     took = time.monotonic() - begun
 
     refused, made = map(int, re.findall(r"\d+", texts(result)[0]))
     assert 0 < made - refused <= 100 + 50 * (took + 1), "a run may call 100 times at once and then 50 times a second"
-    assert 0 < refused < 1000 * (took + 1), "whoever is refused often waits for it"
+    assert 0 < refused < 1000 * (took + 1), "frequent refusals slow the plugin"
     denials = chaos.denials(result["run"]["run_id"])
     assert {each["data"]["code"] for each in denials} == {"rate_limited"}
     assert 0 < len(denials) <= 100 * (took + 2)

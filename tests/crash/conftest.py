@@ -1,4 +1,4 @@
-"""A prepared data directory, copied for each crash; and Hosts that are started, killed and started again."""
+"""Provides a prepared data directory, copied for each crash, and Hosts that are started, killed and started again."""
 
 import asyncio
 import json
@@ -35,8 +35,8 @@ class Prepared:
 
 
 @dataclass
-class Life:
-    """A Host process on one data directory, whichever process that is at the moment."""
+class RestartableHost:
+    """Represents a Host on one data directory, across the processes that serve it one after the other."""
 
     data: Path
     port: int
@@ -110,7 +110,7 @@ def prepare(data: Path, environment: dict[str, str]) -> Prepared:
     with open(os.devnull, "wb") as nowhere:
         host = start(command, bare, nowhere, nowhere)
     url = f"http://127.0.0.1:{port}"
-    asyncio.run(Life(data, port, 0, "").ready())
+    asyncio.run(RestartableHost(data, port, 0, "").ready())
 
     def agent(name: str, **config: Any) -> str:
         body = json.dumps({"name": name, "runner_id": RUNNER, "runner_config": config}).encode()
@@ -138,11 +138,11 @@ async def people() -> AsyncIterator[People]:
 
 
 @pytest.fixture
-async def life(prepared: Prepared, people: People, tmp_path: Path) -> AsyncIterator[Life]:
+async def restartable_host(prepared: Prepared, people: People, tmp_path: Path) -> AsyncIterator[RestartableHost]:
     data = tmp_path / "data"
     shutil.copytree(prepared.data, data)
-    life = Life(data, free_port(), people.port, prepared.echo)
-    yield life
-    for process in life.processes:
+    restartable_host = RestartableHost(data, free_port(), people.port, prepared.echo)
+    yield restartable_host
+    for process in restartable_host.processes:
         process.kill()
         process.wait()

@@ -1,4 +1,6 @@
-"""The people's side of the line platform: says things until they are taken, and notes what it was shown."""
+"""Provides the users' side of the line platform: sends messages until they are accepted, and
+records what it was shown.
+"""
 
 import asyncio
 import json
@@ -25,24 +27,24 @@ class People:
 
     def say(self, event_id: str, chat: str, text: str) -> None:
         self.unaccepted[event_id] = {"event": event_id, "chat": chat, "person": "ann", "text": text}
-        self._put(self.unaccepted[event_id])
+        self._write(self.unaccepted[event_id])
 
     async def wait(self, condition: Any, seconds: float) -> None:
         async with asyncio.timeout(seconds), self._changed:
             await self._changed.wait_for(condition)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """A Host connected: what it never acknowledged is said again."""
+        """Sends unacknowledged messages again when a Host connects."""
         self._writer = writer
         for frame in list(self.unaccepted.values()):
-            self._put(frame)
+            self._write(frame)
         try:
             while line := await reader.readline():
-                await self._take(json.loads(line))
+                await self._handle(json.loads(line))
         except ConnectionError:
             pass
 
-    async def _take(self, frame: dict[str, Any]) -> None:
+    async def _handle(self, frame: dict[str, Any]) -> None:
         async with self._changed:
             if "accepted" in frame:
                 self.unaccepted.pop(frame["accepted"], None)
@@ -50,9 +52,9 @@ class People:
             else:
                 shown = Shown(frame["send"], frame["conversation_id"], frame["text"], frame["possibly_repeated"])
                 self.shown.append(shown)
-                self._put({"sent": frame["send"], "message_id": f"line-{len(self.shown)}"})
+                self._write({"sent": frame["send"], "message_id": f"line-{len(self.shown)}"})
             self._changed.notify_all()
 
-    def _put(self, frame: dict[str, Any]) -> None:
+    def _write(self, frame: dict[str, Any]) -> None:
         if self._writer is not None:
             self._writer.write(json.dumps(frame).encode() + b"\n")

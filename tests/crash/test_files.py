@@ -1,4 +1,6 @@
-"""A real kill -9 around the row of a file: it is there whole or not at all, and what nobody names is collected."""
+"""Tests a real kill -9 around the row of a file: the file exists completely or not at all, and
+orphans are collected.
+"""
 
 import base64
 import contextlib
@@ -14,25 +16,30 @@ from parlour.core.store.tables import ARTIFACTS, EVENTS
 from parlour.core.system import SystemClock, SystemIds
 from parlour.stores.objects.folder import FolderObjects
 from parlour.stores.sqlite import SqliteJournal
-from tests.crash.conftest import Life, Prepared
+from tests.crash.conftest import Prepared, RestartableHost
 from tests.integration.harness import NO_TLS
 
 CONTENT = b"\x89PNG\r\n\x1a\n the only copy"
 DIGEST = hashlib.sha256(CONTENT).hexdigest()
 
 
-def send(life: Life, key: str, how: str) -> None:
+def send(restartable_host: RestartableHost, key: str, how: str) -> None:
     headers = {"Authorization": f"Bearer {key}"}
-    with httpx.Client(base_url=f"{life.url}/api/v1", headers=headers, verify=NO_TLS) as client:
+    with httpx.Client(base_url=f"{restartable_host.url}/api/v1", headers=headers, verify=NO_TLS) as client:
         if how == "upload":
             client.post("/files", files={"file": ("cat.png", CONTENT)})
         else:
             picture = {"type": "image", "content_base64": base64.b64encode(CONTENT).decode()}
-            client.post("/events", json={"agent_id": life.agent_id, "input": {"text": "look", "contents": [picture]}})
+            client.post(
+                "/events",
+                json={"agent_id": restartable_host.agent_id, "input": {"text": "look", "contents": [picture]}},
+            )
 
 
-async def kept(data: Path) -> tuple[int, int, list[str], list[str]]:
-    """Rows of files, rows of events that hold one, readable files, and what is collected as nobody's."""
+async def stored_files(data: Path) -> tuple[int, int, list[str], list[str]]:
+    """Returns the number of file rows, the number of events with a file, the readable files, and
+    the collected orphans.
+    """
     objects = FolderObjects(data / "artifacts")
     async with SqliteJournal(data / "parlour.db") as journal:
         files = ArtifactService(journal, objects, NullLinkFetcher(), SystemIds(), SystemClock(), ArtifactLimits())
@@ -48,18 +55,18 @@ async def kept(data: Path) -> tuple[int, int, list[str], list[str]]:
 
 @pytest.mark.parametrize("how", ["upload", "event"])
 @pytest.mark.parametrize("moment", ["before", "after"])
-async def test_a_host_killed_between_a_files_content_and_its_row_keeps_it_whole_or_not_at_all(
-    life: Life, prepared: Prepared, how: str, moment: str
+async def test_a_host_killed_between_a_files_content_and_its_row_keeps_the_file_completely_or_not_at_all(
+    restartable_host: RestartableHost, prepared: Prepared, how: str, moment: str
 ) -> None:
     unit = "file.create" if how == "upload" else "event.begin"
-    process = life.start(f"{unit}:{moment}")
-    await life.ready()
+    process = restartable_host.start(f"{unit}:{moment}")
+    await restartable_host.ready()
     with contextlib.suppress(httpx.TransportError):
-        send(life, prepared.key, how)
-    assert await life.died(process, 30)
-    assert (life.data / "artifacts" / DIGEST[:2] / DIGEST[2:4] / DIGEST).read_bytes() == CONTENT
+        send(restartable_host, prepared.key, how)
+    assert await restartable_host.died(process, 30)
+    assert (restartable_host.data / "artifacts" / DIGEST[:2] / DIGEST[2:4] / DIGEST).read_bytes() == CONTENT
 
-    rows, events, readable, collected = await kept(life.data)
+    rows, events, readable, collected = await stored_files(restartable_host.data)
 
     if moment == "before":
         assert (rows, events, readable, collected) == (0, 0, [], [DIGEST])

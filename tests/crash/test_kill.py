@@ -1,7 +1,7 @@
-"""A real kill -9 at every named point, before and after each commit and send. Then every promise is checked.
+"""Runs a real kill -9 at every named point, before and after each commit and send, and checks every promise afterwards.
 
-Three kinds of people write while it happens: over the API, over the chat socket with steering, and on a platform that
-can't tell whether it took a message.
+Three kinds of clients send messages during the kill: over the API, over the chat socket with steering, and on a
+platform that can't say whether it received a message.
 """
 
 import asyncio
@@ -17,8 +17,8 @@ from parlour.core.journal import Row, Select, one_of, where
 from parlour.core.store.tables import INBOX, OUTBOX, OUTCOMES
 from parlour.stores.sql import SQLITE, Compiler
 from parlour.testing.simulation.promises import Said, check
-from tests.crash.chatter import Chatter
-from tests.crash.conftest import Life, Prepared
+from tests.crash.chat_client import ReconnectingChat
+from tests.crash.conftest import Prepared, RestartableHost
 from tests.crash.platform import People
 
 UNITS = (
@@ -44,23 +44,23 @@ POINTS = [f"{unit}:{side}" for unit in UNITS for side in ("before", "after")] + 
     "run.end:after#5",
     "send:after#2",
 ]
-TELLING = {
+SHORT_POINTS = {
     "event.begin:after",
     "run.end:before",
     "steering.claim:after",
     "send:after",
 }
-"""What `make test` has; the simulation goes through all of them, in far more orders."""
-ANSWERED_WITHIN = 30
+"""The points of `make test`. The simulation goes through all points, in far more orders."""
+ANSWER_SECONDS = 30
 UNSENT = ("pending", "sending", "streaming")
 
 
 class Store(Protocol):
-    """The database of a Host, looked at from beside."""
+    """Reads the database of a Host from another process."""
 
     def read(self, query: Select) -> list[Row]: ...
 
-    def owed(self) -> int: ...
+    def pending_rows(self) -> int: ...
 
 
 class Sqlite:
@@ -74,17 +74,17 @@ class Sqlite:
             rows = database.execute(plan.text, parameters).fetchall()
         return [dict(zip(plan.columns, row, strict=True)) for row in rows]
 
-    def owed(self) -> int:
+    def pending_rows(self) -> int:
         return len(self.read(Select(INBOX))) + len(self.read(Select(OUTBOX, where(state=one_of(*UNSENT)))))
 
 
 @pytest.mark.parametrize(
-    "point", [pytest.param(each, marks=[] if each in TELLING else [pytest.mark.long]) for each in POINTS]
+    "point", [pytest.param(each, marks=[] if each in SHORT_POINTS else [pytest.mark.long]) for each in POINTS]
 )
 async def test_nothing_is_lost_or_doubled_when_the_host_is_killed_at(
-    point: str, life: Life, prepared: Prepared, people: People
+    point: str, restartable_host: RestartableHost, prepared: Prepared, people: People
 ) -> None:
-    await kill_at(point, life, prepared, people, Sqlite(life.data / "parlour.db"))
+    await kill_at(point, restartable_host, prepared, people, Sqlite(restartable_host.data / "parlour.db"))
 
 
 @pytest.mark.parametrize(
@@ -95,38 +95,40 @@ async def test_nothing_is_lost_or_doubled_when_the_host_is_killed_at(
     ],
 )
 async def test_nothing_is_quarantined_when_the_host_is_killed_twice_at(
-    point: str, life: Life, prepared: Prepared, people: People
+    point: str, restartable_host: RestartableHost, prepared: Prepared, people: People
 ) -> None:
-    await kill_at(point, life, prepared, people, Sqlite(life.data / "parlour.db"), kills=2)
+    await kill_at(point, restartable_host, prepared, people, Sqlite(restartable_host.data / "parlour.db"), kills=2)
 
 
-async def kill_at(point: str, life: Life, prepared: Prepared, people: People, store: Store, kills: int = 1) -> None:
-    process = life.start(point)
+async def kill_at(
+    point: str, restartable_host: RestartableHost, prepared: Prepared, people: People, store: Store, kills: int = 1
+) -> None:
+    process = restartable_host.start(point)
     if point.startswith("event.begin"):
-        await life.ready()  # what comes earlier waits for its turn
+        await restartable_host.ready()  # earlier messages wait in the queue
     done = asyncio.Event()
-    chat_url = f"ws://127.0.0.1:{life.port}/api/v1/agents/{prepared.holding}/chat/ws"
-    chatter = Chatter(chat_url, prepared.key, "crash")
+    chat_url = f"ws://127.0.0.1:{restartable_host.port}/api/v1/agents/{prepared.holding}/chat/ws"
+    chatter = ReconnectingChat(chat_url, prepared.key, "crash")
     async with aiohttp.ClientSession(headers={"Authorization": f"Bearer {prepared.key}"}) as session:
         talking = asyncio.create_task(chatter.talk("first-token.", "second-token.", done))
         asking = [
-            asyncio.create_task(ask(session, life, prepared.echo, f"api{number}", f"api{number}-token."))
+            asyncio.create_task(ask(session, restartable_host, prepared.echo, f"api{number}", f"api{number}-token."))
             for number in range(3)
         ]
-        asking.append(asyncio.create_task(ask(session, life, prepared.remembering, "kept", "kept-token.")))
+        asking.append(asyncio.create_task(ask(session, restartable_host, prepared.remembering, "kept", "kept-token.")))
         for number in range(3):
             people.say(f"line{number}", f"chat{number % 2}", f"line{number}-token.")
         for left in reversed(range(kills)):
-            killed = await life.died(process, 60)
-            assert killed, f"the Host never came to {point}: {(life.data / 'host.log').read_text()[-2000:]}"
-            process = life.start(point if left else "")
-        await life.ready()
-        answers = await asyncio.wait_for(asyncio.gather(*asking), ANSWERED_WITHIN)
-        await people.wait(lambda: len(people.accepted) == 3, ANSWERED_WITHIN)
-        await at_rest(store, chatter, talking)
+            killed = await restartable_host.died(process, 60)
+            assert killed, f"the Host never came to {point}: {(restartable_host.data / 'host.log').read_text()[-2000:]}"
+            process = restartable_host.start(point if left else "")
+        await restartable_host.ready()
+        answers = await asyncio.wait_for(asyncio.gather(*asking), ANSWER_SECONDS)
+        await people.wait(lambda: len(people.accepted) == 3, ANSWER_SECONDS)
+        await wait_until_idle(store, chatter, talking)
         done.set()
         await talking
-    life.stop()
+    restartable_host.stop()
 
     said = [Said(f"api{n}", "api", "api", "key", f"api{n}-token.", accepted=True) for n in range(3)]
     said += [Said(f"line{n}", "chat", "sim", "ann", f"line{n}-token.", accepted=True) for n in range(3)]
@@ -138,18 +140,20 @@ async def kill_at(point: str, life: Life, prepared: Prepared, people: People, st
     check(store.read, said, people.shown, allowed_repeats=kills)
     quarantined = [row for row in store.read(Select(OUTCOMES)) if row["outcome"] == "quarantined"]
     assert not quarantined, "no message is put aside because the Host was killed"
-    assert all(answer["messages"] for answer in answers), "whoever asked was answered or told"
+    assert all(answer["messages"] for answer in answers), "each request was answered or got a notice"
     assert len(chatter.messages) == len(set(chatter.messages)), "no message was shown twice on the socket"
-    told = bool(chatter.notices) or chatter.heard("first-token")
-    assert told, "who wrote on the socket was answered or told"
+    is_answered = bool(chatter.notices) or chatter.received("first-token")
+    assert is_answered, "the socket got an answer or a notice"
 
 
-async def ask(session: aiohttp.ClientSession, life: Life, agent: str, event_id: str, text: str) -> dict[str, object]:
-    """As a careful script would: the same event id again until there is an answer."""
+async def ask(
+    session: aiohttp.ClientSession, restartable_host: RestartableHost, agent: str, event_id: str, text: str
+) -> dict[str, object]:
+    """Sends the same event id again until there is an answer, as a careful script does."""
     body = {"agent_id": agent, "event_id": event_id, "conversation_id": "asked", "input": {"text": text}}
     while True:
         try:
-            async with session.post(f"{life.url}/api/v1/events?wait=result", json=body) as answer:
+            async with session.post(f"{restartable_host.url}/api/v1/events?wait=result", json=body) as answer:
                 if answer.status == 200:
                     return dict(await answer.json())
         except aiohttp.ClientError:
@@ -157,10 +161,10 @@ async def ask(session: aiohttp.ClientSession, life: Life, agent: str, event_id: 
         await asyncio.sleep(0.05)
 
 
-async def at_rest(store: Store, chatter: Chatter, talking: "asyncio.Task[None]") -> None:
-    """Until nothing is owed and nothing waits to be sent, and the socket has heard of everything it said."""
-    async with asyncio.timeout(ANSWERED_WITHIN):
-        while chatter.unaccepted or store.owed() or not (chatter.notices or chatter.heard("first-token")):
+async def wait_until_idle(store: Store, chatter: ReconnectingChat, talking: "asyncio.Task[None]") -> None:
+    """Waits until nothing is pending or unsent, and the socket has an answer to every message."""
+    async with asyncio.timeout(ANSWER_SECONDS):
+        while chatter.unaccepted or store.pending_rows() or not (chatter.notices or chatter.received("first-token")):
             await asyncio.sleep(0.05)
             if talking.done():
                 talking.result()

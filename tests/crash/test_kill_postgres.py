@@ -1,4 +1,4 @@
-"""The same kill -9 with PostgreSQL behind the Host: a few points, since the database keeps one contract on both."""
+"""Runs the kill -9 tests with PostgreSQL behind the Host: a few points, because both databases have one contract."""
 
 import json
 import shutil
@@ -9,7 +9,7 @@ import pytest
 
 from parlour.core.journal import Row, Select
 from parlour.testing.postgres_server import PostgresServer
-from tests.crash.conftest import Life, Prepared, free_port, prepare
+from tests.crash.conftest import Prepared, RestartableHost, free_port, prepare
 from tests.crash.platform import People
 from tests.crash.test_kill import kill_at
 
@@ -26,10 +26,10 @@ class Postgres:
         lines = self._server.execute(f"SELECT to_json(t) FROM {query.table.name} t ORDER BY {order}", self._name)
         return [json.loads(line) for line in lines]
 
-    def owed(self) -> int:
+    def pending_rows(self) -> int:
         unsent = "SELECT seq FROM outbox WHERE state IN ('pending', 'sending', 'streaming')"
-        owed = f"SELECT count(*) FROM (SELECT event_seq FROM inbox UNION ALL {unsent}) AS owed"
-        return int(self._server.execute(owed, self._name)[0])
+        query = f"SELECT count(*) FROM (SELECT event_seq FROM inbox UNION ALL {unsent}) AS pending"
+        return int(self._server.execute(query, self._name)[0])
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,7 @@ def template(server: PostgresServer) -> str:
 
 @pytest.fixture(scope="module")
 def prepared(server: PostgresServer, template: str, tmp_path_factory: pytest.TempPathFactory) -> Prepared:
-    return prepare(tmp_path_factory.mktemp("prepared"), on(server, template))
+    return prepare(tmp_path_factory.mktemp("prepared"), postgres_settings(server, template))
 
 
 @pytest.fixture
@@ -56,19 +56,21 @@ def database(server: PostgresServer, template: str, prepared: Prepared) -> str:
 
 
 @pytest.fixture
-async def life(
+async def restartable_host(
     prepared: Prepared, people: People, server: PostgresServer, database: str, tmp_path: Path
-) -> AsyncIterator[Life]:
+) -> AsyncIterator[RestartableHost]:
     data = tmp_path / "data"
     shutil.copytree(prepared.data, data)
-    life = Life(data, free_port(), people.port, prepared.echo, on(server, database))
-    yield life
-    for process in life.processes:
+    restartable_host = RestartableHost(
+        data, free_port(), people.port, prepared.echo, postgres_settings(server, database)
+    )
+    yield restartable_host
+    for process in restartable_host.processes:
         process.kill()
         process.wait()
 
 
-def on(server: PostgresServer, name: str) -> dict[str, str]:
+def postgres_settings(server: PostgresServer, name: str) -> dict[str, str]:
     return {"PARLOUR__DATABASE__URL": server.url(name)}
 
 
@@ -76,6 +78,11 @@ def on(server: PostgresServer, name: str) -> dict[str, str]:
     "point", [pytest.param(each, marks=[pytest.mark.long] if number else []) for number, each in enumerate(POINTS)]
 )
 async def test_nothing_is_lost_or_doubled_on_postgres_when_the_host_is_killed_at(
-    point: str, life: Life, prepared: Prepared, people: People, server: PostgresServer, database: str
+    point: str,
+    restartable_host: RestartableHost,
+    prepared: Prepared,
+    people: People,
+    server: PostgresServer,
+    database: str,
 ) -> None:
-    await kill_at(point, life, prepared, people, Postgres(server, database))
+    await kill_at(point, restartable_host, prepared, people, Postgres(server, database))

@@ -1,8 +1,8 @@
-"""Reads a page of the documentation block by block and does what it says, as somebody with a terminal would.
+"""Reads a page of the documentation block by block and executes it, as a reader with a terminal would.
 
-A comment above a block says what it is for: `file: NAME` is written, `shown: NAME` is what that file must hold,
-`typed: A | B` are lines typed into a command, `background` is left running. A `text` block after a command is what it
-prints; a `python` block that is no file holds tests.
+A comment above a block says its purpose: `file: NAME` is written, `shown: NAME` is the expected content of that file,
+`typed: A | B` are lines typed into a command, `background` is left running. A `text` block after a command is its
+output; a `python` block that is no file holds tests.
 """
 
 import os
@@ -43,9 +43,9 @@ def blocks(page: Path) -> Iterator[Block]:
 class Reader:
     folder: Path
     output: str = ""
-    """Of the last command."""
+    """The output of the last command."""
     seconds: list[float] = field(default_factory=list)
-    """That each command took."""
+    """The seconds that each command took."""
     tests: list[Path] = field(default_factory=list)
     _hosts: list[subprocess.Popen[bytes]] = field(default_factory=list)
     _port: int = field(default_factory=lambda: free_port())
@@ -70,7 +70,7 @@ class Reader:
                 raise AssertionError(f"nobody runs this block: {block}")
 
     def run_tests(self) -> None:
-        """All that the page has, and each of them must be run."""
+        """Runs all tests of the page; each of them must be run."""
         if not self.tests:
             return
         if not (self.folder / "pyproject.toml").exists():
@@ -102,12 +102,12 @@ class Reader:
         self.output = done.stdout
 
     def _compare(self, expected: str) -> None:
-        """Line by line; what a person types is not printed, and a path may be longer than the page shows it."""
+        """Compares line by line. Typed lines are not printed, and a path may be longer than the page shows it."""
         for line in expected.splitlines():
             assert line.startswith("> ") or line in self.output, f"{line!r} is not in {self.output!r}"
 
     def _keep_test(self, code: str) -> None:
-        assert "def test_" in code, f"nobody tests this: {code}"
+        assert "def test_" in code, f"this has no test: {code}"
         file = self.folder / f"test_block_{len(self.tests)}.py"
         file.write_text(code, encoding="utf-8")
         self.tests.append(file)
@@ -134,7 +134,7 @@ class Reader:
             return False
 
     def _own(self, code: str) -> str:
-        """Only the port is another than the page's."""
+        """Replaces the port of the page by a free one."""
         return code.replace("5300", str(self._port))
 
     def _environment(self) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Every sentence of the Host that a reader may see has a translation in each language."""
+"""Tests that every sentence of the Host that a reader may see has a translation in each language."""
 
 import pytest
 
@@ -17,7 +17,7 @@ def test_no_translation_is_left_of_a_sentence_that_is_gone(language: str) -> Non
     assert stale(language) == set()
 
 
-def test_what_is_listed_as_not_shown_is_in_the_source() -> None:
+def test_sentences_listed_as_not_shown_are_in_the_source() -> None:
     assert shown().keys() >= STRINGS
     assert len(set(MODULES)) == len(MODULES)
 

@@ -1,4 +1,4 @@
-"""The OpenAPI document that comes with the Host and the reference page are what the routes make of them."""
+"""Tests that the OpenAPI document in the Host and the reference page match the routes."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,7 @@ from parlour.http import openapi
 from tools.http_documents import document
 from tools.http_documents.reference import page
 
-PROMISED = """
+STABLE_OPERATIONS = """
 GET /healthz /readyz /metrics
 GET /info /runners /tools /adapters /adapters/{} /runtimes /audit /stats /feedback /conversations
 GET/PUT /settings /auth/me /bots/{}/routes
@@ -31,7 +31,7 @@ POST /plugins/install /plugins/{}/{}/restart
 GET /agents/{}/chat/{}/messages /agents/{}/chat/connections
 POST /agents/{}/chat/{}/reset /agents/{}/chat/broadcast
 """
-"""What people and scripts rely on: methods and paths."""
+"""Methods and paths that users and scripts rely on."""
 UNPREFIXED = ("/healthz", "/readyz", "/metrics")
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "http.md"
 
@@ -41,16 +41,16 @@ def made() -> dict[str, Any]:
     return document.made()
 
 
-def test_the_document_that_a_host_shows_is_that_of_its_routes(made: dict[str, Any]) -> None:
+def test_the_document_of_a_host_matches_its_routes(made: dict[str, Any]) -> None:
     assert openapi.FILE.read_text(encoding="utf-8") == document.text(made), "it is old; make documents"
 
 
-def test_the_reference_is_that_of_the_document(made: dict[str, Any]) -> None:
+def test_the_reference_matches_the_document(made: dict[str, Any]) -> None:
     assert PAGE.read_text(encoding="utf-8") == page(made), "it is old; make documents"
 
 
-def test_every_answer_is_told_by_name(made: dict[str, Any]) -> None:
-    untold = [
+def test_every_response_has_a_named_schema(made: dict[str, Any]) -> None:
+    unnamed = [
         f"{method} {path} {status}"
         for path, methods in made["paths"].items()
         for method, operation in methods.items()
@@ -58,10 +58,10 @@ def test_every_answer_is_told_by_name(made: dict[str, Any]) -> None:
         if "schema" in (content := answer.get("content", {}).get("application/json", {})) and _is_loose(content)
     ]
 
-    assert untold == []
+    assert unnamed == []
 
 
-def test_every_operation_has_a_name_and_says_who_may(made: dict[str, Any]) -> None:
+def test_every_operation_has_a_name_and_its_permissions(made: dict[str, Any]) -> None:
     operations = [operation for methods in made["paths"].values() for operation in methods.values()]
     names = [operation["operationId"] for operation in operations]
 
@@ -71,13 +71,13 @@ def test_every_operation_has_a_name_and_says_who_may(made: dict[str, Any]) -> No
 
 
 def test_the_page_about_http_names_every_path(made: dict[str, Any]) -> None:
-    told = re.sub(r"{\w+}", "{}", (PAGE.parents[1] / "operate" / "http.md").read_text(encoding="utf-8"))
+    page = re.sub(r"{\w+}", "{}", (PAGE.parents[1] / "operate" / "http.md").read_text(encoding="utf-8"))
     paths = [re.sub(r"{\w+}", "{}", path.removeprefix("/api/v1")) for path in made["paths"]]
 
-    assert [path for path in paths if path not in told] == []
+    assert [path for path in paths if path not in page] == []
 
 
-def test_what_is_promised_is_there(made: dict[str, Any]) -> None:
+def test_every_stable_operation_exists(made: dict[str, Any]) -> None:
     there = {
         f"{method.upper()} {re.sub(r'{[^}]+}', '{}', path)}"
         for path, methods in made["paths"].items()
@@ -85,7 +85,7 @@ def test_what_is_promised_is_there(made: dict[str, Any]) -> None:
     }
     promised = {
         f"{method} {path if path in UNPREFIXED else f'/api/v1{path}'}"
-        for line in PROMISED.strip().splitlines()
+        for line in STABLE_OPERATIONS.strip().splitlines()
         for method in line.split()[0].split("/")
         for path in line.split()[1:]
     }

@@ -1,4 +1,4 @@
-"""Links between pages lead somewhere, the index lists every page, and the paths that pages name exist."""
+"""Tests that links between pages lead to a page, that the index lists every page, and that named paths exist."""
 
 import re
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from .pages import ROOT
 DOCS = ROOT / "docs"
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]*))?\)")
 SOURCES = (ROOT, ROOT / "packages/sdk/src", ROOT / "packages/host/src/parlour")
-"""Pages name files relative to one of these."""
+"""Pages name files relative to one of these folders."""
 ABOUT_CODE = [
     ROOT / "CONTRIBUTING.md",
     DOCS / "platforms/writing-an-adapter.md",
@@ -28,7 +28,7 @@ def links(page: Path) -> Iterator[tuple[str, str]]:
     yield from LINK.findall(text)
 
 
-def test_links_lead_somewhere() -> None:
+def test_links_lead_to_existing_pages() -> None:
     for page in pages():
         for path, anchor in links(page):
             target = page.parent / path if path else page

@@ -1,4 +1,4 @@
-"""The pages about platforms match manifests and evidence, and the guides quote status messages that exist."""
+"""Tests that the pages about platforms match manifests and evidence, and that guides quote existing status messages."""
 
 import re
 from pathlib import Path
@@ -14,7 +14,7 @@ DOCUMENTS = ROOT / "docs"
 ADAPTERS = ROOT / "packages/host/src/parlour/platforms"
 
 
-def test_the_pages_are_what_manifests_and_evidence_make_of_them() -> None:
+def test_the_pages_match_manifests_and_evidence() -> None:
     for name, text in pages(DOCUMENTS).items():
         assert (DOCUMENTS / name).read_text(encoding="utf-8") == text, f"{name} is old; make documents"
 
@@ -40,7 +40,7 @@ def test_evidence_claims_nothing_that_is_not_declared() -> None:
 
 @pytest.mark.parametrize("platform", ["matrix", "onebot11", "telegram"])
 def test_a_guide_quotes_status_messages_that_the_adapter_has(platform: str) -> None:
-    """`…` in a quoted message stands for a value."""
+    """The sign `…` in a quoted message stands for a value."""
     folders = (ADAPTERS / platform, ADAPTERS / "_host")
     known = [each for folder in folders for file in folder.glob("*.py") for each in sentences(file.read_text())]
     page = (DOCUMENTS / "platforms" / f"{platform}-guide.md").read_text(encoding="utf-8")

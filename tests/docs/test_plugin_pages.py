@@ -1,4 +1,4 @@
-"""The pages for plugin authors: every block is run, and no call, event, permission or form field is left out."""
+"""Tests the pages for plugin authors: each block is run, and each call, event, permission and form field is named."""
 
 import inspect
 import re
@@ -28,14 +28,14 @@ def reader(tmp_path: Path) -> Iterator[Reader]:
     reader.close()
 
 
-TELLING = {"first-agent"}
-"""Pages that are worked through in every run; each starts a dozen processes."""
+SHORT_PAGES = {"first-agent"}
+"""Pages that are executed in every test run; each starts a dozen processes."""
 
 
 def pages() -> Iterator[Any]:
     for page in sorted(PAGES.glob("*.md")):
         if "```" in page.read_text():
-            yield pytest.param(page.stem, marks=() if page.stem in TELLING else pytest.mark.long)
+            yield pytest.param(page.stem, marks=() if page.stem in SHORT_PAGES else pytest.mark.long)
 
 
 @pytest.mark.timeout(300)
@@ -60,7 +60,7 @@ def test_three_commands_give_a_tested_agent_to_talk_to_in_under_a_minute(reader:
 
 
 def test_every_block_of_a_page_is_found() -> None:
-    """A fence that the pattern does not see would never be run."""
+    """A fence that the pattern does not match would never be run."""
     for page in PAGES.glob("*.md"):
         assert 2 * len(list(blocks(page))) == len(re.findall(r"^\s*```", page.read_text(), re.M)), page
 
@@ -73,7 +73,7 @@ def test_the_api_page_names_every_call(api: type[Any]) -> None:
 
 
 def calls(api: type[Any]) -> Iterator[str]:
-    """`namespace.method`, of what an instance really has."""
+    """Returns `namespace.method` of each call that an instance really has."""
     made = api(None, "run") if api is AgentRunAPI else api(None)
     for namespace in (name for name in dir(made) if not name.startswith("_")):
         for name, _ in inspect.getmembers(getattr(made, namespace), inspect.ismethod):
@@ -81,7 +81,7 @@ def calls(api: type[Any]) -> Iterator[str]:
                 yield f"{namespace}.{name}"
 
 
-def test_the_manifest_page_names_everything_that_can_be_said() -> None:
+def test_the_manifest_page_names_every_field() -> None:
     page = (PAGES / "manifest.md").read_text()
     words = [
         *Capabilities.model_fields,

@@ -1,4 +1,4 @@
-"""The page about settings names every setting there is, and no other."""
+"""Tests that the page about settings names every setting and no other."""
 
 import re
 from collections.abc import Iterator
@@ -20,9 +20,9 @@ def settings(part: BaseModel, path: str = "") -> Iterator[str]:
 
 
 def named() -> Iterator[str]:
-    """In the first column of the tables; `.bucket` goes on where the name before it ended."""
+    """Returns the names in the first column of the tables; `.bucket` continues the name before it."""
     page = (ROOT / "docs" / "operate" / "settings.md").read_text(encoding="utf-8")
-    tables = [part.split("\n\n")[0] for part in page.split("| key | default | meaning |")[1:]]
+    tables = [part.split("\n\n")[0] for part in re.split(r"\| key \| default \| (?:accepted \| )?meaning \|", page)[1:]]
     for row in (row for table in tables for row in table.splitlines()[2:]):
         before = ""
         for name in re.findall(r"`([\w.]+)`", row.split("|")[1]):

@@ -1,4 +1,4 @@
-"""Whatever state the Host tells of something that the page shows, the page has a word for it in each language."""
+"""Tests that the page has a word in each language for every state that the Host may report."""
 
 import json
 

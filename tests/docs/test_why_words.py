@@ -1,4 +1,4 @@
-"""The page has words for every sentence of a decision trail and a dry run, in each language, without ids."""
+"""Tests that the page has texts for every sentence of a decision trail and a dry run, in each language, without ids."""
 
 import json
 import re
@@ -24,18 +24,20 @@ def values(text: str) -> set[str]:
 
 @pytest.mark.parametrize("language", ["en", "zh-Hans"])
 def test_every_sentence_has_words_that_use_its_values_and_show_no_ids(language: str) -> None:
-    told = words(language, "why")
+    texts = words(language, "why")
 
-    assert told.keys() == ENGLISH_SENTENCES.keys()
+    assert texts.keys() == ENGLISH_SENTENCES.keys()
     assert {
-        code: values(text) - values(ENGLISH_SENTENCES[code]) for code, text in told.items() if code in ENGLISH_SENTENCES
+        code: values(text) - values(ENGLISH_SENTENCES[code])
+        for code, text in texts.items()
+        if code in ENGLISH_SENTENCES
     } == {code: set() for code in ENGLISH_SENTENCES}
-    assert not {"run", "before", "event", "code"} & {name for text in told.values() for name in values(text)}
+    assert not {"run", "before", "event", "code"} & {name for text in texts.values() for name in values(text)}
     assert words(language, "whyKind").keys() == DELIVERY_KIND_NAMES.keys()
 
 
 @pytest.mark.parametrize("language", ["en", "zh-Hans"])
 def test_every_reason_of_a_dry_run_has_words_with_the_same_values(language: str) -> None:
-    told = {code: values(text) for code, text in words(language, "dryRunReason").items()}
+    placeholders = {code: values(text) for code, text in words(language, "dryRunReason").items()}
 
-    assert told == {code: values(text) for code, text in dry_run.ENGLISH.items()}
+    assert placeholders == {code: values(text) for code, text in dry_run.ENGLISH.items()}

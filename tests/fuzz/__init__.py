@@ -1,1 +1,1 @@
-"""Bytes that nobody would send, on the connections of a real Host."""
+"""Tests invalid bytes on the connections of a real Host."""

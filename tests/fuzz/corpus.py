@@ -1,4 +1,4 @@
-"""Frames from a seed: right ones for every action, then spoiled in what they say and in their bytes."""
+"""Generates frames from a seed: valid ones for every action, then spoiled in their content and in their bytes."""
 
 import json
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from parlour.core.actions.action_table import ACTIONS
+from parlour_sdk.protocol.host_actions import HOST_ACTIONS as ACTIONS
 
 PLUGIN_ID = "test/patient-agent"
 HELLO = json.dumps({"seq_id": 1, "action": "hello", "data": {"protocol": 1, "sdk": "0", "plugin": PLUGIN_ID}}).encode()
@@ -19,10 +19,10 @@ BYTES = (b"\x00", b"\xff", b"\n", b'"', b"\\", b"{", b"[", b"]", b",", b"e9", b"
 class Corpus:
     seed: int
     runs: tuple[str, ...]
-    """Ids of runs, its own and others'."""
+    """Ids of runs, its own and those of other plugins."""
 
     def session(self, number: int) -> Iterator[bytes]:
-        """The frames of one connection, after its greeting."""
+        """Returns the frames of one connection after its greeting."""
         random = Random(f"{self.seed}/{number}")
         spoiling = random.choice((0.0, 0.02, 0.3))
         for seq_id in range(2, random.randint(3, 60)):
@@ -30,7 +30,7 @@ class Corpus:
             yield spoiled(random, frame) if random.random() < spoiling else frame
 
     def _frame(self, random: Random, seq_id: int, fatal: bool) -> Any:
-        """One in ten may be such that the connection is closed, where that is wanted."""
+        """Returns a frame. One in ten may close the connection, if `fatal` allows it."""
         kind = random.random()
         if kind < 0.8:
             action = random.choice(list(ACTIONS))
@@ -45,10 +45,10 @@ class Corpus:
         return random.choice((part, part, {"credit": 1, "n": random.choice(NUMBERS)}, {}, [], self._value(random)))
 
     def _data(self, random: Random, action: str) -> Any:
-        """The fields that the action has, each of the right kind more often than not."""
+        """Returns the fields of the action, each with the right type more often than not."""
         if random.random() < 0.05:
             return self._value(random)
-        fields = ACTIONS[action].wire.request.model_fields
+        fields = ACTIONS[action].request.model_fields
         data = {name: self._field(random, name, str(field.annotation)) for name, field in fields.items()}
         return {name: value for name, value in data.items() if random.random() < 0.9}
 
@@ -89,7 +89,7 @@ def _line(content: Any) -> bytes:
 
 
 def spoiled(random: Random, frame: bytes) -> bytes:
-    """In one to four places."""
+    """Spoils the frame in one to four places."""
     for _ in range(random.randint(1, 4)):
         place = random.randint(0, len(frame))
         match random.randint(0, 5):

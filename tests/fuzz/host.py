@@ -1,4 +1,4 @@
-"""A real Host in this process with two active runs: the fuzzing plugin's own, and another's whose words are secret."""
+"""Runs a real Host in this process with two active runs: the fuzzing plugin's own, and another's with a secret text."""
 
 import asyncio
 import logging
@@ -28,8 +28,8 @@ UNCAPPED = WireLimits(frames_per_second=inf, bytes_per_second=inf)
 SECONDS = 10
 
 
-class Mishaps(logging.Handler):
-    """What the Host itself found wrong: an exception that nobody caught, whatever was sent, is a defect."""
+class ErrorLog(logging.Handler):
+    """Collects the errors of the Host: every uncaught exception is a defect, whatever was sent."""
 
     def __init__(self) -> None:
         super().__init__(logging.ERROR)
@@ -44,17 +44,17 @@ class Fuzzed:
     host: Host
     own: str
     other: str
-    mishaps: Mishaps
+    error_log: ErrorLog
 
     def serve(self, transport: Transport) -> Peer:
         peer = Peer(transport, PluginDispatcher(PLUGIN_ID, self.host.core.gate, "0"), UNCAPPED, name=PLUGIN_ID)
         peer.start()
         return peer
 
-    def problems(self, heard: bytes) -> list[str]:
-        leaked = ["the other plugin's words came out"] if SECRET.encode() in heard else []
+    def problems(self, received: bytes) -> list[str]:
+        leaked = ["the other plugin's words came out"] if SECRET.encode() in received else []
         ended = [] if self.host.core.sessions.get(self.other) else ["the other plugin's run was ended"]
-        return [*leaked, *ended, *self.mishaps.said]
+        return [*leaked, *ended, *self.error_log.said]
 
 
 @asynccontextmanager
@@ -62,21 +62,21 @@ async def fuzzed(folder: Path) -> AsyncIterator[Fuzzed]:
     for plugin in (ECHO_PLUGIN, PATIENT_PLUGIN):
         installed = parlour_here("plugin", "install", plugin, "--data", folder)
         assert installed.returncode == 0, installed.stderr
-    mishaps = Mishaps()
-    logging.getLogger().addHandler(mishaps)
+    error_log = ErrorLog()
+    logging.getLogger().addHandler(error_log)
     try:
         async with open_host(load(None, {"data": str(folder)}, {}), HostExtensions()) as host:
             await host.start()
             own = await _run(host, Agent("own", "own", PATIENT), "hello")
             other = await _run(host, Agent("other", "other", ECHO, runner_config={"hold_ms": 3_600_000}), SECRET)
-            yield Fuzzed(host, own, other, mishaps)
+            yield Fuzzed(host, own, other, error_log)
             await host.stop()
     finally:
-        logging.getLogger().removeHandler(mishaps)
+        logging.getLogger().removeHandler(error_log)
 
 
 async def _run(host: Host, agent: Agent, text: str) -> str:
-    """The id of a run of this agent that goes on, and may call as often as it likes."""
+    """Starts a run of this agent that stays active and may call without a rate limit, and returns its id."""
     await host.core.agents.add(agent)
     known = {session.run_id for session in host.core.sessions.all()}
     event = EventEnvelope(

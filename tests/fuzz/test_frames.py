@@ -1,4 +1,4 @@
-"""Spoiled frames and greetings, on pipes and on WebSockets: no crash, no hang, and nothing of another plugin comes out.
+"""Tests spoiled frames and greetings on pipes and WebSockets: no crash, no hang, and no data of another plugin leaks.
 
 The seed is printed; the variable FUZZ_SEED repeats it.
 """
@@ -14,7 +14,7 @@ import pytest
 from parlour_sdk.wire import Transport
 from parlour_sdk.wire.websocket import serve
 
-from . import talking
+from . import connections
 from .corpus import Corpus
 from .host import Fuzzed, fuzzed
 
@@ -23,13 +23,13 @@ LENGTHS = [
     pytest.param(5 / 3, id="short"),
     pytest.param(100, id="long", marks=[pytest.mark.long, pytest.mark.timeout(300)]),
 ]
-"""Seconds. The short ones are five together, the long ones five minutes."""
+"""Seconds per test. The short ones take five seconds together, the long ones five minutes."""
 
 
 @pytest.fixture
 def seed() -> int:
     seed = int(os.environ.get("FUZZ_SEED") or SystemRandom().randrange(2**32))
-    print(f"FUZZ_SEED={seed}")  # noqa: T201 - so that a failure can be repeated
+    print(f"FUZZ_SEED={seed}")  # noqa: T201 - the seed makes a failure repeatable
     return seed
 
 
@@ -40,51 +40,51 @@ async def target(tmp_path: Path) -> AsyncIterator[Fuzzed]:
 
 
 @pytest.mark.parametrize("seconds", LENGTHS)
-async def test_spoiled_frames_on_a_pipe_harm_nobody(target: Fuzzed, seed: int, seconds: float) -> None:
+async def test_spoiled_frames_on_a_pipe_cause_no_failure(target: Fuzzed, seed: int, seconds: float) -> None:
     corpus = Corpus(seed, (target.own, target.other))
 
     for number in _numbers(seconds):
-        async with talking.pipe(target) as line:
-            heard = await talking.converse(line, corpus.session(number), greets=number % 10 > 0)
-        assert target.problems(heard) == [], f"in session {number}"
+        async with connections.pipe(target) as line:
+            received = await connections.converse(line, corpus.session(number), greets=number % 10 > 0)
+        assert target.problems(received) == [], f"in session {number}"
 
-    async with talking.pipe(target) as line:
-        assert WELCOME in await talking.converse(line, [])
+    async with connections.pipe(target) as line:
+        assert WELCOME in await connections.converse(line, [])
 
 
 @pytest.mark.parametrize("seconds", LENGTHS)
-async def test_spoiled_frames_on_a_websocket_harm_nobody(target: Fuzzed, seed: int, seconds: float) -> None:
+async def test_spoiled_frames_on_a_websocket_cause_no_failure(target: Fuzzed, seed: int, seconds: float) -> None:
     corpus = Corpus(seed, (target.own, target.other))
 
     def enter(path: str, transport: Transport) -> None:
         target.serve(transport)
 
-    async with serve("127.0.0.1", 0, talking.TOKEN, enter) as port:
+    async with serve("127.0.0.1", 0, connections.TOKEN, enter) as port:
         for number in _numbers(seconds):
-            async with talking.websocket(port, Random(number)) as line:
-                heard = await talking.converse(line, corpus.session(number), greets=number % 10 > 0)
-            assert target.problems(heard) == [], f"in session {number}"
+            async with connections.websocket(port, Random(number)) as line:
+                received = await connections.converse(line, corpus.session(number), greets=number % 10 > 0)
+            assert target.problems(received) == [], f"in session {number}"
 
-        async with talking.websocket(port, Random(0)) as line:
-            assert WELCOME in await talking.converse(line, [])
+        async with connections.websocket(port, Random(0)) as line:
+            assert WELCOME in await connections.converse(line, [])
 
 
 @pytest.mark.parametrize("seconds", LENGTHS)
-async def test_spoiled_greetings_of_a_websocket_harm_nobody(target: Fuzzed, seed: int, seconds: float) -> None:
+async def test_spoiled_greetings_of_a_websocket_cause_no_failure(target: Fuzzed, seed: int, seconds: float) -> None:
     def enter(path: str, transport: Transport) -> None:
         target.serve(transport)
 
-    async with serve("127.0.0.1", 0, talking.TOKEN, enter) as port:
+    async with serve("127.0.0.1", 0, connections.TOKEN, enter) as port:
         for number in _numbers(seconds):
-            heard = await talking.greet(port, Random(f"{seed}/{number}"))
-            assert target.problems(heard) == [], f"in greeting {number}"
+            received = await connections.greet(port, Random(f"{seed}/{number}"))
+            assert target.problems(received) == [], f"in greeting {number}"
 
-        async with talking.websocket(port, Random(0)) as line:
-            assert WELCOME in await talking.converse(line, [])
+        async with connections.websocket(port, Random(0)) as line:
+            assert WELCOME in await connections.converse(line, [])
 
 
 def _numbers(seconds: float) -> Iterator[int]:
-    """One after the other for so long."""
+    """Yields numbers until the time is over."""
     until = time.monotonic() + seconds
     number = 0
     while time.monotonic() < until:

@@ -1,1 +1,1 @@
-"""The whole product over its own interfaces: a real Host process, real plugin processes, real clients."""
+"""Tests the whole product over its own interfaces: a real Host process, real plugin processes, real clients."""

@@ -1,4 +1,4 @@
-"""A chat client for tests: one socket, and every frame that it got."""
+"""Provides a chat client for tests: one socket, and all frames that it received."""
 
 import asyncio
 import json
@@ -9,11 +9,11 @@ from websockets.asyncio.client import ClientConnection, connect
 from .harness import Host, Json, bearer
 
 NUMBERED = ("run", "delta", "message", "tool")
-"""Frames that always have a number of their own."""
+"""Types of frames that always have a number of their own."""
 
 
 class Chat:
-    """`async with Chat(host, agent) as chat`: one tab of a session."""
+    """Represents one tab of a session: `async with Chat(host, agent) as chat`."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class Chat:
         await self.socket.close()
 
     def cut(self) -> None:
-        """The line breaks."""
+        """Breaks the connection."""
         self.socket.transport.abort()
 
     async def send(self, **frame: Any) -> None:
@@ -63,7 +63,7 @@ class Chat:
         return dict(frame)
 
     async def until(self, kind: str, seconds: float = 30, **fields: Any) -> Json:
-        """The next frame of this type with these fields; those before it are kept in `frames`."""
+        """Returns the next frame of this type with these fields. Earlier frames are kept in `frames`."""
         async with asyncio.timeout(seconds):
             while True:
                 frame = await self.frame(seconds)
@@ -71,7 +71,7 @@ class Chat:
                     return frame
 
     async def answer(self, text: str, **fields: Any) -> str:
-        """Says something and returns what is answered, when its run is over."""
+        """Sends a text and returns the answer when its run has ended."""
         await self.say(text, **fields)
         message = await self.until("message")
         await self.until("run", status="completed")

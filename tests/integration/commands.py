@@ -1,4 +1,4 @@
-"""The command line: in a process of its own, or in this one to spare its start."""
+"""Runs the command line in a process of its own, or in this process to save its start."""
 
 import io
 import os
@@ -16,17 +16,17 @@ from .starting import run
 
 PARLOUR = Path(sys.executable).with_name("parlour")
 BARE = {"PARLOUR__PLUGINS__BUNDLED": "false", "TZ": "UTC"}
-"""A Host with what a test installs and nothing else, wherever it is."""
+"""Settings of a Host that has only the plugins that a test installs."""
 Finished = subprocess.CompletedProcess[str]
 
 
 def parlour(*arguments: object, environment: Mapping[str, str] | None = None) -> Finished:
-    """The command line in a process of its own, run to its end."""
+    """Runs the command line to its end in a process of its own."""
     return run([str(PARLOUR), *map(str, arguments)], clean_environment(environment), 60)
 
 
 def parlour_here(*arguments: object, environment: Mapping[str, str] | None = None) -> Finished:
-    """The command line in this process, which spares the start of another; not for `serve`."""
+    """Runs the command line in this process, which saves the start of another one. `serve` does not work this way."""
     words = ["parlour", *map(str, arguments)]
     output, errors = io.StringIO(), io.StringIO()
     with (
@@ -34,7 +34,7 @@ def parlour_here(*arguments: object, environment: Mapping[str, str] | None = Non
         redirect_stderr(errors),
         patch.object(sys, "argv", words),
         patch.dict(os.environ, environment or {}),
-        ThreadPoolExecutor(1) as thread,  # a test may have an event loop, and so has the command
+        ThreadPoolExecutor(1) as thread,  # the command has its own event loop, and the test may have one too
     ):
         status = thread.submit(_exit_status).result(30)
     return Finished(words, status, output.getvalue(), errors.getvalue())
@@ -49,7 +49,7 @@ def _exit_status() -> int:
 
 
 def refusal(*arguments: object, environment: Mapping[str, str] | None = None) -> str:
-    """The one sentence of a command that must fail, and fail well."""
+    """Returns the one sentence of a command that must fail without a traceback."""
     command = parlour if arguments[0] in ("serve", "runtime") else parlour_here
     finished = command(*arguments, environment=environment)
     assert finished.returncode == 1, finished

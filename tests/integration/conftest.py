@@ -1,4 +1,6 @@
-"""Hosts that tests share. A test that stops, kills or starves its Host makes one of its own with `make_host`."""
+"""Provides Hosts that tests share. A test that stops, kills or starves its Host makes one of its
+own with `make_host`.
+"""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -18,7 +20,7 @@ SHARED = {
     "PARLOUR__PLUGINS__LONGEST_RESTART_SECONDS": 1,
     "PARLOUR__PLUGINS__GIVE_UP_AFTER": 1000,
 }
-"""However many tests kill a plugin of a Host that they share, it is back soon."""
+"""These limits bring a shared Host's plugin back soon, however many tests kill it."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -30,7 +32,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """A runtime of its own for every single test takes its time: those are for the long run."""
+    """A standalone runtime for every single test takes time, so those are long tests."""
     marker = metafunc.definition.get_closest_marker("both_runtimes")
     if "host_type" not in metafunc.fixturenames or marker is None:
         return
@@ -47,7 +49,7 @@ def host_type(request: pytest.FixtureRequest) -> HostType:
 
 @pytest.fixture(scope="session")
 def shared_hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedHosts]:
-    """Each kind is started when a test first asks for it, and goes on while tests of the other kind have their turn."""
+    """Starts each kind of Host when a test first asks for it. It keeps running while tests of the other kind run."""
     made: dict[HostType, Host] = {}
 
     def shared(host_type: HostType) -> Host:
@@ -65,13 +67,13 @@ def shared_hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedHos
 
 @pytest.fixture(scope="session")
 def host(shared_hosts: SharedHosts, host_type: HostType) -> Host:
-    """One Host with the echo and the puppet plugin for all tests that only talk to it."""
+    """Provides one Host with the echo and the puppet plugin for all tests that only send requests to it."""
     return shared_hosts(host_type)
 
 
 @pytest.fixture
 def make_host(tmp_path: Path, host_type: HostType) -> Iterator[MakeHost]:
-    """Hosts with settings and plugins of their own, closed after the test. They are not started."""
+    """Makes Hosts with settings and plugins of their own and closes them after the test. They are not started."""
     made: list[Host] = []
 
     def make(*plugins: Path, **environment: object) -> Host:
@@ -89,5 +91,5 @@ def make_host(tmp_path: Path, host_type: HostType) -> Iterator[MakeHost]:
 
 @pytest.fixture
 def gate_file(host: Host, tmp_path: Path) -> Path:
-    """A run told `gate <this>` ends when a test touches it."""
+    """Returns a file; a run that received `gate <this file>` ends when a test touches it."""
     return host.shared_file(f"{tmp_path.name}.gate")

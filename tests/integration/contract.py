@@ -1,4 +1,4 @@
-"""Holds answers against the OpenAPI document: nothing is answered that it does not tell of."""
+"""Compares responses with the OpenAPI document. A response that the document does not describe fails the test."""
 
 import json
 import re
@@ -10,7 +10,7 @@ import jsonschema_rs
 
 from parlour.http import openapi
 
-OLD = "or the document is old: make documents"
+OUTDATED_HINT = "or the document is old: make documents"
 
 
 @cache
@@ -20,7 +20,7 @@ def document() -> dict[str, Any]:
 
 @cache
 def _templates() -> list[tuple[re.Pattern[str], str]]:
-    """Paths without names in them first: those are meant when both fit."""
+    """Returns the path templates, those without parameters first, because they win when both match."""
     paths = sorted(document()["paths"], key=lambda path: path.count("{"))
     return [(re.compile(re.sub(r"\{[^}]+\}", "[^/]+", path)), path) for path in paths]
 
@@ -33,22 +33,24 @@ def _validator(path: str, method: str, status: str) -> Any:
 
 
 def operation_of(method: str, path: str) -> str | None:
-    """As the document names it, such as `GET /api/v1/runs/{run_id}`."""
+    """Returns the operation's name in the document, such as `GET /api/v1/runs/{run_id}`."""
     for pattern, template in _templates():
         if pattern.fullmatch(path) and method.lower() in document()["paths"][template]:
             return f"{method} {template}"
     return None
 
 
-def hold(response: httpx.Response) -> None:
-    """An httpx hook. Bodies that are no JSON are somebody else's business."""
+def check_response(response: httpx.Response) -> None:
+    """Checks a response as an httpx hook. Bodies that are not JSON are not checked."""
     operation = operation_of(response.request.method, response.request.url.path)
     if operation is None or not response.headers.get("content-type", "").startswith("application/json"):
         return
     method, path = operation.split(" ")
-    told = document()["paths"][path][method.lower()]["responses"]
-    status = str(response.status_code) if str(response.status_code) in told else "default"
-    assert status != "default" or response.is_error, f"{operation} answers {response.status_code}: untold, {OLD}"
+    responses = document()["paths"][path][method.lower()]["responses"]
+    status = str(response.status_code) if str(response.status_code) in responses else "default"
+    assert status != "default" or response.is_error, (
+        f"{operation} answers {response.status_code}: untold, {OUTDATED_HINT}"
+    )
     response.read()
     for error in _validator(path, method.lower(), status).iter_errors(response.json()):
-        raise AssertionError(f"{operation} answers {status} with what is not told, {OLD}: {error}")
+        raise AssertionError(f"{operation} answers {status} with what is not told, {OUTDATED_HINT}: {error}")

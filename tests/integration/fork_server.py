@@ -1,8 +1,8 @@
-"""Has loaded what a Host needs and forks one whenever it is asked to: most of a start's time is to load it. It opens
-nothing and starts no thread before, so that each child is what the same command in a process of its own would be.
+"""Loads the modules that a Host needs and forks one Host per request, because loading takes most of a start's time. It
+opens no file and starts no thread before, so that each child equals the same command in a process of its own.
 
-`python -P fork_server.py SOCKET ROOM`. ROOM is as long as the longest command line may be, since a child's own takes
-the place of this one: tests find a Host by the data directory that is named there.
+`python -P fork_server.py SOCKET ROOM`. ROOM is as long as the longest command line may be, because a child's command
+line overwrites this one: tests find a Host by the data directory that is named there.
 """
 
 import ctypes
@@ -46,7 +46,7 @@ def load() -> None:
 
 
 def wait_for_a_command(asking: socket.socket) -> list[str]:
-    """Returns in each child with what it is to run; in the server itself never."""
+    """Returns in each child with the command to run. It never returns in the server itself."""
     woken, waking = socket.socketpair()
     for end in (woken, waking):
         end.setblocking(False)
@@ -57,39 +57,41 @@ def wait_for_a_command(asking: socket.socket) -> list[str]:
         ready, _, _ = select.select([asking, woken], [], [])
         if woken in ready:
             woken.recv(LARGEST)
-            tell_of_the_dead(children)
+            report_exits(children)
         if asking in ready:
             message, files, _, _ = socket.recv_fds(asking, LARGEST, 3)
             if not message:
-                sys.exit()  # whoever asked has ended
+                sys.exit()  # the process that sends requests has ended
             if (child := os.fork()) == 0:
                 return become(files[:2], **json.loads(message))
             children[child] = remember(child, *files)
 
 
-def remember(child: int, output: int, errors: int, telling: int) -> socket.socket:
+def remember(child: int, output: int, errors: int, descriptor: int) -> socket.socket:
     os.close(output)
     os.close(errors)
-    told = socket.socket(fileno=telling)
-    _tell(told, child)
-    return told
+    status_pipe = socket.socket(fileno=descriptor)
+    _report(status_pipe, child)
+    return status_pipe
 
 
-def tell_of_the_dead(children: dict[int, socket.socket]) -> None:
+def report_exits(children: dict[int, socket.socket]) -> None:
     for child in list(children):
         ended, status = os.waitpid(child, os.WNOHANG)
         if ended:
-            with children.pop(child) as told:
-                _tell(told, os.waitstatus_to_exitcode(status))
+            with children.pop(child) as status_pipe:
+                _report(status_pipe, os.waitstatus_to_exitcode(status))
 
 
-def _tell(told: socket.socket, number: int) -> None:
-    with suppress(OSError):  # nobody wants to know any more
-        told.sendall(f"{number}\n".encode())
+def _report(status_pipe: socket.socket, number: int) -> None:
+    with suppress(OSError):  # the process that waits for the exit status is gone
+        status_pipe.sendall(f"{number}\n".encode())
 
 
 def become(files: list[int], command: list[str], environment: dict[str, str]) -> list[str]:
-    """Takes over what the command is given, and leaves behind what is the server's or another child's."""
+    """Takes over the files and the environment of the command and closes what belongs to the server
+    or to another child.
+    """
     os.setsid()
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -101,12 +103,12 @@ def become(files: list[int], command: list[str], environment: dict[str, str]) ->
     time.tzset()
     random.seed()
     sys.modules["parlour.plugin_runtime.process.reaper"].HOST_MARK = uuid4().hex  # type: ignore[attr-defined]
-    show(command)
+    set_command_line(command)
     return command
 
 
-def show(command: list[str]) -> None:
-    """As this process' command line, with one more word that fills the place."""
+def set_command_line(command: list[str]) -> None:
+    """Sets the command line of this process, padded with one more argument that fills the remaining room."""
     begin, end = map(int, Path("/proc/self/stat").read_text().rpartition(")")[2].split()[45:47])
     line = "\0".join([*command, "."]).encode()
     assert len(line) < end - begin, "ROOM is too small"
@@ -114,7 +116,7 @@ def show(command: list[str]) -> None:
 
 
 def run(command: list[str]) -> None:
-    """As Python itself would: a script, or `python -m MODULE`."""
+    """Runs a script or `python -m MODULE` as Python itself does."""
     words = command[1:] if command[0] == sys.executable else command
     if words[0] == "-m":
         sys.argv = words[1:]

@@ -1,4 +1,4 @@
-"""Starts, asks and stops real Hosts. What a good answer is, the tests say."""
+"""Starts, calls and stops real Hosts. The tests decide which answers are right."""
 
 import signal
 import ssl
@@ -11,7 +11,7 @@ import httpx
 import psutil
 
 from .commands import PARLOUR, clean_environment, parlour_here
-from .contract import hold
+from .contract import check_response
 from .starting import Process, start
 
 ROOT = Path(__file__).parents[2]
@@ -22,16 +22,18 @@ PUPPET = "plugin:test/puppet-agent/default"
 CLAIMING_PUPPET = "plugin:test/puppet-agent/claiming"
 
 NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-"""For clients of plain addresses: without it each of them reads all certificate authorities first."""
+"""TLS context for clients of plain addresses; without it each client reads all certificate authorities first."""
 
 NO_RUN_LIMITS = {"PARLOUR__RUNS__PER_SENDER_PER_MINUTE": 0, "PARLOUR__RUNS__PER_CONVERSATION_PER_MINUTE": 0}
-"""Settings of a Host whose few senders say more in a minute than people do."""
-Seen = TypeVar("Seen")
+"""Settings of a Host whose few senders send more messages in a minute than people do."""
+Value = TypeVar("Value")
 Json = dict[str, Any]
 
 
-def eventually(look: Callable[[], Seen], what: str, seconds: float = 30) -> Seen:
-    """What `look` sees as soon as it is true. It looks less often after a while, since looking takes its time too."""
+def eventually(look: Callable[[], Value], what: str, seconds: float = 30) -> Value:
+    """Returns the value of `look` as soon as it is true. It polls less often after a while, because
+    polling takes time too.
+    """
     begun = time.monotonic()
     while not (seen := look()):
         waited = time.monotonic() - begun
@@ -41,21 +43,23 @@ def eventually(look: Callable[[], Seen], what: str, seconds: float = 30) -> Seen
 
 
 def processes_below(folder: Path) -> list[psutil.Process]:
-    """Every process that names this folder on its command line: a Host by its data, a plugin by its place in it.
+    """Returns every process that names this folder on its command line: a Host by its data, a plugin by its place in
+    it.
 
-    What is dead and not yet waited for has none any more."""
+    A zombie process has no command line any more.
+    """
     name = str(folder)
     processes = psutil.process_iter(["cmdline"])
     return [each for each in processes if any(name in word for word in each.info["cmdline"] or ())]
 
 
 class Host:
-    """`parlour serve` on a data directory; it can be stopped and started again."""
+    """Runs `parlour serve` on a data directory. It can be stopped and started again."""
 
     def __init__(self, folder: Path, **environment: object) -> None:
         self.data = folder / "data"
         self.home = self.data
-        """Where its plugins live."""
+        """The folder that contains the plugins."""
         self._environment = {name: str(value) for name, value in environment.items()}
         self._output = folder / "output.txt"
         self._log = folder / "log.txt"
@@ -71,7 +75,7 @@ class Host:
 
     @property
     def parent(self) -> psutil.Process:
-        """Of its plugins' processes."""
+        """Returns the parent process of the plugins' processes."""
         return self.process
 
     def install(self, source: Path, *options: str) -> None:
@@ -110,7 +114,9 @@ class Host:
         return httpx.get(f"{self.address}/readyz", timeout=5, verify=NO_TLS).status_code == 200
 
     def stop(self, seconds: float = 30) -> None:
-        """Ends it as its operator does; it must end well and leave nothing behind. How soon, quiet tests say."""
+        """Ends the Host as its operator does. It must exit with 0 and leave no process behind;
+        quiet tests check how soon.
+        """
         assert self._process is not None
         self._forget_clients()
         self._process.send_signal(signal.SIGTERM)
@@ -144,7 +150,7 @@ class Host:
         return self._log.read_text()
 
     def printed(self) -> list[str]:
-        """What whoever started it sees."""
+        """Returns the lines on the standard output of the Host."""
         return self._output.read_text().splitlines()
 
     def key(self, scope: str = "admin", name: str = "") -> str:
@@ -156,7 +162,9 @@ class Host:
         return self._keys[scope, name]
 
     def http(self, key: str | None = None) -> httpx.Client:
-        """A client that sends this key, by default an admin's, and holds every answer against the document."""
+        """Returns a client that sends this key, by default an admin's, and checks every response
+        against the document.
+        """
         key = self.key() if key is None else key
         if key not in self._clients:
             self._clients[key] = httpx.Client(
@@ -164,7 +172,7 @@ class Host:
                 headers=bearer(key),
                 timeout=30,
                 verify=NO_TLS,
-                event_hooks={"response": [hold]},
+                event_hooks={"response": [check_response]},
             )
         return self._clients[key]
 
@@ -180,7 +188,7 @@ class Host:
         self._clients.clear()
 
     def agent(self, runner_id: str = ECHO, name: str = "tester", **fields: Any) -> str:
-        """The id of a new agent; `config` is its runner's."""
+        """Creates an agent and returns its id. `config` is the configuration of its runner."""
         config = fields.pop("config", {})
         body = {"name": name, "runner_id": runner_id, "runner_config": config, **fields}
         made = self.http().post("/agents", json=body)
@@ -194,13 +202,13 @@ class Host:
         return dict(answer.json())
 
     def ask(self, agent_id: str, text: str, key: str | None = None, **fields: Any) -> Json:
-        """Injects a message and waits for what becomes of it."""
+        """Injects a message and waits for its result."""
         answer = self.http(key).post("/events?wait=result", json=message(agent_id, text, **fields))
         assert answer.status_code == 200, answer.text
         return dict(answer.json())
 
     def items(self, path: str, key: str | None = None, **parameters: Any) -> list[Json]:
-        """A whole list, page by page."""
+        """Returns a whole list, read page by page."""
         found: list[Json] = []
         cursor: dict[str, str] = {}
         while True:
@@ -218,12 +226,12 @@ class Host:
         return dict(answer.json())
 
     def active_run(self, agent_id: str) -> str:
-        """The id of this agent's run, as soon as it goes on."""
+        """Returns the id of this agent's run as soon as it is running."""
         found = eventually(lambda: self.items("/runs", agent_id=agent_id, status="running"), "a run is active")
         return str(found[0]["run_id"])
 
     def transcript(self, conversation_id: str) -> list[tuple[str, str]]:
-        """Who said what: (role or notice, text)."""
+        """Returns the entries of a transcript: (role or notice, text)."""
         items = self.items(f"/conversations/{conversation_id}/transcript")
         return [(_speaker(item), item["content"]) for item in items]
 
@@ -232,12 +240,14 @@ class Host:
         return next((each["plugin"]["status"] for each in runners if each["plugin"]["id"] == plugin_id), "")
 
     def plugin_process(self, plugin_id: str) -> psutil.Process:
-        """The process by which the Host knows the plugin, once there is one."""
+        """Returns the plugin's process as the Host knows it, as soon as there is one."""
         folder = self.home / "plugins" / plugin_id
         return eventually(lambda: processes_below(folder), f"{plugin_id} has a process")[0]
 
     def shared_file(self, name: str, plugin_id: str = "test/puppet-agent") -> Path:
-        """A place that a test and a plugin both see: in the plugin's own folder, the only one it may write to."""
+        """Returns a path that both a test and a plugin see: in the plugin's own folder, the only
+        one that it may write to.
+        """
         return self.home / "plugin-data" / plugin_id / name
 
 
@@ -261,7 +271,7 @@ def error_code(answer: httpx.Response) -> str:
 
 
 def named_fields(answer: httpx.Response) -> list[str]:
-    """The fields that a validation error names."""
+    """Returns the fields that a validation error names."""
     assert error_code(answer) in ("invalid_argument", "unknown_runner")
     return [each["field"] for each in answer.json()["error"]["details"]["fields"]]
 

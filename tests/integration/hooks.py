@@ -1,4 +1,4 @@
-"""A web server that takes webhooks and answers as a test says."""
+"""Runs a web server that receives webhooks and gives the answers that a test sets."""
 
 import json
 import threading
@@ -25,7 +25,7 @@ class Hooks:
     def __init__(self) -> None:
         self.received: list[Received] = []
         self.answers: deque[tuple[int, Any]] = deque()
-        """A status and a JSON body each; when there are none, 200 and nothing."""
+        """Status and JSON body of each answer to come; without any it answers 200 and nothing."""
         self.port = 0
 
     @property

@@ -1,5 +1,6 @@
-"""A small internet for a real Host: names that resolve as a test likes, a web server with pages that go wrong, and a
-place inside that nobody may come to."""
+"""Provides a small internet for a real Host: names that resolve as a test sets, a web server with hostile pages, and an
+internal server that must not be reached.
+"""
 
 import json
 import socket
@@ -31,7 +32,9 @@ class InternetHost(Host):
 
 
 class Web(ThreadingHTTPServer):
-    """`asked` is which pages of which hosts were asked for, `sent` how many bytes of those without end went out."""
+    """Serves the pages. `asked` lists the requested pages with their hosts, `sent` counts the bytes
+    of endless pages.
+    """
 
     daemon_threads = True
 
@@ -40,7 +43,7 @@ class Web(ThreadingHTTPServer):
         self.asked: list[str] = []
         self.sent = 0
         self.left = threading.Event()
-        """Whoever was being sent something without end has gone."""
+        """Set when the client of an endless page has disconnected."""
 
     @property
     def port(self) -> int:
@@ -88,11 +91,11 @@ class _Pages(BaseHTTPRequestHandler):
         self.server.left.set()
 
     def log_message(self, *_: object) -> None:
-        """Nobody reads it."""
+        """Discards log messages."""
 
 
 class Inside:
-    """Listens where nobody may come from outside."""
+    """Listens at an internal address that must not be reached from outside."""
 
     def __init__(self) -> None:
         self._listener = socket.create_server((INSIDE, 0))

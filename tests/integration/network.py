@@ -1,4 +1,4 @@
-"""A network between two processes that a test can cut, silence and mend."""
+"""Provides a network between two processes that a test can cut, silence and restore."""
 
 import contextlib
 import socket
@@ -9,7 +9,7 @@ BLOCK = 64 * 1024
 
 
 class Network:
-    """Carries bytes between whoever connects to it and one address."""
+    """Carries bytes between its clients and one address."""
 
     def __init__(self, host: str, port: int) -> None:
         self._there = (host, port)
@@ -25,17 +25,17 @@ class Network:
         return f"ws://127.0.0.1:{self._listener.getsockname()[1]}"
 
     def cut(self) -> None:
-        """Every connection breaks off, and none comes about."""
+        """Breaks every connection and prevents new ones."""
         self._is_open = False
         for each in self._pairs:
             with contextlib.suppress(OSError):
                 each.shutdown(socket.SHUT_RDWR)
 
     def silence(self) -> None:
-        """Connections stay and nothing comes through."""
+        """Keeps connections open and lets nothing through."""
         self._flowing.clear()
 
-    def mend(self) -> None:
+    def restore(self) -> None:
         self._is_open = True
         self._flowing.set()
 

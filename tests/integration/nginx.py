@@ -1,4 +1,4 @@
-"""A real nginx before a Host, with the configuration of the guide. `make nginx` brings the program."""
+"""Runs a real nginx before a Host, with the configuration of the guide. `make nginx` installs the program."""
 
 import datetime
 import getpass
@@ -21,7 +21,7 @@ from .harness import ROOT, eventually
 GUIDE = ROOT / "docs" / "operate" / "reverse-proxy.md"
 UPSTREAM = "http://127.0.0.1:5300"
 PREFIX = "/chat"
-"""The prefix in the guide."""
+"""The path prefix that the guide uses."""
 
 
 def program() -> str:
@@ -31,7 +31,7 @@ def program() -> str:
 
 
 class Nginx:
-    """Serves one name with TLS on a free port; what lies behind it is set before it starts."""
+    """Serves one name with TLS on a free port. The upstream is set before it starts."""
 
     def __init__(self, folder: Path, name: str) -> None:
         self._folder = folder
@@ -47,20 +47,21 @@ class Nginx:
 
     @property
     def local_url(self) -> str:
-        """The same server without its name, which no name service knows."""
+        """Returns the address of the same server without its name, which no name service knows."""
         return f"https://127.0.0.1:{self._port}"
 
     @property
     def host(self) -> str:
-        """The Host header that a client sends."""
+        """Returns the Host header that a client sends."""
         return f"{self._name}:{self._port}"
 
     def context(self) -> ssl.SSLContext:
         return ssl.create_default_context(cafile=str(self._folder / "certificate.pem"))
 
     def start(self, upstream: str, below_prefix: bool = False, keeps_prefix: bool = True, bare: bool = False) -> None:
-        """Passes everything to `upstream`; `below_prefix`: everything below the guide's prefix; `bare`: without any of
-        the guide's headers."""
+        """Passes all requests to `upstream`. `below_prefix` limits that to requests below the guide's prefix; `bare`
+        leaves out all headers of the guide.
+        """
         port = urlsplit(upstream).port
         passed = f"http://127.0.0.1:{port}" + ("" if keeps_prefix else "/")
         server, upgrade, location = re.findall(r"```nginx\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)

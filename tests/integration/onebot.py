@@ -1,4 +1,4 @@
-"""The other end of a OneBot bot, driven by hand: an implementation that connects, tells and does what it is told."""
+"""Provides the other end of a OneBot bot: an implementation that a test controls step by step."""
 
 import itertools
 import json
@@ -30,7 +30,7 @@ class Peer:
         self._numbers = itertools.count(int(time.time() * 1000) % 10**9)
         self._socket: ClientConnection = eventually(self._connected, "the bot lets its peer in", SECONDS)
         lifecycle = {"post_type": "meta_event", "meta_event_type": "lifecycle", "sub_type": "connect"}
-        self.tell(**lifecycle)
+        self.report(**lifecycle)
 
     def _connected(self) -> ClientConnection | None:
         headers = {"X-Self-ID": str(SELF), "X-Client-Role": "Universal"}
@@ -42,14 +42,14 @@ class Peer:
         except (OSError, InvalidHandshake, InvalidMessage):
             return None
 
-    def tell(self, **event: Any) -> None:
+    def report(self, **event: Any) -> None:
         self._socket.send(json.dumps({"time": int(time.time()), "self_id": SELF, **event}))
 
     def say(self, text: str, user: int = 7, group: int = 0, mention: bool = False) -> None:
         segments: list[dict[str, Any]] = [{"type": "at", "data": {"qq": str(SELF)}}] if mention else []
         segments.append({"type": "text", "data": {"text": text}})
         place = {"message_type": "group", "group_id": group} if group else {"message_type": "private"}
-        self.tell(
+        self.report(
             post_type="message",
             sub_type="normal" if group else "friend",
             message_id=next(self._numbers),
@@ -61,7 +61,7 @@ class Peer:
         )
 
     def next_send(self) -> tuple[str, str]:
-        """Where the bot's next message goes and what it says; everything else it asks is answered on the way."""
+        """Returns target and text of the bot's next message. Other calls of the bot are answered on the way."""
         while True:
             frame = json.loads(self._socket.recv(SECONDS))
             if "action" not in frame:
@@ -71,15 +71,15 @@ class Peer:
                 return _chat(frame["params"]), _text(frame["params"]["message"])
 
     def refuse(self, action: str) -> None:
-        """Says no to the bot's next call of this name; everything before it is answered."""
+        """Refuses the bot's next call of this name. Earlier calls are answered."""
         while (frame := json.loads(self._socket.recv(SECONDS))).get("action") != action:
             self._answer(frame)
         no = {"status": "failed", "retcode": 1400, "data": None, "wording": "not now", "echo": frame.get("echo")}
         self._socket.send(json.dumps(no))
 
     def _answer(self, frame: dict[str, Any]) -> None:
-        told: Any = {"message_id": next(self._numbers), "user_id": SELF, "nickname": "bot"}
-        answer = {"status": "ok", "retcode": 0, "data": told, "echo": frame.get("echo")}
+        data: Any = {"message_id": next(self._numbers), "user_id": SELF, "nickname": "bot"}
+        answer = {"status": "ok", "retcode": 0, "data": data, "echo": frame.get("echo")}
         self._socket.send(json.dumps(answer))
 
     def is_cut(self) -> bool:

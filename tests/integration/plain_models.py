@@ -1,5 +1,6 @@
-"""Starts a plain model service as a process: the one whose script `PARLOUR_FAKE_OPENAI` names, or else our own, which
-takes the same options and answers alike."""
+"""Starts a plain model service as a process: the one whose script `PARLOUR_FAKE_OPENAI` names, or our own, which takes
+the same options and gives the same answers.
+"""
 
 import os
 import socket
@@ -17,7 +18,7 @@ OWN = ["-m", "parlour.testing.plain_model"]
 
 class PlainModel:
     def __init__(self, *options: str) -> None:
-        """At a port that is free at this moment."""
+        """Starts the service at a free port."""
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = int(probe.getsockname()[1])
@@ -28,7 +29,7 @@ class PlainModel:
         eventually(self._answers, "the service answers", 60)
 
     def requests(self) -> int:
-        """How often it was asked for an answer."""
+        """Returns how many completions were requested."""
         return int(httpx.get(f"{self.address}/stats", verify=NO_TLS).json()["requests"])
 
     def end(self) -> None:

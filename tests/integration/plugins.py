@@ -55,7 +55,7 @@ def write_plugin(
     permissions: str = "{}",
     requirements: str | None = None,
 ) -> Path:
-    """A plugin `test/<name>` that gives one answer; `prelude` is code that runs when it is imported."""
+    """Writes a plugin `test/<name>` that gives one answer. `prelude` is code that runs when it is imported."""
     folder.mkdir()
     manifest = MANIFEST.format(name=name, version=version, permissions=permissions)
     if requirements is not None:
@@ -68,7 +68,9 @@ def write_plugin(
 
 
 def write_remembering_plugin(folder: Path, name: str) -> Path:
-    """One that stores what it is told in the Host, and answers with what it had stored before."""
+    """Writes a plugin that stores the text of a message in the Host and answers with the text that
+    it had stored before.
+    """
     write_plugin(folder, name)
     wants = "  permissions: {storage: [plugin, binding]}\n"
     (folder / "default.yaml").write_text(COMPONENT.replace("execution:", f"{wants}execution:"))
@@ -77,7 +79,7 @@ def write_remembering_plugin(folder: Path, name: str) -> Path:
 
 
 def write_zip(folder: Path) -> Path:
-    """The plugin's folder, packed beside it as people pack a folder."""
+    """Packs the plugin's folder beside it, as users pack a folder."""
     file = folder.with_suffix(".zip")
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
         for path in sorted(folder.rglob("*")):

@@ -1,4 +1,4 @@
-"""Says as what kind of process it was started."""
+"""Prints the properties of the process as which it was started."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from parlour.plugin_runtime.process.reaper import HOST_MARK
 
 
 def _words() -> list[str]:
-    """But for the one that fills the place of a longer command line."""
+    """Returns the command line without the argument that pads it."""
     words = Path("/proc/self/cmdline").read_text().removesuffix("\0").split("\0")
     return [word for word in words if word.strip(".")]
 

@@ -1,4 +1,4 @@
-"""A client that speaks HTTP byte by byte, for what no ordinary client would send."""
+"""Provides a client that speaks HTTP byte by byte, for requests that no ordinary client sends."""
 
 import json
 import socket
@@ -12,7 +12,7 @@ SECONDS = 30.0
 
 
 class RawClient:
-    """`with RawClient(host) as client`: one connection."""
+    """Represents one connection: `with RawClient(host) as client`."""
 
     def __init__(self, host: Host, address: str = "127.0.0.1", receive_buffer: int = 0) -> None:
         self._socket = socket.socket()
@@ -35,7 +35,7 @@ class RawClient:
         self.send("".join(f"{line}\r\n" for line in (*lines, "")).encode())
 
     def answer(self) -> tuple[int, Any]:
-        """Reads one answer: its status and its JSON body."""
+        """Reads one answer and returns its status and its JSON body."""
         received = b""
         while b"\r\n\r\n" not in received:
             received += self._some()
@@ -52,7 +52,7 @@ class RawClient:
         return got
 
     def rest(self, trickle: bytes = b"") -> bytes:
-        """Reads until the Host closes the connection; `trickle` is sent over and over meanwhile, byte by byte."""
+        """Reads until the Host closes the connection. It sends `trickle` repeatedly while it reads, byte by byte."""
         received, end = b"", time.monotonic() + SECONDS
         self._socket.settimeout(0.05 if trickle else SECONDS)
         while time.monotonic() < end:

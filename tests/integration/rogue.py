@@ -1,4 +1,4 @@
-"""The rogue plugin and how a test finds what it did."""
+"""Provides the rogue plugin and functions that find its processes."""
 
 import psutil
 
@@ -11,7 +11,7 @@ QUICK = {"PARLOUR__PLUGINS__FIRST_RESTART_SECONDS": "0.05", "PARLOUR__PLUGINS__L
 
 
 def sleepers(argument: str) -> list[psutil.Process]:
-    """The processes `sleep <argument>` that live; from inside a sandbox their pids can't be told."""
+    """Returns the running processes `sleep <argument>`. Their pids are unknown, because they start inside a sandbox."""
     found = psutil.process_iter(["cmdline", "status"])
     return [each for each in found if (each.info["cmdline"] or [])[-1:] == [argument] and is_alive(each)]
 
@@ -21,13 +21,13 @@ def is_alive(process: psutil.Process) -> bool:
 
 
 def plugin(host: Host, plugin_id: str = ROGUE_ID) -> Json:
-    """What the Host tells of it."""
+    """Returns the Host's response about the plugin."""
     [found] = [each for each in host.items("/plugins") if each["id"] == plugin_id]
     return found
 
 
 def pids(host: Host, plugin_id: str = ROGUE_ID) -> set[int]:
-    """The processes by which the Host knows the plugin."""
+    """Returns the processes that the Host knows as the plugin."""
     children = host.parent.children()
     folder = str(host.home / "plugins" / plugin_id)
     return {child.pid for child in children if any(folder in word for word in _command(child))}

@@ -1,4 +1,4 @@
-"""A real Host whose providers are scripted, and what they saw."""
+"""Runs a real Host with scripted providers and returns the calls that they received."""
 
 import sys
 from pathlib import Path
@@ -21,11 +21,11 @@ class ScriptedHost(Host):
         return [sys.executable, "-m", "parlour.testing.scripted_host", str(self.data), str(self._seen)]
 
     def caller(self, **fields: object) -> str:
-        """The id of an agent that makes the calls it is told to."""
+        """Returns the id of an agent that makes the calls that its message lists."""
         return self.agent(CALLER, **{"resource_policy": EVERYTHING, **fields})
 
     def seen(self) -> list[str]:
-        """What its providers were asked, in all its lives."""
+        """Returns the calls to its providers since the test began, restarts included."""
         return self._seen.read_text().splitlines()
 
     def forget(self) -> None:

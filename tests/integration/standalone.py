@@ -1,4 +1,4 @@
-"""Starts and stops real plugin runtimes, and Hosts that use one. What a good answer is, the tests say."""
+"""Starts and stops real plugin runtimes and Hosts that use one. The tests decide which answers are right."""
 
 import signal
 from pathlib import Path
@@ -11,7 +11,7 @@ from .starting import Process, start
 
 
 class Runtime:
-    """`parlour runtime` on a data directory; it can be stopped and started again at the same address."""
+    """Runs `parlour runtime` on a data directory. It can be stopped and started again at the same address."""
 
     def __init__(self, folder: Path, **environment: object) -> None:
         self.data = folder / "runtime"
@@ -78,7 +78,7 @@ class Runtime:
 
 
 class StandaloneHost(Host):
-    """A Host and the runtime of its plugins, which for most tests come and go together."""
+    """Represents a Host and its plugin runtime, which most tests start and stop together."""
 
     def __init__(self, folder: Path, **environment: object) -> None:
         super().__init__(folder, **environment)

@@ -1,5 +1,5 @@
-"""Starts the commands of tests: where tests run side by side by a fork of one process that has loaded all they need,
-and otherwise as whoever uses them does. Tests that measure run alone, and so what they measure is what users have.
+"""Starts the commands of tests. Tests that run side by side fork one process that has loaded all modules; tests that
+run alone start commands as users do, so that measurements match what users have.
 """
 
 import functools
@@ -21,23 +21,23 @@ ROOM = "." * 8192
 
 
 class Forked:
-    """What `subprocess.Popen` is for a process that another one has started for us."""
+    """Mimics `subprocess.Popen` for a process that the fork server has started."""
 
-    def __init__(self, command: list[str], told: socket.socket) -> None:
+    def __init__(self, command: list[str], status_pipe: socket.socket) -> None:
         self.args = command
         self.returncode: int | None = None
-        self._told = told
-        self.pid = self._number()
+        self._status_pipe = status_pipe
+        self.pid = self._read_number()
 
     def poll(self) -> int | None:
-        return self.returncode if self.returncode is not None or not self._is_told(0) else self._end()
+        return self.returncode if self.returncode is not None or not self._has_status(0) else self._read_exit_status()
 
     def wait(self, timeout: float | None = None) -> int:
         if self.returncode is not None:
             return self.returncode
-        if not self._is_told(timeout):
+        if not self._has_status(timeout):
             raise subprocess.TimeoutExpired(self.args, timeout or 0)
-        return self._end()
+        return self._read_exit_status()
 
     def send_signal(self, number: int) -> None:
         if self.poll() is None:
@@ -50,20 +50,20 @@ class Forked:
     def kill(self) -> None:
         self.send_signal(signal.SIGKILL)
 
-    def _is_told(self, seconds: float | None) -> bool:
+    def _has_status(self, seconds: float | None) -> bool:
         looking = select.poll()
-        looking.register(self._told, select.POLLIN)
+        looking.register(self._status_pipe, select.POLLIN)
         return bool(looking.poll(None if seconds is None else seconds * 1000))
 
-    def _end(self) -> int:
-        self.returncode = self._number()
-        self._told.close()
+    def _read_exit_status(self) -> int:
+        self.returncode = self._read_number()
+        self._status_pipe.close()
         return self.returncode
 
-    def _number(self) -> int:
+    def _read_number(self) -> int:
         line = b""
         while not line.endswith(b"\n"):
-            more = self._told.recv(1)
+            more = self._status_pipe.recv(1)
             assert more, "the process that starts others has ended"
             line += more
         return int(line)
@@ -73,7 +73,7 @@ Process = subprocess.Popen[bytes] | Forked
 
 
 def start(command: list[str], environment: Mapping[str, str], output: IO[bytes], errors: IO[bytes]) -> Process:
-    """In a session of its own."""
+    """Starts the command in a session of its own."""
     if "PYTEST_XDIST_WORKER" in os.environ and _python(environment) == _python(os.environ):
         return fork(command, environment, output, errors)
     return spawn(command, environment, output, errors)
@@ -84,15 +84,15 @@ def spawn(command: list[str], environment: Mapping[str, str], output: IO[bytes],
 
 
 def fork(command: list[str], environment: Mapping[str, str], output: IO[bytes], errors: IO[bytes]) -> Forked:
-    told, telling = socket.socketpair()
-    with telling:
+    status_pipe, child_pipe = socket.socketpair()
+    with child_pipe:
         request = json.dumps({"command": command, "environment": dict(environment)}).encode()
-        socket.send_fds(_server(), [request], [output.fileno(), errors.fileno(), telling.fileno()])
-    return Forked(command, told)
+        socket.send_fds(_server(), [request], [output.fileno(), errors.fileno(), child_pipe.fileno()])
+    return Forked(command, status_pipe)
 
 
 def run(command: list[str], environment: Mapping[str, str], seconds: float) -> subprocess.CompletedProcess[str]:
-    """To its end, which must come within that time."""
+    """Runs the command to its end, which must come within that time."""
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         process = start(command, environment, output, errors)
         try:
@@ -105,13 +105,13 @@ def run(command: list[str], environment: Mapping[str, str], seconds: float) -> s
 
 
 def _python(environment: Mapping[str, str]) -> dict[str, str]:
-    """What Python reads only once."""
+    """Returns the variables that Python reads only at its start."""
     return {name: value for name, value in environment.items() if name.startswith("PYTHON")}
 
 
 @functools.cache
 def _server() -> socket.socket:
-    """It ends when this process has: nobody else has our end."""
+    """Starts the fork server. It ends with this process, because no other process has our end of the socket."""
     asking, asked = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with asked:
         number = asked.fileno()

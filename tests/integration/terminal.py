@@ -1,4 +1,4 @@
-"""Programs at a real terminal: what a person types, keys included, and what a person sees."""
+"""Runs programs at a real terminal: a test types, control keys included, and reads the screen."""
 
 import os
 import pty
@@ -16,7 +16,7 @@ CTRL_C = "\x03"
 CTRL_D = "\x04"
 SECONDS = 20.0
 TAKE = 'exec 0<>"$0" 1>&0 2>&0; exec "$@"'
-"""A session's first process gets the terminal that it opens for its own, so that Ctrl-C reaches it as a signal."""
+"""The first process of a session gets the terminal that it opens as its own, so Ctrl-C reaches it as a signal."""
 
 
 class Terminal:
@@ -45,7 +45,7 @@ class Terminal:
         self.type(f"{line}\n")
 
     def until(self, text: str, times: int = 1) -> None:
-        """The screen has shown this, so often since the beginning."""
+        """Waits until the screen has shown this text the given number of times."""
         until = time.monotonic() + SECONDS
         while self.seen.count(text) < times:
             left = until - time.monotonic()
@@ -54,5 +54,5 @@ class Terminal:
                 self.seen += os.read(self._ours, 65536).decode(errors="replace").replace("\r\n", "\n")
 
     def status(self) -> int:
-        """How the program ended."""
+        """Returns the exit status of the program."""
         return self.process.wait(SECONDS)

@@ -1,4 +1,4 @@
-"""People: the first owner, logging in, what a role may do, and what a foreign page can't."""
+"""Tests accounts: the first owner, logging in, the permissions of each role, and requests of foreign pages."""
 
 import asyncio
 import subprocess
@@ -21,7 +21,7 @@ ROLES = ("admin", "operator", "viewer")
 
 @dataclass
 class Person:
-    """A browser in which somebody is logged in."""
+    """Represents a browser with a logged-in person."""
 
     http: httpx.Client
     me: dict[str, Any]
@@ -36,7 +36,7 @@ def browser(host: Host) -> httpx.Client:
 
 
 def users_create(host: Host, email: str) -> "subprocess.CompletedProcess[str]":
-    """`parlour users create` with the password on its standard input."""
+    """Runs `parlour users create` with the password on its standard input."""
     command = [str(PARLOUR), "users", "create", "--email", email, "--role", "owner", "--data", str(host.data)]
     return subprocess.run(command, input=f"{PASSWORD}\n", capture_output=True, text=True, timeout=30)
 
@@ -66,7 +66,7 @@ def shared_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
 
 @pytest.fixture(scope="module")
 def owner(owned: Host) -> Person:
-    """The first one, made in a browser."""
+    """Creates the first owner in a browser."""
     http = browser(owned)
     assert http.get("/auth/setup").json() == {"needed": True, "token_required": False}
     answer = http.post("/auth/setup", json={"email": "Ada@Example.org", "password": PASSWORD, "name": "Ada"})
@@ -76,20 +76,20 @@ def owner(owned: Host) -> Person:
 
 @pytest.fixture(scope="module")
 def people(owned: Host, owner: Person) -> dict[str, Person]:
-    """One of each role."""
+    """Creates one person of each role."""
     for role in ROLES:
         body = {"email": f"{role}@example.org", "password": PASSWORD, "role": role}
         assert owner.http.post("/users", json=body, headers=owner.token).status_code == 201
     return {"owner": owner, **{role: logged_in(owned, f"{role}@example.org") for role in ROLES}}
 
 
-def test_people_are_told_whether_they_may_read_model_calls(people: dict[str, Person]) -> None:
-    told = {role: person.http.get("/auth/me").json()["reads_model_calls"] for role, person in people.items()}
+def test_the_own_account_says_whether_it_may_read_model_calls(people: dict[str, Person]) -> None:
+    readers = {role: person.http.get("/auth/me").json()["reads_model_calls"] for role, person in people.items()}
 
-    assert told == {"owner": True, "admin": True, "operator": False, "viewer": False}
+    assert readers == {"owner": True, "admin": True, "operator": False, "viewer": False}
 
 
-def test_the_first_owner_is_logged_in_at_once_and_is_the_only_first_one(owned: Host, owner: Person) -> None:
+def test_the_first_owner_is_logged_in_at_once_and_a_second_setup_is_refused(owned: Host, owner: Person) -> None:
     assert owner.http.get("/auth/me").json() == owner.me
     assert (owner.me["email"], owner.me["name"], owner.me["role"]) == ("ada@example.org", "Ada", "owner")
     assert browser(owned).get("/auth/setup").json()["needed"] is False
@@ -108,14 +108,14 @@ def test_the_cookie_is_out_of_reach_of_scripts_and_other_sites(owned: Host, peop
 
 
 @pytest.mark.parametrize("email", ["ada@example.org", "nobody@example.org"])
-def test_a_wrong_password_and_no_account_are_told_alike(owned: Host, owner: Person, email: str) -> None:
+def test_a_wrong_password_and_an_unknown_account_get_the_same_answer(owned: Host, owner: Person, email: str) -> None:
     answer = browser(owned).post("/auth/login", json={"email": email, "password": "not the one"})
 
     assert answer.status_code == 401
     assert answer.json()["error"]["message"] == "this address and password belong to no account"
 
 
-def test_whoever_guesses_has_to_wait(make_host: MakeHost) -> None:
+def test_repeated_wrong_passwords_are_rate_limited(make_host: MakeHost) -> None:
     host = make_host().start()
     assert users_create(host, "ada@example.org").returncode == 0
     guess = {"email": "ada@example.org", "password": "not the one"}
@@ -127,7 +127,7 @@ def test_whoever_guesses_has_to_wait(make_host: MakeHost) -> None:
     assert (right.status_code, error_code(right)) == (429, "rate_limited")
 
 
-def test_guesses_at_the_same_time_are_counted_before_their_passwords_are_looked_at(make_host: MakeHost) -> None:
+def test_concurrent_guesses_are_counted_before_their_passwords_are_checked(make_host: MakeHost) -> None:
     host = make_host().start()
     assert users_create(host, "ada@example.org").returncode == 0
 
@@ -143,12 +143,12 @@ def test_guesses_at_the_same_time_are_counted_before_their_passwords_are_looked_
     assert throttled(host, "tries") == 35
 
 
-def test_more_logins_than_can_be_checked_are_refused_and_the_host_goes_on(make_host: MakeHost) -> None:
+def test_too_many_concurrent_logins_are_refused_and_the_host_stays_responsive(make_host: MakeHost) -> None:
     host = make_host(PARLOUR__HTTP__TRUSTED_PROXIES="127.0.0.1").start()
     assert users_create(host, "ada@example.org").returncode == 0
 
     async def crowd() -> list[int]:
-        """From an address each."""
+        """Logs in from a different address each time."""
         async with httpx.AsyncClient(base_url=f"{host.address}/api/v1", timeout=60, verify=NO_TLS) as http:
             tries = [
                 http.post(
@@ -186,8 +186,10 @@ def test_a_session_that_is_ended_fails_on_its_next_request(owned: Host, people: 
     assert (again.status_code, error_code(again)) == (401, "unauthenticated")
 
 
-def test_of_several_session_cookies_the_first_counts(owned: Host, owner: Person) -> None:
-    """Browsers send the one with the longest path first: another Host below another prefix may have set the rest."""
+def test_the_first_of_several_session_cookies_counts(owned: Host, owner: Person) -> None:
+    """Browsers send the cookie with the longest path first: another Host below another prefix may
+    have set the others.
+    """
     [(name, value)] = owner.http.cookies.items()
     headers = {"Cookie": f"{name}={value}; {name}=stale"}
 
@@ -223,7 +225,7 @@ def test_a_page_of_another_site_gets_nothing(owner: Person, header: dict[str, st
     assert (answer.status_code, error_code(answer)) == (403, "forbidden")
 
 
-def test_roles_see_and_change_what_is_theirs(people: dict[str, Person]) -> None:
+def test_each_role_sees_and_changes_only_its_part(people: dict[str, Person]) -> None:
     agent = {"name": "n", "runner_id": ECHO}
     allowed = {
         role: (
@@ -242,7 +244,7 @@ def test_roles_see_and_change_what_is_theirs(people: dict[str, Person]) -> None:
     }
 
 
-def test_admins_do_not_make_admins(people: dict[str, Person]) -> None:
+def test_admins_can_not_create_admins(people: dict[str, Person]) -> None:
     admin = people["admin"]
     body = {"email": "new@example.org", "password": PASSWORD, "role": "admin"}
 
@@ -251,7 +253,7 @@ def test_admins_do_not_make_admins(people: dict[str, Person]) -> None:
     assert answer.json()["error"]["message"] == "only an owner manages admins and owners"
 
 
-def test_the_last_owner_stays(owner: Person) -> None:
+def test_the_last_owner_can_not_be_removed(owner: Person) -> None:
     answer = owner.http.put(f"/users/{owner.me['user_id']}", json={"role": "viewer"}, headers=owner.token)
 
     assert answer.status_code == 422
@@ -267,7 +269,7 @@ def test_the_last_owner_stays(owner: Person) -> None:
         ({"email": "same@example.org", "password": "aaaaaaaaaaaa"}, "password"),
     ],
 )
-def test_an_account_that_cannot_be_is_refused_by_field(owner: Person, body: dict[str, str], field: str) -> None:
+def test_an_invalid_account_is_refused_by_field(owner: Person, body: dict[str, str], field: str) -> None:
     answer = owner.http.post("/users", json=body, headers=owner.token)
 
     assert answer.status_code == 422
@@ -288,9 +290,7 @@ def test_a_key_is_shown_once_and_revoked_at_once(owned: Host, owner: Person) -> 
     assert httpx.get(f"{owned.address}/api/v1/agents", headers=bearer, verify=NO_TLS).status_code == 401
 
 
-def test_what_people_did_to_accounts_is_in_the_audit_without_passwords(
-    owner: Person, people: dict[str, Person]
-) -> None:
+def test_changes_of_accounts_are_audited_without_passwords(owner: Person, people: dict[str, Person]) -> None:
     entries = owner.http.get("/audit", params={"limit": 100}).json()["items"]
 
     assert {"user.create", "user.login"} <= {entry["action"] for entry in entries}
@@ -298,7 +298,7 @@ def test_what_people_did_to_accounts_is_in_the_audit_without_passwords(
     assert "argon2" not in str(entries)
 
 
-def test_the_command_line_names_what_is_wrong(owned: Host, owner: Person) -> None:
+def test_the_command_line_names_the_invalid_part_of_an_account(owned: Host, owner: Person) -> None:
     made = users_create(owned, "ada@example.org")
 
     assert (made.returncode, made.stderr) == (1, "parlour: email: 'ada@example.org' has an account already\n")
@@ -320,19 +320,19 @@ def test_beyond_this_machine_the_first_owner_needs_the_token_that_was_printed(ma
     assert "token" in refused[0].json()["error"]["message"]
     assert (made.status_code, made.json()["role"]) == (201, "owner")
     assert (again.status_code, error_code(again)) == (409, "conflict")
-    assert not [line for line in host.printed() if "token" in line], "nobody needs one any more"
+    assert not [line for line in host.printed() if "token" in line], "no token is needed any more"
     assert token not in host.log()
 
 
 @pytest.mark.long  # packages/host/tests/stores/test_users.py shows the same faster
 @pytest.mark.parametrize("change", ["demote", "delete"])
-def test_two_owners_who_take_each_others_role_at_once_leave_one(make_host: MakeHost, change: str) -> None:
+def test_two_owners_who_remove_each_other_at_once_leave_one_owner(make_host: MakeHost, change: str) -> None:
     host = make_host().start()
     for email in ("ada@example.org", "bob@example.org"):
         assert users_create(host, email).returncode == 0
 
     def act(number: int, people: list[Person], ready: Barrier) -> int:
-        """One owner acts on the other; the answer's status."""
+        """Lets one owner change the other and returns the status of the answer."""
         actor, other = people[number], people[1 - number]
         path, headers = f"/users/{other.me['user_id']}", actor.token
         ready.wait(30)
@@ -347,11 +347,11 @@ def test_two_owners_who_take_each_others_role_at_once_leave_one(make_host: MakeH
             statuses = list(pool.map(lambda number: act(number, people, ready), (0, 1)))  # noqa: B023
         owners = [user for user in host.items("/users") if user["role"] == "owner" and user["enabled"]]
         assert len(owners) == 1, statuses
-        assert users_again(host, owners[0]["email"], change)
+        assert restore_owner(host, owners[0]["email"], change)
 
 
-def users_again(host: Host, email: str, change: str) -> bool:
-    """Makes the other one an owner again, by the one who is left."""
+def restore_owner(host: Host, email: str, change: str) -> bool:
+    """Makes the other person an owner again, by the remaining one."""
     left = logged_in(host, email)
     lost = "bob@example.org" if email.startswith("ada") else "ada@example.org"
     if change == "delete":

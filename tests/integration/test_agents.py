@@ -1,4 +1,4 @@
-"""Agents over HTTP: made, read, listed, replaced, deleted, and what is refused."""
+"""Tests agents over HTTP: created, read, listed, replaced, deleted, and refused."""
 
 from typing import Any
 
@@ -123,7 +123,7 @@ def test_a_wrong_agent_is_refused_with_the_field_and_nothing_changes(
     assert host.items("/agents") == before
 
 
-def test_a_size_that_no_answer_fits_is_refused_with_the_least_that_is_taken(host: Host) -> None:
+def test_a_too_small_message_size_is_refused_with_the_smallest_allowed_one(host: Host) -> None:
     def made(size: int) -> httpx.Response:
         body = {"name": "n", "runner_id": ECHO, "delivery_policy": {"max_message_size": size}}
         return host.http().post("/agents", json=body)
@@ -135,9 +135,9 @@ def test_a_size_that_no_answer_fits_is_refused_with_the_least_that_is_taken(host
         0: 201,
         100: 201,
     }
-    told = made(99).json()["error"]["message"]
-    assert told.startswith("delivery_policy.max_message_size: ")
-    assert "at least 100" in told
+    error = made(99).json()["error"]["message"]
+    assert error.startswith("delivery_policy.max_message_size: ")
+    assert "at least 100" in error
 
 
 @pytest.mark.parametrize(
@@ -151,21 +151,23 @@ def test_a_size_that_no_answer_fits_is_refused_with_the_least_that_is_taken(host
         ("application/json", b"[]", "should be an object, not a list"),
     ],
 )
-def test_a_body_that_is_none_is_refused_with_what_to_send(host: Host, kind: str, body: bytes, sentence: str) -> None:
+def test_a_body_that_is_not_json_is_refused_with_the_accepted_form(
+    host: Host, kind: str, body: bytes, sentence: str
+) -> None:
     answer = host.http().post("/agents", content=body, headers={"Content-Type": kind})
 
     assert (answer.status_code, error_code(answer)) in [(422, "invalid_argument"), (400, "invalid_argument")]
     assert sentence in answer.json()["error"]["message"]
 
 
-def test_who_comes_without_a_key_is_told_how_to_send_one(host: Host) -> None:
+def test_a_request_without_a_key_is_answered_with_how_to_send_one(host: Host) -> None:
     answer = httpx.get(f"{host.address}/api/v1/agents", timeout=30)
 
     assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
     assert "in the header Authorization, after the word Bearer" in answer.json()["error"]["message"]
 
 
-def test_a_path_or_a_method_that_is_none_is_told_where_they_are_listed(host: Host) -> None:
+def test_an_unknown_path_or_method_is_answered_with_the_address_of_the_document(host: Host) -> None:
     for answer in (host.http().patch("/agents"), host.http().get("/nonesuch")):
         assert answer.status_code in (404, 405)
         assert "/api/v1/openapi.json lists" in answer.json()["error"]["message"]
@@ -197,6 +199,6 @@ def test_numbers_out_of_range_are_refused_by_name(host: Host, fields: dict[str, 
 
 
 def host_agent(host: Host) -> str:
-    """Any agent that is there, or a new one."""
+    """Returns the id of any existing agent, or of a new one."""
     found = host.items("/agents")
     return found[0]["agent_id"] if found else host.agent()

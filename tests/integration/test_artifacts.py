@@ -1,4 +1,6 @@
-"""Files through real processes: made, shown, read and streamed by a plugin, and got over HTTP; and what goes wrong."""
+"""Tests files through real processes: created, shown, read and streamed by a plugin, downloaded
+over HTTP, and failing.
+"""
 
 import base64
 import hashlib
@@ -36,7 +38,7 @@ def agent(filing: Host) -> str:
 
 @pytest.fixture(scope="module")
 def path(filing: Host) -> str:
-    """Where ten digits are."""
+    """Creates a file of ten digits and returns its path."""
     made = upload(filing, b"0123456789", "digits.txt").json()
     return str(made["content"]).removeprefix("/api/v1")
 
@@ -64,9 +66,13 @@ def test_a_file_that_a_plugin_makes_is_read_by_its_later_run_and_over_http(filin
     assert again == {"text": "ell", "has_more": True, "size_bytes": 5}
     assert do(filing, agent, "look", artifact_id=made["artifact_id"]) == made
 
-    told = filing.http().get(f"/artifacts/{made['artifact_id']}").json()
-    assert told == made
-    assert (told["mime_type"], told["source"], told["metadata"]) == ("text/plain", "runner", {"k": [1]})
+    response = filing.http().get(f"/artifacts/{made['artifact_id']}").json()
+    assert response == made
+    assert (response["mime_type"], response["source"], response["metadata"]) == (
+        "text/plain",
+        "runner",
+        {"k": [1]},
+    )
     content = filing.http().get(f"/artifacts/{made['artifact_id']}/content")
     assert (content.status_code, content.content) == (200, b"hello")
     assert content.headers["etag"] == f'"{hashlib.sha256(b"hello").hexdigest()}"'
@@ -104,9 +110,9 @@ def test_two_conversations_do_not_see_each_others_files(filing: Host, agent: str
     made = do(filing, agent, "make", "one", text="secret")
     absent = do(filing, agent, "look", "two", artifact_id="0" * 36)
     for verb in ("look", "read", "digest"):
-        told = do(filing, agent, verb, "two", artifact_id=made["artifact_id"])
-        assert told["refused"] == absent["refused"] == "not_found"
-        assert told["message"].replace(made["artifact_id"], "") == absent["message"].replace("0" * 36, "")
+        response = do(filing, agent, verb, "two", artifact_id=made["artifact_id"])
+        assert response["refused"] == absent["refused"] == "not_found"
+        assert response["message"].replace(made["artifact_id"], "") == absent["message"].replace("0" * 36, "")
 
 
 def test_a_chat_key_gets_its_own_files_only(filing: Host, agent: str) -> None:
@@ -122,7 +128,7 @@ def test_a_chat_key_gets_its_own_files_only(filing: Host, agent: str) -> None:
         assert foreign.text.replace(artifact_id, "") == absent.text.replace("0" * 36, "")
 
 
-def test_what_a_message_brings_is_a_file_and_no_base64_anywhere(filing: Host, agent: str) -> None:
+def test_an_attachment_of_a_message_becomes_a_file_and_no_base64_is_stored(filing: Host, agent: str) -> None:
     content = PNG + b"x" * 50_000
     encoded = base64.b64encode(content).decode()
     picture = {"type": "image", "name": "cat.png", "content_base64": encoded}
@@ -139,7 +145,9 @@ def test_what_a_message_brings_is_a_file_and_no_base64_anywhere(filing: Host, ag
     assert encoded.encode()[:2000] not in database
 
 
-def test_fifty_mebibytes_go_in_and_out_while_the_hosts_memory_stays_flat(filing: Host, agent: str) -> None:
+def test_fifty_mebibytes_are_uploaded_and_downloaded_while_the_hosts_memory_stays_flat(
+    filing: Host, agent: str
+) -> None:
     do(filing, agent, "make_large", "large", mebibytes=3)
     expected = hashlib.sha256(BLOCK * 50).hexdigest()
     before = _peak(filing.process)
@@ -156,7 +164,7 @@ def test_fifty_mebibytes_go_in_and_out_while_the_hosts_memory_stays_flat(filing:
 
 
 def _peak(process: psutil.Process) -> int:
-    """The most memory the process ever had, in bytes."""
+    """Returns the peak memory of the process in bytes."""
     status = Path(f"/proc/{process.pid}/status").read_text()
     [line] = [line for line in status.splitlines() if line.startswith("VmHWM")]
     return int(line.split()[1]) * 1024
@@ -172,12 +180,12 @@ def test_an_upload_that_a_run_does_not_finish_leaves_nothing(filing: Host, agent
     eventually(lambda: not incoming(filing), "the rest of the upload is gone")
 
 
-def test_a_file_that_is_damaged_or_gone_says_so(filing: Host, agent: str) -> None:
+def test_a_damaged_or_missing_file_is_reported(filing: Host, agent: str) -> None:
     made = do(filing, agent, "make", text="soon damaged")
     file = place(filing, made["sha256"])
     file.write_bytes(b"soon")
-    told = do(filing, agent, "read", artifact_id=made["artifact_id"])
-    assert (told["refused"], "4 of 12 bytes" in told["message"]) == ("runtime_error", True)
+    response = do(filing, agent, "read", artifact_id=made["artifact_id"])
+    assert (response["refused"], "4 of 12 bytes" in response["message"]) == ("runtime_error", True)
     answer = filing.http().get(f"/artifacts/{made['artifact_id']}/content")
     assert (answer.status_code, error_code(answer)) == (500, "runtime_error")
     file.unlink()
@@ -189,7 +197,7 @@ def test_a_file_that_is_damaged_or_gone_says_so(filing: Host, agent: str) -> Non
 
 class TestContent:
     @pytest.mark.parametrize(
-        ("asked", "status", "content", "told"),
+        ("asked", "status", "content", "content_range"),
         [
             ("bytes=0-3", 206, b"0123", "bytes 0-3/10"),
             ("bytes=4-", 206, b"456789", "bytes 4-9/10"),
@@ -203,10 +211,14 @@ class TestContent:
         ],
     )
     def test_a_range_is_answered(
-        self, filing: Host, path: str, asked: str, status: int, content: bytes, told: str | None
+        self, filing: Host, path: str, asked: str, status: int, content: bytes, content_range: str | None
     ) -> None:
         answer = filing.http().get(path, headers={"Range": asked})
-        assert (answer.status_code, answer.content, answer.headers.get("content-range")) == (status, content, told)
+        assert (answer.status_code, answer.content, answer.headers.get("content-range")) == (
+            status,
+            content,
+            content_range,
+        )
         assert answer.headers["content-length"] == str(len(content))
 
     @pytest.mark.parametrize(
@@ -217,11 +229,11 @@ class TestContent:
         ],
         ids=lambda asked: asked[:20],
     )
-    def test_a_range_outside_is_refused(self, filing: Host, path: str, asked: str) -> None:
+    def test_a_range_outside_the_file_is_refused(self, filing: Host, path: str, asked: str) -> None:
         answer = filing.http().get(path, headers={"Range": asked})
         assert (answer.status_code, error_code(answer)) == (416, "range_not_satisfiable")
 
-    def test_what_the_client_has_already_is_not_sent_again(self, filing: Host, path: str) -> None:
+    def test_a_cached_file_is_not_sent_again(self, filing: Host, path: str) -> None:
         tag = filing.http().get(path).headers["etag"]
         known = filing.http().get(path, headers={"If-None-Match": f'"other", {tag}'})
         assert (known.status_code, known.content) == (304, b"")
@@ -238,7 +250,7 @@ class TestContent:
             ("tool", b"\x7fELF\x00", "attachment", "application/octet-stream"),
         ],
     )
-    def test_what_could_run_in_a_browser_is_a_download(
+    def test_content_that_could_run_in_a_browser_is_a_download(
         self, filing: Host, name: str, content: bytes, disposition: str, kind: str
     ) -> None:
         made = upload(filing, content, name, mime_type="image/png").json()
@@ -250,7 +262,7 @@ class TestContent:
 
 
 class TestUploads:
-    def test_an_upload_is_its_senders_until_a_message_takes_it_along(self, filing: Host, agent: str) -> None:
+    def test_an_upload_belongs_to_its_sender_until_a_message_attaches_it(self, filing: Host, agent: str) -> None:
         ann, ben = filing.key("chat", "ann"), filing.key("chat", "ben")
         answer = upload(filing, PNG, "../../cat.png", ann)
         made = answer.json()
@@ -269,7 +281,7 @@ class TestUploads:
         assert seen["attachments"][0]["artifact_id"] == made["file_id"]
         assert filing.http(ann).get(path).json()["expires_at"] is None
 
-    def test_who_sent_a_file_can_delete_it(self, filing: Host) -> None:
+    def test_the_sender_of_an_upload_can_delete_it(self, filing: Host) -> None:
         ann = filing.key("chat", "ann")
         made = upload(filing, b"mine", key=ann).json()
         path = f"/files/{made['file_id']}"
@@ -278,7 +290,7 @@ class TestUploads:
         assert filing.http(ann).get(f"/artifacts/{made['file_id']}").status_code == 404
         assert filing.http(ann).delete(path).status_code == 404
 
-    def test_what_a_run_made_is_no_upload(self, filing: Host, agent: str) -> None:
+    def test_a_file_that_a_run_created_is_not_an_upload(self, filing: Host, agent: str) -> None:
         made = do(filing, agent, "make", text="hello")
         assert filing.http().get(f"/files/{made['artifact_id']}").status_code == 404
         assert filing.http().delete(f"/files/{made['artifact_id']}").status_code == 404
@@ -293,7 +305,7 @@ class TestUploads:
         ],
         ids=["json", "no file", "unknown field", "cut"],
     )
-    def test_a_body_that_is_no_upload_is_refused(self, filing: Host, request_: Json, status: int) -> None:
+    def test_a_body_that_is_not_an_upload_is_refused(self, filing: Host, request_: Json, status: int) -> None:
         answer = filing.http().post("/files", **request_)
         assert answer.status_code == status
         assert error_code(answer)
@@ -318,11 +330,11 @@ def test_limits_and_quota_are_settings(make_host: Any) -> None:
             assert error_code(answer) == "payload_too_large"
     made = upload(host, b"short").json()
     path = f"/files/{made['file_id']}"
-    eventually(lambda: host.http().get(path).status_code == 404, "an upload that nobody took along is gone")
+    eventually(lambda: host.http().get(path).status_code == 404, "an upload without a message is deleted")
     assert incoming(host) == []
 
 
-def test_without_room_a_file_is_refused_and_nothing_of_it_stays(make_host: Any) -> None:
+def test_without_disk_space_a_file_is_refused_and_nothing_of_it_stays(make_host: Any) -> None:
     host: Host = make_host(FILING_PLUGIN)
     host.start()
     agent = host.agent(FILER)
@@ -341,7 +353,7 @@ def test_without_room_a_file_is_refused_and_nothing_of_it_stays(make_host: Any) 
     assert host.http().post("/events?wait=result", json=event).json()["outcome"] == "answered"
 
 
-def test_what_a_dead_host_was_receiving_is_gone_after_the_next_start(make_host: Any) -> None:
+def test_unfinished_uploads_of_a_dead_host_are_deleted_at_the_next_start(make_host: Any) -> None:
     host: Host = make_host()
     rest = [host.data / "uploads" / "tmp" / "upload", host.data / "artifacts" / "incoming" / "half"]
     for path in rest:
@@ -351,7 +363,7 @@ def test_what_a_dead_host_was_receiving_is_gone_after_the_next_start(make_host: 
     assert not any(path.exists() for path in rest)
 
 
-async def test_a_picture_in_a_chat_frame_is_a_file_and_one_that_is_none_gets_a_sentence(
+async def test_a_picture_in_a_chat_frame_becomes_a_file_and_an_unknown_file_is_an_error(
     filing: Host, agent: str
 ) -> None:
     async with Chat(filing, agent) as chat:

@@ -1,4 +1,4 @@
-"""A Host that keeps its files in S3-compatible storage: the same files, and none of them on its own disk."""
+"""Tests a Host that stores files in S3-compatible storage: it serves the same files and has none on its disk."""
 
 import json
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ def server() -> Iterator[S3Server]:
 
 def settings(server: S3Server, **changes: str) -> dict[str, str]:
     account = server.account("files/")
-    told = {
+    settings_by_name = {
         "ENDPOINT": account.endpoint,
         "BUCKET": account.bucket,
         "ACCESS_KEY": account.access_key,
@@ -31,15 +31,15 @@ def settings(server: S3Server, **changes: str) -> dict[str, str]:
         "PREFIX": account.prefix,
         **changes,
     }
-    named = {f"PARLOUR__ARTIFACTS__S3__{name}": value for name, value in told.items()}
+    named = {f"PARLOUR__ARTIFACTS__S3__{name}": value for name, value in settings_by_name.items()}
     return {"PARLOUR__ARTIFACTS__STORE": "s3", **named}
 
 
-def kept_on_disk(host: Host) -> list[Path]:
+def files_on_disk(host: Host) -> list[Path]:
     return [path for path in (host.data / "artifacts").rglob("*") if path.is_file()]
 
 
-def test_files_go_to_the_bucket_and_come_back(make_host: MakeHost, server: S3Server) -> None:
+def test_files_are_stored_in_the_bucket_and_read_back(make_host: MakeHost, server: S3Server) -> None:
     host = make_host(FILING_PLUGIN, **settings(server))
     host.start()
     agent = host.agent(FILER)
@@ -48,10 +48,10 @@ def test_files_go_to_the_bucket_and_come_back(make_host: MakeHost, server: S3Ser
     assert json.loads(texts(host.ask(agent, digest, conversation_id="c"))[0]) == made["sha256"]
     part = host.http().get(f"/artifacts/{made['artifact_id']}/content", headers={"Range": "bytes=1-3"})
     assert (part.status_code, part.content) == (206, b"\x01\x02\x03")
-    assert kept_on_disk(host) == []
+    assert files_on_disk(host) == []
 
 
-def test_a_host_with_a_wrong_secret_says_so_and_goes_on(make_host: MakeHost, server: S3Server) -> None:
+def test_a_host_with_a_wrong_secret_reports_it_and_keeps_running(make_host: MakeHost, server: S3Server) -> None:
     host = make_host(FILING_PLUGIN, **settings(server, SECRET_KEY="wrongly"))
     host.start()
     refused = host.http().post("/files", files={"file": ("a", b"x")})

@@ -1,4 +1,4 @@
-"""What a real Host writes down about those who change and use it."""
+"""Tests what a real Host records in its audit about changes and uses."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ def changes(host: Host, action: str) -> list[Json]:
     return host.items("/audit", kind="admin", action=action)
 
 
-def test_changes_are_recorded_with_who_what_before_and_after(make_host: MakeHost, tmp_path: Path) -> None:
+def test_changes_are_audited_with_principal_target_before_and_after(make_host: MakeHost, tmp_path: Path) -> None:
     host = make_host(ECHO_PLUGIN).start()
     agent_id = host.agent(name="first")
     body = {"name": "second", "runner_id": "plugin:parlour/echo-agent/default"}

@@ -1,4 +1,4 @@
-"""A backup under load holds what was accepted when it was made; restored, what was owed is answered once."""
+"""Tests that a backup under load holds all accepted events, and that a restored Host answers pending ones once."""
 
 import io
 import os
@@ -13,15 +13,15 @@ from .conftest import MakeHost
 from .harness import ECHO_PLUGIN, Host, eventually
 
 
-def test_a_restored_host_knows_the_same_facts_and_answers_what_was_owed_once(
+def test_a_restored_host_has_the_same_events_and_runs_a_pending_one_again_once(
     make_host: MakeHost, tmp_path: Path
 ) -> None:
     host = make_host(ECHO_PLUGIN).start()
     agent = host.agent(config={"hold_ms": 600_000})
     quick = host.agent()
-    told = [host.ask(quick, f"message {number}")["event_id"] for number in range(10)]
-    owed = host.send(agent, "still owed")["event_id"]
-    eventually(lambda: host.items("/runs", status="running"), "the owed one is being answered")
+    answered = [host.ask(quick, f"message {number}")["event_id"] for number in range(10)]
+    pending = host.send(agent, "still pending")["event_id"]
+    eventually(lambda: host.items("/runs", status="running"), "the pending event is being answered")
     stop = threading.Event()
     load = threading.Thread(target=lambda: [host.ask(quick, "more") for _ in iter(stop.is_set, True)])
     load.start()
@@ -37,8 +37,8 @@ def test_a_restored_host_knows_the_same_facts_and_answers_what_was_owed_once(
     again = Host(tmp_path / "brought back").start()
     try:
         events = {event["event_id"] for event in again.items("/events", limit=100)}
-        runs = eventually(lambda: _runs_of(again, owed, 2), "the owed one is taken up again")
-        assert set(told) <= events
+        runs = eventually(lambda: _runs_of(again, pending, 2), "the pending event is run again")
+        assert set(answered) <= events
         assert sorted(run["status"] for run in runs) == ["failed", "running"]
     finally:
         again.kill()
@@ -57,12 +57,12 @@ def backup(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "one.backup"
 
 
-def test_a_backup_is_its_owners_alone(backup: Path) -> None:
+def test_a_backup_is_readable_by_its_owner_only(backup: Path) -> None:
     assert backup.stat().st_mode & 0o077 == 0
     assert [path.name for path in backup.parent.iterdir() if path.name.startswith(".")] == []
 
 
-def test_nothing_is_written_over(backup: Path) -> None:
+def test_an_existing_backup_or_data_directory_is_not_overwritten(backup: Path) -> None:
     written = refusal("backup", backup, "--data", backup.parent / "data")
     brought = refusal("restore", backup, "--data", backup.parent / "data")
 
@@ -70,22 +70,22 @@ def test_nothing_is_written_over(backup: Path) -> None:
     assert brought.endswith("is not empty; name another folder with --data, or move it away")
 
 
-def test_what_is_no_backup_is_refused_and_nothing_is_left(backup: Path, tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_backup_is_refused_and_nothing_is_left(backup: Path, tmp_path: Path) -> None:
     cut = tmp_path / "cut.backup"
     cut.write_bytes(backup.read_bytes()[: backup.stat().st_size // 2])
     foreign = tmp_path / "foreign.backup"
     foreign.write_text("hello")
 
-    told = [refusal("restore", file, "--data", tmp_path / "data") for file in (cut, foreign, tmp_path / "none")]
+    errors = [refusal("restore", file, "--data", tmp_path / "data") for file in (cut, foreign, tmp_path / "none")]
 
-    assert "is no backup of Parlour, or it is not whole" in told[0]
-    assert "is no backup of Parlour, or it is not whole" in told[1]
-    assert told[2].endswith(f"there is no file '{tmp_path / 'none'}'")
+    assert "is no backup of Parlour, or it is not whole" in errors[0]
+    assert "is no backup of Parlour, or it is not whole" in errors[1]
+    assert errors[2].endswith(f"there is no file '{tmp_path / 'none'}'")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["cut.backup", "foreign.backup"]
 
 
 @pytest.mark.parametrize("name", ["../outside", "/etc/outside", "plugins/../../outside", "logs/host.log"])
-def test_a_backup_that_reaches_elsewhere_is_refused(backup: Path, tmp_path: Path, name: str) -> None:
+def test_a_backup_with_paths_outside_the_data_directory_is_refused(backup: Path, tmp_path: Path, name: str) -> None:
     evil = tmp_path / "evil.backup"
     with tarfile.open(backup) as good, tarfile.open(evil, "w:gz") as bad:
         for entry in good:
@@ -111,7 +111,7 @@ def test_a_backup_of_a_newer_release_is_refused(backup: Path, tmp_path: Path) ->
     assert "was made by a newer Parlour" in refusal("restore", newer, "--data", tmp_path / "data")
 
 
-def test_the_database_tells_its_revision(backup: Path, tmp_path: Path) -> None:
+def test_the_command_db_current_prints_the_revision(backup: Path, tmp_path: Path) -> None:
     before = parlour("db", "current", "--data", tmp_path / "data").stdout
     upgraded = parlour("db", "upgrade", "--data", tmp_path / "data").stdout
     after = parlour("db", "current", "--data", tmp_path / "data").stdout
@@ -123,7 +123,7 @@ def test_the_database_tells_its_revision(backup: Path, tmp_path: Path) -> None:
 
 @pytest.fixture
 def used(tmp_path: Path) -> Path:
-    """A data directory with a plugin's folder."""
+    """Creates a data directory with a plugin's folder."""
     data = tmp_path / "data"
     assert parlour("keys", "create", "--name", "one", "--data", data).returncode == 0
     (data / "plugin-data" / "test" / "hostile").mkdir(parents=True)
@@ -164,10 +164,8 @@ def test_links_and_other_special_files_stay_out_and_are_named(used: Path, tmp_pa
     assert (tmp_path / "again" / "plugin-data" / "test" / "hostile" / "same.txt").read_text() == "kept"
 
 
-def test_a_folder_that_a_plugin_swaps_for_a_link_brings_nothing_else_into_the_backup(
-    used: Path, tmp_path: Path
-) -> None:
-    """As a plugin would do it while the backup is made: over and over."""
+def test_a_folder_that_a_plugin_swaps_for_a_link_adds_no_foreign_file_to_the_backup(used: Path, tmp_path: Path) -> None:
+    """Swaps a folder for a link over and over, as a plugin could while the backup is made."""
     outside = tmp_path / "outside"
     outside.mkdir()
     for number in range(300):
@@ -201,7 +199,7 @@ def test_a_folder_that_a_plugin_swaps_for_a_link_brings_nothing_else_into_the_ba
         assert leaked == []
 
 
-def test_folders_without_end_are_left_out_and_named(used: Path, tmp_path: Path) -> None:
+def test_folders_that_are_nested_too_deep_are_left_out_and_named(used: Path, tmp_path: Path) -> None:
     deep = used / "plugin-data" / "test" / "hostile"
     for _ in range(70):
         deep /= "d"

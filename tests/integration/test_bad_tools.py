@@ -1,6 +1,6 @@
-"""What tools and pages may do to a run: a real Host and local agent, and a model service that calls the tools.
+"""Tests hostile tools and pages with a real Host and local agent, and a model service that calls the tools.
 
-Looked at is what the model is told, what the person gets, where nobody went, and how much the Host took on itself.
+The tests check the model's input, the user's answer, the addresses that were not reached, and the Host's memory.
 """
 
 import json
@@ -19,9 +19,9 @@ from parlour.testing.model_server import ModelServer, Say
 
 from .harness import ROOT, Json, eventually, texts
 from .internet import INSIDE, PUBLIC, Inside, InternetHost, Web, web
+from .scripted_models import LOCAL_PLUGIN
 from .test_plain_models import local
-from .test_tools import BORROWING, connected, words_of
-from .written import LOCAL_PLUGIN
+from .test_tools import BORROWING, arguments_of, connected
 
 MIB = 1024 * 1024
 NAMES = {
@@ -44,7 +44,7 @@ TOOLS = [
     *("web.fetch", "test/borrowing.garbled", "hostile.noise", "hostile.controls", "hostile.large"),
     *("everything.echo", LONG),
 ]
-SORRY = "I could not read it."
+APOLOGY = "I could not read it."
 REFUSED = "is not a public address, and the operator did not allow it"
 
 
@@ -80,7 +80,7 @@ def host(tmp_path_factory: pytest.TempPathFactory, pages: Web) -> Iterator[Inter
 
 @pytest.fixture(scope="module")
 def agent(host: InternetHost, server: ModelServer) -> str:
-    """With tools of every kind."""
+    """Creates an agent with tools of every kind."""
     for body in (HOSTILE, EVERYTHING):
         made = host.http().post("/mcp-servers", json={**body, "transport": "stdio"})
         assert made.status_code == 201, made.text
@@ -89,38 +89,38 @@ def agent(host: InternetHost, server: ModelServer) -> str:
 
 
 @pytest.fixture(autouse=True)
-def forgotten(pages: Web, server: ModelServer) -> None:
+def reset_requests(pages: Web, server: ModelServer) -> None:
     pages.forget()
     server.forget()
 
 
-class Asking:
-    """A person who asks, and a model that calls a tool for it and then says it is sorry."""
+class UserWithModel:
+    """Represents a user who asks, and a model that calls one tool and then apologizes."""
 
     def __init__(self, host: InternetHost, agent: str, server: ModelServer) -> None:
         self._host = host
         self._agent = agent
         self._server = server
 
-    def calling(self, name: str, **arguments: Any) -> str:
-        """What the model was told by the tool. The person got an answer and nothing else."""
+    def output_of(self, name: str, **arguments: Any) -> str:
+        """Returns the tool's output as the model received it. The user must get the final answer and nothing else."""
         wire_name = name.replace(".", "_").replace("/", "_")
         function = {"name": wire_name, "arguments": json.dumps(arguments)}
         call = {"index": 0, "id": "call-1", "type": "function", "function": function}
-        self._server.will(Say("", tool_calls=[call]), Say(SORRY))
+        self._server.will(Say("", tool_calls=[call]), Say(APOLOGY))
         result = self._host.ask(self._agent, "please")
-        assert (result["run"]["status"], texts(result)) == ("completed", [SORRY])
-        told: Json = self._server.asked[-1].body["messages"][-1]
-        assert told["role"] == "tool"
-        return str(told["content"])
+        assert (result["run"]["status"], texts(result)) == ("completed", [APOLOGY])
+        message: Json = self._server.asked[-1].body["messages"][-1]
+        assert message["role"] == "tool"
+        return str(message["content"])
 
-    def reading(self, url: str) -> str:
-        return self.calling("web.fetch", url=url)
+    def fetch_output(self, url: str) -> str:
+        return self.output_of("web.fetch", url=url)
 
 
 @pytest.fixture
-def person(host: InternetHost, agent: str, server: ModelServer) -> Asking:
-    return Asking(host, agent, server)
+def person(host: InternetHost, agent: str, server: ModelServer) -> UserWithModel:
+    return UserWithModel(host, agent, server)
 
 
 @pytest.mark.parametrize(
@@ -134,50 +134,52 @@ def person(host: InternetHost, agent: str, server: ModelServer) -> Asking:
     ],
     ids=["address", "name", "redirect to an address", "redirect to a name", "redirect to a name that has changed"],
 )
-def test_nobody_gets_inside_and_the_model_is_told_why(
-    person: Asking, pages: Web, inside: Inside, url: str, named: str, asked: list[str]
+def test_an_internal_address_is_not_reached_and_the_model_receives_the_reason(
+    person: UserWithModel, pages: Web, inside: Inside, url: str, named: str, asked: list[str]
 ) -> None:
-    assert person.reading(url.format(port=inside.port)) == f"Error: '{named}' {REFUSED}"
+    assert person.fetch_output(url.format(port=inside.port)) == f"Error: '{named}' {REFUSED}"
     assert (pages.asked, inside.was_reached()) == (asked, False)
 
 
-def test_a_name_that_changes_to_an_address_inside_is_not_read_again(person: Asking, pages: Web, inside: Inside) -> None:
+def test_a_name_that_changes_to_an_internal_address_is_not_fetched_again(
+    person: UserWithModel, pages: Web, inside: Inside
+) -> None:
     url = f"http://changing.test:{inside.port}/"
-    assert person.reading(url) == f"{url}\n\na public page"
-    assert person.reading(url) == f"Error: 'changing.test' {REFUSED}"
+    assert person.fetch_output(url) == f"{url}\n\na public page"
+    assert person.fetch_output(url) == f"Error: 'changing.test' {REFUSED}"
     assert (pages.asked, inside.was_reached()) == (["changing.test/"], False)
 
 
-def test_of_a_names_addresses_only_the_public_one_is_gone_to(person: Asking, pages: Web, inside: Inside) -> None:
-    assert "a public page" in person.reading(f"http://both.test:{inside.port}/")
+def test_only_the_public_address_of_a_name_is_contacted(person: UserWithModel, pages: Web, inside: Inside) -> None:
+    assert "a public page" in person.fetch_output(f"http://both.test:{inside.port}/")
     assert (pages.asked, inside.was_reached()) == (["both.test/"], False)
 
 
 @pytest.mark.parametrize("page", ["gigabyte", "endless"])
-def test_of_what_has_no_end_a_part_is_loaded_and_the_host_does_not_grow(
-    host: InternetHost, person: Asking, pages: Web, page: str
+def test_only_a_part_of_an_endless_page_is_loaded_and_memory_stays_bounded(
+    host: InternetHost, person: UserWithModel, pages: Web, page: str
 ) -> None:
-    person.reading("http://page.test/")  # whatever is loaded for it is there now
+    person.fetch_output("http://page.test/")  # this loads everything that a fetch needs
     with highest(host) as memory:
-        told = person.reading(f"http://page.test/{page}")
-    assert told.startswith(f"http://page.test/{page}\n\nall work and no play")
-    assert "(the whole output is artifact " in told
-    assert len(told) < MIB
-    eventually(pages.left.is_set, "the service sees that nobody reads on")
+        output = person.fetch_output(f"http://page.test/{page}")
+    assert output.startswith(f"http://page.test/{page}\n\nall work and no play")
+    assert "(the whole output is artifact " in output
+    assert len(output) < MIB
+    eventually(pages.left.is_set, "the service sees that the client has disconnected")
     assert pages.sent < 32 * MIB
     assert memory.growth < 30 * MIB
 
 
 @pytest.mark.long
-def test_of_a_page_that_comes_slowly_without_end_is_told_what_came_in_time(person: Asking, pages: Web) -> None:
-    told = person.reading("http://page.test/dripping")
-    assert told.startswith("http://page.test/dripping\n\nmore more")
-    assert told.endswith("[cut because the page took too long]")
-    eventually(pages.left.is_set, "the service sees that nobody reads on")
+def test_a_page_that_arrives_slowly_without_end_is_cut_after_its_time(person: UserWithModel, pages: Web) -> None:
+    output = person.fetch_output("http://page.test/dripping")
+    assert output.startswith("http://page.test/dripping\n\nmore more")
+    assert output.endswith("[cut because the page took too long]")
+    eventually(pages.left.is_set, "the service sees that the client has disconnected")
 
 
 @pytest.mark.parametrize(
-    ("kind", "told"),
+    ("kind", "expected"),
     [
         ("binary", "[1000 characters of binary data, which is not text]"),
         ("controls", "a bell rings in a long sentence"),
@@ -188,51 +190,53 @@ def test_of_a_page_that_comes_slowly_without_end_is_told_what_came_in_time(perso
         ),
     ],
 )
-def test_what_a_tool_should_not_answer_reaches_the_model_bounded_and_readable(
-    person: Asking, kind: str, told: str
+def test_an_invalid_answer_of_a_tool_reaches_the_model_bounded_and_readable(
+    person: UserWithModel, kind: str, expected: str
 ) -> None:
-    assert person.calling("test/borrowing.garbled", kind=kind) == told
+    assert person.output_of("test/borrowing.garbled", kind=kind) == expected
 
 
 @pytest.mark.parametrize(
-    ("tool", "told"),
+    ("tool", "expected"),
     [
         ("noise", "[5120 characters of binary data, which is not text]"),
         ("controls", "a plain sentence [31mwith colour in it"),
     ],
 )
-def test_what_an_mcp_server_should_not_answer_reaches_the_model_readable(person: Asking, tool: str, told: str) -> None:
-    assert person.calling(f"hostile.{tool}") == told
-
-
-def test_of_a_large_answer_of_an_mcp_server_the_model_gets_a_part_and_where_the_whole_is(
-    host: InternetHost, person: Asking
+def test_an_invalid_answer_of_an_mcp_server_reaches_the_model_readable(
+    person: UserWithModel, tool: str, expected: str
 ) -> None:
-    told = person.calling("hostile.large")
-    artifact_id = re.fullmatch(r"x{16384}\n\(the whole output is artifact (\S+), hostile\.large\.txt\)", told)
-    assert artifact_id, told[-200:]
+    assert person.output_of(f"hostile.{tool}") == expected
+
+
+def test_the_model_gets_a_part_of_a_large_mcp_answer_and_the_artifact_of_the_rest(
+    host: InternetHost, person: UserWithModel
+) -> None:
+    output = person.output_of("hostile.large")
+    artifact_id = re.fullmatch(r"x{16384}\n\(the whole output is artifact (\S+), hostile\.large\.txt\)", output)
+    assert artifact_id, output[-200:]
     kept = host.http().get(f"/artifacts/{artifact_id[1]}/content")
     assert 4 * MIB < len(kept.content) < 4 * MIB + 200
     assert kept.text.endswith("[the tool answered with more than is taken, 4194304 bytes; cut]")
 
 
-def test_an_mcp_server_that_is_killed_in_mid_call_is_told_and_there_again_for_the_next(
-    host: InternetHost, person: Asking
+def test_a_kill_of_an_mcp_server_during_a_call_is_reported_and_the_next_call_works(
+    host: InternetHost, person: UserWithModel
 ) -> None:
     with ThreadPoolExecutor(1) as thread:
-        calling = thread.submit(person.calling, LONG, duration=60, steps=60)
-        eventually(lambda: calling.done() or killed(host, "server-everything"), "its process was killed", 60)
-        while not wait([calling], 3).done:
-            killed(host, "server-everything")  # the call had not come to it yet
-    assert "went away during the call; whether it acted is not known" in calling.result()
-    assert person.calling("everything.echo", message="again") == "Echo: again"
+        call = thread.submit(person.output_of, LONG, duration=60, steps=60)
+        eventually(lambda: call.done() or killed(host, "server-everything"), "its process was killed", 60)
+        while not wait([call], 3).done:
+            killed(host, "server-everything")  # the call had not reached the server yet
+    assert "went away during the call; whether it acted is not known" in call.result()
+    assert person.output_of("everything.echo", message="again") == "Echo: again"
 
 
 def killed(host: InternetHost, words: str) -> bool:
-    """Whether there was a process of its that is in the middle of a tool call."""
+    """Kills the server's process and returns whether it was in the middle of a tool call."""
     runs = host.items("/runs", status="running")
     begun = runs and [each for each in host.items(f"/runs/{runs[0]['run_id']}/events") if "tool.call" in each["type"]]
-    found = [each for each in host.process.children(recursive=True) if words in " ".join(words_of(each))]
+    found = [each for each in host.process.children(recursive=True) if words in " ".join(arguments_of(each))]
     for process in found if begun else ():
         process.kill()
     return bool(begun and found)
@@ -250,7 +254,7 @@ class Memory:
 
 @contextmanager
 def highest(host: InternetHost) -> Iterator[Memory]:
-    """The most that the Host itself holds meanwhile."""
+    """Measures the highest memory of the Host while the context is open."""
     process, over = host.process, threading.Event()
     memory = Memory(process.memory_info().rss)
 

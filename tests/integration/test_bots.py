@@ -1,4 +1,4 @@
-"""Bots through a real Host and a real WebSocket: made, changed and deleted at run time, their routes and their keys."""
+"""Tests bots through a real Host and a real WebSocket: creation, changes, deletion, routes and secrets."""
 
 import asyncio
 import base64
@@ -13,7 +13,7 @@ from .harness import ECHO, ECHO_PLUGIN, NO_TLS, ROOT, Host, error_code, eventual
 from .hooks import Hooks, Received
 from .onebot import Peer, free_port
 
-HEARING = ROOT / "tests" / "plugins" / "hearing.py"
+LISTENING_PLUGIN = ROOT / "tests" / "plugins" / "hearing.py"
 TOKEN = "a token that nobody may read"
 Json = dict[str, Any]
 
@@ -27,7 +27,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
         PARLOUR__PLUGINS__BUNDLED="false",
     )
     host.install(ECHO_PLUGIN)
-    host.install(HEARING)
+    host.install(LISTENING_PLUGIN)
     host.start()
     host.agent(ECHO, "oldest")
     yield host
@@ -41,7 +41,7 @@ def hooks() -> Iterator[Hooks]:
 
 
 class Bot:
-    """One bot and its peer."""
+    """Represents one bot and its peer."""
 
     def __init__(self, host: Host, **config: Any) -> None:
         self.host = host
@@ -77,7 +77,7 @@ class Bot:
         assert self.host.http().delete(f"/bots/{self.id}").status_code == 204
 
     def events(self) -> list[Json]:
-        """The newest first."""
+        """Returns the events of the bot, the newest first."""
         return self.host.items("/events", bot_id=self.id)
 
     def why(self, event: Json) -> str:
@@ -99,7 +99,7 @@ def to_agent(host: Host, **fields: Any) -> Json:
     return {"event_type": "message.*", "handler_type": "agent", "handler_config": {"agent_id": agent_id}, **fields}
 
 
-def test_a_bot_comes_answers_pauses_and_goes_without_a_restart_of_the_host(host: Host) -> None:
+def test_a_bot_is_created_answers_is_paused_and_deleted_without_a_restart_of_the_host(host: Host) -> None:
     bot = Bot(host)
     bot.is_in_state("connected")
     bot.peer.say("hello there")
@@ -116,8 +116,8 @@ def test_a_bot_comes_answers_pauses_and_goes_without_a_restart_of_the_host(host:
     assert bot.id not in [each["bot_id"] for each in host.items("/bots")]
 
 
-async def test_routes_that_are_put_while_their_bot_is_deleted_leave_nothing_behind(host: Host) -> None:
-    paths = [f"/bots/{host.http().post('/bots', json=asleep()).json()['bot_id']}" for _ in range(10)]
+async def test_routes_that_are_saved_while_their_bot_is_deleted_leave_nothing_behind(host: Host) -> None:
+    paths = [f"/bots/{host.http().post('/bots', json=disabled_bot()).json()['bot_id']}" for _ in range(10)]
     async with httpx.AsyncClient(base_url=host.http().base_url, headers=host.http().headers, verify=NO_TLS) as http:
         for path in paths:
             puts = [http.put(f"{path}/routes", json=[{"handler_type": "drop"}]) for _ in range(4)]
@@ -130,8 +130,8 @@ async def test_routes_that_are_put_while_their_bot_is_deleted_leave_nothing_behi
         assert answer.status_code == 404, "no route is left of it"
 
 
-def test_what_a_deleted_bot_was_to_send_is_over_and_says_so(host: Host) -> None:
-    bot_id = host.http().post("/bots", json=asleep()).json()["bot_id"]
+def test_unsent_replies_of_a_deleted_bot_end_with_a_reason_on_the_trail(host: Host) -> None:
+    bot_id = host.http().post("/bots", json=disabled_bot()).json()["bot_id"]
     host.http().put(f"/bots/{bot_id}/routes", json=[to_agent(host)])
     chat = {"chat_type": "private", "chat_id": "8"}
     event = {"bot_id": bot_id, "conversation_id": "c", "input": {"text": "hello"}, "data": chat}
@@ -142,11 +142,11 @@ def test_what_a_deleted_bot_was_to_send_is_over_and_says_so(host: Host) -> None:
     eventually(lambda: "the bot was deleted" in host.http().get(path).text, "the trail says why", 30)
 
 
-def asleep() -> Json:
+def disabled_bot() -> Json:
     return {"name": "asleep", "adapter": "onebot11", "adapter_config": {"port": free_port()}, "enabled": False}
 
 
-def test_a_secret_goes_in_and_never_comes_out(host: Host) -> None:
+def test_a_stored_secret_is_never_returned(host: Host) -> None:
     bot = Bot(host, access_token=TOKEN)
     bot.is_in_state("connected")
     assert bot.made["adapter_config"] == {"mode": "reverse", "port": bot.port, "host": "127.0.0.1"}
@@ -234,7 +234,7 @@ def test_a_secret_is_asked_for_again_when_the_bot_gets_another_address(
         ),
     ],
 )
-def test_a_bot_that_can_not_be_so_is_refused_by_field_and_not_made(host: Host, body: Json, fields: list[str]) -> None:
+def test_an_invalid_bot_is_refused_by_field_and_not_created(host: Host, body: Json, fields: list[str]) -> None:
     before = host.items("/bots")
     answer = host.http().post("/bots", json=body)
     assert answer.status_code == 422
@@ -243,7 +243,9 @@ def test_a_bot_that_can_not_be_so_is_refused_by_field_and_not_made(host: Host, b
 
 
 @pytest.mark.parametrize("kind", ["bot", "agent"])
-def test_what_was_read_can_be_sent_back_with_a_change_but_under_no_other_id(host: Host, bot: Bot, kind: str) -> None:
+def test_a_response_body_can_be_sent_back_with_a_change_but_not_with_another_id(
+    host: Host, bot: Bot, kind: str
+) -> None:
     path = f"/{kind}s/{bot.id if kind == 'bot' else host.agent()}"
     read = host.http().get(path).json()
     answer = host.http().put(path, json={**read, "name": "renamed"})
@@ -266,7 +268,7 @@ def test_adapters_say_what_they_support(host: Host) -> None:
     assert {"supported_events", "supported_apis", "actions", "config"} <= one.keys()
 
 
-def test_a_new_bot_answers_who_addresses_it_and_nobody_else(host: Host) -> None:
+def test_a_new_bot_answers_only_messages_that_mention_it(host: Host) -> None:
     bot = Bot(host)
     [route] = host.items(f"/bots/{bot.id}/routes")
     assert (route["event_type"], route["filters"]) == ("message.received", {"mentions_bot": True})
@@ -278,7 +280,7 @@ def test_a_new_bot_answers_who_addresses_it_and_nobody_else(host: Host) -> None:
     bot.delete()
 
 
-def test_routes_are_kept_in_their_order_and_say_what_they_would_do(host: Host, bot: Bot) -> None:
+def test_routes_keep_their_order_and_a_dry_run_explains_them(host: Host, bot: Bot) -> None:
     listed = bot.route(
         {"event_type": "message.received", "handler_type": "drop", "filters": {"text_prefix": "#"}, "priority": 5},
         to_agent(host, filters={"time_window": {"from": "00:00", "to": "00:00", "timezone": "Asia/Shanghai"}}),
@@ -300,9 +302,9 @@ def test_routes_are_kept_in_their_order_and_say_what_they_would_do(host: Host, b
     ]
     recalled = host.http().post(f"/bots/{bot.id}/routes/dry-run", json={"event": {"event_type": "message.deleted"}})
     assert recalled.json()["route"]["event_type"] == "message.recalled"
-    nobody = host.http().post(f"/bots/{bot.id}/routes/dry-run", json={"event": {"type": "friend.added"}}).json()
-    assert (nobody["route"], nobody["handler_type"]) == (None, "plugin")
-    assert nobody["reasons"][-1] == "it goes to the listeners of all plugins"
+    unmatched = host.http().post(f"/bots/{bot.id}/routes/dry-run", json={"event": {"type": "friend.added"}}).json()
+    assert (unmatched["route"], unmatched["handler_type"]) == (None, "plugin")
+    assert unmatched["reasons"][-1] == "it goes to the listeners of all plugins"
 
 
 @pytest.mark.parametrize(
@@ -347,7 +349,7 @@ def test_routes_are_kept_in_their_order_and_say_what_they_would_do(host: Host, b
         ),
     ],
 )
-def test_a_route_that_can_not_be_so_is_refused_by_field_and_the_others_stay(
+def test_an_invalid_route_is_refused_by_field_and_the_other_routes_stay(
     host: Host, bot: Bot, route: Json, field: str
 ) -> None:
     before = host.items(f"/bots/{bot.id}/routes")
@@ -357,41 +359,41 @@ def test_a_route_that_can_not_be_so_is_refused_by_field_and_the_others_stay(
     assert host.items(f"/bots/{bot.id}/routes") == before
 
 
-def test_a_number_that_is_none_is_refused_as_such(host: Host, bot: Bot) -> None:
+def test_not_a_number_is_refused_in_a_filter(host: Host, bot: Bot) -> None:
     body = '[{"handler_type": "drop", "filters": {"data": {"x": NaN}}}]'
     answer = host.http().put(f"/bots/{bot.id}/routes", content=body, headers={"content-type": "application/json"})
     assert answer.status_code == 422
     assert any("filters.data" in name for name in named_fields(answer)), answer.text
 
 
-def heard(host: Host, line: str) -> None:
+def wait_for_note(host: Host, line: str) -> None:
     file = host.shared_file("heard.txt", "test/hearing")
-    eventually(lambda: file.exists() and line in file.read_text(), f"'{line}' was heard", 30)
+    eventually(lambda: file.exists() and line in file.read_text(), f"'{line}' was noted", 30)
 
 
-def test_listeners_hear_every_event_answer_in_its_place_and_survive_their_own_death(host: Host, bot: Bot) -> None:
+def test_listeners_receive_every_event_may_answer_it_and_resume_after_a_crash(host: Host, bot: Bot) -> None:
     bot.route(to_agent(host))
     bot.peer.say("watched", user=8)
     assert bot.peer.next_send() == ("private 8", "watched")
     message = next(each for each in bot.events() if each["input_summary"] == "watched")
-    heard(host, f"saw message.received {message['event_id']} on onebot11")
-    bot.peer.tell(post_type="notice", notice_type="group_increase", sub_type="approve", group_id=5, user_id=9)
+    wait_for_note(host, f"saw message.received {message['event_id']} on onebot11")
+    bot.peer.report(post_type="notice", notice_type="group_increase", sub_type="approve", group_id=5, user_id=9)
     assert bot.peer.next_send() == ("group 5", "welcome, 9")
     joined = next(each for each in bot.events() if each["event_type"] == "group.member_joined")
-    told = "test/hearing took it; test/hearing let nobody else have it"
-    eventually(lambda: told in bot.why(joined), "it is handled, so that it is not again after the plugin's death")
-    bot.peer.tell(post_type="notice", notice_type="friend_add", user_id=9)
-    heard(host, "befriended 9")
+    expected = "test/hearing took it; test/hearing let nobody else have it"
+    eventually(lambda: expected in bot.why(joined), "it is handled, so that it is not again after the plugin's death")
+    bot.peer.report(post_type="notice", notice_type="friend_add", user_id=9)
+    wait_for_note(host, "befriended 9")
 
 
 def standard_signature(received: Received, key: bytes) -> str:
-    """As the receiver works it out, from what the standard says alone."""
+    """Computes the signature as the receiver does, from the standard alone."""
     signed = b".".join([received.headers[name].encode() for name in ("webhook-id", "webhook-timestamp")])
     digest = hmac.digest(key, signed + b"." + received.body, "sha256")
     return f"v1,{base64.b64encode(digest).decode()}"
 
 
-def test_a_webhook_is_signed_may_reply_and_may_name_nobody_else(host: Host, bot: Bot, hooks: Hooks) -> None:
+def test_a_webhook_is_signed_may_reply_and_may_not_send_to_another_chat(host: Host, bot: Bot, hooks: Hooks) -> None:
     config = {"url": hooks.url, "secret": "whsec_c2VjcmV0", "response_actions": True, "headers": {"X-Key": "k e y"}}
     [route] = bot.route({"event_type": "message.*", "handler_type": "webhook", "handler_config": config})
     assert route["handler_config"]["secret_set"]
@@ -421,7 +423,7 @@ def test_a_webhook_is_signed_may_reply_and_may_name_nobody_else(host: Host, bot:
     assert "webhook-signature" in hooks.received[1].headers
 
 
-def test_what_a_webhook_asked_for_and_the_platform_refused_is_on_the_trail(host: Host, hooks: Hooks) -> None:
+def test_an_action_of_a_webhook_that_the_platform_refused_is_on_the_trail(host: Host, hooks: Hooks) -> None:
     bot = Bot(host)
     config = {"url": hooks.url, "response_actions": ["delete_message"]}
     bot.route({"event_type": "message.*", "handler_type": "webhook", "handler_config": config})
@@ -433,7 +435,7 @@ def test_what_a_webhook_asked_for_and_the_platform_refused_is_on_the_trail(host:
     bot.delete()
 
 
-def test_what_came_takes_in_a_dry_run_the_route_that_it_took(host: Host, bot: Bot, hooks: Hooks) -> None:
+def test_a_dry_run_selects_the_route_that_the_real_event_took(host: Host, bot: Bot, hooks: Hooks) -> None:
     hook = {"event_type": "*", "handler_type": "webhook", "handler_config": {"url": hooks.url}}
     bot.route(
         {**hook, "description": "invited", "filters": {"users": ["8"], "groups": ["5"]}},
@@ -441,11 +443,11 @@ def test_what_came_takes_in_a_dry_run_the_route_that_it_took(host: Host, bot: Bo
         {**hook, "description": "said", "filters": {"text_prefix": "@7 so"}},
         {**hook, "description": "poked", "filters": {"groups": ["6"], "data": {"target_id": 7}}},
     )
-    bot.peer.tell(
+    bot.peer.report(
         post_type="notice", notice_type="group_increase", sub_type="invite", group_id=5, user_id=9, operator_id=8
     )
-    bot.peer.tell(post_type="request", request_type="friend", user_id=9, comment="it is me", flag="f")
-    bot.peer.tell(
+    bot.peer.report(post_type="request", request_type="friend", user_id=9, comment="it is me", flag="f")
+    bot.peer.report(
         post_type="message",
         message_type="group",
         sub_type="normal",
@@ -455,14 +457,16 @@ def test_what_came_takes_in_a_dry_run_the_route_that_it_took(host: Host, bot: Bo
         message=[{"type": "at", "data": {"qq": "7"}}, {"type": "text", "data": {"text": " so"}}],
         sender={"user_id": 9, "nickname": "Ann"},
     )
-    bot.peer.tell(post_type="notice", notice_type="notify", sub_type="poke", group_id=6, user_id=9, target_id=7)
+    bot.peer.report(post_type="notice", notice_type="notify", sub_type="poke", group_id=6, user_id=9, target_id=7)
     for description in ("invited", "asked", "said", "poked"):
-        tried = host.http().post(f"/bots/{bot.id}/routes/dry-run", json={"event": handed(bot, hooks, description)})
+        tried = host.http().post(
+            f"/bots/{bot.id}/routes/dry-run", json={"event": received_by_webhook(bot, hooks, description)}
+        )
         assert tried.json()["route"]["description"] == description, tried.json()["reasons"]
 
 
-def handed(bot: Bot, hooks: Hooks, description: str) -> Json:
-    """The event that this route handed to its webhook, as the webhook got it."""
+def received_by_webhook(bot: Bot, hooks: Hooks, description: str) -> Json:
+    """Returns the event that this route handed to its webhook, as the webhook received it."""
 
     def came() -> Json | None:
         settled = f"handed to a webhook: route '*' ({description})"
@@ -472,7 +476,9 @@ def handed(bot: Bot, hooks: Hooks, description: str) -> Json:
     return eventually(came, f"the webhook of route {description} got an event", 30)
 
 
-def test_a_webhook_to_an_address_that_is_not_public_is_refused_in_words(host: Host, bot: Bot, hooks: Hooks) -> None:
+def test_a_webhook_to_an_address_that_is_not_public_is_refused_with_a_reason(
+    host: Host, bot: Bot, hooks: Hooks
+) -> None:
     inside = f"http://127.0.0.2:{hooks.port}/in"
     bot.route({"event_type": "message.*", "handler_type": "webhook", "handler_config": {"url": inside}})
     bot.peer.say("to the inside", user=8)
@@ -481,7 +487,7 @@ def test_a_webhook_to_an_address_that_is_not_public_is_refused_in_words(host: Ho
     assert "tools.allowed_addresses" in bot.why(event[0])
 
 
-def injected(host: Host, bot: Bot, scope: str, text: str) -> Json:
+def inject(host: Host, bot: Bot, scope: str, text: str) -> Json:
     data = {"chat_type": "private", "chat_id": "8"}
     body = {"bot_id": bot.id, "conversation_id": text, "input": {"text": text}, "data": data}
     answer: httpx.Response = host.http(host.key(scope)).post("/events?wait=result", json=body)
@@ -489,16 +495,16 @@ def injected(host: Host, bot: Bot, scope: str, text: str) -> Json:
     return dict(answer.json())
 
 
-def test_what_a_key_injects_is_answered_to_people_only_with_the_platform_scope(host: Host, bot: Bot) -> None:
+def test_an_injected_event_is_answered_on_the_platform_only_with_the_platform_scope(host: Host, bot: Bot) -> None:
     bot.route(to_agent(host))
     for scope in ("chat", "admin"):
-        result = injected(host, bot, scope, f"by {scope}")
+        result = inject(host, bot, scope, f"by {scope}")
         assert [each["content"] for each in result["messages"]] == [f"by {scope}"]
-    injected(host, bot, "platform", "by platform")
+    inject(host, bot, "platform", "by platform")
     assert bot.peer.next_send() == ("private 8", "by platform"), "and nothing of the others came before it"
 
 
-def test_what_was_owed_to_a_webhook_is_sent_after_a_kill(host: Host, hooks: Hooks) -> None:
+def test_a_pending_webhook_call_is_retried_after_a_kill(host: Host, hooks: Hooks) -> None:
     bot = Bot(host)
     config = {"url": hooks.url, "retry_interval": 0.5, "retry_count": 20}
     bot.route({"event_type": "message.*", "handler_type": "webhook", "handler_config": config})

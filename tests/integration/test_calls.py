@@ -1,4 +1,6 @@
-"""A plugin process calls models, tools, knowledge, skills and files over the Host; and calls that are journaled."""
+"""Tests calls of a plugin process to models, tools, knowledge, skills and files through the Host,
+and recorded calls.
+"""
 
 import base64
 import json
@@ -15,7 +17,7 @@ from .scripted import CALLER, CALLING_PLUGIN, PLUGIN_ID, ScriptedHost
 Steps = list[tuple[str, Any]]
 
 
-def told(text: str) -> Json:
+def model_request(text: str) -> Json:
     return {"model_id": "model", "messages": [{"role": "user", "content": text}]}
 
 
@@ -34,12 +36,12 @@ def agent(scripted: ScriptedHost) -> str:
 
 
 def outcomes(host: Host, agent: str, steps: Steps) -> tuple[list[Any], Json]:
-    """What came of each call, and the run."""
+    """Returns the outcome of each call, and the run."""
     result = host.ask(agent, json.dumps(steps))
     return json.loads(texts(result)[0]), host.run(result["run"]["run_id"])
 
 
-def test_a_new_agent_keeps_state_of_what_an_event_is_about(scripted: ScriptedHost, agent: str) -> None:
+def test_a_new_agent_has_state_per_subject_of_an_event(scripted: ScriptedHost, agent: str) -> None:
     shown = scripted.http().get(f"/agents/{agent}").json()["state_policy"]["scopes"]
     assert sorted(shown) == ["actor", "binding", "conversation", "subject"]
 
@@ -70,10 +72,10 @@ def test_an_agent_that_was_stored_without_the_scope_subject_stays_without_it(tmp
     assert outcome["error"]["code"] == "unauthorized"
 
 
-def test_every_provider_answers_a_plugin_process(scripted: ScriptedHost, agent: str) -> None:
+def test_a_plugin_process_gets_answers_of_every_provider(scripted: ScriptedHost, agent: str) -> None:
     steps: Steps = [
-        ("invoke_llm", told("hello")),
-        ("invoke_llm_stream", told("hi")),
+        ("invoke_llm", model_request("hello")),
+        ("invoke_llm_stream", model_request("hi")),
         ("invoke_embedding", {"model_id": "embedding-model", "texts": ["abc"]}),
         ("invoke_rerank", {"model_id": "rerank-model", "query": "q", "documents": ["a", "abc"]}),
         ("get_tool_detail", {"tool_name": "lamp"}),
@@ -97,21 +99,25 @@ def test_every_provider_answers_a_plugin_process(scripted: ScriptedHost, agent: 
 
 
 def test_a_providers_error_and_a_refusal_reach_the_plugin_with_their_codes(scripted: ScriptedHost, agent: str) -> None:
-    steps: Steps = [("invoke_llm", told("busy")), ("call_tool", {"tool_name": "absent"}), ("invoke_llm", told("ok"))]
+    steps: Steps = [
+        ("invoke_llm", model_request("busy")),
+        ("call_tool", {"tool_name": "absent"}),
+        ("invoke_llm", model_request("ok")),
+    ]
     (busy, absent, fine), _ = outcomes(scripted, agent, steps)
     assert (busy["error"]["code"], busy["error"]["retryable"]) == ("rate_limited", True)
     assert absent["error"]["code"] == "unauthorized"
     assert fine["message"]["content"] == "you said ok"
 
 
-def test_a_stream_that_a_plugin_leaves_is_let_go_by_the_model(scripted: ScriptedHost, agent: str) -> None:
+def test_a_stream_that_a_plugin_abandons_is_ended_at_the_model(scripted: ScriptedHost, agent: str) -> None:
     scripted.forget()
-    (part,), _ = outcomes(scripted, agent, [("leave", told("pause"))])
+    (part,), _ = outcomes(scripted, agent, [("leave", model_request("pause"))])
     assert part["chunk"]["content"] == "well "
     eventually(lambda: "model let go" in scripted.seen(), "the model is let go")
 
 
-def test_a_large_output_of_a_tool_is_a_file_that_can_be_got(scripted: ScriptedHost, agent: str) -> None:
+def test_a_large_output_of_a_tool_is_a_downloadable_file(scripted: ScriptedHost, agent: str) -> None:
     (book,), _ = outcomes(scripted, agent, [("call_tool", {"tool_name": "book"})])
     assert book["truncated"] is True
     whole = scripted.http().get(f"/artifacts/{book['artifact_refs'][0]['artifact_id']}/content")
@@ -122,7 +128,7 @@ def test_a_plugin_process_finds_a_chinese_word_of_two_characters_in_its_own_conv
     scripted: ScriptedHost, agent: str
 ) -> None:
     meeting = json.dumps(
-        [("invoke_llm", told("\u6211\u4eec\u660e\u5929\u5728\u5317\u4eac\u5f00\u4f1a"))], ensure_ascii=False
+        [("invoke_llm", model_request("\u6211\u4eec\u660e\u5929\u5728\u5317\u4eac\u5f00\u4f1a"))], ensure_ascii=False
     )
     scripted.ask(agent, meeting, conversation_id="searched")
     scripted.ask(agent, meeting, conversation_id="elsewhere")
@@ -132,10 +138,10 @@ def test_a_plugin_process_finds_a_chinese_word_of_two_characters_in_its_own_conv
     assert reversed_word["items"] == []
 
 
-def test_a_model_that_hangs_is_let_go_when_the_run_is_cancelled(scripted: ScriptedHost) -> None:
+def test_a_call_to_a_hanging_model_ends_when_the_run_is_cancelled(scripted: ScriptedHost) -> None:
     scripted.forget()
     agent = scripted.caller(name="hanging")
-    scripted.send(agent, json.dumps([("invoke_llm", told("hang"))]))
+    scripted.send(agent, json.dumps([("invoke_llm", model_request("hang"))]))
     eventually(lambda: scripted.seen() == ["model hang"], "the model is asked")
     scripted.http().post(f"/runs/{scripted.active_run(agent)}/cancel")
     eventually(lambda: "model let go" in scripted.seen(), "the model is let go")
@@ -157,7 +163,7 @@ def test_refusals_of_one_plugin_beyond_the_first_of_a_minute_are_one_row_with_a_
     assert len(host.items("/events", type="access.denied")) == 21
 
 
-def test_a_host_killed_in_a_run_with_journaled_calls_pays_and_acts_once(tmp_path: Path) -> None:
+def test_recorded_calls_are_paid_and_executed_once_although_the_host_is_killed(tmp_path: Path) -> None:
     host = ScriptedHost(tmp_path)
     host.install(CALLING_PLUGIN)
     host.start()
@@ -165,11 +171,11 @@ def test_a_host_killed_in_a_run_with_journaled_calls_pays_and_acts_once(tmp_path
         agent = host.caller(journal_calls=True)
         gate = host.shared_file("gate", PLUGIN_ID)
         steps: Steps = [
-            ("invoke_llm", told("first")),
+            ("invoke_llm", model_request("first")),
             ("call_tool", {"tool_name": "lamp"}),
-            ("invoke_llm_stream", told("second")),
+            ("invoke_llm_stream", model_request("second")),
             ("wait", str(gate)),
-            ("invoke_llm", told("third")),
+            ("invoke_llm", model_request("third")),
         ]
         accepted = host.send(agent, json.dumps(steps))
         eventually(Path(f"{gate}.reached").exists, "the run has made its first calls")

@@ -1,4 +1,6 @@
-"""Cancelling: at once, whatever the runner does, and what it says later appears nowhere."""
+"""Tests cancellation: it takes effect at once whatever the runner does, and later results of the
+runner appear nowhere.
+"""
 
 import asyncio
 import json
@@ -9,7 +11,7 @@ import pytest
 
 from .chat import Chat
 from .harness import PUPPET, ROOT, Host, error_code, texts
-from .written import LOCAL_PLUGIN, WrittenHost
+from .scripted_models import LOCAL_PLUGIN, ScriptedModelsHost
 
 PREPARING_PLUGIN = ROOT / "tests" / "plugins" / "preparing.py"
 
@@ -17,7 +19,7 @@ pytestmark = pytest.mark.both_runtimes
 
 
 def cancel(host: Host, run_id: str) -> float:
-    """Cancels and returns the seconds it took."""
+    """Cancels a run and returns the seconds that it took."""
     begun = time.monotonic()
     answer = host.http().post(f"/runs/{run_id}/cancel")
     seconds = time.monotonic() - begun
@@ -40,7 +42,7 @@ def test_a_silent_run_is_cancelled_within_200_milliseconds(host: Host) -> None:
     assert (result["outcome"], result["messages"]) == ("cancelled", [])
 
 
-async def test_what_a_deaf_runner_says_after_its_cancellation_appears_nowhere(host: Host) -> None:
+async def test_results_of_a_runner_that_ignores_its_cancellation_appear_nowhere(host: Host) -> None:
     agent = host.agent(PUPPET)
     async with Chat(host, agent) as chat:
         await chat.say("deaf early ")
@@ -50,7 +52,7 @@ async def test_what_a_deaf_runner_says_after_its_cancellation_appears_nowhere(ho
         cancel(host, run_id)
 
         await chat.until("run", status="cancelled")
-        await chat.say("say next")  # by the time this is answered, the late text has come and gone
+        await chat.say("say next")  # when this is answered, the late text has already been dropped
         await chat.until("message")
         assert "late" not in json.dumps(chat.frames)
         assert "late" not in json.dumps(host.items(f"/runs/{run_id}/events"))
@@ -59,7 +61,7 @@ async def test_what_a_deaf_runner_says_after_its_cancellation_appears_nowhere(ho
     assert host.run(run_id)["status"] == "cancelled"
 
 
-def test_a_deaf_runner_does_not_hold_up_its_conversation(host: Host) -> None:
+def test_a_runner_that_ignores_its_cancellation_does_not_block_its_conversation(host: Host) -> None:
     agent = host.agent(PUPPET)
     host.send(agent, "deaf", conversation_id="deaf")
     cancel(host, host.active_run(agent))
@@ -67,9 +69,11 @@ def test_a_deaf_runner_does_not_hold_up_its_conversation(host: Host) -> None:
     assert texts(host.ask(agent, "say next", conversation_id="deaf")) == ["next"]
 
 
-async def test_a_chat_cancels_a_run_whose_runner_has_yet_to_be_called(tmp_path: Path) -> None:
-    """A plugin is still preparing its prompt; over HTTP the run can be cancelled by then, so it can be here."""
-    host = WrittenHost(tmp_path)
+async def test_a_chat_cancels_a_run_before_its_runner_is_called(tmp_path: Path) -> None:
+    """Over HTTP a run can be cancelled while a plugin still prepares its prompt, so the chat must
+    be able to do the same.
+    """
+    host = ScriptedModelsHost(tmp_path)
     host.install(LOCAL_PLUGIN)
     host.install(PREPARING_PLUGIN)
     host.start()

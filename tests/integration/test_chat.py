@@ -1,4 +1,4 @@
-"""The chat socket: its frames, their numbers, and what a client may do."""
+"""Tests the chat socket: its frames, their numbers, and the actions of a client."""
 
 import asyncio
 
@@ -33,7 +33,7 @@ async def test_a_message_grows_word_by_word_and_its_deltas_join_to_it(host: Host
     assert chat.deltas == whole == TEXT
 
 
-async def test_numbers_only_grow(host: Host) -> None:
+async def test_frame_numbers_only_grow(host: Host) -> None:
     async with Chat(host, host.agent(config={"delay_ms": 5})) as chat:
         for _ in range(3):
             await chat.answer(TEXT)
@@ -80,7 +80,7 @@ async def test_a_run_is_cancelled_from_the_chat(host: Host) -> None:
         ("zh-CN", "这里没有可以停止的任务。", "智能体已结束，但没有给出回答。"),
     ],
 )
-async def test_the_host_speaks_the_language_of_the_person(host: Host, locale: str, nothing: str, failed: str) -> None:
+async def test_notices_of_the_host_have_the_users_language(host: Host, locale: str, nothing: str, failed: str) -> None:
     async with Chat(host, host.agent(PUPPET), locale=locale) as chat:
         await chat.say("/stop")
         assert (await chat.until("message"))["message"]["content"] == nothing
@@ -94,17 +94,18 @@ async def test_cancelling_nothing_is_an_error_frame(host: Host) -> None:
         assert (await chat.until("error"))["code"] == "conflict"
 
 
-async def test_a_ping_is_answered_while_a_run_goes_on(host: Host) -> None:
+async def test_a_ping_is_answered_while_a_run_is_active(host: Host) -> None:
     async with Chat(host, host.agent(PUPPET)) as chat:
         await chat.say("sleep")
         await chat.until("run", status="running")
         await chat.send(type="ping")
         await chat.until("pong")
+        assert [run["status"] for run in chat.of("run")] == ["running"]
         await chat.send(type="cancel")
         await chat.until("run", status="cancelled")
 
 
-async def test_a_disconnect_closes_regularly(host: Host) -> None:
+async def test_a_disconnect_frame_closes_the_connection_normally(host: Host) -> None:
     async with Chat(host, host.agent()) as chat:
         await chat.send(type="disconnect")
         await asyncio.wait_for(chat.socket.wait_closed(), 30)
@@ -129,7 +130,7 @@ async def test_a_disconnect_closes_regularly(host: Host) -> None:
         '{"type": "message", "contents": [{"type": "image"}]}',
     ],
 )
-async def test_a_wrong_frame_is_answered_with_an_error_and_the_connection_lives(host: Host, text: str) -> None:
+async def test_an_invalid_frame_is_answered_with_an_error_and_the_connection_stays_open(host: Host, text: str) -> None:
     async with Chat(host, host.agent()) as chat:
         await chat.socket.send(text)
         error = await chat.until("error")
@@ -138,7 +139,7 @@ async def test_a_wrong_frame_is_answered_with_an_error_and_the_connection_lives(
         assert await chat.answer("still here") == "still here"
 
 
-async def test_a_binary_frame_is_answered_with_an_error_and_the_connection_lives(host: Host) -> None:
+async def test_a_binary_frame_is_answered_with_an_error_and_the_connection_stays_open(host: Host) -> None:
     async with Chat(host, host.agent()) as chat:
         await chat.socket.send(b'{"type": "ping"}')
         assert (await chat.until("error"))["code"] == "invalid_argument"
@@ -152,7 +153,7 @@ async def test_a_frame_over_one_mebibyte_closes_the_connection(host: Host) -> No
         assert chat.socket.close_code == 1009
 
 
-async def test_tools_are_shown_while_they_work(host: Host) -> None:
+async def test_tool_calls_are_shown_while_they_run(host: Host) -> None:
     async with Chat(host, host.agent(PUPPET)) as chat:
         assert await chat.answer("tool") == "blue"
 
@@ -172,7 +173,7 @@ async def test_a_failure_is_an_error_frame_with_its_run(host: Host) -> None:
     assert error["message"] == "The string of the puppet broke."
 
 
-async def test_what_was_said_is_read_back_over_http(host: Host) -> None:
+async def test_chat_messages_are_read_back_over_http(host: Host) -> None:
     agent = host.agent()
     async with Chat(host, agent, "kept") as chat:
         await chat.answer("remember me")
@@ -184,15 +185,15 @@ async def test_what_was_said_is_read_back_over_http(host: Host) -> None:
     ]
 
 
-async def test_whoever_is_in_the_chat_is_listed_and_hears_a_broadcast(host: Host) -> None:
+async def test_connected_clients_are_listed_and_receive_a_broadcast(host: Host) -> None:
     agent, key = host.agent(), host.key("chat", "listener")
     path = f"/agents/{agent}/chat"
     async with Chat(host, agent, session="one", key=key) as chat, Chat(host, agent, session="two") as other:
         sessions = [each["session"] for each in host.items(f"{path}/connections")]
         assert sorted(sessions) == ["one", "two"]
         assert [each["session"] for each in host.items(f"{path}/connections", key)] == ["one"]
-        told = host.http().post(f"{path}/broadcast", json={"message": "closing soon"})
-        assert told.json() == {"connections": 2}
+        broadcast = host.http().post(f"{path}/broadcast", json={"message": "closing soon"})
+        assert broadcast.json() == {"connections": 2}
         for listener in (chat, other):
             assert (await listener.until("broadcast"))["message"]["content"] == "closing soon"
         assert host.http(key).post(f"{path}/broadcast", json={"message": "x"}).status_code == 403

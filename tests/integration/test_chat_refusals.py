@@ -1,4 +1,4 @@
-"""Who doesn't get into a chat, and how they learn it."""
+"""Tests refused chat connections and the errors that clients receive."""
 
 import asyncio
 
@@ -7,8 +7,8 @@ from .commands import parlour_here
 from .harness import Host
 
 
-async def refused(chat: Chat) -> tuple[str, int | None]:
-    """The error frame's code and the close code."""
+async def refusal_of(chat: Chat) -> tuple[str, int | None]:
+    """Returns the code of the error frame and the close code."""
     async with chat:
         await asyncio.wait_for(chat.socket.wait_closed(), 30)
         [frame] = chat.frames
@@ -18,15 +18,15 @@ async def refused(chat: Chat) -> tuple[str, int | None]:
 
 
 async def test_a_wrong_key_is_refused(host: Host) -> None:
-    assert await refused(Chat(host, host.agent(), key="parlour_wrong")) == ("unauthenticated", 4401)
+    assert await refusal_of(Chat(host, host.agent(), key="parlour_wrong")) == ("unauthenticated", 4401)
 
 
 async def test_an_unknown_agent_is_refused(host: Host) -> None:
-    assert await refused(Chat(host, "nobody")) == ("not_found", 4404)
+    assert await refusal_of(Chat(host, "nobody")) == ("not_found", 4404)
 
 
 async def test_a_viewer_may_not_chat(host: Host) -> None:
-    assert await refused(Chat(host, host.agent(), key=host.key("viewer"))) == ("forbidden", 4403)
+    assert await refusal_of(Chat(host, host.agent(), key=host.key("viewer"))) == ("forbidden", 4403)
 
 
 async def test_a_chat_key_may_chat(host: Host) -> None:
@@ -34,7 +34,7 @@ async def test_a_chat_key_may_chat(host: Host) -> None:
         assert await chat.answer("hello") == "hello"
 
 
-async def test_a_key_that_is_revoked_while_connected_says_nothing_more(host: Host) -> None:
+async def test_a_connection_ends_when_its_key_is_revoked(host: Host) -> None:
     key = host.key("chat", "soon revoked")
     lines = parlour_here("keys", "list", "--data", host.data).stdout.splitlines()
     key_id = next(line.split()[0] for line in lines if line.endswith("soon revoked"))

@@ -1,4 +1,4 @@
-"""Coming back after a cut: exactly what was missed, once; and two tabs that see the same."""
+"""Tests resumed chats: they receive exactly the missed frames, once, and two tabs receive the same frames."""
 
 import asyncio
 
@@ -39,7 +39,7 @@ async def test_a_client_that_missed_the_beginning_gets_the_run_and_all_its_text(
     assert second.deltas == WORDS
 
 
-async def test_a_client_that_comes_anew_mid_stream_sees_the_message_grow_whole(host: Host) -> None:
+async def test_a_client_that_connects_in_mid_stream_receives_the_whole_message_as_deltas(host: Host) -> None:
     agent = host.agent(config={"delay_ms": 20})
     async with Chat(host, agent) as first:
         await first.say(WORDS)
@@ -70,7 +70,7 @@ async def test_after_the_run_is_over_the_missed_message_is_sent_again(host: Host
     assert third.of("message") == third.of("run") == [], "what was seen is not sent again"
 
 
-async def test_the_end_of_a_run_that_said_nothing_is_told_to_who_missed_it(host: Host) -> None:
+async def test_a_resumed_client_receives_the_missed_end_of_a_run_without_output(host: Host) -> None:
     agent = host.agent(config={"hold_ms": 30_000})
     async with Chat(host, agent) as first:
         await first.say("a long while")
@@ -110,7 +110,7 @@ async def test_a_notice_that_was_missed_is_sent_again(host: Host) -> None:
         assert (await second.until("error"))["code"] == "puppet.broken"
 
 
-async def test_what_was_said_in_another_tab_meanwhile_is_told_again_and_once(host: Host) -> None:
+async def test_a_resumed_client_receives_the_missed_user_messages_of_another_tab_once(host: Host) -> None:
     agent = host.agent()
     async with Chat(host, agent, "away", said=True) as away, Chat(host, agent, "away") as here:
         await here.answer("heard")
@@ -124,8 +124,8 @@ async def test_what_was_said_in_another_tab_meanwhile_is_told_again_and_once(hos
             await here.answer("heard again")
             await back.until("message", message={"role": "assistant", "content": "heard again"})
 
-    told = [frame["text"] for frame in back.of("said")]
-    assert [text for text in told if text != "heard"] == ["missed", "missed too", "heard again"]
+    user_texts = [frame["text"] for frame in back.of("said")]
+    assert [text for text in user_texts if text != "heard"] == ["missed", "missed too", "heard again"]
     assert next(frame["id"] for frame in back.of("said") if frame["text"] == "missed") == "second"
     spoken = [frame for frame in back.frames if frame["type"] in ("said", "message")]
     order = [frame.get("text") or frame["message"]["content"] for frame in spoken]

@@ -1,4 +1,4 @@
-"""A reader that stops reading harms nobody but itself."""
+"""Tests that a reader that stops reading affects only itself."""
 
 import asyncio
 
@@ -9,25 +9,26 @@ from .chat import Chat
 from .harness import PUPPET, Host
 
 
-async def test_a_client_that_stops_reading_delays_nobody_and_can_catch_up(host: Host) -> None:
+async def test_a_client_that_stops_reading_delays_no_other_client_and_can_catch_up(host: Host) -> None:
     agent = host.agent(PUPPET)
     narrow = {"max_queue": 1, "ping_interval": None}
     async with Chat(host, agent, "slow", **narrow) as slow, Chat(host, agent, "quick") as quick:
-        await slow.say("flood 8000 2000")  # 16 MB that nobody takes
-        for number in range(40):  # had they to wait for it, they would wait for ever: it reads again after them
+        await slow.say("flood 8000 2000")  # 16 MB that are not read
+        # The slow client reads again only after these answers, so waiting for it would never end.
+        for number in range(40):
             assert await quick.answer(f"say {number}") == str(number)
         seen = slow.last_seq
         slow.cut()
 
-    assert await caught_up(host, agent, seen) == "flooded"
-    assert await caught_up(host, agent, seen) == "flooded", "its run is over: this is told from what was kept"
+    assert await catch_up(host, agent, seen) == "flooded"
+    assert await catch_up(host, agent, seen) == "flooded", "the run has ended, so this comes from the stored transcript"
 
 
-async def caught_up(host: Host, agent: str, seen: int) -> str:
-    """Resumes until the message is there: while the run goes on, a client that is too slow is cut off again."""
+async def catch_up(host: Host, agent: str, seen: int) -> str:
+    """Resumes until the message arrives. A client that is too slow is disconnected again while the run is active."""
     async with asyncio.timeout(60):
         while True:
-            # all that was missed so far comes in one frame
+            # all frames that were missed so far come in one frame
             async with Chat(host, agent, "slow", after=seen, max_size=None) as again:
                 try:
                     return str((await again.until("message", seconds=20))["message"]["content"])
@@ -37,7 +38,7 @@ async def caught_up(host: Host, agent: str, seen: int) -> str:
                     seen = max(seen, again.last_seq)
 
 
-async def test_a_client_that_is_cut_off_for_slowness_is_told_to_come_back(host: Host) -> None:
+async def test_a_client_that_is_disconnected_for_slowness_is_asked_to_reconnect(host: Host) -> None:
     agent = host.agent(PUPPET)
     async with Chat(host, agent, "cut", max_queue=1, ping_interval=None) as slow:
         await slow.say("flood 8000 2000")

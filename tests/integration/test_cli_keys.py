@@ -1,4 +1,4 @@
-"""`parlour keys`: with the Host running and not."""
+"""Tests `parlour keys` with a running Host and without one."""
 
 import re
 from pathlib import Path
@@ -10,12 +10,12 @@ KEY = re.compile(r"parlour_[A-Za-z0-9_-]{43}\n")
 
 
 def listed(data: Path) -> dict[str, tuple[str, str, str]]:
-    """By name: id, state and scope."""
+    """Returns id, state and scope of each key by name."""
     lines = parlour_here("keys", "list", "--data", data).stdout.splitlines()
     return {name: (key_id, state, scope) for key_id, state, scope, name in (line.split(maxsplit=3) for line in lines)}
 
 
-def test_a_new_key_is_all_that_is_printed_where_no_host_ever_ran(tmp_path: Path) -> None:
+def test_creating_a_key_prints_only_the_key_in_a_new_data_directory(tmp_path: Path) -> None:
     made = parlour("keys", "create", "--name", "first", "--data", tmp_path / "new")
 
     assert made.returncode == 0

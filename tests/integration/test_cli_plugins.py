@@ -1,4 +1,4 @@
-"""`parlour plugin`: installing, also into a Host that runs, and what is refused."""
+"""Tests `parlour plugin`: installation, also into a running Host, and refusals."""
 
 import re
 import subprocess
@@ -20,7 +20,7 @@ Spoil = Callable[[Path], object]
 
 
 def installed(data: Path) -> list[str]:
-    """Identity and version of each plugin, as they are listed."""
+    """Returns id and version of each listed plugin."""
     lines = parlour_here("plugin", "list", "--data", data).stdout.splitlines()
     return [" ".join(line.split()[:2]) for line in lines]
 
@@ -98,7 +98,7 @@ def test_an_invalid_plugin_is_refused_in_one_sentence_and_changes_nothing(tmp_pa
 
 
 @pytest.mark.parametrize("remedy", ["install", "remove"])
-def test_a_damaged_record_is_listed_and_mended_or_removed(tmp_path: Path, remedy: str) -> None:
+def test_a_damaged_record_is_listed_and_repaired_or_removed(tmp_path: Path, remedy: str) -> None:
     data, folder = tmp_path / "data", write_plugin(tmp_path / "plugin", "damaged")
     parlour_here("plugin", "install", folder, "--data", data)
     (data / "plugins" / "test" / "damaged" / "record.json").write_text("}")
@@ -118,15 +118,15 @@ def test_a_plugin_that_does_not_run_is_listed_with_the_reason_and_the_doctor_say
     assert "there is no light" in refusal("plugin", "install", folder, "--data", host.data)
 
     listed = parlour_here("plugin", "list", "--data", host.data).stdout
-    told = parlour_here("doctor", "--data", host.data).stdout
+    output = parlour_here("doctor", "--data", host.data).stdout
 
     assert re.search(r"^test/gloomy 0\.1\.0  (waiting|failed): .*there is no light", listed, re.MULTILINE)
-    assert re.search(r"test/gloomy 0\.1\.0 (is started again in a moment|has failed): .*there is no light", told)
-    assert "logs/plugins/test/gloomy.log" in told
+    assert re.search(r"test/gloomy 0\.1\.0 (is started again in a moment|has failed): .*there is no light", output)
+    assert "logs/plugins/test/gloomy.log" in output
     assert (host.data / "logs/plugins/test/gloomy.log").exists()
 
 
-def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
+def test_a_missing_folder_is_refused(tmp_path: Path) -> None:
     assert "absent is not there" in refusal("plugin", "install", tmp_path / "absent", "--data", tmp_path / "data")
 
 
@@ -142,7 +142,7 @@ def test_a_file_that_can_not_be_copied_is_named_and_changes_nothing(tmp_path: Pa
     assert everything_below(data) == before
 
 
-def test_an_upgrade_fails_no_message_that_comes_meanwhile_and_no_run_that_was_silent(
+def test_an_upgrade_fails_neither_new_messages_nor_a_run_without_output(
     host: Host,
 ) -> None:
     agent = host.agent(PUPPET)
@@ -164,7 +164,7 @@ def test_an_upgrade_fails_no_message_that_comes_meanwhile_and_no_run_that_was_si
     eventually(lambda: not old.is_running(), "the old process is gone")
 
 
-def test_a_host_that_ends_just_when_it_is_told_is_as_good_as_none(tmp_path: Path) -> None:
+def test_commands_work_when_the_host_ends_just_before_it_is_notified(tmp_path: Path) -> None:
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait(30)
     directory = DataDirectory(tmp_path)
@@ -190,3 +190,4 @@ def test_a_plugin_installed_while_the_host_is_starting_is_picked_up_and_harms_no
 
     host.wait_until_ready()
     eventually(lambda: host.plugin_status("test/puppet-agent") == "ready", "the plugin is ready")
+    assert texts(host.ask(host.agent(PUPPET), "say hello")) == ["hello"]

@@ -1,4 +1,6 @@
-"""Plugins that require packages: a real package from the real registry, once; after that from what is here."""
+"""Tests plugins that require packages. A real package comes from the real registry once, and from
+the cache afterwards.
+"""
 
 import shutil
 from pathlib import Path
@@ -28,7 +30,7 @@ def environments(data: Path) -> list[Path]:
 
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data directory with a plugin whose environment was built, to be copied."""
+    """Creates a data directory with a plugin whose environment was built, to be copied."""
     folder = tmp_path_factory.mktemp("prepared")
     done = parlour_here("plugin", "install", user_of_six(folder / "one", "first"), "--data", folder / "data")
     assert done.returncode == 0, done.stderr
@@ -37,7 +39,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def offline(make_host: MakeHost, prepared: Path) -> Host:
-    """A Host with that plugin, which can't reach any registry, nor anything that was downloaded before."""
+    """Starts a Host with that plugin that can't reach any registry or any earlier download."""
     host = make_host(**OFFLINE, **QUICK)
     shutil.copytree(prepared, host.data, symlinks=True)
     return host
@@ -69,9 +71,7 @@ def test_a_second_plugin_and_a_new_version_share_the_environment_without_a_netwo
     ("requirement", "named"),
     [(NO_SUCH, f"its requirement '{NO_SUCH}' can't be installed"), ("six==99.0", "its requirement 'six==99.0'")],
 )
-def test_a_requirement_that_can_not_be_met_is_named_and_changes_nothing(
-    tmp_path: Path, requirement: str, named: str
-) -> None:
+def test_an_unavailable_requirement_is_named_and_changes_nothing(tmp_path: Path, requirement: str, named: str) -> None:
     data = tmp_path / "data"
     parlour_here("plugin", "install", write_plugin(tmp_path / "one", "wanting"), "--data", data)
     newer = write_plugin(tmp_path / "two", "wanting", version="0.2.0", requirements=f"{requirement}\n")
@@ -101,7 +101,7 @@ def test_a_plugin_whose_environment_can_not_be_built_at_the_start_fails_alone(of
 
 
 @pytest.mark.long
-def test_an_environment_that_went_missing_is_built_again_at_the_start(make_host: MakeHost, prepared: Path) -> None:
+def test_a_missing_environment_is_built_again_at_the_start(make_host: MakeHost, prepared: Path) -> None:
     host = make_host(**QUICK)
     shutil.copytree(prepared, host.data, symlinks=True)
     for environment in environments(host.data):
@@ -112,7 +112,7 @@ def test_an_environment_that_went_missing_is_built_again_at_the_start(make_host:
     assert texts(host.ask(host.agent("plugin:test/first/default"), "which six?")) == ["1.17.0"]
 
 
-def test_without_uv_the_remedy_is_said_and_other_plugins_are_none_the_worse(tmp_path: Path) -> None:
+def test_without_uv_the_remedy_is_printed_and_other_plugins_are_not_affected(tmp_path: Path) -> None:
     data = tmp_path / "data"
     missing = {"PARLOUR__PLUGINS__UV": str(tmp_path / "no-uv")}
 
@@ -123,9 +123,7 @@ def test_without_uv_the_remedy_is_said_and_other_plugins_are_none_the_worse(tmp_
 
 
 @pytest.mark.long
-def test_an_upgrade_whose_environment_is_not_there_leaves_the_old_version_serving(
-    offline: Host, tmp_path: Path
-) -> None:
+def test_an_upgrade_without_its_environment_keeps_the_old_version_serving(offline: Host, tmp_path: Path) -> None:
     offline.start()
     agent = offline.agent("plugin:test/first/default")
     newer = write_plugin(tmp_path / "newer", "first", version="0.2.0", requirements="idna\n")

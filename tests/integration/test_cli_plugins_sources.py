@@ -1,4 +1,4 @@
-"""Where a plugin may come from, and that a bad source or a full disk leaves everything as it was."""
+"""Tests the sources of plugins, and that a bad source or a full disk changes nothing."""
 
 import resource
 import stat
@@ -82,8 +82,8 @@ def test_a_bad_zip_is_refused_in_one_sentence_and_changes_nothing(tmp_path: Path
 
 
 @pytest.mark.parametrize("kind", ["folder", "zip"])
-def test_when_no_more_can_be_written_one_sentence_says_so_and_nothing_was_changed(tmp_path: Path, kind: str) -> None:
-    """A limit on the size of files stands for a full disk: it stops every user, also root."""
+def test_a_full_disk_is_reported_in_one_sentence_and_nothing_is_changed(tmp_path: Path, kind: str) -> None:
+    """A limit on the size of files stands for a full disk, because it stops every user, also root."""
     data = tmp_path / "data"
     parlour_here("plugin", "install", write_plugin(tmp_path / "one", "big"), "--data", data)
     before = everything_below(data)
@@ -121,7 +121,7 @@ def test_the_size_of_a_plugin_is_a_setting(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_a_host_that_is_killed_while_it_takes_an_upgrade_has_one_of_the_two_afterwards(
+def test_a_host_killed_during_an_upgrade_has_one_of_the_two_versions_afterwards(
     make_host: MakeHost, tmp_path: Path
 ) -> None:
     host = make_host(write_plugin(tmp_path / "one", "torn", answer="one")).start()

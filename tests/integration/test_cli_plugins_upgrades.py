@@ -1,4 +1,4 @@
-"""Upgrades and removals by the command line: what runs goes on until something better runs in its place."""
+"""Tests upgrades and removals by the command line: the active version serves until a newer one has started."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -16,8 +16,8 @@ HANGING = (
     "import os, pathlib, time\n"
     "while not (pathlib.Path(os.environ['PARLOUR_PLUGIN_DATA']) / 'open').exists():\n    time.sleep(0.01)\n"
 )
-"""Until somebody makes a file in its data folder."""
-UNFIT = {
+"""Code that waits until a test creates a file in the plugin's data folder."""
+START_FAILURES = {
     "a crash": ("raise RuntimeError('no luck today')", "no luck today"),
     "another protocol": (
         "import parlour_sdk.protocol.base as base\nimport parlour_sdk.worker as worker\n"
@@ -31,7 +31,7 @@ UNFIT = {
 
 @pytest.fixture(scope="module")
 def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
-    """A Host that gives up soon."""
+    """Starts a Host that gives up on a plugin soon."""
     host = Host(tmp_path_factory.mktemp("upgraded host"), **QUICK)
     host.install(ECHO_PLUGIN)
     host.install(PUPPET_PLUGIN)
@@ -40,11 +40,11 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
     host.close()
 
 
-def shown(host: Host, plugin_id: str) -> Json:
+def plugin_response(host: Host, plugin_id: str) -> Json:
     return next((each for each in host.items("/plugins") if each["id"] == plugin_id), {})
 
 
-def line(data: Path, plugin_id: str) -> str:
+def listed_line(data: Path, plugin_id: str) -> str:
     lines = parlour_here("plugin", "list", "--data", data).stdout.splitlines()
     return next((each for each in lines if each.startswith(f"{plugin_id} ")), "")
 
@@ -53,13 +53,13 @@ def folders(data: Path, plugin_id: str) -> list[str]:
     return [path.name for path in (data / "plugins" / plugin_id).glob("*/")]
 
 
-@pytest.mark.parametrize("fault", UNFIT)
-def test_a_version_that_does_not_start_is_not_taken_while_the_old_one_answers_on(
+@pytest.mark.parametrize("fault", START_FAILURES)
+def test_a_version_that_does_not_start_is_not_activated_and_the_old_one_keeps_answering(
     own: Host, tmp_path: Path, fault: str
 ) -> None:
-    name = f"upgraded-{list(UNFIT).index(fault)}"
+    name = f"upgraded-{list(START_FAILURES).index(fault)}"
     plugin_id = f"test/{name}"
-    prelude, reason = UNFIT[fault]
+    prelude, reason = START_FAILURES[fault]
     own.install(write_plugin(tmp_path / "good", name, answer="good"))
     agent = own.agent(f"plugin:{plugin_id}/default")
     bad = write_plugin(tmp_path / "bad", name, version="0.2.0", answer="bad", prelude=prelude)
@@ -76,27 +76,27 @@ def test_a_version_that_does_not_start_is_not_taken_while_the_old_one_answers_on
     assert f"{plugin_id} 0.2.0 could not be started, and 0.1.0 goes on" in done.stderr
     assert reason in done.stderr
     assert answers == [["good"]] * len(answers)
-    facts = shown(own, plugin_id)
+    facts = plugin_response(own, plugin_id)
     assert (facts["version"], facts["status"]) == ("0.1.0", "ready")
     assert "0.2.0 could not be started" in facts["reason"]
-    assert "0.2.0 could not be started" in line(own.data, plugin_id)
+    assert "0.2.0 could not be started" in listed_line(own.data, plugin_id)
     assert len(folders(own.data, plugin_id)) == 1
 
 
-def test_a_plugin_that_hangs_at_its_start_does_not_keep_the_host_from_another(own: Host, tmp_path: Path) -> None:
+def test_a_plugin_that_hangs_at_its_start_does_not_block_the_installation_of_another(own: Host, tmp_path: Path) -> None:
     gate = own.data / "plugin-data" / "test" / "hanging" / "open"
     slow = write_plugin(tmp_path / "slow", "hanging", prelude=HANGING)
 
     with ThreadPoolExecutor(1) as elsewhere:
         installing = elsewhere.submit(parlour, "plugin", "install", slow, "--data", own.data)
-        eventually(lambda: shown(own, "test/hanging").get("status") == "starting", "it starts")
+        eventually(lambda: plugin_response(own, "test/hanging").get("status") == "starting", "it starts")
         own.install(write_plugin(tmp_path / "quick", "quick"))
         assert not installing.done()
         gate.touch()
         assert installing.result().returncode == 0
 
 
-def test_a_run_that_goes_on_during_an_upgrade_ends_as_if_nothing_had_happened(own: Host) -> None:
+def test_a_run_that_is_active_during_an_upgrade_ends_normally(own: Host) -> None:
     agent = own.agent(PUPPET)
     gate = own.shared_file("gate during the upgrade")
     text = f"gate {gate}"
@@ -129,7 +129,7 @@ def test_a_disabled_plugin_is_upgraded_when_it_is_enabled_and_falls_back_if_that
     assert texts(own.ask(agent, "who?")) == ["good"]
 
 
-def test_a_first_version_that_does_not_start_is_installed_and_said_to_be_failed(own: Host, tmp_path: Path) -> None:
+def test_a_first_version_that_does_not_start_is_installed_and_reported_as_failed(own: Host, tmp_path: Path) -> None:
     bad = write_plugin(tmp_path / "bad", "stillborn", prelude="raise RuntimeError('no luck today')")
 
     done = parlour_here("plugin", "install", bad, "--data", own.data)
@@ -137,47 +137,54 @@ def test_a_first_version_that_does_not_start_is_installed_and_said_to_be_failed(
     assert done.returncode == 1
     assert done.stdout == ""
     assert "it is installed, and the running Host can't start it" in done.stderr
-    eventually(lambda: shown(own, "test/stillborn")["status"] == "failed", "it is given up")
-    assert "failed" in line(own.data, "test/stillborn")
+    eventually(lambda: plugin_response(own, "test/stillborn")["status"] == "failed", "it is given up")
+    assert "failed" in listed_line(own.data, "test/stillborn")
     worse = write_plugin(tmp_path / "worse", "stillborn", version="0.1.1", prelude="raise RuntimeError('worse')")
     assert "and 0.1.0 stays, which is failed itself" in refusal("plugin", "install", worse, "--data", own.data)
 
     own.install(write_plugin(tmp_path / "good", "stillborn", version="0.2.0"))
-    assert (shown(own, "test/stillborn")["version"], shown(own, "test/stillborn")["status"]) == ("0.2.0", "ready")
+    assert (plugin_response(own, "test/stillborn")["version"], plugin_response(own, "test/stillborn")["status"]) == (
+        "0.2.0",
+        "ready",
+    )
 
 
-def test_an_upgrade_without_a_host_takes_place_when_the_host_has_started_it(
+def test_an_upgrade_without_a_host_is_activated_when_the_host_has_started_it(
     make_host: MakeHost, tmp_path: Path
 ) -> None:
     good = write_plugin(tmp_path / "one", "renewed", answer="one")
     (good / "left-over.txt").write_text("old")
     host = make_host(good, write_plugin(tmp_path / "two", "renewed", version="0.2.0", answer="two"))
-    assert line(host.data, "test/renewed").startswith("test/renewed 0.2.0  0.1.0 until it has started")
+    assert listed_line(host.data, "test/renewed").startswith("test/renewed 0.2.0  0.1.0 until it has started")
 
     host.start()
 
     assert texts(host.ask(host.agent("plugin:test/renewed/default"), "which?")) == ["two"]
     host.restart()
-    assert shown(host, "test/renewed")["version"] == "0.2.0"
-    assert line(host.data, "test/renewed") == "test/renewed 0.2.0  ready"
+    assert plugin_response(host, "test/renewed")["version"] == "0.2.0"
+    assert listed_line(host.data, "test/renewed") == "test/renewed 0.2.0  ready"
     assert len(folders(host.data, "test/renewed")) == 1
     assert not list((host.data / "plugins").rglob("left-over.txt"))
 
 
-def test_an_upgrade_without_a_host_that_does_not_start_later_is_taken_back(make_host: MakeHost, tmp_path: Path) -> None:
-    prelude, reason = UNFIT["a crash"]
+def test_an_upgrade_without_a_host_that_does_not_start_later_is_rolled_back(
+    make_host: MakeHost, tmp_path: Path
+) -> None:
+    prelude, reason = START_FAILURES["a crash"]
     bad = write_plugin(tmp_path / "two", "renewed", version="0.2.0", prelude=prelude)
     host = make_host(write_plugin(tmp_path / "one", "renewed", answer="one"), bad, **QUICK)
 
     host.start()
 
     assert texts(host.ask(host.agent("plugin:test/renewed/default"), "which?")) == ["one"]
-    eventually(lambda: reason in (shown(host, "test/renewed")["reason"] or ""), "the reason is shown")
-    assert shown(host, "test/renewed")["version"] == "0.1.0"
+    eventually(lambda: reason in (plugin_response(host, "test/renewed")["reason"] or ""), "the reason is shown")
+    assert plugin_response(host, "test/renewed")["version"] == "0.1.0"
 
 
 @pytest.mark.parametrize("delete", [False, True])
-def test_a_plugin_is_removed_from_a_running_host_and_its_agents_say_so(own: Host, tmp_path: Path, delete: bool) -> None:
+def test_agents_of_a_plugin_that_is_removed_from_a_running_host_report_it(
+    own: Host, tmp_path: Path, delete: bool
+) -> None:
     name = f"removed-{delete}".lower()
     plugin_id = f"test/{name}"
     own.install(write_plugin(tmp_path / "plugin", name))
@@ -193,8 +200,8 @@ def test_a_plugin_is_removed_from_a_running_host_and_its_agents_say_so(own: Host
     assert kept.exists() != delete
     eventually(lambda: not process.is_running(), "its process is gone")
     assert own.plugin_status(plugin_id) == ""
-    assert shown(own, plugin_id) == {}
-    assert line(own.data, plugin_id) == ""
+    assert plugin_response(own, plugin_id) == {}
+    assert listed_line(own.data, plugin_id) == ""
     eventually(lambda: not (own.data / "plugins" / plugin_id).exists(), "its code is gone")
     result = own.ask(agent, "hello")
     assert result["outcome"] == "failed"
@@ -212,9 +219,7 @@ def test_a_plugin_is_removed_without_a_host(tmp_path: Path) -> None:
     assert parlour_here("plugin", "list", "--data", data).stdout == ""
 
 
-def test_a_host_that_ends_while_a_command_waits_for_it_is_said_to_have_ended(
-    make_host: MakeHost, tmp_path: Path
-) -> None:
+def test_a_command_reports_that_the_host_ended_while_it_waited(make_host: MakeHost, tmp_path: Path) -> None:
     host = make_host(PUPPET_PLUGIN).start()
     agent = host.agent(PUPPET)
     host.send(agent, f"gate {host.shared_file('gate')}")
@@ -224,8 +229,8 @@ def test_a_host_that_ends_while_a_command_waits_for_it_is_said_to_have_ended(
     with ThreadPoolExecutor(2) as elsewhere:
         installing = elsewhere.submit(parlour, "plugin", "install", slow, "--data", host.data)
         removing = elsewhere.submit(parlour, "plugin", "remove", "test/puppet-agent", "--data", host.data)
-        eventually(lambda: shown(host, "test/hanging").get("status") == "starting", "one starts")
-        eventually(lambda: shown(host, "test/puppet-agent").get("status") == "stopped", "the other is to go")
+        eventually(lambda: plugin_response(host, "test/hanging").get("status") == "starting", "one starts")
+        eventually(lambda: plugin_response(host, "test/puppet-agent").get("status") == "stopped", "the other is to go")
         host.kill()
 
         assert "the Host ended before it had started it; it does so when it is started" in installing.result().stderr
@@ -236,7 +241,7 @@ def test_a_host_that_ends_while_a_command_waits_for_it_is_said_to_have_ended(
 
 
 @pytest.mark.parametrize("running", [True, False])
-def test_what_a_removed_plugin_stored_in_the_host_is_deleted_with_its_data(
+def test_stored_values_of_a_removed_plugin_are_deleted_with_its_data(
     make_host: MakeHost, tmp_path: Path, running: bool
 ) -> None:
     folder = write_remembering_plugin(tmp_path / "plugin", "remembering")
@@ -256,13 +261,13 @@ def test_what_a_removed_plugin_stored_in_the_host_is_deleted_with_its_data(
 
 
 @pytest.mark.parametrize("plugin_id", ["test/absent", "nonsense", "../..", "a/b/c"])
-def test_what_is_not_installed_can_not_be_removed(tmp_path: Path, plugin_id: str) -> None:
+def test_a_plugin_that_is_not_installed_can_not_be_removed(tmp_path: Path, plugin_id: str) -> None:
     said = refusal("plugin", "remove", plugin_id, "--data", tmp_path / "data")
 
     assert f"no plugin '{plugin_id}' is installed" in said
 
 
-def test_an_upgrade_of_a_named_plugin_takes_no_other(tmp_path: Path) -> None:
+def test_an_upgrade_of_a_named_plugin_refuses_another_plugin(tmp_path: Path) -> None:
     data = tmp_path / "data"
     parlour_here("plugin", "install", ECHO_PLUGIN, "--data", data)
     other = write_plugin(tmp_path / "other", "other")
@@ -270,22 +275,22 @@ def test_an_upgrade_of_a_named_plugin_takes_no_other(tmp_path: Path) -> None:
     said = refusal("plugin", "install", other, "--upgrade", "parlour/echo-agent", "--data", data)
 
     assert "this is test/other and can't replace parlour/echo-agent; nothing was changed" in said
-    assert line(data, "test/other") == ""
+    assert listed_line(data, "test/other") == ""
 
 
-ASKS = "{network: [api.example.org], storage: [plugin], models: [invoke]}"
+PERMISSIONS = "{network: [api.example.org], storage: [plugin], models: [invoke]}"
 
 
-def test_permissions_are_told_in_words_and_granted_all_unless_said_otherwise(tmp_path: Path) -> None:
+def test_permissions_are_printed_and_all_are_granted_by_default(tmp_path: Path) -> None:
     data = tmp_path / "data"
-    folder = write_plugin(tmp_path / "plugin", "asking", permissions=ASKS)
+    folder = write_plugin(tmp_path / "plugin", "asking", permissions=PERMISSIONS)
 
     done = parlour_here("plugin", "install", folder, "--data", data)
 
     assert "it may reach api.example.org over the network" in done.stdout
     assert "it may keep data of its own in Parlour" in done.stdout
     assert "not granted" not in done.stdout
-    assert "granted models:invoke, storage:plugin, network:api.example.org" in line(data, "test/asking")
+    assert "granted models:invoke, storage:plugin, network:api.example.org" in listed_line(data, "test/asking")
 
 
 @pytest.mark.parametrize(
@@ -297,27 +302,27 @@ def test_permissions_are_told_in_words_and_granted_all_unless_said_otherwise(tmp
 )
 def test_some_permissions_can_be_withheld(tmp_path: Path, grant: str, granted: str, missing: str) -> None:
     data = tmp_path / "data"
-    folder = write_plugin(tmp_path / "plugin", "asking", permissions=ASKS)
+    folder = write_plugin(tmp_path / "plugin", "asking", permissions=PERMISSIONS)
 
     done = parlour_here("plugin", "install", folder, "--grant", grant, "--data", data)
 
     assert "it asks to reach api.example.org over the network" in done.stdout
-    assert f"not granted {missing}" in line(data, "test/asking")
-    assert (f"granted {granted};" in line(data, "test/asking")) == bool(granted)
+    assert f"not granted {missing}" in listed_line(data, "test/asking")
+    assert (f"granted {granted};" in listed_line(data, "test/asking")) == bool(granted)
 
 
-def test_what_a_plugin_does_not_ask_for_can_not_be_granted(tmp_path: Path) -> None:
-    folder = write_plugin(tmp_path / "plugin", "asking", permissions=ASKS)
+def test_a_permission_that_a_plugin_does_not_request_can_not_be_granted(tmp_path: Path) -> None:
+    folder = write_plugin(tmp_path / "plugin", "asking", permissions=PERMISSIONS)
 
     said = refusal("plugin", "install", folder, "--grant", "tools", "--data", tmp_path / "data")
 
     assert "'tools' can't be granted" in said
-    assert line(tmp_path / "data", "test/asking") == ""
+    assert listed_line(tmp_path / "data", "test/asking") == ""
 
 
-def test_what_an_upgrade_asks_for_anew_is_not_granted_until_somebody_says_so(tmp_path: Path) -> None:
+def test_new_permissions_of_an_upgrade_are_not_granted_without_an_explicit_option(tmp_path: Path) -> None:
     data = tmp_path / "data"
-    parlour_here("plugin", "install", write_plugin(tmp_path / "1", "asking", permissions=ASKS), "--data", data)
+    parlour_here("plugin", "install", write_plugin(tmp_path / "1", "asking", permissions=PERMISSIONS), "--data", data)
     wants = "{network: [api.example.org, evil.example], storage: [plugin]}"
     newer = write_plugin(tmp_path / "2", "asking", version="0.2.0", permissions=wants)
 
@@ -325,10 +330,10 @@ def test_what_an_upgrade_asks_for_anew_is_not_granted_until_somebody_says_so(tmp
 
     assert "it asks to reach evil.example over the network" in done.stdout
     assert "--grant all" in done.stdout
-    assert "not granted network:evil.example" in line(data, "test/asking")
+    assert "not granted network:evil.example" in listed_line(data, "test/asking")
 
     parlour_here("plugin", "install", newer, "--grant", "all", "--data", data)
-    assert "not granted" not in line(data, "test/asking")
+    assert "not granted" not in listed_line(data, "test/asking")
 
 
 def test_another_plugin_of_the_same_name_and_version_is_refused(own: Host, tmp_path: Path) -> None:

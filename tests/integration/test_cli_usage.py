@@ -1,4 +1,4 @@
-"""What the command line says when it is not used right: one sentence, no traceback, nothing done."""
+"""Tests the answers of the command line to wrong usage: one sentence, no traceback, no effect."""
 
 import os
 import subprocess
@@ -24,7 +24,7 @@ from .harness import Host
         ([], "COMMAND"),
     ],
 )
-def test_a_wrong_command_line_is_refused_with_what_is_wrong_in_it(arguments: list[str], names: str) -> None:
+def test_a_wrong_command_line_is_refused_with_the_wrong_part(arguments: list[str], names: str) -> None:
     finished = parlour_here(*arguments)
 
     assert finished.returncode == 2
@@ -70,7 +70,7 @@ def test_a_bad_settings_file_is_refused_in_one_sentence(tmp_path: Path, content:
     assert not (tmp_path / "data").exists()
 
 
-def test_a_settings_file_that_is_not_there_is_refused_in_one_sentence(tmp_path: Path) -> None:
+def test_a_missing_settings_file_is_refused_in_one_sentence(tmp_path: Path) -> None:
     absent = tmp_path / "absent.yaml"
 
     assert str(absent) in refusal("keys", "list", "--config", absent, "--data", tmp_path / "data")
@@ -82,7 +82,7 @@ def config(folder: Path, content: str) -> Path:
     return file
 
 
-def test_whoever_stops_reading_gets_no_traceback(tmp_path: Path) -> None:
+def test_a_closed_output_pipe_causes_no_traceback(tmp_path: Path) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     command = [PARLOUR, "keys", "create", "--name", "n", "--data", tmp_path]
@@ -93,7 +93,7 @@ def test_whoever_stops_reading_gets_no_traceback(tmp_path: Path) -> None:
     assert finished.stderr == ""
 
 
-def test_the_module_refuses_as_the_command_does(tmp_path: Path) -> None:
+def test_the_module_prints_the_same_refusal_as_the_command(tmp_path: Path) -> None:
     words = ("plugin", "remove", "nobody/nothing", "--data", str(tmp_path / "data"))
     module = subprocess.run(
         [sys.executable, "-m", "parlour.cli.main", *words], capture_output=True, text=True, timeout=60

@@ -1,4 +1,4 @@
-"""What a client without any right can take of the Host: little of its time, its memory and its connections."""
+"""Tests how much time, memory and connections a client without permissions can take of the Host."""
 
 import asyncio
 import json
@@ -38,15 +38,15 @@ def impatient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
         host.close()
 
 
-def figure(host: Host, name: str) -> int:
-    """A figure of /metrics; 0 as long as it was never counted."""
+def metric(host: Host, name: str) -> int:
+    """Returns a value of /metrics; 0 if it was never counted."""
     text = httpx.get(f"{host.address}/metrics", headers=bearer(host.key()), verify=NO_TLS).text
     found = re.search(rf"^{re.escape(name)} (\d+)$", text, re.MULTILINE)
     return int(found[1]) if found else 0
 
 
 def refused(host: Host, reason: str) -> int:
-    return figure(host, f'parlour_refused_connections_total{{reason="{reason}"}}')
+    return metric(host, f'parlour_refused_connections_total{{reason="{reason}"}}')
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def refused(host: Host, reason: str) -> int:
         pytest.param(b"GET /" + b"a" * 66_000 + b" HTTP/1.1\r\n\r\n", id="the path"),
     ],
 )
-def test_a_head_of_more_than_64_kib_is_refused_in_words(impatient: Host, head: bytes) -> None:
+def test_a_request_head_of_more_than_64_kib_is_refused_with_a_reason(impatient: Host, head: bytes) -> None:
     before = refused(impatient, "head_bytes")
     with RawClient(impatient) as client:
         client.send(head)
@@ -69,7 +69,7 @@ def test_a_head_of_more_than_64_kib_is_refused_in_words(impatient: Host, head: b
     assert refused(impatient, "head_bytes") == before + 1
 
 
-def test_a_head_of_less_than_64_kib_is_answered(impatient: Host) -> None:
+def test_a_request_head_of_less_than_64_kib_is_answered(impatient: Host) -> None:
     with RawClient(impatient) as client:
         client.send(HEAD + b"X-Much: " + b"a" * 64_000 + b"\r\n\r\n")
         assert client.answer() == (200, {"status": "ok"})
@@ -78,7 +78,7 @@ def test_a_head_of_less_than_64_kib_is_answered(impatient: Host) -> None:
 
 
 @pytest.mark.parametrize("begun", [b"", HEAD, b"POST /api/v1/auth/login HTTP/1.1\r\nX-Slow: "])
-def test_a_head_that_does_not_come_in_time_ends_the_connection(impatient: Host, begun: bytes) -> None:
+def test_a_request_head_that_does_not_arrive_in_time_ends_the_connection(impatient: Host, begun: bytes) -> None:
     before = refused(impatient, "head_time")
     with RawClient(impatient) as client:
         client.send(begun)
@@ -99,9 +99,7 @@ def test_a_head_that_does_not_come_in_time_ends_the_connection(impatient: Host, 
         pytest.param(HANDSHAKE + b"\r\n", b"404", id="no such bot"),
     ],
 )
-def test_a_handshake_that_can_not_succeed_is_answered_and_closed(
-    impatient: Host, handshake: bytes, status: bytes
-) -> None:
+def test_an_invalid_handshake_is_answered_and_closed(impatient: Host, handshake: bytes, status: bytes) -> None:
     with RawClient(impatient) as client:
         client.send(handshake)
         assert client.rest().startswith(b"HTTP/1.1 " + status)
@@ -115,7 +113,7 @@ def test_an_answered_connection_is_not_kept_open_by_empty_lines(impatient: Host)
         client.rest(trickle=b"\r\n")
 
 
-def test_a_body_that_was_announced_and_does_not_come_ends_the_connection(impatient: Host) -> None:
+def test_an_announced_body_that_does_not_arrive_ends_the_connection(impatient: Host) -> None:
     before = refused(impatient, "silent")
     with RawClient(impatient) as client:
         client.send(
@@ -139,7 +137,7 @@ BEGUN = b"POST /api/v1/auth/login HTTP/1.1\r\nHost: localhost\r\n" + CHINESE
         pytest.param(BEGUN + b"X-Much: " + b"a" * 66_000 + b"\r\n\r\n", 431, "请求头最多 65536 字节", id="size"),
     ],
 )
-def test_a_refusal_is_in_the_language_of_the_headers_that_have_come(
+def test_a_refusal_has_the_language_of_the_received_headers(
     impatient: Host, sent: bytes, status: int, message: str
 ) -> None:
     with RawClient(impatient) as client:
@@ -152,7 +150,7 @@ def test_a_refusal_is_in_the_language_of_the_headers_that_have_come(
     assert json.loads(body)["error"]["message"] == message
 
 
-def test_a_refusal_does_not_take_the_language_of_the_request_before(impatient: Host) -> None:
+def test_a_refusal_does_not_have_the_language_of_the_previous_request(impatient: Host) -> None:
     with RawClient(impatient) as client:
         client.send(HEAD + CHINESE + b"\r\n")
         assert client.answer()[0] == 200
@@ -174,13 +172,13 @@ def test_a_client_that_does_not_read_its_answer_is_cut_off(impatient: Host) -> N
         eventually(lambda: refused(impatient, "silent") == before + 1, "the client is cut off")
 
 
-async def test_chats_and_answers_that_take_long_are_never_cut_as_silent(impatient: Host, tmp_path: Path) -> None:
+async def test_chats_and_slow_answers_are_not_closed_as_silent(impatient: Host, tmp_path: Path) -> None:
     gate = impatient.shared_file(f"{tmp_path.name}.gate")
     agent, puppet = impatient.agent(ECHO), impatient.agent(PUPPET)
     async with Chat(impatient, agent) as chat, impatient.async_http() as http:
         waiting = asyncio.create_task(http.post("/events?wait=result", json=message(puppet, f"gate {gate}")))
         await asyncio.to_thread(impatient.active_run, puppet)
-        for _ in range(3):  # a silent connection that came later is cut, and so time has passed
+        for _ in range(3):  # a later silent connection is cut, so time has passed
             with RawClient(impatient) as client:
                 await asyncio.to_thread(client.rest)
         await chat.send(type="ping")
@@ -189,10 +187,10 @@ async def test_chats_and_answers_that_take_long_are_never_cut_as_silent(impatien
         assert (await waiting).status_code == 200
 
 
-def test_beyond_the_most_connections_a_new_one_is_refused_until_one_ends(make_host: MakeHost) -> None:
+def test_a_connection_beyond_the_limit_is_refused_until_one_ends(make_host: MakeHost) -> None:
     host = make_host(PARLOUR__HTTP__CONNECTIONS=16, PARLOUR__HTTP__HEAD_SECONDS=60).start()
     key = host.key()
-    assert figure(host, "parlour_connections") == 1
+    assert metric(host, "parlour_connections") == 1
     with ExitStack() as opened:
         clients = [opened.enter_context(RawClient(host)) for _ in range(16)]
         for client in clients:
@@ -208,22 +206,22 @@ def test_beyond_the_most_connections_a_new_one_is_refused_until_one_ends(make_ho
         for client in clients[1:]:
             client.send(b"\r\n")
             assert client.answer()[0] == 200
-    assert eventually(lambda: figure(host, "parlour_connections") == 1, "all are gone")
+    assert eventually(lambda: metric(host, "parlour_connections") == 1, "all are gone")
     assert refused(host, "total") >= 1
     assert key not in host.log()
 
 
-def test_sockets_keep_their_place_until_they_end(make_host: MakeHost) -> None:
+def test_sockets_count_as_connections_until_they_end(make_host: MakeHost) -> None:
     host = make_host(ECHO_PLUGIN).start()
     agent = host.agent(ECHO)
 
     async def talk() -> int:
         async with Chat(host, agent), Chat(host, agent):
-            return await asyncio.to_thread(figure, host, "parlour_connections")
+            return await asyncio.to_thread(metric, host, "parlour_connections")
 
-    before = figure(host, "parlour_connections")
+    before = metric(host, "parlour_connections")
     assert asyncio.run(talk()) == before + 2
-    eventually(lambda: figure(host, "parlour_connections") == before, "the sockets have ended")
+    eventually(lambda: metric(host, "parlour_connections") == before, "the sockets have ended")
 
 
 def test_one_address_has_a_limit_of_its_own_and_this_machine_has_none(make_host: MakeHost) -> None:
@@ -261,8 +259,8 @@ def test_behind_a_trusted_proxy_the_forwarded_address_counts_by_request(make_hos
             ]
             await asyncio.to_thread(eventually, lambda: len(host.items("/runs", agent_id=puppet)) == 2, "two runs")
             answers = [(await http.get("/agents", headers=headers)).status_code for headers in (busy, other, {})]
-            told = await http.get("/agents", headers={**busy, "Accept-Language": "zh-CN"})
-            assert told.json()["error"]["message"] == "此地址已有 2 个进行中的请求；请等待其中一个结束"
+            refusal = await http.get("/agents", headers={**busy, "Accept-Language": "zh-CN"})
+            assert refusal.json()["error"]["message"] == "此地址已有 2 个进行中的请求；请等待其中一个结束"
             gate.touch()
             answers += [(await each).status_code for each in waiting]
             return [*answers, (await http.get("/agents", headers=busy)).status_code]
@@ -272,7 +270,7 @@ def test_behind_a_trusted_proxy_the_forwarded_address_counts_by_request(make_hos
 
 
 def own_address() -> str:
-    """An address of this machine that is not loopback."""
+    """Returns an address of this machine that is not loopback."""
     found = [
         each.address
         for addresses in psutil.net_if_addrs().values()

@@ -1,4 +1,6 @@
-"""Default agents through a real Host and a real WebSocket: who answers where, why, and what can not be so."""
+"""Tests default agents through a real Host and a real WebSocket: which agent answers where, why,
+and what is refused.
+"""
 
 import sqlite3
 from collections.abc import Iterator
@@ -21,7 +23,7 @@ CHAT = f"{SELF}/group:{GROUP}"
 
 
 class Talk:
-    """A bot, its peer, and an agent for each scope."""
+    """Represents a bot, its peer, and an agent for each scope."""
 
     def __init__(self, host: Host) -> None:
         self.host = host
@@ -47,7 +49,7 @@ class Talk:
         assert answer.status_code == 200, answer.text
         return dict(answer.json())
 
-    def here(self) -> Json:
+    def this_chat(self) -> Json:
         return {"bot_id": self.bot_id, "chat": CHAT}
 
     def clear(self) -> None:
@@ -55,7 +57,7 @@ class Talk:
             assert self.host.http().delete(f"/default-agents/{each['default_id']}").status_code == 204
 
     def answered(self, text: str, **fields: Any) -> tuple[str, str]:
-        """Who answered what was said in the group, and why."""
+        """Sends a text in the group and returns the agent that answered it and the reason."""
         self.peer.say(text, group=GROUP, mention=True, **fields)
         assert self.peer.next_send() == (f"group {GROUP}", text)
         return self.served(text)
@@ -75,8 +77,8 @@ class Talk:
         assert answer.status_code == 200, answer.text
         return list(answer.json()["steps"])
 
-    def settled(self, text: str) -> Json:
-        """The last word about what was said and not answered."""
+    def last_step(self, text: str) -> Json:
+        """Returns the last step of the trail of a text that was not answered."""
 
         def looked() -> list[Json]:
             known = [each["input_summary"] for each in self.host.items("/events", bot_id=self.bot_id)]
@@ -109,9 +111,9 @@ def talk(made: Talk) -> Iterator[Talk]:
     made.route("agent", {"agent_id": made.agents["bot"]})
 
 
-def test_a_group_is_answered_by_its_own_agent_and_the_others_as_the_route_says(talk: Talk) -> None:
+def test_a_group_is_answered_by_its_own_agent_and_other_chats_by_the_routes_agent(talk: Talk) -> None:
     assert talk.answered("before")[0] == "bot"
-    talk.set("near", "conversation", **talk.here())
+    talk.set("near", "conversation", **talk.this_chat())
     who, began = talk.answered("now")
     assert who == "near"
     assert f"by the default agent of conversation {CHAT}, which goes before route '*'" in began
@@ -122,7 +124,7 @@ def test_a_group_is_answered_by_its_own_agent_and_the_others_as_the_route_says(t
     assert talk.answered("afterwards")[0] == "bot"
 
 
-def test_a_person_goes_before_the_route_and_the_channel_before_the_person(talk: Talk) -> None:
+def test_the_default_of_a_user_wins_over_the_route_and_that_of_a_channel_over_both(talk: Talk) -> None:
     talk.set("far", "actor", platform="onebot11", actor_id="8")
     assert talk.answered("from eight", user=8)[0] == "far"
     assert talk.answered("from nine", user=9)[0] == "bot"
@@ -130,9 +132,9 @@ def test_a_person_goes_before_the_route_and_the_channel_before_the_person(talk: 
     assert talk.answered("from eight again", user=8)[0] == "near"
 
 
-def test_a_thread_goes_before_its_conversation(talk: Talk) -> None:
-    talk.set("far", "conversation", **talk.here())
-    talk.set("near", "thread", **talk.here(), thread_id="topic")
+def test_the_default_of_a_thread_wins_over_that_of_its_conversation(talk: Talk) -> None:
+    talk.set("far", "conversation", **talk.this_chat())
+    talk.set("near", "thread", **talk.this_chat(), thread_id="topic")
     data = {"chat_type": "group", "chat_id": str(GROUP), "account": str(SELF)}
     for thread, who in (("topic", "near"), ("another", "far")):
         body = {"bot_id": talk.bot_id, "thread_id": thread, "input": {"text": f"in {thread}"}, "data": data}
@@ -142,44 +144,44 @@ def test_a_thread_goes_before_its_conversation(talk: Talk) -> None:
         assert talk.served(f"in {thread}")[0] == who
 
 
-def test_the_workspaces_agent_answers_who_addresses_a_bot_without_a_route(talk: Talk) -> None:
+def test_the_workspaces_agent_answers_messages_that_address_a_bot_without_a_route(talk: Talk) -> None:
     talk.route("drop", {}, text_prefix="#")
     talk.set("far", "workspace")
     who, began = talk.answered("anybody?")
     assert who == "far"
     assert "by the default agent of the workspace, since no route takes message.received" in began
     talk.peer.say("among ourselves", group=GROUP)
-    assert "leaves it: the bot is not addressed" in talk.settled("among ourselves")["text"]
+    assert "leaves it: the bot is not addressed" in talk.last_step("among ourselves")["text"]
     talk.peer.say("# a note", group=GROUP, mention=True)
-    assert "drops it" in talk.settled("# a note")["text"]
+    assert "drops it" in talk.last_step("# a note")["text"]
 
 
-def test_an_agent_that_is_disabled_is_an_error_on_the_trail(talk: Talk) -> None:
+def test_a_disabled_default_agent_is_an_error_on_the_trail(talk: Talk) -> None:
     talk.agents["off"] = talk.host.agent(ECHO, "switched off", enabled=False)
-    assert not talk.set("off", "conversation", **talk.here())["agent_enabled"]
+    assert not talk.set("off", "conversation", **talk.this_chat())["agent_enabled"]
     talk.peer.say("is it on?", user=11, group=GROUP)
-    settled = talk.settled("is it on?")
-    assert settled["data"]["outcome"] == "misconfigured"
-    assert f"the default agent of conversation {CHAT}" in settled["text"]
-    assert "agent 'switched off' is disabled" in settled["text"]
+    last_step = talk.last_step("is it on?")
+    assert last_step["data"]["outcome"] == "misconfigured"
+    assert f"the default agent of conversation {CHAT}" in last_step["text"]
+    assert "agent 'switched off' is disabled" in last_step["text"]
 
 
-def test_a_second_claim_is_refused_with_both_names_unless_it_says_whom_it_replaces(talk: Talk) -> None:
-    first = talk.set("near", "conversation", **talk.here())
-    assert talk.set("near", "conversation", **talk.here()) == first, "the same again is no second claim"
-    refused = talk.put("far", "conversation", **talk.here())
+def test_a_second_default_is_refused_with_both_names_unless_it_names_the_agent_it_replaces(talk: Talk) -> None:
+    first = talk.set("near", "conversation", **talk.this_chat())
+    assert talk.set("near", "conversation", **talk.this_chat()) == first, "the same again is no second claim"
+    refused = talk.put("far", "conversation", **talk.this_chat())
     assert (refused.status_code, error_code(refused)) == (409, "conflict")
     assert "agent 'of far'" in refused.text
     assert "agent 'of near' is that already" in refused.text
-    assert talk.put("far", "conversation", **talk.here(), replaces=talk.agents["bot"]).status_code == 409
+    assert talk.put("far", "conversation", **talk.this_chat(), replaces=talk.agents["bot"]).status_code == 409
     assert talk.answered("who is it?")[0] == "near"
-    second = talk.set("far", "conversation", **talk.here(), replaces=talk.agents["near"])
+    second = talk.set("far", "conversation", **talk.this_chat(), replaces=talk.agents["near"])
     assert (second["default_id"], second["created_at"]) == (first["default_id"], first["created_at"])
     assert talk.answered("and now?")[0] == "far"
 
 
-def test_the_list_has_names_and_the_audit_tells_who_changed_what(talk: Talk) -> None:
-    made = talk.set("near", "conversation", **talk.here())
+def test_the_list_of_defaults_has_names_and_changes_are_audited(talk: Talk) -> None:
+    made = talk.set("near", "conversation", **talk.this_chat())
     talk.set("far", "workspace")
     [own] = talk.host.items("/default-agents", bot_id=talk.bot_id)
     assert own == made
@@ -187,8 +189,8 @@ def test_the_list_has_names_and_the_audit_tells_who_changed_what(talk: Talk) -> 
     assert len(talk.host.items("/default-agents")) == 2
     talk.clear()
     entries = talk.host.items("/audit", kind="admin")
-    told = [each["action"] for each in entries if each["resource"] == made["default_id"]]
-    assert told == ["default_agent.delete", "default_agent.create"]
+    actions = [each["action"] for each in entries if each["resource"] == made["default_id"]]
+    assert actions == ["default_agent.delete", "default_agent.create"]
 
 
 @pytest.mark.parametrize(
@@ -207,7 +209,7 @@ def test_the_list_has_names_and_the_audit_tells_who_changed_what(talk: Talk) -> 
         ({"scope": "workspace", "colour": "red"}, "colour"),
     ],
 )
-def test_what_can_not_be_so_is_refused_by_field_and_nothing_is_set(talk: Talk, fields: Json, field: str) -> None:
+def test_an_invalid_default_is_refused_by_field_and_not_stored(talk: Talk, fields: Json, field: str) -> None:
     body = {"agent_id": talk.agents["near"], **fields}
     body = {name: talk.bot_id if value == "BOT" else value for name, value in body.items()}
     refused = talk.host.http().put("/default-agents", json=body)
@@ -216,10 +218,10 @@ def test_what_can_not_be_so_is_refused_by_field_and_nothing_is_set(talk: Talk, f
     assert talk.host.items("/default-agents") == []
 
 
-def test_a_dry_run_tells_who_would_answer_and_whose_claim_that_is(talk: Talk) -> None:
+def test_a_dry_run_names_the_agent_and_the_default_that_selects_it(talk: Talk) -> None:
     routed = talk.tried()
     assert (routed["agent_id"], routed["scope"]) == (talk.agents["bot"], "bot")
-    talk.set("near", "thread", **talk.here(), thread_id="topic")
+    talk.set("near", "thread", **talk.this_chat(), thread_id="topic")
     threaded = talk.tried(thread_id="topic")
     assert (threaded["agent_id"], threaded["scope"], threaded["handler_type"]) == (
         talk.agents["near"],
@@ -236,9 +238,9 @@ def test_a_dry_run_tells_who_would_answer_and_whose_claim_that_is(talk: Talk) ->
     assert (unrouted["route"], unrouted["handler_type"], unrouted["scope"]) == (None, "agent", "workspace")
 
 
-def test_deleting_a_conversation_a_bot_or_an_agent_takes_its_default_along(talk: Talk) -> None:
+def test_deleting_a_conversation_a_bot_or_an_agent_deletes_its_default(talk: Talk) -> None:
     host = talk.host
-    talk.set("near", "conversation", **talk.here())
+    talk.set("near", "conversation", **talk.this_chat())
     assert talk.answered("remember me")[0] == "near"
     [conversation] = [each for each in host.items("/conversations") if each["chat"] == CHAT]
     assert host.http().delete(f"/conversations/{conversation['conversation_id']}").status_code == 204
@@ -257,9 +259,9 @@ def test_deleting_a_conversation_a_bot_or_an_agent_takes_its_default_along(talk:
 
 
 @pytest.mark.long
-def test_two_claims_that_got_in_by_hand_are_an_error_that_names_both(make_host: MakeHost) -> None:
+def test_two_defaults_inserted_by_hand_are_an_error_that_names_both(make_host: MakeHost) -> None:
     host = make_host(PARLOUR__PLUGINS__BUNDLED="false")
-    host.key()  # which makes the database
+    host.key()  # this creates the database
     with closing(sqlite3.connect(host.data / "parlour.db")) as database, database:
         database.execute("CREATE TABLE loose AS SELECT * FROM default_agents")
         database.execute("DROP TABLE default_agents")

@@ -1,4 +1,4 @@
-"""`parlour doctor` names the cause and the remedy of what is broken, and nothing else."""
+"""Tests that `parlour doctor` names cause and remedy of each fault, and nothing else."""
 
 import json
 import os
@@ -24,7 +24,7 @@ Environment = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Broken:
-    """How it is broken, given a data directory that was fine; what is told of it, and what is advised."""
+    """Describes a fault: how it is made in a valid data directory, and which cause and remedy are reported."""
 
     name: str
     cause: str
@@ -34,7 +34,7 @@ class Broken:
 
 
 def damaged(data: Path) -> None:
-    """The first page of the tables is torn, the header is whole."""
+    """Overwrites the first page of the tables and leaves the header intact."""
     with (data / "parlour.db").open("r+b") as file:
         file.seek(100)
         file.write(b"\xff" * 3996)
@@ -152,34 +152,34 @@ SETUPS = [
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    """Of a Host that is fine."""
+    """Creates the data directory of a Host without faults."""
     assert parlour_here("db", "upgrade", "--data", tmp_path / "data").returncode == 0
     return tmp_path / "data"
 
 
 @contextmanager
-def somebody_listening() -> Iterator[int]:
+def port_in_use() -> Iterator[int]:
     with closing(socket.create_server(("127.0.0.1", 0))) as listener:
         yield listener.getsockname()[1]
 
 
-def examined(data: Path, environment: Environment, port: int = 0) -> tuple[int, list[str]]:
-    """The exit status, and what is a problem, each with its remedy on one line."""
+def run_doctor(data: Path, environment: Environment, port: int = 0) -> tuple[int, list[str]]:
+    """Returns the exit status and the problems, each with its remedy on one line."""
     finished = parlour_here("doctor", "--data", data, "--port", port, environment=environment)
     assert finished.stderr == ""
     joined = finished.stdout.replace("\n" + " " * 22 + "->", " ->")
     return finished.returncode, [line for line in joined.splitlines() if line.startswith("problem")]
 
 
-def test_nothing_is_wrong_with_what_is_fine(data: Path) -> None:
-    assert examined(data, {}) == (0, [])
+def test_a_valid_data_directory_has_no_problems(data: Path) -> None:
+    assert run_doctor(data, {}) == (0, [])
 
 
 @pytest.mark.parametrize("broken", SETUPS, ids=lambda broken: broken.name)
-def test_what_is_broken_is_named_with_its_remedy(data: Path, broken: Broken) -> None:
+def test_each_fault_is_named_with_its_remedy(data: Path, broken: Broken) -> None:
     broken.spoil(data)
 
-    status, problems = examined(data, broken.settings)
+    status, problems = run_doctor(data, broken.settings)
 
     assert status == 1
     assert len(problems) == 1, problems
@@ -189,9 +189,9 @@ def test_what_is_broken_is_named_with_its_remedy(data: Path, broken: Broken) -> 
     assert "secret" not in cause.replace("secret.key", "").replace("secrets", "")
 
 
-def test_a_taken_port_is_named(data: Path) -> None:
-    with somebody_listening() as port:
-        status, problems = examined(data, {}, port)
+def test_a_port_in_use_is_named(data: Path) -> None:
+    with port_in_use() as port:
+        status, problems = run_doctor(data, {}, port)
 
     assert status == 1
     assert f"127.0.0.1:{port} can't be listened on" in problems[0]
@@ -200,14 +200,14 @@ def test_a_taken_port_is_named(data: Path) -> None:
 def test_a_folder_that_is_a_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
 
-    status, problems = examined(tmp_path / "file", {})
+    status, problems = run_doctor(tmp_path / "file", {})
 
     assert status == 1
     assert "is not a folder" in problems[0]
 
 
 @pytest.mark.parametrize(
-    ("settings", "told", "remedy"),
+    ("settings", "expected", "remedy"),
     [
         ({"PUBLIC_URL": "https://chat.example.org"}, "no proxy is trusted", "set http.trusted_proxies"),
         ({"TRUSTED_PROXIES": "127.0.0.1"}, "http.public_url is not set", "set http.public_url"),
@@ -218,18 +218,18 @@ def test_a_folder_that_is_a_file_is_named(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_settings_for_a_proxy_that_do_not_belong_together_are_warned_of(
-    data: Path, settings: dict[str, str], told: str, remedy: str
+def test_inconsistent_proxy_settings_are_warned_about(
+    data: Path, settings: dict[str, str], expected: str, remedy: str
 ) -> None:
     environment = {f"PARLOUR__HTTP__{name}": value for name, value in settings.items()}
     finished = parlour_here("doctor", "--data", data, "--port", 0, environment=environment)
 
     [line] = [line for line in joined(finished.stdout) if line.startswith("warning  proxy")]
-    assert told in line
+    assert expected in line
     assert remedy in line
 
 
-def test_a_public_address_that_leads_elsewhere_is_warned_of(tmp_path: Path) -> None:
+def test_a_public_address_of_another_host_is_warned_about(tmp_path: Path) -> None:
     settings = {"PARLOUR__HTTP__PUBLIC_URL": f"http://127.0.0.1:{free_port()}/chat"}
     host = Host(tmp_path, **settings).start()
     try:
@@ -244,15 +244,15 @@ def test_a_public_address_that_leads_elsewhere_is_warned_of(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("path", "base_path", "told"),
+    ("path", "base_path", "expected"),
     [
         ("", "", "is answered by something else than a Host"),
         ("/chat", "/chat", "/chat/healthz answers with status 404"),
         ("", "/chat", "/chat/healthz answers with status 404"),
     ],
 )
-def test_a_public_address_that_something_else_answers_is_warned_of(
-    tmp_path: Path, path: str, base_path: str, told: str
+def test_a_public_address_of_another_program_is_warned_about(
+    tmp_path: Path, path: str, base_path: str, expected: str
 ) -> None:
     with another_server(tmp_path / "other") as address:
         settings = {"PARLOUR__HTTP__PUBLIC_URL": f"{address}{path}", "PARLOUR__HTTP__BASE_PATH": base_path}
@@ -263,13 +263,13 @@ def test_a_public_address_that_something_else_answers_is_warned_of(
             host.close()
 
     [line] = [line for line in joined(finished.stdout) if line.startswith("warning  proxy") and "/healthz" in line]
-    assert told in line
+    assert expected in line
     assert "check the proxy" in line
 
 
 @contextmanager
 def another_server(folder: Path) -> Iterator[str]:
-    """Serves a /healthz of its own; yields its address."""
+    """Serves a /healthz of its own and yields its address."""
     folder.mkdir()
     (folder / "healthz").write_text('{"status": "up"}')
 
@@ -283,20 +283,20 @@ def another_server(folder: Path) -> Iterator[str]:
 
 
 def joined(output: str) -> list[str]:
-    """Each finding with its remedy on one line."""
+    """Joins each finding with its remedy on one line."""
     return output.replace("\n" + " " * 22 + "->", " ->").splitlines()
 
 
-def test_a_key_that_others_can_read_is_a_warning(data: Path) -> None:
+def test_a_key_file_that_other_users_can_read_is_a_warning(data: Path) -> None:
     open_key(data)
 
-    told = parlour_here("doctor", "--data", data, "--port", 0).stdout
+    output = parlour_here("doctor", "--data", data, "--port", 0).stdout
 
-    assert "secret.key can be read by others" in told
-    assert "chmod 600" in told
+    assert "secret.key can be read by others" in output
+    assert "chmod 600" in output
 
 
-def test_plugins_without_a_sandbox_are_warned_of(data: Path) -> None:
+def test_plugins_without_a_sandbox_are_warned_about(data: Path) -> None:
     settings = {"PARLOUR__PLUGINS__SANDBOX": "auto", "PARLOUR__PLUGINS__BUBBLEWRAP": "/no/such/bwrap"}
     finished = parlour_here("doctor", "--data", data, "--port", 0, environment=settings)
 
@@ -316,22 +316,22 @@ def test_the_system_call_filter_around_plugins_is_named(data: Path) -> None:
     assert "system call filter (seccomp)" in line
 
 
-def test_how_the_bots_of_a_running_host_are_doing_is_told(tmp_path: Path) -> None:
+def test_the_states_of_the_bots_of_a_running_host_are_reported(tmp_path: Path) -> None:
     host = Host(tmp_path).start()
     try:
-        with somebody_listening() as port, host.http() as http:
+        with port_in_use() as port, host.http() as http:
             for name, number in (("Ann", port), ("Bob", free_port())):
                 config = {"mode": "reverse", "port": number, "access_token": "held"}
                 bot = {"name": name, "adapter": "onebot11", "adapter_config": config}
                 assert http.post("/bots", json=bot).is_success
-            told = eventually(lambda: _told_of_bots(host), "both bots told of")
+            findings = eventually(lambda: _bot_findings(host), "both bots are reported")
 
-        assert [line for line in told if line.startswith("problem") and "'Ann'" in line and f"port {port}" in line]
-        assert [line for line in told if line.startswith("warning") and "'Bob'" in line and "no OneBot" in line]
+        assert [line for line in findings if line.startswith("problem") and "'Ann'" in line and f"port {port}" in line]
+        assert [line for line in findings if line.startswith("warning") and "'Bob'" in line and "no OneBot" in line]
     finally:
         host.close()
 
 
-def _told_of_bots(host: Host) -> list[str] | None:
+def _bot_findings(host: Host) -> list[str] | None:
     lines = [line for line in parlour_here("doctor", "--data", host.data).stdout.splitlines() if " bot '" in line]
     return lines if len(lines) == 2 and not any(line.startswith("ok") for line in lines) else None

@@ -1,4 +1,4 @@
-"""Events that are refused at the door, and events that nobody can answer."""
+"""Tests events that are refused at once, and events that no agent can answer."""
 
 import shutil
 import signal
@@ -22,7 +22,7 @@ def test_an_unknown_agent_and_an_unknown_bot_are_not_found(host: Host) -> None:
 
 
 @pytest.mark.parametrize("target", [{}, {"agent_id": "a", "bot_id": "b"}])
-def test_an_event_names_exactly_one_who_is_to_answer(host: Host, target: dict[str, str]) -> None:
+def test_an_event_names_exactly_one_agent_or_bot(host: Host, target: dict[str, str]) -> None:
     answer = host.http().post("/events", json={**target, "input": {"text": "hello"}})
 
     assert (answer.status_code, error_code(answer)) == (422, "invalid_argument")
@@ -53,19 +53,19 @@ def test_a_wrong_field_is_named_and_its_value_is_not_repeated(host: Host, change
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"not json", b"[1]", b'"text"', b"\xff\xfe", b"[" * 20_000])
-def test_a_body_that_is_no_json_object_is_refused(host: Host, body: bytes) -> None:
+def test_a_body_that_is_not_a_json_object_is_refused(host: Host, body: bytes) -> None:
     answer = host.http().post("/events", content=body, headers={"Content-Type": "application/json"})
 
     assert answer.status_code in (400, 422)
     assert error_code(answer) == "invalid_argument"
 
 
-def test_text_with_a_zero_character_is_kept_whole(host: Host) -> None:
+def test_text_with_a_zero_character_is_stored_completely(host: Host) -> None:
     assert texts(host.ask(host.agent(), "before\0after")) == ["before\0after"]
 
 
 @pytest.mark.parametrize("query", ["wait=forever", "wait=result&timeout=0", "wait=result&timeout=601", "timeout=soon"])
-def test_a_wrong_way_to_wait_is_refused_before_anything_is_accepted(host: Host, query: str) -> None:
+def test_invalid_wait_parameters_are_refused_before_the_event_is_accepted(host: Host, query: str) -> None:
     agent = host.agent()
 
     answer = host.http().post(f"/events?{query}", json=message(agent, "hello"))
@@ -81,7 +81,7 @@ def test_a_body_that_declares_too_much_is_refused_unread(host: Host) -> None:
     assert str(BODY_LIMIT) in answer.json()["error"]["message"]
 
 
-def test_a_body_that_grows_too_much_is_refused_while_it_comes(host: Host) -> None:
+def test_a_body_that_grows_too_large_is_refused_while_it_is_received(host: Host) -> None:
     def chunks() -> Iterator[bytes]:
         for _ in range(BODY_LIMIT // 65536 + 1):
             yield b"x" * 65536
@@ -91,13 +91,13 @@ def test_a_body_that_grows_too_much_is_refused_while_it_comes(host: Host) -> Non
     assert (answer.status_code, error_code(answer)) == (413, "payload_too_large")
 
 
-def test_an_event_type_that_the_agent_does_not_take_is_a_visible_misconfiguration(host: Host) -> None:
+def test_an_event_type_that_the_agent_does_not_accept_is_a_visible_misconfiguration(host: Host) -> None:
     result = host.ask(host.agent(name="picky"), "hello", event_type="group.member_joined")
 
     assert (result["outcome"], result["run"]) == ("misconfigured", None)
     assert "picky" in result["reason"]
     assert "group.member_joined" in result["reason"]
-    assert told(host, result["conversation_id"])
+    assert ends_with_notice(host, result["conversation_id"])
 
 
 def test_a_disabled_agent_is_a_visible_misconfiguration(host: Host) -> None:
@@ -105,10 +105,10 @@ def test_a_disabled_agent_is_a_visible_misconfiguration(host: Host) -> None:
 
     assert (result["outcome"], result["run"]) == ("misconfigured", None)
     assert "disabled" in result["reason"]
-    assert told(host, result["conversation_id"])
+    assert ends_with_notice(host, result["conversation_id"])
 
 
-def test_the_sender_is_told_when_the_agents_plugin_is_gone(host: Host, tmp_path: Path) -> None:
+def test_the_sender_is_notified_when_the_agents_plugin_is_gone(host: Host, tmp_path: Path) -> None:
     host.install(write_plugin(tmp_path / "plugin", "doomed"))
     eventually(lambda: host.plugin_status("test/doomed") == "ready", "the plugin is ready")
     agent = host.agent("plugin:test/doomed/default")
@@ -120,9 +120,9 @@ def test_the_sender_is_told_when_the_agents_plugin_is_gone(host: Host, tmp_path:
 
     assert result["outcome"] == "failed"
     assert "plugin:test/doomed/default" in result["reason"]
-    assert told(host, result["conversation_id"])
+    assert ends_with_notice(host, result["conversation_id"])
 
 
-def told(host: Host, conversation_id: str) -> bool:
-    """Whether the conversation ends with a notice."""
+def ends_with_notice(host: Host, conversation_id: str) -> bool:
+    """Returns whether the conversation ends with a notice."""
     return host.transcript(conversation_id)[-1][0] == "notice"

@@ -1,4 +1,4 @@
-"""Injecting events: accepted once, answered once, whoever asks."""
+"""Tests injected events: accepted once and answered once, however often they are sent."""
 
 import asyncio
 from pathlib import Path
@@ -65,7 +65,9 @@ def test_a_duplicate_later_answers_with_the_same_run(host: Host) -> None:
     assert host.send(agent, "hello", event_id="again", conversation_id="twice")["duplicate"] is True
 
 
-def test_when_time_is_up_the_run_is_named_and_its_result_is_there_later(host: Host, gate_file: Path) -> None:
+def test_a_request_that_times_out_returns_the_run_and_its_result_is_available_later(
+    host: Host, gate_file: Path
+) -> None:
     agent = host.agent(PUPPET)
     body = message(agent, f"gate {gate_file}", event_id="slow")
     host.send(agent, f"gate {gate_file}", event_id="slow")
@@ -129,13 +131,14 @@ def test_the_text_of_contents_is_answered_like_text(host: Host) -> None:
     assert texts(answer.json()) == ["made of parts"]
 
 
-def test_an_event_is_settled_even_if_nobody_waits(host: Host) -> None:
+def test_an_event_is_answered_even_if_no_client_waits(host: Host) -> None:
     accepted = host.send(host.agent(), "unattended")
 
     eventually(lambda: len(host.transcript(accepted["conversation_id"])) == 2, "it is answered")
+    assert host.transcript(accepted["conversation_id"]) == [("user", "unattended"), ("assistant", "unattended")]
 
 
-def test_whoever_waits_for_an_event_without_a_run_gets_the_word_that_was_said(host: Host) -> None:
+def test_waiting_for_an_event_without_a_run_returns_its_notice(host: Host) -> None:
     result = host.ask(host.agent(enabled=False), "hello")
     assert (result["outcome"], result["run"]) == ("misconfigured", None)
     [said] = result["messages"]

@@ -1,4 +1,4 @@
-"""Feedback through a real Host: given, seen with the run, taken back."""
+"""Tests feedback through a real Host: given, shown with the run, withdrawn."""
 
 from .harness import Host
 

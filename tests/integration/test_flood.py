@@ -1,4 +1,4 @@
-"""A run that streams without end costs the Host no memory and its neighbours no time."""
+"""Tests that a run that streams without end costs the Host no memory and does not slow other runs."""
 
 import asyncio
 import time
@@ -15,7 +15,7 @@ MEBIBYTE = 1024 * 1024
 DELTAS = 100_000
 
 
-async def test_a_hundred_thousand_deltas_leave_memory_flat_and_others_quick(make_host: MakeHost) -> None:
+async def test_a_hundred_thousand_deltas_leave_memory_flat_and_other_runs_quick(make_host: MakeHost) -> None:
     host = make_host(
         ECHO_PLUGIN,
         PUPPET_PLUGIN,

@@ -1,4 +1,4 @@
-"""A fresh install answers at once, and takes the first real model that is added."""
+"""Tests that a fresh install answers at once and uses the first real model that is added."""
 
 from parlour.testing.model_server import ModelServer
 
@@ -7,7 +7,7 @@ from .harness import texts
 from .test_models import add_model, add_provider
 
 
-def test_a_fresh_install_answers_and_takes_the_first_model_and_no_other(make_host: MakeHost) -> None:
+def test_a_fresh_install_answers_and_adopts_the_first_model_only(make_host: MakeHost) -> None:
     host = make_host(PARLOUR__PLUGINS__BUNDLED="true").start()
     [agent] = host.items("/agents")
     agent_id = agent["agent_id"]

@@ -1,4 +1,4 @@
-"""Plugins over HTTP: installed, shown, changed, restarted, removed, and what is refused."""
+"""Tests plugins over HTTP: installation, display, changes, restarts, removal and refusals."""
 
 import io
 import json
@@ -18,7 +18,7 @@ from .plugins import write_plugin, write_remembering_plugin, write_zip
 pytestmark = pytest.mark.both_runtimes
 
 QUICK = {"PARLOUR__PLUGINS__FIRST_RESTART_SECONDS": "0.05", "PARLOUR__PLUGINS__GIVE_UP_AFTER": "2"}
-ASKS = "{network: [api.example.org], storage: [plugin]}"
+PERMISSIONS = "{network: [api.example.org], storage: [plugin]}"
 
 
 @pytest.fixture(scope="module")
@@ -39,12 +39,12 @@ def install(host: Host, source: object, **fields: object) -> httpx.Response:
     return host.http().post("/plugins/install", json={"source": str(source), **fields})
 
 
-def shown(host: Host, plugin_id: str) -> Json:
+def plugin_response(host: Host, plugin_id: str) -> Json:
     return next((each for each in host.items("/plugins") if each["id"] == plugin_id), {})
 
 
-def test_the_list_tells_all_there_is_to_know(own: Host) -> None:
-    facts = shown(own, "parlour/echo-agent")
+def test_the_plugin_list_shows_all_fields(own: Host) -> None:
+    facts = plugin_response(own, "parlour/echo-agent")
 
     assert (facts["version"], facts["status"], facts["enabled"]) == ("0.1.0", "ready", True)
     assert facts["label"]["en_US"] == "Echo"
@@ -79,14 +79,14 @@ def test_a_folder_is_installed_by_its_path(own: Host, tmp_path: Path) -> None:
 
 
 @pytest.mark.both_runtimes(long=True)
-def test_permissions_have_to_be_granted_in_so_many_words(own: Host, tmp_path: Path) -> None:
-    file = write_zip(write_plugin(tmp_path / "plugin", "asking", permissions=ASKS))
+def test_permissions_have_to_be_granted_explicitly(own: Host, tmp_path: Path) -> None:
+    file = write_zip(write_plugin(tmp_path / "plugin", "asking", permissions=PERMISSIONS))
 
     refused = upload(own, file)
 
     assert (refused.status_code, error_code(refused)) == (409, "grants_required")
     assert refused.json()["error"]["details"]["asked"] == {"network": ["api.example.org"], "storage": ["plugin"]}
-    assert shown(own, "test/asking") == {}
+    assert plugin_response(own, "test/asking") == {}
 
     made = upload(own, file, granted=json.dumps(["storage"]))
     permissions = made.json()["permissions"]
@@ -104,11 +104,11 @@ def test_permissions_have_to_be_granted_in_so_many_words(own: Host, tmp_path: Pa
 
 
 @pytest.mark.both_runtimes(long=True)
-def test_what_an_upgrade_asks_for_anew_is_not_granted_silently(own: Host, tmp_path: Path) -> None:
+def test_new_permissions_of_an_upgrade_are_not_granted_silently(own: Host, tmp_path: Path) -> None:
     older = write_plugin(tmp_path / "one", "growing", permissions="{storage: [plugin]}")
     assert install(own, older, granted=["storage"]).status_code == 201
 
-    newer = write_plugin(tmp_path / "two", "growing", version="0.2.0", permissions=ASKS)
+    newer = write_plugin(tmp_path / "two", "growing", version="0.2.0", permissions=PERMISSIONS)
     upgraded = install(own, newer)
 
     assert upgraded.status_code == 201
@@ -116,7 +116,7 @@ def test_what_an_upgrade_asks_for_anew_is_not_granted_silently(own: Host, tmp_pa
     assert upgraded.json()["permissions"]["ungranted"] == {"network": ["api.example.org"]}
 
 
-def test_a_version_that_does_not_start_is_refused_and_the_old_one_goes_on(own: Host, tmp_path: Path) -> None:
+def test_a_version_that_does_not_start_is_refused_and_the_old_one_keeps_running(own: Host, tmp_path: Path) -> None:
     assert install(own, write_plugin(tmp_path / "one", "falling", answer="one")).status_code == 201
     agent = own.agent("plugin:test/falling/default")
     bad = write_plugin(tmp_path / "two", "falling", version="0.2.0", prelude="raise RuntimeError('no luck today')")
@@ -132,12 +132,12 @@ def test_a_version_that_does_not_start_is_refused_and_the_old_one_goes_on(own: H
     assert "0.1.0 goes on" in refused.json()["error"]["message"]
     assert "no luck today" in refused.json()["error"]["message"]
     assert answers == [["one"]] * len(answers)
-    assert shown(own, "test/falling")["version"] == "0.1.0"
-    assert "0.2.0 could not be started" in shown(own, "test/falling")["reason"]
+    assert plugin_response(own, "test/falling")["version"] == "0.1.0"
+    assert "0.2.0 could not be started" in plugin_response(own, "test/falling")["reason"]
 
 
 def waiting_for(gate: str) -> str:
-    """Code that goes on when this file is in the plugin's own folder."""
+    """Returns code that waits until this file is in the plugin's own folder."""
     return (
         "import os, pathlib, time\n"
         f"gate = pathlib.Path(os.environ['PARLOUR_PLUGIN_DATA']) / {gate!r}\n"
@@ -145,9 +145,7 @@ def waiting_for(gate: str) -> str:
     )
 
 
-def test_a_plugin_that_hangs_at_its_start_holds_up_no_other_and_its_next_version_waits(
-    own: Host, tmp_path: Path
-) -> None:
+def test_a_plugin_that_hangs_at_its_start_delays_no_other_and_its_next_version_waits(own: Host, tmp_path: Path) -> None:
     assert install(own, write_plugin(tmp_path / "one", "hanging", answer="one")).status_code == 201
     agent = own.agent("plugin:test/hanging/default")
     slow = write_plugin(tmp_path / "two", "hanging", version="0.2.0", answer="two", prelude=waiting_for("open"))
@@ -155,7 +153,7 @@ def test_a_plugin_that_hangs_at_its_start_holds_up_no_other_and_its_next_version
 
     with ThreadPoolExecutor(2) as elsewhere:
         second = elsewhere.submit(install, own, slow)
-        eventually(lambda: "0.2.0 is about to" in (shown(own, "test/hanging")["reason"] or ""), "it starts")
+        eventually(lambda: "0.2.0 is about to" in (plugin_response(own, "test/hanging")["reason"] or ""), "it starts")
         third = elsewhere.submit(install, own, bad)
         assert install(own, write_plugin(tmp_path / "quick", "quick")).status_code == 201
         own.install(write_plugin(tmp_path / "quicker", "quicker"))
@@ -167,7 +165,7 @@ def test_a_plugin_that_hangs_at_its_start_holds_up_no_other_and_its_next_version
         assert (second.result().status_code, second.result().json()["version"]) == (201, "0.2.0")
         assert (third.result().status_code, error_code(third.result())) == (409, "plugin_not_started")
 
-    assert shown(own, "test/hanging")["version"] == "0.2.0"
+    assert plugin_response(own, "test/hanging")["version"] == "0.2.0"
     assert texts(own.ask(agent, "who?")) == ["two"]
 
 
@@ -176,28 +174,28 @@ def test_a_first_version_that_does_not_start_is_shown_as_failed(own: Host, tmp_p
     made = install(own, write_plugin(tmp_path / "plugin", "stillborn", prelude="raise RuntimeError('no luck today')"))
 
     assert made.status_code == 201
-    eventually(lambda: shown(own, "test/stillborn")["status"] == "failed", "it is given up")
-    assert "no luck today" in shown(own, "test/stillborn")["reason"]
+    eventually(lambda: plugin_response(own, "test/stillborn")["status"] == "failed", "it is given up")
+    assert "no luck today" in plugin_response(own, "test/stillborn")["reason"]
     again = own.http().post("/plugins/test/stillborn/restart")
     assert (again.status_code, error_code(again)) == (409, "plugin_not_started")
 
 
-def test_a_requirement_that_can_not_be_met_is_refused_and_the_plugin_shown_as_failed(own: Host, tmp_path: Path) -> None:
+def test_an_unavailable_requirement_is_refused_and_the_plugin_shown_as_failed(own: Host, tmp_path: Path) -> None:
     refused = install(own, write_plugin(tmp_path / "plugin", "wanting", requirements="parlour-test-no-such-package\n"))
 
     assert (refused.status_code, error_code(refused)) == (422, "environment_failed")
     assert "parlour-test-no-such-package" in refused.json()["error"]["message"]
     assert "name an index that has the package" in refused.json()["error"]["message"]
-    failed = shown(own, "test/wanting")
+    failed = plugin_response(own, "test/wanting")
     assert (failed["version"], failed["status"], failed["installed_at"]) == ("0.1.0", "failed", None)
     assert "parlour-test-no-such-package" in failed["reason"]
     refused = own.http().post("/plugins/test/wanting/restart")
     assert (refused.status_code, error_code(refused)) == (409, "plugin_unusable")
     assert own.http().delete("/plugins/test/wanting").status_code == 204
-    assert shown(own, "test/wanting") == {}
+    assert plugin_response(own, "test/wanting") == {}
 
 
-def test_a_restart_brings_a_fresh_process(own: Host, tmp_path: Path) -> None:
+def test_a_restart_starts_a_new_process(own: Host, tmp_path: Path) -> None:
     install(own, write_plugin(tmp_path / "plugin", "restarted"))
     before = own.plugin_process("test/restarted").pid
 
@@ -207,7 +205,7 @@ def test_a_restart_brings_a_fresh_process(own: Host, tmp_path: Path) -> None:
     eventually(lambda: own.plugin_process("test/restarted").pid != before, "it has another process")
 
 
-def test_the_log_has_the_last_lines_that_it_wrote(own: Host, tmp_path: Path) -> None:
+def test_the_log_endpoint_returns_the_last_lines_of_the_plugin(own: Host, tmp_path: Path) -> None:
     prelude = "import sys\nfor number in range(300):\n    print('line', number, file=sys.stderr)\nsys.stderr.flush()"
     install(own, write_plugin(tmp_path / "plugin", "talking", prelude=prelude))
 
@@ -234,7 +232,9 @@ def test_a_disabled_plugin_stops_and_an_enabled_one_serves_again(own: Host, tmp_
 
 
 @pytest.mark.parametrize("data", ["keep", "delete", None])
-def test_a_removed_plugin_is_gone_and_its_data_as_asked(own: Host, tmp_path: Path, data: str | None) -> None:
+def test_a_removed_plugin_is_gone_and_its_data_is_kept_or_deleted_as_requested(
+    own: Host, tmp_path: Path, data: str | None
+) -> None:
     name = f"removed-{data}".lower()
     install(own, write_plugin(tmp_path / "plugin", name))
     agent = own.agent(f"plugin:test/{name}/default")
@@ -245,7 +245,7 @@ def test_a_removed_plugin_is_gone_and_its_data_as_asked(own: Host, tmp_path: Pat
 
     assert (answer.status_code, answer.content) == (204, b"")
     assert kept.exists() == (data != "delete")
-    assert shown(own, f"test/{name}") == {}
+    assert plugin_response(own, f"test/{name}") == {}
     assert own.http().get(f"/plugins/test/{name}").status_code == 404
     assert own.http().get(f"/agents/{agent}").status_code == 200
     result = own.ask(agent, "hello")
@@ -253,7 +253,7 @@ def test_a_removed_plugin_is_gone_and_its_data_as_asked(own: Host, tmp_path: Pat
 
 
 @pytest.mark.parametrize(("data", "found"), [("keep", "plugin secret, binding secret"), ("delete", "nothing")])
-def test_what_a_removed_plugin_stored_in_the_host_is_kept_or_gone_as_asked(
+def test_stored_values_of_a_removed_plugin_are_kept_or_deleted_as_requested(
     own: Host, tmp_path: Path, data: str, found: str
 ) -> None:
     folder = write_remembering_plugin(tmp_path / "plugin", f"stored-{data}")
@@ -267,15 +267,15 @@ def test_what_a_removed_plugin_stored_in_the_host_is_kept_or_gone_as_asked(
     assert texts(own.ask(agent, "again")) == [found]
 
 
-def test_a_damaged_record_is_shown_and_mended_or_removed(own: Host, tmp_path: Path) -> None:
+def test_a_damaged_record_is_shown_and_repaired_or_removed(own: Host, tmp_path: Path) -> None:
     folder = write_plugin(tmp_path / "plugin", "damaged")
     install(own, folder)
     record = own.home / "plugins" / "test" / "damaged" / "record.json"
     record.write_text("}")
-    own.install(write_plugin(tmp_path / "other", "beside-damaged"))  # also a standalone runtime looks again
+    own.install(write_plugin(tmp_path / "other", "beside-damaged"))  # a standalone runtime looks again too
 
-    eventually(lambda: shown(own, "test/damaged")["status"] == "failed", "it is shown as failed")
-    assert "install the plugin again" in shown(own, "test/damaged")["reason"]
+    eventually(lambda: plugin_response(own, "test/damaged")["status"] == "failed", "it is shown as failed")
+    assert "install the plugin again" in plugin_response(own, "test/damaged")["reason"]
     refused = own.http().put("/plugins/test/damaged", json={"enabled": False})
     assert (refused.status_code, error_code(refused)) == (409, "plugin_unusable")
     mended = install(own, folder)
@@ -283,19 +283,19 @@ def test_a_damaged_record_is_shown_and_mended_or_removed(own: Host, tmp_path: Pa
 
     record.write_text("}")
     assert own.http().delete("/plugins/test/damaged", params={"data": "delete"}).status_code == 204
-    assert shown(own, "test/damaged") == {}
+    assert plugin_response(own, "test/damaged") == {}
     eventually(lambda: not record.parent.exists(), "its code is gone")
 
 
 @pytest.mark.both_runtimes(long=True)
-def test_an_upgrade_of_a_named_plugin_takes_no_other(own: Host, tmp_path: Path) -> None:
+def test_an_upgrade_of_a_named_plugin_refuses_another_plugin(own: Host, tmp_path: Path) -> None:
     refused = install(own, write_plugin(tmp_path / "plugin", "another"), upgrade="parlour/echo-agent")
 
     assert (refused.status_code, error_code(refused)) == (409, "identity_mismatch")
-    assert shown(own, "test/another") == {}
+    assert plugin_response(own, "test/another") == {}
 
 
-def test_a_host_that_stops_tells_who_waits_for_an_installation(make_host: MakeHost, tmp_path: Path) -> None:
+def test_a_stopping_host_answers_a_client_that_waits_for_an_installation(make_host: MakeHost, tmp_path: Path) -> None:
     uv = tmp_path / "uv"
     uv.write_text("#!/bin/sh\nexec sleep 60\n")
     uv.chmod(0o755)
@@ -305,7 +305,7 @@ def test_a_host_that_stops_tells_who_waits_for_an_installation(make_host: MakeHo
 
     with ThreadPoolExecutor(1) as elsewhere, httpx.Client(base_url=f"{host.address}/api/v1", verify=NO_TLS) as client:
         waiting = elsewhere.submit(client.post, "/plugins/install", json=asked, headers=bearer(key), timeout=30)
-        eventually(lambda: shown(host, "test/slow").get("status") == "building", "it is being built")
+        eventually(lambda: plugin_response(host, "test/slow").get("status") == "building", "it is being built")
         host.stop()
         answer = waiting.result()
 
@@ -331,9 +331,9 @@ def bad_zip(**entries: str) -> bytes:
         (bad_zip(**{"readme.txt": "x"}), "manifest.yaml"),
         (bad_zip(**{"manifest.yaml": "kind: Toaster"}), "manifest.yaml"),
     ],
-    ids=["nothing", "no zip", "damaged", "outside", "no manifest", "no plugin"],  # a zip has its time in it
+    ids=["nothing", "no zip", "damaged", "outside", "no manifest", "no plugin"],  # a zip contains its time
 )
-def test_a_bad_upload_is_refused_in_words_and_leaves_nothing(own: Host, content: bytes, named: str) -> None:
+def test_a_bad_upload_is_refused_with_a_reason_and_leaves_nothing(own: Host, content: bytes, named: str) -> None:
     before = own.items("/plugins")
 
     refused = own.http().post("/plugins/install", files={"file": ("x.zip", content)})
@@ -385,10 +385,10 @@ def test_a_wrong_form_is_refused_with_the_field(own: Host, tmp_path: Path, texts
 
     assert refused.status_code == 422
     assert next(iter(texts_beside)) in refused.json()["error"]["message"]
-    assert shown(own, "test/formed") == {}
+    assert plugin_response(own, "test/formed") == {}
 
 
-def test_what_is_neither_json_nor_a_form_is_refused(own: Host) -> None:
+def test_a_body_that_is_neither_json_nor_a_form_is_refused(own: Host) -> None:
     refused = own.http().post("/plugins/install", content=b"x", headers={"content-type": "application/zip"})
     assert (refused.status_code, error_code(refused)) == (415, "unsupported_media_type")
 
@@ -406,11 +406,11 @@ def test_a_wrong_change_is_refused(own: Host, body: Json) -> None:
     refused = own.http().put("/plugins/parlour/echo-agent", json=body)
 
     assert (refused.status_code, error_code(refused)) == (422, "invalid_argument")
-    assert shown(own, "parlour/echo-agent")["status"] == "ready"
+    assert plugin_response(own, "parlour/echo-agent")["status"] == "ready"
 
 
 @pytest.mark.parametrize("plugin_id", ["test/absent", "../..", "%2e%2e/x", "a/b%2fc"])
-def test_what_is_not_installed_is_not_found(own: Host, plugin_id: str) -> None:
+def test_a_plugin_that_is_not_installed_is_not_found(own: Host, plugin_id: str) -> None:
     http = own.http()
     path = f"/plugins/{plugin_id}"
     answers = [
@@ -424,7 +424,7 @@ def test_what_is_not_installed_is_not_found(own: Host, plugin_id: str) -> None:
     assert {answer.status_code for answer in answers} <= {404, 405}
 
 
-def test_each_scope_may_do_what_it_should(own: Host, tmp_path: Path) -> None:
+def test_each_scope_has_its_permissions_on_plugins(own: Host, tmp_path: Path) -> None:
     source = write_plugin(tmp_path / "plugin", "forbidden")
     calls = {
         "list": lambda http: http.get("/plugins"),
@@ -443,5 +443,5 @@ def test_each_scope_may_do_what_it_should(own: Host, tmp_path: Path) -> None:
         assert answered == may, scope
 
     assert httpx.get(f"{own.address}/api/v1/plugins", verify=NO_TLS).status_code == 401
-    assert shown(own, "parlour/echo-agent")["status"] == "ready"
-    assert shown(own, "test/forbidden") == {}
+    assert plugin_response(own, "parlour/echo-agent")["status"] == "ready"
+    assert plugin_response(own, "test/forbidden") == {}

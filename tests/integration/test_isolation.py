@@ -1,4 +1,4 @@
-"""Two keys never see each other: not by name, not by id, not in a list."""
+"""Tests that two keys never see each other's records: not by name, not by id, not in a list."""
 
 import pytest
 
@@ -23,28 +23,28 @@ def bob(host: Host) -> str:
 
 
 @pytest.fixture(scope="module")
-def said(host: Host, agent: str, ann: str, bob: str) -> tuple[Json, Json]:
-    """Both use the same event id in a conversation of the same name."""
+def results(host: Host, agent: str, ann: str, bob: str) -> tuple[Json, Json]:
+    """Sends messages of both keys with the same event id in a conversation of the same name."""
     names = {"event_id": "same", "conversation_id": "same"}
     return host.ask(agent, "by ann", ann, **names), host.ask(agent, "by bob", bob, **names)
 
 
-def test_the_same_event_id_of_two_keys_is_two_events(said: tuple[Json, Json]) -> None:
-    of_ann, of_bob = said
+def test_the_same_event_id_of_two_keys_is_two_events(results: tuple[Json, Json]) -> None:
+    of_ann, of_bob = results
 
     assert (texts(of_ann), texts(of_bob)) == (["by ann"], ["by bob"])
     assert of_ann["run"]["run_id"] != of_bob["run"]["run_id"]
 
 
-def test_the_same_conversation_name_of_two_keys_is_two_conversations(host: Host, said: tuple[Json, Json]) -> None:
-    of_ann, of_bob = said
+def test_the_same_conversation_name_of_two_keys_is_two_conversations(host: Host, results: tuple[Json, Json]) -> None:
+    of_ann, of_bob = results
 
     assert of_ann["conversation_id"] != of_bob["conversation_id"]
     assert host.transcript(of_ann["conversation_id"]) == [("user", "by ann"), ("assistant", "by ann")]
     assert host.transcript(of_bob["conversation_id"]) == [("user", "by bob"), ("assistant", "by bob")]
 
 
-def test_the_same_session_name_of_two_keys_is_two_chats(host: Host, agent: str, said: tuple[Json, Json]) -> None:
+def test_the_same_session_name_of_two_keys_is_two_chats(host: Host, agent: str, results: tuple[Json, Json]) -> None:
     for key in (host.key("chat", "ann"), host.key("chat", "bob")):
         answer = host.http(key).get(f"/agents/{agent}/chat/same/messages")
 
@@ -61,10 +61,10 @@ def test_one_conversation_name_with_two_agents_is_two_conversations(host: Host, 
 
 
 @pytest.mark.parametrize("path", ["/runs/{run}", "/runs/{run}/events", "/conversations/{conversation}/transcript"])
-def test_a_chat_key_reads_its_own_and_finds_nothing_at_a_foreign_id(
-    host: Host, said: tuple[Json, Json], ann: str, bob: str, path: str
+def test_a_chat_key_reads_its_own_records_and_gets_not_found_for_a_foreign_id(
+    host: Host, results: tuple[Json, Json], ann: str, bob: str, path: str
 ) -> None:
-    of_ann, _ = said
+    of_ann, _ = results
     own = path.format(run=of_ann["run"]["run_id"], conversation=of_ann["conversation_id"])
 
     assert host.http(ann).get(own).status_code == 200
@@ -85,8 +85,10 @@ def test_a_chat_key_can_not_cancel_a_foreign_run(host: Host, ann: str, bob: str)
 
 
 @pytest.mark.parametrize("path", ["/conversations", "/events"])
-def test_a_chat_key_lists_only_its_own(host: Host, said: tuple[Json, Json], ann: str, bob: str, path: str) -> None:
-    of_ann, of_bob = said
+def test_a_chat_key_lists_only_its_own_records(
+    host: Host, results: tuple[Json, Json], ann: str, bob: str, path: str
+) -> None:
+    of_ann, of_bob = results
 
     seen_by_ann = {item["conversation_id"] for item in host.items(path, ann)}
     seen_by_bob = {item["conversation_id"] for item in host.items(path, bob)}
@@ -97,15 +99,15 @@ def test_a_chat_key_lists_only_its_own(host: Host, said: tuple[Json, Json], ann:
 
 
 def test_a_chat_key_gets_no_foreign_events_by_naming_their_conversation(
-    host: Host, said: tuple[Json, Json], bob: str
+    host: Host, results: tuple[Json, Json], bob: str
 ) -> None:
-    assert host.items("/events", bob, conversation_id=said[0]["conversation_id"]) == []
+    assert host.items("/events", bob, conversation_id=results[0]["conversation_id"]) == []
 
 
-def test_a_conversation_of_somebody_else_can_not_be_entered_by_its_id(
-    host: Host, agent: str, said: tuple[Json, Json], bob: str
+def test_a_conversation_of_another_key_can_not_be_entered_by_its_id(
+    host: Host, agent: str, results: tuple[Json, Json], bob: str
 ) -> None:
-    of_ann = said[0]["conversation_id"]
+    of_ann = results[0]["conversation_id"]
 
     assert host.ask(agent, "let me in", bob, conversation_id=of_ann)["conversation_id"] != of_ann
     assert len(host.transcript(of_ann)) == 2

@@ -1,4 +1,4 @@
-"""The Host's own texts come in the reader's language: by `Accept-Language`, on an open chat socket by `locale`."""
+"""Tests that texts of the Host have the reader's language: by `Accept-Language`, on an open chat socket by `locale`."""
 
 from collections.abc import Iterator
 
@@ -27,13 +27,13 @@ def chinese(host: Host) -> Iterator[httpx.Client]:
         yield client
 
 
-def test_an_error_is_told_in_the_language_that_is_asked_for(host: Host, chinese: httpx.Client) -> None:
-    english, told = host.http().get("/agents/nothing"), chinese.get("/agents/nothing")
+def test_an_error_message_has_the_requested_language(host: Host, chinese: httpx.Client) -> None:
+    english, translated = host.http().get("/agents/nothing"), chinese.get("/agents/nothing")
 
-    assert told.status_code == english.status_code == 404
-    assert told.json()["error"]["code"] == english.json()["error"]["code"]
-    assert told.json()["error"]["message"] == "智能体“nothing”不存在；可用 GET /api/v1/agents 查看列表"
-    assert told.headers["content-language"] == "zh-Hans"
+    assert translated.status_code == english.status_code == 404
+    assert translated.json()["error"]["code"] == english.json()["error"]["code"]
+    assert translated.json()["error"]["message"] == "智能体“nothing”不存在；可用 GET /api/v1/agents 查看列表"
+    assert translated.headers["content-language"] == "zh-Hans"
     assert english.json()["error"]["message"] == "agent 'nothing' does not exist; GET /api/v1/agents lists them"
     assert "content-language" not in english.headers
 
@@ -45,17 +45,17 @@ def test_a_reader_of_english_gets_the_same_bytes_with_and_without_a_header(host:
     assert with_header.content == without.content
 
 
-def test_each_wrong_field_is_named_in_the_language_that_is_asked_for(chinese: httpx.Client) -> None:
-    told = chinese.post("/agents", json={"runner_id": 3, "timeout_seconds": -1}).json()["error"]
+def test_field_errors_have_the_requested_language(chinese: httpx.Client) -> None:
+    error = chinese.post("/agents", json={"runner_id": 3, "timeout_seconds": -1}).json()["error"]
 
-    messages = {each["field"]: each["message"] for each in told["details"]["fields"]}
+    messages = {each["field"]: each["message"] for each in error["details"]["fields"]}
     assert messages["name"] == "必填"
     assert messages["runner_id"] == "应为文本，而不是数字"
     assert messages["timeout_seconds"].startswith(("不能小于", "应大于"))
-    assert told["message"] == "name: 必填"
+    assert error["message"] == "name: 必填"
 
 
-def test_the_state_of_a_bot_says_why_in_the_language_that_is_asked_for(host: Host, chinese: httpx.Client) -> None:
+def test_the_last_error_of_a_bot_has_the_requested_language(host: Host, chinese: httpx.Client) -> None:
     body = {"name": "waiting", "adapter": "onebot11", "adapter_config": {"mode": "reverse", "port": free_port()}}
     bot_id = host.http().post("/bots", json=body).json()["bot_id"]
 
@@ -70,7 +70,7 @@ def test_the_state_of_a_bot_says_why_in_the_language_that_is_asked_for(host: Hos
     assert "no OneBot implementation is connected" in host.http().get(f"/bots/{bot_id}").json()["status"]["last_error"]
 
 
-def test_a_decision_trail_is_told_in_the_language_that_is_asked_for(host: Host, chinese: httpx.Client) -> None:
+def test_a_decision_trail_has_the_requested_language(host: Host, chinese: httpx.Client) -> None:
     disabled = host.ask(host.agent(ECHO, name="resting", enabled=False), "hello")
 
     steps: list[Json] = chinese.get(f"/events/{disabled['event_id']}/why").json()["steps"]
@@ -80,7 +80,7 @@ def test_a_decision_trail_is_told_in_the_language_that_is_asked_for(host: Host, 
     assert settled["sentences"][0]["values"]["reason"] == "：调用者指定了智能体，而智能体“resting”已停用"
 
 
-def test_what_people_and_agents_said_is_never_translated(host: Host, chinese: httpx.Client) -> None:
+def test_messages_of_users_and_agents_are_never_translated(host: Host, chinese: httpx.Client) -> None:
     said = "this session is over; log in again"
     result = host.ask(host.agent(ECHO), said)
 
@@ -92,7 +92,7 @@ def test_what_people_and_agents_said_is_never_translated(host: Host, chinese: ht
     }
 
 
-def test_the_error_of_a_run_is_told_in_the_language_that_is_asked_for(host: Host, chinese: httpx.Client) -> None:
+def test_the_error_of_a_run_has_the_requested_language(host: Host, chinese: httpx.Client) -> None:
     result = host.ask(host.agent(PUPPET), "no such deed")
 
     run = chinese.get(f"/runs/{result['run']['run_id']}").json()
@@ -100,14 +100,14 @@ def test_the_error_of_a_run_is_told_in_the_language_that_is_asked_for(host: Host
     assert run["error"] == "智能体的代码因 KeyError 失败；详见其插件的日志"
 
 
-async def test_a_chat_socket_tells_errors_in_its_locale(host: Host) -> None:
-    told = {}
+async def test_a_chat_socket_reports_errors_in_its_locale(host: Host) -> None:
+    messages = {}
     for locale in ("en", "zh-CN"):
         async with Chat(host, host.agent(ECHO), session=locale, locale=locale) as chat:
             await chat.socket.send('{"type": "cancel"}')
-            told[locale] = (await chat.frame())["message"]
+            messages[locale] = (await chat.frame())["message"]
 
-    assert told == {"en": "no run is active in this session", "zh-CN": "此会话中没有进行中的运行"}
+    assert messages == {"en": "no run is active in this session", "zh-CN": "此会话中没有进行中的运行"}
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ async def test_a_chat_socket_tells_errors_in_its_locale(host: Host) -> None:
         ("", "", "agent 'nothing' does not exist; GET /api/v1/agents lists them"),
     ],
 )
-async def test_a_chat_socket_that_is_refused_says_why_in_the_readers_language(
+async def test_a_refused_chat_socket_states_the_reason_in_the_readers_language(
     host: Host, accepted: str, locale: str, message: str
 ) -> None:
     headers = {**bearer(host.key()), **({"Accept-Language": accepted} if accepted else {})}

@@ -1,4 +1,4 @@
-"""The local agent as people meet it: a real plugin process, a real Host, and a model that says what a test wrote."""
+"""Tests the local agent as users meet it: a real plugin process, a real Host, and a model with replies of the test."""
 
 import asyncio
 import json
@@ -14,22 +14,22 @@ from parlour_sdk.protocol.state import CHECKPOINT_KEY
 
 from .chat import Chat
 from .harness import Json, eventually, texts
-from .written import BOTH, LOCAL_PLUGIN, WrittenHost, calls, fails
+from .scripted_models import BOTH, LOCAL_PLUGIN, ScriptedModelsHost, calls, fails
 
 LONG = "I told you about the garden, the river and the old house on the hill where my aunt lives. " * 9
 PIXEL = {"type": "image", "mime_type": "image/png", "content_base64": "iVBORw0KGgo="}
 
 
 @pytest.fixture(scope="module")
-def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WrittenHost]:
-    host = WrittenHost(tmp_path_factory.mktemp("written host"), PARLOUR__WORKSPACE__TIME_ZONE="Asia/Tokyo")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ScriptedModelsHost]:
+    host = ScriptedModelsHost(tmp_path_factory.mktemp("written host"), PARLOUR__WORKSPACE__TIME_ZONE="Asia/Tokyo")
     host.install(LOCAL_PLUGIN)
     host.start()
     yield host
     host.close()
 
 
-def messages(host: WrittenHost, run_id: str) -> list[Json]:
+def messages(host: ScriptedModelsHost, run_id: str) -> list[Json]:
     return [each["message"] for each in host.results(run_id, "message.completed")]
 
 
@@ -37,7 +37,7 @@ def failure(result: Json) -> tuple[str, str]:
     return result["reason"], result["run"]["error"]
 
 
-def test_the_prompts_variables_are_filled_in(host: WrittenHost) -> None:
+def test_the_prompts_variables_are_filled_in(host: ScriptedModelsHost) -> None:
     host.write("hello")
     agent = host.local(
         prompt="You talk to {{actor}} in {{group}}. Today is {{date}}. {{unknown}} {{ chat_type }} {{time}}."
@@ -50,7 +50,7 @@ def test_the_prompts_variables_are_filled_in(host: WrittenHost) -> None:
     assert user == ("user", "Ann {{date}}: hi")
 
 
-def test_the_second_turn_remembers_the_first(host: WrittenHost) -> None:
+def test_the_second_turn_remembers_the_first(host: ScriptedModelsHost) -> None:
     host.write("hello Ann", "you are Ann")
     agent = host.local()
     assert texts(host.ask(agent, "I am Ann", conversation_id="memory")) == ["hello Ann"]
@@ -60,7 +60,7 @@ def test_the_second_turn_remembers_the_first(host: WrittenHost) -> None:
     assert second[1:] == [("user", "I am Ann"), ("assistant", "hello Ann"), ("user", "who am I?")]
 
 
-async def test_an_answer_is_seen_growing_and_what_was_seen_is_what_is_kept(host: WrittenHost) -> None:
+async def test_an_answer_is_streamed_and_the_stored_text_equals_the_streamed_one(host: ScriptedModelsHost) -> None:
     pieces = [" \n", "Hel", "lo ", "there", "!"]
     host.write({"pieces": pieces, "gate": "growing"})
     async with Chat(host, await asyncio.to_thread(host.local)) as chat:
@@ -73,7 +73,7 @@ async def test_an_answer_is_seen_growing_and_what_was_seen_is_what_is_kept(host:
     assert host.transcript(chat.conversation_id) == [("user", "hi"), ("assistant", "Hello there!")]
 
 
-def test_without_streaming_there_are_no_fragments(host: WrittenHost) -> None:
+def test_without_streaming_there_are_no_fragments(host: ScriptedModelsHost) -> None:
     host.write({"pieces": ["Hello ", "there"]})
     result = host.ask(host.local(streaming=False), "hi")
     assert texts(result) == ["Hello there"]
@@ -81,14 +81,14 @@ def test_without_streaming_there_are_no_fragments(host: WrittenHost) -> None:
 
 
 @pytest.mark.parametrize(("thinking", "shown"), [("show", "let me see"), ("hide", None)])
-def test_thoughts_are_apart_from_the_answer(host: WrittenHost, thinking: str, shown: str | None) -> None:
+def test_thoughts_are_separated_from_the_answer(host: ScriptedModelsHost, thinking: str, shown: str | None) -> None:
     host.write({"reasoning": "let me ", "pieces": ["<thi", "nk>see</th", "ink>\n\nIt is noon."]})
     result = host.ask(host.local(thinking=thinking), "when?")
     [message] = messages(host, result["run"]["run_id"])
     assert (message["content"], message.get("reasoning")) == ("It is noon.", shown)
 
 
-async def test_thoughts_that_may_be_shown_are_seen_while_they_are_had(host: WrittenHost) -> None:
+async def test_visible_thoughts_are_streamed(host: ScriptedModelsHost) -> None:
     host.write({"reasoning": "let me see", "pieces": ["It is ", "noon."], "gate": "thinking"})
     async with Chat(host, await asyncio.to_thread(host.local, thinking="show")) as chat:
         await chat.say("when?")
@@ -101,7 +101,7 @@ async def test_thoughts_that_may_be_shown_are_seen_while_they_are_had(host: Writ
     assert (chat.deltas, chat.of("thinking")[0]["run_id"]) == ("It is noon.", message["run_id"])
 
 
-def test_tools_are_called_side_by_side_and_the_model_gets_what_they_give(host: WrittenHost) -> None:
+def test_tools_are_called_in_parallel_and_the_model_gets_their_results(host: ScriptedModelsHost) -> None:
     both = [("meet", {"name": name, "number": 2}) for name in ("ann", "bob")]
     host.write(calls(*both, pieces=["I ", "look."]), "They met.")
     result = host.ask(host.local(tools=["meet"]), "do they meet?")
@@ -118,23 +118,23 @@ def test_tools_are_called_side_by_side_and_the_model_gets_what_they_give(host: W
 
 
 @pytest.mark.parametrize(
-    ("wanted", "told"),
+    ("wanted", "expected"),
     [
         (("broken", {}), "Error: The tool gave no result: the wire is cut"),
         (("absent", {}), "Error: There is no tool 'absent'. There are: broken."),
         (("broken", "{not json"), "Error: The arguments must be a JSON object."),
     ],
 )
-def test_a_tool_that_fails_is_told_to_the_model(host: WrittenHost, wanted: Any, told: str) -> None:
+def test_the_model_receives_the_error_of_a_failed_tool(host: ScriptedModelsHost, wanted: Any, expected: str) -> None:
     host.write(calls(wanted), "I could not.")
     result = host.ask(host.local(tools=["broken"]), "try")
     assert texts(result) == ["I could not."]
-    assert host.requests()[1]["messages"][-1]["content"] == told
+    assert host.requests()[1]["messages"][-1]["content"] == expected
     [completed] = host.results(result["run"]["run_id"], "tool.call.completed")
-    assert f"Error: {completed['error']}" == told
+    assert f"Error: {completed['error']}" == expected
 
 
-def test_after_the_last_round_the_model_has_to_answer(host: WrittenHost) -> None:
+def test_after_the_last_round_the_model_has_to_answer(host: ScriptedModelsHost) -> None:
     host.write(calls(("clock", {})), calls(("clock", {})), calls(("clock", {})), "It is noon, I think.")
     result = host.ask(host.local(tools=["clock"], max_tool_rounds=2), "when?")
     assert texts(result) == ["It is noon, I think."]
@@ -143,13 +143,13 @@ def test_after_the_last_round_the_model_has_to_answer(host: WrittenHost) -> None
     assert host.results(result["run"]["run_id"], "run.completed")[0]["finish_reason"] == "tool_limit"
 
 
-def test_a_model_that_never_stops_calling_tools_is_stopped_with_a_sentence(host: WrittenHost) -> None:
+def test_a_model_that_never_stops_calling_tools_is_stopped_with_a_sentence(host: ScriptedModelsHost) -> None:
     host.write(*(calls(("clock", {})) for _ in range(3)))
     result = host.ask(host.local(tools=["clock"], max_tool_rounds=1), "when?")
     assert texts(result) == ["I stopped after 1 rounds of tool calls without coming to an answer."]
 
 
-def test_a_picture_that_a_tool_gives_reaches_a_model_that_sees(host: WrittenHost) -> None:
+def test_a_picture_of_a_tool_reaches_a_model_with_vision(host: ScriptedModelsHost) -> None:
     host.write(second=(calls(("camera", {})), "A cat."))
     model = {"primary": "second", "fallbacks": []}
     assert texts(host.ask(host.local(model=model, tools=["camera"]), "look")) == ["A cat."]
@@ -158,7 +158,7 @@ def test_a_picture_that_a_tool_gives_reaches_a_model_that_sees(host: WrittenHost
     assert (shown["role"], shown["content"][1]["content_base64"]) == ("user", "iVBORw0KGgo=")
 
 
-def test_a_skill_is_seen_by_its_name_and_taken_up_when_it_is_wanted(host: WrittenHost) -> None:
+def test_a_skill_is_listed_by_name_and_loaded_on_request(host: ScriptedModelsHost) -> None:
     host.write(calls(("activate_skill", {"name": "cook"})), "First heat the pan.")
     assert texts(host.ask(host.local(resource_policy={}), "an egg, please")) == ["First heat the pan."]
     first, second = host.requests()
@@ -166,7 +166,7 @@ def test_a_skill_is_seen_by_its_name_and_taken_up_when_it_is_wanted(host: Writte
     assert second["messages"][-1]["content"] == "Heat the pan."
 
 
-def test_what_is_found_in_the_knowledge_is_used_and_cited_and_pictures_stay(host: WrittenHost) -> None:
+def test_knowledge_results_are_used_and_cited_and_their_pictures_stay(host: ScriptedModelsHost) -> None:
     host.write(second=("With a spoon [1].",))
     agent = host.local(
         model={"primary": "second", "fallbacks": []},
@@ -186,7 +186,7 @@ def test_what_is_found_in_the_knowledge_is_used_and_cited_and_pictures_stay(host
     assert host.transcript(result["run"]["conversation_id"])[0] == ("user", "lamp")
 
 
-def test_a_picture_reaches_a_model_that_sees_and_the_other_gets_a_note(host: WrittenHost) -> None:
+def test_a_picture_reaches_a_model_with_vision_and_another_model_gets_a_note(host: ScriptedModelsHost) -> None:
     host.write(fails("runtime_error", "down"), second=("A cat.",))
     contents = [{"type": "text", "text": "what is it?"}, {**PIXEL, "name": "cat.png"}]
     result = host.ask(host.local(model=BOTH), "", input={"text": "what is it?", "contents": contents})
@@ -195,7 +195,7 @@ def test_a_picture_reaches_a_model_that_sees_and_the_other_gets_a_note(host: Wri
     assert host.requests("second")[0]["messages"][-1]["content"][1]["type"] == "image"
 
 
-def test_when_the_first_model_fails_the_second_answers_and_stays(host: WrittenHost) -> None:
+def test_the_second_model_answers_when_the_first_fails_and_stays_selected(host: ScriptedModelsHost) -> None:
     host.write(fails("rate_limited", "too many"), second=(calls(("clock", {})), "Noon."))
     result = host.ask(host.local(model=BOTH, tools=["clock"]), "when?")
     assert texts(result) == ["Noon."]
@@ -203,7 +203,7 @@ def test_when_the_first_model_fails_the_second_answers_and_stays(host: WrittenHo
     assert messages(host, result["run"]["run_id"])[0]["metadata"]["model_id"] == "second"
 
 
-def test_when_all_models_fail_the_run_fails_with_a_sentence(host: WrittenHost) -> None:
+def test_the_run_fails_with_a_sentence_when_all_models_fail(host: ScriptedModelsHost) -> None:
     host.write(fails("runtime_error", "the server is down"), second=(fails("runtime_error", "no key"),))
     result = host.ask(host.local(model=BOTH), "hi")
     assert failure(result) == (
@@ -212,18 +212,18 @@ def test_when_all_models_fail_the_run_fails_with_a_sentence(host: WrittenHost) -
     )
 
 
-def test_an_empty_answer_is_asked_of_the_next_model(host: WrittenHost) -> None:
+def test_the_next_model_is_called_after_an_empty_answer(host: ScriptedModelsHost) -> None:
     host.write({"pieces": ["  ", "\n"]}, second=("Here I am.",))
     assert texts(host.ask(host.local(model=BOTH), "hi")) == ["Here I am."]
 
 
-def test_nothing_but_empty_answers_is_no_blank_success(host: WrittenHost) -> None:
+def test_the_run_fails_when_all_answers_are_empty(host: ScriptedModelsHost) -> None:
     host.write({"pieces": [" "]})
     code, sentence = failure(host.ask(host.local(), "hi"))
     assert (code, sentence) == ("runner.no_output", "The model 'Main' did not answer: it gave an empty answer.")
 
 
-def test_an_answer_that_breaks_off_is_said_to_have(host: WrittenHost) -> None:
+def test_a_run_fails_when_the_answer_breaks_off(host: ScriptedModelsHost) -> None:
     host.write(fails("runtime_error", "the line was cut", pieces=["It is "]), second=("Noon.",))
     result = host.ask(host.local(model=BOTH), "when?")
     assert failure(result) == (
@@ -233,12 +233,12 @@ def test_an_answer_that_breaks_off_is_said_to_have(host: WrittenHost) -> None:
     assert host.requests("second") == []
 
 
-def test_an_agent_without_a_model_says_what_to_do(host: WrittenHost) -> None:
+def test_an_agent_without_a_model_names_the_remedy(host: ScriptedModelsHost) -> None:
     code, sentence = failure(host.ask(host.local(model=None), "hi"))
     assert (code, sentence) == ("local-agent.no_model", "This agent has no model yet. Choose one in its settings.")
 
 
-def test_a_setting_out_of_range_is_refused_by_name_when_the_agent_is_saved(host: WrittenHost) -> None:
+def test_a_setting_out_of_range_is_refused_by_name_when_the_agent_is_saved(host: ScriptedModelsHost) -> None:
     body = {
         "name": "Wrong",
         "runner_id": "plugin:parlour/local-agent/default",
@@ -249,7 +249,7 @@ def test_a_setting_out_of_range_is_refused_by_name_when_the_agent_is_saved(host:
     assert (field["field"], field["message"]) == ("runner_config.max_tool_rounds", "must be from 0 to 1000")
 
 
-def test_what_is_said_while_tools_are_called_reaches_the_model_with_their_results(host: WrittenHost) -> None:
+def test_messages_sent_during_tool_calls_reach_the_model_with_the_results(host: ScriptedModelsHost) -> None:
     host.write(calls(("gated", {"gate": "steer"})), "Tea, then.")
     agent = host.local(tools=["gated"])
     host.send(agent, "coffee, please", conversation_id="steered", event_id="first")
@@ -263,7 +263,7 @@ def test_what_is_said_while_tools_are_called_reaches_the_model_with_their_result
     assert host.prompts()[1][-2:] == [("tool", "the gate is open"), ("user", "no, tea")]
 
 
-def test_what_is_said_before_the_end_is_answered_in_the_same_run(host: WrittenHost) -> None:
+def test_a_message_sent_before_the_end_is_answered_in_the_same_run(host: ScriptedModelsHost) -> None:
     host.write({"pieces": ["Coffee it is."], "gate": "ending"}, "Tea, then.")
     agent = host.local()
     host.send(agent, "coffee, please", conversation_id="ending", event_id="first one")
@@ -277,7 +277,7 @@ def test_what_is_said_before_the_end_is_answered_in_the_same_run(host: WrittenHo
     assert host.prompts()[1][-2:] == [("assistant", "Coffee it is."), ("user", "no, tea")]
 
 
-def spoil_checkpoint(host: WrittenHost, conversation_id: str) -> None:
+def spoil_checkpoint(host: ScriptedModelsHost, conversation_id: str) -> None:
     with closing(sqlite3.connect(host.data / "parlour.db", timeout=30)) as database:
         spoiled = json.dumps({"schema_version": 1, "summary": "SUMMARY"})
         change = "UPDATE state SET value = ? WHERE name = ? AND conversation_id = ?"
@@ -286,12 +286,12 @@ def spoil_checkpoint(host: WrittenHost, conversation_id: str) -> None:
     assert changed.rowcount == 1
 
 
-def summaries(host: WrittenHost) -> list[str]:
-    """What was to be summarized, of each request for a summary."""
+def summaries(host: ScriptedModelsHost) -> list[str]:
+    """Returns the text to be summarized of each request for a summary."""
     return [asked[-1][1] for asked in host.prompts() if asked[0][1].startswith("You keep the memory")]
 
 
-def test_a_summary_is_made_once_used_by_the_next_run_and_made_anew_from_the_old_one(host: WrittenHost) -> None:
+def test_a_summary_is_made_once_reused_by_the_next_run_and_renewed_from_the_old_one(host: ScriptedModelsHost) -> None:
     agent = host.local(context_tokens=300)
     host.write("ok", "ok", "SUMMARY ONE", "three", "four")
     host.ask(agent, f"1 {LONG}", conversation_id="long")
@@ -316,7 +316,7 @@ def test_a_summary_is_made_once_used_by_the_next_run_and_made_anew_from_the_old_
     assert "1 I told you" not in asked
 
 
-def test_without_a_model_for_the_summary_there_is_a_plain_one(host: WrittenHost) -> None:
+def test_without_a_model_for_the_summary_there_is_a_plain_one(host: ScriptedModelsHost) -> None:
     agent = host.local(context_tokens=300)
     host.write("ok", "ok", fails("runtime_error", "down"), "three")
     for number in (1, 2):
@@ -325,7 +325,7 @@ def test_without_a_model_for_the_summary_there_is_a_plain_one(host: WrittenHost)
     assert "user: 1 I told you about the garden" in host.prompts()[-1][0][1]
 
 
-def test_a_summary_that_was_spoiled_is_ignored(host: WrittenHost) -> None:
+def test_a_damaged_summary_is_ignored(host: ScriptedModelsHost) -> None:
     agent = host.local(context_tokens=300)
     host.write("ok", "ok", "SUMMARY", "three", "ANOTHER SUMMARY", "four")
     for number in (1, 2, 3):
@@ -337,7 +337,7 @@ def test_a_summary_that_was_spoiled_is_ignored(host: WrittenHost) -> None:
     assert asked.startswith("user: 1 I told you")
 
 
-def test_another_conversations_summary_is_not_used(host: WrittenHost) -> None:
+def test_another_conversations_summary_is_not_used(host: ScriptedModelsHost) -> None:
     agent = host.local(context_tokens=300)
     host.write("ok", "ok", "SUMMARY", "three", "fresh")
     for number in (1, 2, 3):
@@ -346,7 +346,7 @@ def test_another_conversations_summary_is_not_used(host: WrittenHost) -> None:
     assert host.prompts()[-1] == [host.prompts()[0][0], ("user", "hi")]
 
 
-def test_another_event_is_told_by_the_template_of_its_type(host: WrittenHost) -> None:
+def test_an_event_is_described_by_the_template_of_its_type(host: ScriptedModelsHost) -> None:
     host.write("Welcome, Bob!", "Good-bye.")
     templates = {"group.member_joined": "{{event.member.user.nickname}} joined {{group}}. Say hello."}
     agent = host.local(event_templates=templates, event_types=["group.member_joined", "group.member_left"])
@@ -361,7 +361,7 @@ def test_another_event_is_told_by_the_template_of_its_type(host: WrittenHost) ->
     assert "group.member_left" in described
 
 
-def test_a_run_is_cancelled_while_the_model_is_asked(host: WrittenHost) -> None:
+def test_a_run_is_cancelled_during_a_model_call(host: ScriptedModelsHost) -> None:
     host.write({"hang": True})
     agent = host.local()
     host.send(agent, "hi", event_id="cancelled model")
@@ -371,7 +371,7 @@ def test_a_run_is_cancelled_while_the_model_is_asked(host: WrittenHost) -> None:
     assert host.ask(agent, "hi", event_id="cancelled model")["outcome"] == "cancelled"
 
 
-def test_a_run_is_cancelled_while_a_tool_is_called(host: WrittenHost) -> None:
+def test_a_run_is_cancelled_during_a_tool_call(host: ScriptedModelsHost) -> None:
     host.write(calls(("stuck", {})))
     agent = host.local(tools=["stuck"])
     host.send(agent, "hi", event_id="cancelled tool")
@@ -381,22 +381,22 @@ def test_a_run_is_cancelled_while_a_tool_is_called(host: WrittenHost) -> None:
     assert host.ask(agent, "hi", event_id="cancelled tool")["outcome"] == "cancelled"
 
 
-def test_a_run_ends_at_its_deadline_and_asks_nobody_else(host: WrittenHost) -> None:
+def test_a_run_ends_at_its_deadline_and_calls_no_fallback_model(host: ScriptedModelsHost) -> None:
     host.write({"hang": True}, second=("late",))
     result = host.ask(host.local(model=BOTH, timeout_seconds=0.5), "hi")
     assert (result["run"]["status"], failure(result)[0]) == ("timeout", "runner.timeout")
     assert host.requests("second") == []
 
 
-def test_a_budget_that_is_used_up_is_told_and_no_other_model_is_asked(host: WrittenHost) -> None:
+def test_an_exhausted_budget_is_reported_and_no_fallback_model_is_called(host: ScriptedModelsHost) -> None:
     host.write(fails("budget_exceeded", "The day's budget is used up."), second=("free",))
     result = host.ask(host.local(model=BOTH), "hi")
     assert failure(result) == ("budget_exceeded", "The day's budget is used up.")
     assert host.requests("second") == []
 
 
-def test_a_plain_answer_takes_few_calls(host: WrittenHost) -> None:
-    """One page of history and one question to the model; the steering costs nothing when nobody speaks."""
+def test_a_plain_answer_takes_few_calls(host: ScriptedModelsHost) -> None:
+    """A plain answer takes one page of history and one model call; steering costs nothing while no message arrives."""
     host.write("one", "two")
     agent = host.local()
     host.ask(agent, "first", conversation_id="few")

@@ -1,4 +1,4 @@
-"""Thirty plugins: how soon they are ready and what each costs while it rests."""
+"""Tests how soon thirty plugins are ready and how much memory each uses while idle."""
 
 import time
 from pathlib import Path
@@ -15,13 +15,13 @@ READY_SECONDS = 12.0
 IDLE_MB = 60.0
 STOPPED_SECONDS = 10.0
 ATTEMPTS = 3
-"""A start takes longer when the machine has other work; one good one shows what it takes."""
+"""A start takes longer when the machine has other work; one fast start shows the real time."""
 MEBIBYTE = 1024 * 1024
 
 
 @pytest.mark.long
 @pytest.mark.quiet
-def test_thirty_plugins_are_ready_soon_and_rest_lightly(make_host: MakeHost, tmp_path: Path) -> None:
+def test_thirty_plugins_are_ready_soon_and_use_little_memory_while_idle(make_host: MakeHost, tmp_path: Path) -> None:
     sources = [write_plugin(tmp_path / f"p{number}", f"p{number}", answer=str(number)) for number in range(PLUGINS)]
     host = make_host(*sources)
 
@@ -32,7 +32,7 @@ def test_thirty_plugins_are_ready_soon_and_rest_lightly(make_host: MakeHost, tmp
             taken = _start(host)
 
     weights = [_own_megabytes(host, f"test/p{number}") for number in range(PLUGINS)]
-    print(f"ready after {taken:.1f} s; at most {max(weights):.1f} MB each")  # noqa: T201 - shown when it fails
+    print(f"ready after {taken:.1f} s; at most {max(weights):.1f} MB each")  # noqa: T201 - printed when the test fails
     assert taken < READY_SECONDS
     assert max(weights) < IDLE_MB
     assert texts(host.ask(host.agent(f"plugin:test/p{PLUGINS - 1}/default"), "hello")) == [str(PLUGINS - 1)]
@@ -48,7 +48,9 @@ def _start(host: Host) -> float:
 
 
 def _own_megabytes(host: Host, plugin_id: str) -> float:
-    """All resident memory of its processes, also what they share with others: the dearest way to count."""
+    """Returns the resident memory of the plugin's processes, shared pages included, which is the
+    highest way to count.
+    """
     root = host.plugin_process(plugin_id)
     return sum(_resident(process) for process in [root, *root.children(recursive=True)]) / MEBIBYTE
 

@@ -1,4 +1,4 @@
-"""Hundreds of runs at once in one plugin process: each gets its own results, in order, and all of them end."""
+"""Tests hundreds of concurrent runs in one plugin process: each gets its own results in order, and all of them end."""
 
 import asyncio
 import json
@@ -27,7 +27,7 @@ async def test_many_runs_in_one_process_each_get_their_own_results_in_order(make
     assert Counter(each["run"]["status"] for each in results) == {"completed": runs}
     assert len({each["run"]["run_id"] for each in results}) == runs
     for name, result in list(zip(names, results, strict=True))[:: runs // 20]:
-        said = "".join(_spoken(event) for event in host.items(f"/runs/{result['run']['run_id']}/events"))
+        said = "".join(_delta_text(event) for event in host.items(f"/runs/{result['run']['run_id']}/events"))
         assert said == "".join(f"{name}/{number} " for number in range(WORDS))
 
 
@@ -45,5 +45,5 @@ async def _ask_all(host: Host, agent: str, names: list[str]) -> list[Json]:
         return list(await asyncio.gather(*map(ask, names)))
 
 
-def _spoken(event: Json) -> str:
+def _delta_text(event: Json) -> str:
     return str(event["data"]["chunk"]["content"]) if "chunk" in event["data"] else ""

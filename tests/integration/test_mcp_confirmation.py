@@ -1,4 +1,4 @@
-"""A command of this machine becomes an MCP server when a person confirms it in words; no file is edited for that."""
+"""Tests that a local command becomes an MCP server when a person confirms it with a phrase, without editing a file."""
 
 import sys
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from .test_accounts import PASSWORD, Person, browser, logged_in
 
 SCRIPT = str(ROOT / "tests" / "plugins" / "library_server.py")
 LIBRARY = {"name": "library", "transport": "stdio", "command": sys.executable, "arguments": [SCRIPT]}
-WORDS = {"confirmation": "run without a sandbox"}
+CONFIRMATION = {"confirmation": "run without a sandbox"}
 
 
 @pytest.fixture(scope="module")
@@ -41,18 +41,18 @@ def test_a_command_does_not_run_before_it_is_confirmed(host: Host, owner: Person
     for path in ("/mcp-servers", "/mcp-servers/test"):
         refused = post(owner, path, touch)
         assert (refused.status_code, named_fields(refused)) == (422, ["confirmation"])
-        by_key = host.http().post(path, json={**touch, **WORDS})
+        by_key = host.http().post(path, json={**touch, **CONFIRMATION})
         assert (by_key.status_code, named_fields(by_key)) == (422, ["confirmation"])
     body = {"email": "eve@example.org", "password": PASSWORD, "name": "Eve", "role": "operator"}
     assert post(owner, "/users", body).status_code == 201
-    by_operator = post(logged_in(host, "eve@example.org"), "/mcp-servers", {**touch, **WORDS})
+    by_operator = post(logged_in(host, "eve@example.org"), "/mcp-servers", {**touch, **CONFIRMATION})
     assert (by_operator.status_code, error_code(by_operator)) == (403, "forbidden")
     assert not ran.exists()
     assert host.items("/mcp-servers") == []
 
 
 def test_a_confirmed_command_is_connected_and_audited_also_after_a_restart(host: Host, owner: Person) -> None:
-    made = post(owner, "/mcp-servers", {**LIBRARY, **WORDS})
+    made = post(owner, "/mcp-servers", {**LIBRARY, **CONFIRMATION})
     assert made.status_code == 201, made.text
     server = made.json()
     user = f"user:{owner.me['user_id']}"

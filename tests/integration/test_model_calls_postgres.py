@@ -1,4 +1,4 @@
-"""Prompts and answers of models in PostgreSQL: recorded, found, deleted, and in a backup as in a file."""
+"""Tests prompts and answers of models in PostgreSQL: recorded, found, deleted and backed up as with a file."""
 
 import json
 from collections.abc import Iterator
@@ -11,8 +11,8 @@ from parlour.testing.postgres_server import PostgresServer
 
 from .commands import parlour_here
 from .harness import Host, eventually
-from .test_model_calls import invoked, record, started
-from .test_models import add_model, add_provider, talking
+from .test_model_calls import invoke_from_plugin, record, started
+from .test_models import add_model, add_provider, chat_agent
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,7 @@ def service() -> Iterator[ModelServer]:
         yield server
 
 
-def on(url: str, **more: str) -> dict[str, str]:
+def postgres_settings(url: str, **more: str) -> dict[str, str]:
     return {"PARLOUR__DATABASE__URL": url, **more}
 
 
@@ -38,7 +38,7 @@ def url(database: PostgresServer) -> str:
 
 @pytest.fixture(scope="module")
 def host(tmp_path_factory: pytest.TempPathFactory, url: str) -> Iterator[Host]:
-    host = started(tmp_path_factory.mktemp("model-calls"), **on(url))
+    host = started(tmp_path_factory.mktemp("model-calls"), **postgres_settings(url))
     yield host
     host.close()
 
@@ -51,13 +51,13 @@ def model(host: Host, service: ModelServer) -> str:
 def test_a_prompt_with_odd_characters_is_recorded(host: Host, service: ModelServer, model: str) -> None:
     service.will(Say("nul \0 and 中文 🎉"))
     text = "nul \0, mark \x01, 中文 🎉"
-    call = record(host, invoked(host, model, messages=[{"role": "user", "content": text}]))
+    call = record(host, invoke_from_plugin(host, model, messages=[{"role": "user", "content": text}]))
     assert call["request"]["messages"][0]["content"] == text
     assert call["answer"]["text"] == "nul \0 and 中文 🎉"
 
 
-def test_it_is_deleted_with_its_conversation(host: Host, model: str) -> None:
-    agent = talking(host, model)
+def test_a_model_call_is_deleted_with_its_conversation(host: Host, model: str) -> None:
+    agent = chat_agent(host, model)
     gone = host.ask(agent, "one", conversation_id="gone")
     path = f"/runs/{gone['run']['run_id']}/model-calls/{record(host, gone['run']['run_id'])['call_id']}"
     assert host.http().delete(f"/conversations/{gone['conversation_id']}").status_code == 204
@@ -67,7 +67,7 @@ def test_it_is_deleted_with_its_conversation(host: Host, model: str) -> None:
 def test_runs_are_found_by_their_answer_and_their_sender(host: Host, service: ModelServer, model: str) -> None:
     service.will(Say("all of the marmalade"))
     actor = {"actor_id": "qq-4711", "actor_name": "Ann Lee"}
-    answered = host.ask(talking(host, model), "breakfast?", conversation_id="found", actor=actor)
+    answered = host.ask(chat_agent(host, model), "breakfast?", conversation_id="found", actor=actor)
     for text in ("MARMALADE", "ann lee", "qq-4711", "breakfast"):
         assert [run["run_id"] for run in host.items("/runs", q=text)] == [answered["run"]["run_id"]]
         found = [each["conversation_id"] for each in host.items("/conversations", q=text)]
@@ -75,7 +75,7 @@ def test_runs_are_found_by_their_answer_and_their_sender(host: Host, service: Mo
 
 
 def test_runs_are_listed_by_exactly_their_sender(host: Host, service: ModelServer, model: str) -> None:
-    agent, key = talking(host, model), host.key("platform")
+    agent, key = chat_agent(host, model), host.key("platform")
     made = {}
     for actor_id, name in (("470", "Ann"), ("4701", "Ann 470")):
         service.will(Say("hello"))
@@ -86,15 +86,15 @@ def test_runs_are_listed_by_exactly_their_sender(host: Host, service: ModelServe
 
 
 @pytest.mark.parametrize(("options", "status"), [((), 200), (("--without-model-calls",), 404)])
-def test_a_backup_holds_it_unless_it_is_left_out(
+def test_a_backup_contains_model_calls_unless_they_are_left_out(
     host: Host, database: PostgresServer, url: str, model: str, tmp_path: Path, options: tuple[str, ...], status: int
 ) -> None:
     secret = f"private words {status}"
-    run_id = invoked(host, model, messages=[{"role": "user", "content": secret}])
+    run_id = invoke_from_plugin(host, model, messages=[{"role": "user", "content": secret}])
     path = f"/runs/{run_id}/model-calls/{record(host, run_id)['call_id']}"
-    made = parlour_here("backup", tmp_path / "one", "--data", host.data, *options, environment=on(url))
+    made = parlour_here("backup", tmp_path / "one", "--data", host.data, *options, environment=postgres_settings(url))
     assert made.returncode == 0, made.stderr
-    elsewhere = on(database.url(database.create()))
+    elsewhere = postgres_settings(database.url(database.create()))
     brought = parlour_here("restore", tmp_path / "one", "--data", tmp_path / "data", environment=elsewhere)
     assert brought.returncode == 0, brought.stderr
 
@@ -107,14 +107,14 @@ def test_a_backup_holds_it_unless_it_is_left_out(
         restored.close()
 
 
-def test_it_goes_after_its_own_days_while_the_run_stays(
+def test_a_model_call_is_deleted_after_its_own_retention_while_the_run_stays(
     service: ModelServer, database: PostgresServer, tmp_path: Path
 ) -> None:
     forgetful = {"MODEL_CALLS_DAYS": "0.00002", "FIRST_SECONDS": "0", "EVERY_HOURS": "0.0001"}
     terms = {f"PARLOUR__RETENTION__{name}": value for name, value in forgetful.items()}
-    host = started(tmp_path, **on(database.url(database.create()), **terms))
+    host = started(tmp_path, **postgres_settings(database.url(database.create()), **terms))
     try:
-        run_id = invoked(host, add_model(host, add_provider(host, service)))
+        run_id = invoke_from_plugin(host, add_model(host, add_provider(host, service)))
         path = f"/runs/{run_id}/model-calls/{record(host, run_id)['call_id']}"
         eventually(lambda: host.http().get(path).status_code == 404, "the record is gone")
         assert host.run(run_id)["status"] == "completed"

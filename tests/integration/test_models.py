@@ -1,4 +1,6 @@
-"""Models through real processes: set up over HTTP, asked by a plugin, streamed into a chat, limited by budgets."""
+"""Tests models through real processes: set up over HTTP, called by a plugin, streamed into a chat,
+limited by budgets.
+"""
 
 import base64
 import json
@@ -50,7 +52,7 @@ def model(modelled: Host, server: ModelServer) -> str:
 
 @pytest.fixture
 def budget(modelled: Host) -> Iterator[Any]:
-    """Makes budgets that end with the test."""
+    """Makes budgets that are deleted after the test."""
     made: list[str] = []
 
     def make(**fields: Any) -> Json:
@@ -83,15 +85,15 @@ def add_model(host: Host, provider_id: str, **fields: Any) -> str:
     return str(answer.json()["model_id"])
 
 
-def asked(host: Host, model_id: str, action: str = "invoke_llm", **arguments: Any) -> Any:
-    """What a plugin was answered that asked for this in a run."""
+def call_from_plugin(host: Host, model_id: str, action: str = "invoke_llm", **arguments: Any) -> Any:
+    """Returns the answer to a plugin that made this call in a run."""
     agent = host.agent(CALLER, resource_policy={"models": [model_id]})
     arguments.setdefault("messages", [{"role": "user", "content": "hi"}])
     result = host.ask(agent, json.dumps([[action, {"model_id": model_id, **arguments}]]))
     return json.loads(texts(result)[0])[0]
 
 
-def talking(host: Host, model_id: str, **config: Any) -> str:
+def chat_agent(host: Host, model_id: str, **config: Any) -> str:
     return host.agent(LOCAL, config={"model": {"primary": model_id, "fallbacks": []}, **config})
 
 
@@ -113,7 +115,7 @@ def test_a_provider_is_shown_without_its_keys(modelled: Host, server: ModelServe
     assert not any(KEY.encode() in path.read_bytes() for path in files)
 
 
-def test_masks_stand_for_the_keys_that_are_there(modelled: Host, server: ModelServer) -> None:
+def test_masks_stand_for_the_stored_keys(modelled: Host, server: ModelServer) -> None:
     provider_id = add_provider(modelled, server)
     model_id = add_model(modelled, provider_id)
     path = f"/model-providers/{provider_id}"
@@ -129,7 +131,7 @@ def test_masks_stand_for_the_keys_that_are_there(modelled: Host, server: ModelSe
     assert server.asked[-1].headers["Authorization"] == f"Bearer {KEY}"
 
 
-def test_keys_are_not_sent_to_another_address_unasked(modelled: Host, server: ModelServer) -> None:
+def test_stored_keys_are_not_sent_to_a_changed_address(modelled: Host, server: ModelServer) -> None:
     provider_id = add_provider(modelled, server)
     body = provider_body(server, base_url="https://elsewhere.example.org", api_keys=[MASKED])
     assert named_fields(modelled.http().put(f"/model-providers/{provider_id}", json=body)) == ["api_keys"]
@@ -151,16 +153,14 @@ def test_keys_are_not_sent_to_another_address_unasked(modelled: Host, server: Mo
         ({"unknown": 1}, "unknown"),
     ],
 )
-def test_a_provider_that_can_not_work_is_refused_by_its_field(
-    modelled: Host, server: ModelServer, fields: Json, named: str
-) -> None:
+def test_an_invalid_provider_is_refused_by_field(modelled: Host, server: ModelServer, fields: Json, named: str) -> None:
     answer = modelled.http().post("/model-providers", json=provider_body(server, **fields))
     assert answer.status_code == 422
     assert named_fields(answer) == [named]
     assert "secret" not in answer.text
 
 
-def test_a_model_takes_what_the_catalogue_knows(modelled: Host, server: ModelServer) -> None:
+def test_a_new_model_is_filled_in_from_the_catalogue(modelled: Host, server: ModelServer) -> None:
     body = {"name": "OpenAI", "kind": "openai", "api_keys": [KEY]}
     provider_id = modelled.http().post("/model-providers", json=body).json()["provider_id"]
     made = modelled.http().post("/models", json={"provider_id": provider_id, "name": "gpt-4o"}).json()
@@ -202,20 +202,20 @@ def test_a_model_that_agents_use_is_not_deleted_and_they_are_named(modelled: Hos
         assert modelled.http().delete(f"/models/{model_id}").status_code == 204
 
 
-def test_what_nobody_knows_the_price_of_is_not_called_free(modelled: Host, server: ModelServer) -> None:
+def test_a_model_without_a_known_price_is_not_reported_as_free(modelled: Host, server: ModelServer) -> None:
     model = add_model(modelled, add_provider(modelled, server), prices=None)
     assert modelled.http().get(f"/models/{model}").json()["prices"] is None
-    result = modelled.ask(talking(modelled, model), "hello")
+    result = modelled.ask(chat_agent(modelled, model), "hello")
     usage = modelled.run(result["run"]["run_id"])["usage"]
     assert usage == {"model_calls": 1, "prompt_tokens": 10, "completion_tokens": 2, "unpriced_calls": 1}
     body = {"provider_id": modelled.http().get(f"/models/{model}").json()["provider_id"], "name": "fake"}
     priced = modelled.http().put(f"/models/{model}", json={**body, "prices": {"input": 1, "output": 5}}).json()
     assert priced["prices"] == {"input": 1, "output": 5, "cached_input": None}
-    again = modelled.ask(talking(modelled, model), "hello")
+    again = modelled.ask(chat_agent(modelled, model), "hello")
     assert modelled.run(again["run"]["run_id"])["usage"]["cost_micros"] == 20
 
 
-def test_trying_a_model_out_says_what_is_wrong(modelled: Host, server: ModelServer, model: str) -> None:
+def test_testing_a_model_reports_its_fault(modelled: Host, server: ModelServer, model: str) -> None:
     server.will(Say("Hello!"), Refuse(401, f"no such key {KEY}"), Refuse(404, "no such model"))
     well, refused, unknown = (modelled.http().post(f"/models/{model}/test").json() for _ in range(3))
     assert (well["ok"], well["message"]) == (True, "it answered: Hello!")
@@ -226,7 +226,7 @@ def test_trying_a_model_out_says_what_is_wrong(modelled: Host, server: ModelServ
 
 
 def test_a_run_is_answered_and_its_cost_is_in_the_ledger(modelled: Host, server: ModelServer, model: str) -> None:
-    agent = talking(modelled, model)
+    agent = chat_agent(modelled, model)
     result = modelled.ask(agent, "hello")
     assert texts(result) == ["pong"]
     usage = modelled.run(result["run"]["run_id"])["usage"]
@@ -236,8 +236,8 @@ def test_a_run_is_answered_and_its_cost_is_in_the_ledger(modelled: Host, server:
     assert [call["usage"]["cost_micros"] for call in called] == [40]
 
 
-def test_what_an_agent_used_of_a_model_is_told_by_the_day(modelled: Host, server: ModelServer, model: str) -> None:
-    agent = talking(modelled, model)
+def test_usage_of_a_model_is_listed_by_agent_and_day(modelled: Host, server: ModelServer, model: str) -> None:
+    agent = chat_agent(modelled, model)
     for _ in range(2):
         server.will(Say("Hello!", usage={"prompt_tokens": 100, "completion_tokens": 10}))
         modelled.ask(agent, "hello")
@@ -252,16 +252,16 @@ def test_what_an_agent_used_of_a_model_is_told_by_the_day(modelled: Host, server
     assert [sum(row[figure] for row in used) for figure in figures] == [2, 200, 20, 600, 0]
 
 
-def test_another_key_serves_when_one_is_refused(modelled: Host, server: ModelServer) -> None:
+def test_another_key_is_used_when_one_is_refused(modelled: Host, server: ModelServer) -> None:
     model = add_model(modelled, add_provider(modelled, server, api_keys=["sk-first-key", "sk-second-key"]))
     server.will(Refuse(401))
-    assert asked(modelled, model)["message"]["content"] == "pong"
-    assert asked(modelled, model)["message"]["content"] == "pong"
+    assert call_from_plugin(modelled, model)["message"]["content"] == "pong"
+    assert call_from_plugin(modelled, model)["message"]["content"] == "pong"
     keys = [each.headers["Authorization"] for each in server.asked]
     assert keys == ["Bearer sk-first-key", "Bearer sk-second-key", "Bearer sk-second-key"]
 
 
-def test_vectors_ranks_and_json_come_through_a_run_over_one_connection(modelled: Host, server: ModelServer) -> None:
+def test_vectors_ranks_and_json_are_returned_to_a_run_over_one_connection(modelled: Host, server: ModelServer) -> None:
     provider_id = add_provider(modelled, server)
     embedding, ranking = (add_model(modelled, provider_id, type=each) for each in ("embedding", "rerank"))
     vectors = {"data": [{"index": 0, "embedding": [1.0, 2.0]}], "usage": {"prompt_tokens": 3}}
@@ -276,9 +276,9 @@ def test_vectors_ranks_and_json_come_through_a_run_over_one_connection(modelled:
         ["invoke_llm", {"model_id": model, **wanted}],
     ]
     result = modelled.ask(agent, json.dumps(calls))
-    embedded, ranked, told = json.loads(texts(result)[0])
+    embedded, ranked, structured = json.loads(texts(result)[0])
     assert (embedded["embeddings"], ranked["results"]) == ([[1.0, 2.0]], [{"index": 1, "score": 0.5}])
-    assert told["message"]["content"] == '{"a": 1}'
+    assert structured["message"]["content"] == '{"a": 1}'
     assert server.asked[2].body["response_format"] == {"type": "json_object"}
     usage = {"model_calls": 3, "prompt_tokens": 20, "completion_tokens": 2, "cost_micros": 60}
     assert modelled.run(result["run"]["run_id"])["usage"] == usage
@@ -288,23 +288,23 @@ def test_vectors_ranks_and_json_come_through_a_run_over_one_connection(modelled:
 def test_a_changed_key_is_used_at_once(modelled: Host, server: ModelServer) -> None:
     provider_id = add_provider(modelled, server)
     model = add_model(modelled, provider_id)
-    asked(modelled, model)
+    call_from_plugin(modelled, model)
     body = provider_body(server, api_keys=["sk-changed-key"])
     assert modelled.http().put(f"/model-providers/{provider_id}", json=body).status_code == 200
-    asked(modelled, model)
+    call_from_plugin(modelled, model)
     assert server.asked[-1].headers["Authorization"] == "Bearer sk-changed-key"
 
 
 def test_a_failure_reaches_the_plugin_with_its_code(modelled: Host, server: ModelServer, model: str) -> None:
     server.will(Refuse(400, "too many pictures"))
-    error = asked(modelled, model)["error"]
+    error = call_from_plugin(modelled, model)["error"]
     assert (error["code"], error["message"]) == (
         "invalid_argument",
         "Fake refused the request (400): too many pictures",
     )
 
 
-def test_a_picture_that_is_named_reaches_the_model_as_bytes(modelled: Host, server: ModelServer, model: str) -> None:
+def test_a_referenced_picture_reaches_the_model_as_bytes(modelled: Host, server: ModelServer, model: str) -> None:
     uploaded = modelled.http().post("/files", files={"file": ("a.png", PNG)}).json()
     picture = {"type": "image", "artifact_id": uploaded["artifact_id"]}
     content = [{"type": "text", "text": "what is it?"}, picture]
@@ -318,17 +318,17 @@ def test_a_picture_that_is_named_reaches_the_model_as_bytes(modelled: Host, serv
     assert address == f"data:image/png;base64,{base64.b64encode(PNG).decode()}"
 
 
-def test_a_picture_of_somebody_else_does_not(modelled: Host, server: ModelServer, model: str) -> None:
+def test_a_picture_of_another_key_does_not_reach_the_model(modelled: Host, server: ModelServer, model: str) -> None:
     uploaded = modelled.http().post("/files", files={"file": ("a.png", PNG)}).json()
     content = [{"type": "image", "artifact_id": uploaded["artifact_id"]}]
-    error = asked(modelled, model, messages=[{"role": "user", "content": content}])["error"]
+    error = call_from_plugin(modelled, model, messages=[{"role": "user", "content": content}])["error"]
     assert error["code"] == "not_found"
     assert server.asked == []
 
 
-async def test_an_answer_streams_into_the_chat_whole(modelled: Host, server: ModelServer, model: str) -> None:
+async def test_an_answer_is_streamed_completely_into_the_chat(modelled: Host, server: ModelServer, model: str) -> None:
     server.will(Say(" ".join(f"word{at}" for at in range(30)), gap=0.03))
-    async with Chat(modelled, talking(modelled, model)) as chat:
+    async with Chat(modelled, chat_agent(modelled, model)) as chat:
         answer = await chat.answer("tell me")
         assert chat.deltas == answer == " ".join(f"word{at}" for at in range(30))
         assert len(chat.of("delta")) > 2
@@ -337,18 +337,19 @@ async def test_an_answer_streams_into_the_chat_whole(modelled: Host, server: Mod
 
 async def test_a_cancelled_run_ends_the_request(modelled: Host, server: ModelServer, model: str) -> None:
     server.will(Say("word " * 2000, gap=0.02))
-    async with Chat(modelled, talking(modelled, model), session="cancelled") as chat:
+    async with Chat(modelled, chat_agent(modelled, model), session="cancelled") as chat:
         await chat.say("tell me")
         await chat.until("delta", seconds=30)
         await chat.send(type="cancel")
-        await chat.until("run", seconds=30, status="cancelled")
-    eventually(lambda: server.let_go, "the service sees that nobody reads", 30)
+        ended = await chat.until("run", seconds=30, status="cancelled")
+    eventually(lambda: server.let_go, "the service sees that the request has ended", 30)
+    assert modelled.run(ended["run_id"])["status"] == "cancelled"
 
 
-def test_a_budget_that_is_used_up_refuses_before_the_model_is_asked(
+def test_an_exhausted_budget_refuses_a_run_before_the_model_is_called(
     modelled: Host, server: ModelServer, model: str, budget: Any
 ) -> None:
-    agent = talking(modelled, model)
+    agent = chat_agent(modelled, model)
     made = budget(scope="agent", target=agent, tokens=400)
     assert made["uses"] == []
     answered = modelled.ask(agent, "hello")
@@ -371,9 +372,9 @@ def test_a_budget_that_is_used_up_refuses_before_the_model_is_asked(
 def test_a_budget_of_5000_tokens_is_usable_to_its_end_with_a_model_of_long_answers(
     modelled: Host, server: ModelServer, budget: Any
 ) -> None:
-    """Chinese counts by character, not by byte, and the answer is limited to what is left."""
+    """Chinese counts by character, not by byte, and the answer is limited to the rest of the budget."""
     model = add_model(modelled, add_provider(modelled, server), max_output_tokens=8192)
-    agent = talking(modelled, model)
+    agent = chat_agent(modelled, model)
     made = budget(scope="agent", target=agent, tokens=5000)
     used = {"prompt_tokens": 150, "completion_tokens": 38, "total_tokens": 188}
     server.will(*[Say("好的", usage=used)] * 20)
@@ -386,11 +387,11 @@ def test_a_budget_of_5000_tokens_is_usable_to_its_end_with_a_model_of_long_answe
 
 
 @pytest.mark.parametrize("name", ["max_tokens", "max_completion_tokens", "max_output_tokens"])
-def test_a_limit_among_the_models_parameters_is_lowered_to_what_is_left_of_a_budget(
+def test_a_token_limit_of_the_model_is_lowered_to_the_rest_of_the_budget(
     modelled: Host, server: ModelServer, budget: Any, name: str
 ) -> None:
     model = add_model(modelled, add_provider(modelled, server), parameters={name: 8192})
-    agent = talking(modelled, model)
+    agent = chat_agent(modelled, model)
     budget(scope="agent", target=agent, tokens=5000)
     assert texts(modelled.ask(agent, "hello")) == ["pong"]
     sent = server.asked[-1].body
@@ -399,10 +400,10 @@ def test_a_limit_among_the_models_parameters_is_lowered_to_what_is_left_of_a_bud
     assert 4000 < limits["max_tokens"] < 5000
 
 
-def test_a_model_that_ignores_its_limit_is_settled_at_what_it_used_and_not_asked_again(
+def test_a_model_that_ignores_its_limit_is_charged_for_its_real_usage_and_not_called_again(
     modelled: Host, server: ModelServer, model: str, budget: Any
 ) -> None:
-    agent = talking(modelled, model)
+    agent = chat_agent(modelled, model)
     made = budget(scope="agent", target=agent, tokens=1000)
     server.will(Say("word " * 50, usage={"prompt_tokens": 30, "completion_tokens": 4000, "total_tokens": 4030}))
     assert modelled.ask(agent, "hello")["outcome"] == "answered"
@@ -415,7 +416,7 @@ def test_a_model_that_ignores_its_limit_is_settled_at_what_it_used_and_not_asked
     assert refused["run"]["usage"].get("model_calls", 0) == 0
 
 
-TROUBLES = {
+OUTAGES = {
     "down": (503, "The model service is not available right now. Please try again later."),
     "key": (401, "The model service refused access: its key or account needs the operator's attention."),
     "limit": (429, "The model service has reached its request limit. Please try again in a few minutes."),
@@ -423,11 +424,11 @@ TROUBLES = {
 }
 
 
-@pytest.mark.parametrize(("status", "sentence"), TROUBLES.values(), ids=TROUBLES)
-def test_a_models_outage_is_told_by_its_kind_and_the_operator_sees_the_whole(
+@pytest.mark.parametrize(("status", "sentence"), OUTAGES.values(), ids=OUTAGES)
+def test_the_user_gets_the_kind_of_a_model_outage_and_the_operator_the_full_error(
     modelled: Host, server: ModelServer, model: str, status: int, sentence: str
 ) -> None:
-    agent = talking(modelled, model)
+    agent = chat_agent(modelled, model)
     server.will(*[Refuse(status, "organisation 7 of the service", {"Retry-After": "0"})] * 20)
     result = modelled.ask(agent, "hello")
     assert (result["outcome"], texts(result)) == ("failed", [sentence])
@@ -453,7 +454,7 @@ def test_a_budget_that_limits_nothing_is_refused(modelled: Host, body: Json, nam
     assert (answer.status_code, named_fields(answer)) == (422, [named])
 
 
-def test_a_call_that_a_crash_cuts_off_counts_at_its_worst_case_and_is_in_the_ledger(
+def test_a_call_interrupted_by_a_crash_is_charged_at_its_worst_case_and_recorded(
     make_host: MakeHost, server: ModelServer
 ) -> None:
     host = make_host(CALLING_PLUGIN).start()
@@ -472,5 +473,5 @@ def test_a_call_that_a_crash_cuts_off_counts_at_its_worst_case_and_is_in_the_led
     called = [each["data"] for each in host.items(f"/runs/{run_id}/events") if each["type"] == "model.called"]
     assert called == [{"name": model, "outcome": "cut_off"}]
     [use] = host.items("/budgets")[0]["uses"]
-    prompt = 2 + 8  # five letters, and what is around a message
+    prompt = 2 + 8  # five letters plus the overhead of a message
     assert use["used"] == {"tokens": prompt + 100, "cost_micros": prompt * 2 + 1000}

@@ -1,4 +1,4 @@
-"""The installer of packages in its sandbox: what a package's build finds there, and which hosts it reaches."""
+"""Tests the package installer in its sandbox: which files a package's build sees and which hosts it reaches."""
 
 import asyncio
 import base64
@@ -23,7 +23,7 @@ from parlour.plugin_runtime.packages.requirements import Requirements
 
 from .wheels import write_wheel
 
-LODGER = Requirements(("lodger",))
+REQUIREMENTS = Requirements(("lodger",))
 BACKEND = """\
 import json, os, socket, urllib.request, zipfile
 from glob import glob
@@ -68,7 +68,7 @@ PYPROJECT += '[project]\nname = "lodger"\nversion = "1.0"\n'
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    """A data directory with a secret."""
+    """Creates a data directory with a secret."""
     data = tmp_path / "data"
     data.mkdir()
     (data / "secret.key").write_text("the key of all secrets")
@@ -79,7 +79,7 @@ def data(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def elsewhere(tmp_path: Path) -> Iterator[ThreadingHTTPServer]:
-    """An HTTP server on loopback that serves a folder; `paths` are those that were asked for."""
+    """Runs an HTTP server on loopback that serves a folder. `paths` are the requested ones."""
     (tmp_path / "served").mkdir()
     with serving(tmp_path / "served") as server:
         yield server
@@ -102,7 +102,7 @@ def serving(folder: Path) -> Iterator[ThreadingHTTPServer]:
 
 
 def write_source(folder: Path, deed: str = "pass", **places: object) -> Path:
-    """A source distribution whose build looks around, does a deed, and puts what it found into its wheel."""
+    """Writes a source distribution whose build looks around, runs code and puts its findings into the wheel."""
     backend = BACKEND.replace("@DEED@", deed)
     for name, value in places.items():
         backend = backend.replace(f"@{name.upper()}@", repr(value) if isinstance(value, str) else str(value))
@@ -130,7 +130,7 @@ def port_of(server: ThreadingHTTPServer) -> int:
     return int(server.server_address[1])
 
 
-async def test_a_packages_build_finds_no_secret_and_no_network_and_leaves_nothing_outside(
+async def test_a_packages_build_sees_no_secret_and_no_network_and_writes_nothing_outside(
     data: Path, tmp_path: Path, elsewhere: ThreadingHTTPServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     victim = tmp_path / "victim"
@@ -141,13 +141,13 @@ async def test_a_packages_build_finds_no_secret_and_no_network_and_leaves_nothin
     monkeypatch.setenv("UV_FIND_LINKS", str(tmp_path / "sources"))
     monkeypatch.setenv("PARLOUR__SECRET", "secret")
 
-    python = await environments(data, allow_building=True).ensure_environment(LODGER)
+    python = await environments(data, allow_building=True).ensure_environment(REQUIREMENTS)
 
     assert json.loads((site_packages(python) / "lodger.json").read_text()) == {
         "secret": "FileNotFoundError",
         "data": ["environments"],
         "environments": [],
-        "written": None,  # to a folder of temporary files that is the sandbox's own
+        "written": None,  # to a temporary folder that belongs to the sandbox
         "connected": "ConnectionRefusedError",
         "proxied": "HTTPError",
         "environment": [],
@@ -169,10 +169,10 @@ async def test_a_build_that_puts_a_link_in_place_of_the_packages_folder_is_refus
     monkeypatch.setenv("UV_FIND_LINKS", str(tmp_path / "sources"))
 
     with pytest.raises(EnvironmentFailed, match="site-packages is no folder of its own"):
-        await environments(data, allow_building=True).ensure_environment(LODGER)
+        await environments(data, allow_building=True).ensure_environment(REQUIREMENTS)
 
 
-async def test_without_a_sandbox_nothing_is_built_whatever_the_setting_says(
+async def test_without_a_sandbox_no_package_is_built_even_if_building_is_allowed(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_source(tmp_path / "sources", secret="", data="", victim="", port=1)
@@ -180,7 +180,7 @@ async def test_without_a_sandbox_nothing_is_built_whatever_the_setting_says(
     unboxed = Environments(data / "environments", EnvironmentRules(sandbox="off", allow_building=True))
 
     with pytest.raises(EnvironmentFailed, match=r"'lodger' can't be installed.*there is no sandbox to do it in"):
-        await unboxed.ensure_environment(LODGER)
+        await unboxed.ensure_environment(REQUIREMENTS)
 
 
 @pytest.mark.parametrize("sandbox", ["required", "off"])
@@ -191,7 +191,7 @@ async def test_without_a_sandbox_nothing_is_built_whatever_the_setting_says(
 async def test_a_configuration_that_makes_uv_build_is_refused_while_building_is_off(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, setting: str, sandbox: Any
 ) -> None:
-    """For packages that such a setting names, uv ignores the option to install wheels only."""
+    """A setting that names packages makes uv ignore the option to install wheels only for them."""
     ran = data / "environments" / ".cache" / "ran"
     write_source(tmp_path / "sources", secret="", data="", victim=str(ran), port=1)
     monkeypatch.setenv("UV_FIND_LINKS", str(tmp_path / "sources"))
@@ -200,7 +200,7 @@ async def test_a_configuration_that_makes_uv_build_is_refused_while_building_is_
     rules = EnvironmentRules(sandbox=sandbox, hidden=(data,))
 
     with pytest.raises(EnvironmentFailed, match=r"binary.* in .*uv\.toml makes uv build packages from source"):
-        await Environments(data / "environments", rules).ensure_environment(LODGER)
+        await Environments(data / "environments", rules).ensure_environment(REQUIREMENTS)
 
     assert not list(ran.parent.glob("sdists*"))
 
@@ -216,10 +216,10 @@ async def test_a_configuration_that_makes_uv_build_is_refused_while_building_is_
         "link to the secret",
     ],
 )
-async def test_a_wheel_with_hostile_members_changes_nothing_outside_and_reads_nothing(
+async def test_a_wheel_with_hostile_members_reads_and_changes_no_file_outside(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, member: str
 ) -> None:
-    """Whether it is refused or installed is uv's to decide."""
+    """Installs or refuses the wheel; uv decides which of the two."""
     victim = tmp_path / "victim"
     victim.write_text("untouched")
     member = member.format(tmp=tmp_path)
@@ -229,7 +229,7 @@ async def test_a_wheel_with_hostile_members_changes_nothing_outside_and_reads_no
     monkeypatch.setenv("UV_FIND_LINKS", str(tmp_path / "wheels"))
 
     with contextlib.suppress(EnvironmentFailed):
-        python = await environments(data).ensure_environment(LODGER)
+        python = await environments(data).ensure_environment(REQUIREMENTS)
         assert leads_to_our_python(python)
         assert json.loads((python.parent.parent / MARKER).read_text())["requirements"] == ["lodger"]
         found = site_packages(python) / member
@@ -244,7 +244,7 @@ def leads_to_our_python(python: Path) -> bool:
 
 
 def make_link(wheel: Path, member: str) -> None:
-    """Marks the member as a symbolic link to what it contains."""
+    """Marks the member as a symbolic link to the path in its content."""
     with zipfile.ZipFile(wheel) as packed:
         content = {each.filename: packed.read(each) for each in packed.infolist()}
     with zipfile.ZipFile(wheel, "w") as packed:
@@ -255,27 +255,25 @@ def make_link(wheel: Path, member: str) -> None:
             packed.writestr(entry, written)
 
 
-async def test_an_index_in_the_data_directory_is_not_shown_and_the_log_says_so(
-    data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_index_in_the_data_directory_is_hidden_and_logged(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_wheel(data / "wheels", "lodger", {"lodger.py": ""})
     monkeypatch.setenv("UV_FIND_LINKS", str(data / "wheels"))
     said: list[str] = []
 
     with pytest.raises(EnvironmentFailed):
-        await environments(data).ensure_environment(LODGER, said.append)
+        await environments(data).ensure_environment(REQUIREMENTS, said.append)
 
     assert any(f"{data / 'wheels'} lies in the data directory" in line for line in said)
 
 
-async def test_where_a_sandbox_is_required_and_missing_nothing_is_installed(data: Path) -> None:
+async def test_nothing_is_installed_if_a_required_sandbox_is_missing(data: Path) -> None:
     rules = EnvironmentRules(sandbox="required", bubblewrap=Path("/no/such/bwrap"))
 
     with pytest.raises(EnvironmentFailed, match=r"in a sandbox only, and the setting plugins\.bubblewrap names"):
-        await Environments(data / "environments", rules).ensure_environment(LODGER)
+        await Environments(data / "environments", rules).ensure_environment(REQUIREMENTS)
 
 
-async def test_an_index_on_loopback_is_reached_and_the_host_that_has_its_files_when_the_setting_names_it(
+async def test_an_index_on_loopback_is_reached_and_its_file_host_if_index_hosts_lists_it(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, elsewhere: ThreadingHTTPServer
 ) -> None:
     wheel = write_wheel(tmp_path / "served", "lodger", {"lodger.py": "WORD = 'from elsewhere'\n"})
@@ -288,15 +286,15 @@ async def test_an_index_on_loopback_is_reached_and_the_host_that_has_its_files_w
         monkeypatch.setenv("UV_INDEX", f"http://127.0.0.1:{port_of(index)}/simple")
 
         with pytest.raises(EnvironmentFailed, match=rf"{files} is none of the package indexes.*plugins\.index_hosts"):
-            await environments(data).ensure_environment(LODGER)
+            await environments(data).ensure_environment(REQUIREMENTS)
         assert elsewhere.paths == []  # type: ignore[attr-defined]
 
-        python = await environments(data, index_hosts=(files,)).ensure_environment(LODGER)
+        python = await environments(data, index_hosts=(files,)).ensure_environment(REQUIREMENTS)
 
     assert (site_packages(python) / "lodger.py").read_text() == "WORD = 'from elsewhere'\n"
 
 
-async def test_a_proxy_on_loopback_that_the_operator_has_set_is_used_with_its_login(
+async def test_a_configured_proxy_on_loopback_is_used_with_its_login(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     heads: list[bytes] = []
@@ -315,7 +313,7 @@ async def test_a_proxy_on_loopback_that_the_operator_has_set_is_used_with_its_lo
 
 @contextlib.asynccontextmanager
 async def forwarding(heads: list[bytes]) -> AsyncIterator[int]:
-    """A proxy for HTTPS; the heads of the requests to it are noted."""
+    """Runs a proxy for HTTPS that records the heads of its requests."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = await reader.readuntil(b"\r\n\r\n")

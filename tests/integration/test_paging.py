@@ -1,4 +1,4 @@
-"""Lists: limit and cursor, and cursors that don't belong."""
+"""Tests limits and cursors of lists, and cursors that do not belong to the list."""
 
 import base64
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from .harness import Host, Json, error_code
 
 @pytest.fixture(scope="module")
 def lists(host: Host) -> dict[str, str]:
-    """Paths of lists that have several items each."""
+    """Returns paths of lists that have several items each."""
     agent = host.agent()
     host.agent(name="another")
     for number in range(3):

@@ -1,5 +1,6 @@
-"""The local agent with services behind it: a plain one that is a process of its own, ours or the one that
-`PARLOUR_FAKE_OPENAI` names, of which the same is asked; and one that goes wrong as it is told."""
+"""Tests the local agent with two model services: a plain one in a process of its own, ours or the one that
+`PARLOUR_FAKE_OPENAI` names, and one that fails in scripted ways.
+"""
 
 import asyncio
 import json
@@ -15,7 +16,7 @@ from .chat import Chat
 from .conftest import MakeHost
 from .harness import Host, Json, eventually, texts
 from .plain_models import PlainModel, plain_model
-from .written import LOCAL, LOCAL_PLUGIN
+from .scripted_models import LOCAL, LOCAL_PLUGIN
 
 FIRST = event({"content": "one "})
 MARKS = [f"[#a{number}]" for number in range(12)]
@@ -61,8 +62,10 @@ def local(host: Host, address: str, **config: Any) -> str:
     return host.agent(LOCAL, config={"model": chosen, **config}, restart_policy="never")
 
 
-def seen_and_kept(host: Host, chat: Chat, message: Json) -> set[str]:
-    """An answer's fragments, its whole, the transcript's and the replay's: one and the same, if all is well."""
+def streamed_and_stored(host: Host, chat: Chat, message: Json) -> set[str]:
+    """Returns the fragments of an answer, its whole, the transcript's text and the replay's text.
+    All four must be equal.
+    """
     replay = host.http().get(f"/runs/{message['run_id']}/replay").json()
     replayed = "".join(frame["content"] for frame in replay["frames"] if frame["type"] == "delta")
     _, (_, kept) = host.transcript(chat.conversation_id)
@@ -70,7 +73,7 @@ def seen_and_kept(host: Host, chat: Chat, message: Json) -> set[str]:
 
 
 @pytest.mark.parametrize("streaming", [True, False])
-def test_a_question_has_its_own_answer_and_what_it_used(host: Host, service: PlainModel, streaming: bool) -> None:
+def test_a_question_has_its_own_answer_and_usage(host: Host, service: PlainModel, streaming: bool) -> None:
     agent, before = local(host, f"{service.address}/v1", streaming=streaming), service.requests()
     result = host.ask(agent, "are you there? [#12ab]")
     assert texts(result) == ["pong [#12ab]"]
@@ -79,30 +82,30 @@ def test_a_question_has_its_own_answer_and_what_it_used(host: Host, service: Pla
     assert host.run(result["run"]["run_id"])["usage"] == used
 
 
-async def test_questions_at_once_are_not_mixed_up(host: Host, service: PlainModel) -> None:
+async def test_concurrent_questions_are_not_mixed_up(host: Host, service: PlainModel) -> None:
     agent = await asyncio.to_thread(local, host, service.address)
     asked = [asyncio.to_thread(host.ask, agent, mark, conversation_id=f"at once {mark}") for mark in MARKS]
     assert [texts(result) for result in await asyncio.gather(*asked)] == [[f"pong {mark}"] for mark in MARKS]
 
 
-async def test_an_answer_in_many_fragments_is_kept_as_it_was_seen(host: Host) -> None:
+async def test_an_answer_in_many_fragments_is_stored_as_it_was_streamed(host: Host) -> None:
     words = " ".join(f"word{number}" for number in range(20))
     with plain_model("--text", words, "--chunks", "20", "--chunk-delay-ms", "20") as service:
         async with Chat(host, await asyncio.to_thread(local, host, service.address)) as chat:
             await chat.say("go")
             message = await chat.until("message", 30)
             await chat.until("run", 30, status="completed")
-    assert seen_and_kept(host, chat, message) == {words}
+    assert streamed_and_stored(host, chat, message) == {words}
 
 
-def test_an_address_where_no_model_is_is_told_when_it_is_tried(host: Host, service: PlainModel) -> None:
+def test_testing_a_model_at_a_wrong_address_reports_an_unknown_model(host: Host, service: PlainModel) -> None:
     tried = host.http().post(f"/models/{model(host, f'{service.address}/v2')}/test").json()
     assert (tried["ok"], tried["code"]) == (False, "model_unknown")
     assert "not here" in tried["message"]
     assert host.http().post(f"/models/{model(host, service.address)}/test").json()["message"] == "it answered: pong"
 
 
-async def test_a_service_that_dies_in_its_answer_is_told_in_a_sentence_and_then_that_it_is_gone(host: Host) -> None:
+async def test_a_service_that_dies_while_answering_fails_the_run_and_the_next_one_as_unreachable(host: Host) -> None:
     with plain_model("--text", "word " * 400, "--chunks", "400", "--chunk-delay-ms", "50") as service:
         agent = await asyncio.to_thread(local, host, service.address)
         async with Chat(host, agent) as chat:
@@ -118,7 +121,7 @@ async def test_a_service_that_dies_in_its_answer_is_told_in_a_sentence_and_then_
 
 
 @pytest.mark.parametrize(
-    ("told", "sentence", "tries"),
+    ("fault", "sentence", "tries"),
     [
         (Refuse(400, "bad picture"), "Plain refused the request (400): bad picture", 1),
         (Refuse(401, "who?"), "Plain does not accept the API key (401): who?", 1),
@@ -134,10 +137,10 @@ async def test_a_service_that_dies_in_its_answer_is_told_in_a_sentence_and_then_
     ],
     ids=lambda value: f"{value.status}" if isinstance(value, Refuse) else None,
 )
-def test_what_goes_wrong_with_a_service_is_one_sentence_and_asked_again_only_when_that_is_safe(
-    host: Host, faulty: ModelServer, told: Told, sentence: str, tries: int
+def test_a_service_failure_is_one_sentence_and_is_retried_only_when_that_is_safe(
+    host: Host, faulty: ModelServer, fault: Told, sentence: str, tries: int
 ) -> None:
-    faulty.will(told, told)
+    faulty.will(fault, fault)
     result = host.ask(local(host, f"{faulty.address}/v1"), "hello")
     error = host.run(result["run"]["run_id"])["error"]
     assert (result["reason"], sentence in error, "\n" in error) == ("local-agent.model_failed", True, False), error
@@ -145,16 +148,16 @@ def test_what_goes_wrong_with_a_service_is_one_sentence_and_asked_again_only_whe
 
 
 @pytest.mark.long
-def test_a_service_that_goes_silent_in_its_answer_is_given_up(make_host: MakeHost, faulty: ModelServer) -> None:
+def test_a_service_that_goes_silent_while_answering_is_given_up(make_host: MakeHost, faulty: ModelServer) -> None:
     host = make_host(LOCAL_PLUGIN, PARLOUR__MODELS__STALL_SECONDS=2).start()
     faulty.will(Raw(FIRST, then="stall"))
     result = host.ask(local(host, f"{faulty.address}/v1"), "hello")
     assert "Plain went silent for" in result["run"]["error"]
-    eventually(lambda: faulty.let_go, "the service sees that nobody waits")
+    eventually(lambda: faulty.let_go, "the service sees that the request has ended")
 
 
 @pytest.mark.parametrize("streaming", [True, False])
-def test_a_run_that_is_cancelled_or_late_lets_go_of_the_service(
+def test_a_cancelled_or_late_run_ends_its_request_to_the_service(
     host: Host, faulty: ModelServer, streaming: bool
 ) -> None:
     faulty.will(*[Raw(FIRST if streaming else b"{", then="stall")] * 2)
@@ -162,14 +165,14 @@ def test_a_run_that_is_cancelled_or_late_lets_go_of_the_service(
     host.send(agent, "hello", event_id=f"cancelled {streaming}")
     eventually(lambda: faulty.asked, "the service is asked")
     assert host.http().post(f"/runs/{host.active_run(agent)}/cancel").json()["status"] == "cancelled"
-    eventually(lambda: faulty.let_go == 1, "the service sees that nobody waits")
+    eventually(lambda: faulty.let_go == 1, "the service sees that the request has ended")
     late = host.agent(LOCAL, config=host.http().get(f"/agents/{agent}").json()["runner_config"], timeout_seconds=2)
     assert host.ask(late, "hello")["run"]["status"] == "timeout"
-    eventually(lambda: faulty.let_go == 2, "the service sees that nobody waits")
+    eventually(lambda: faulty.let_go == 2, "the service sees that the request has ended")
 
 
 @pytest.mark.quiet
-async def test_fifty_tokens_at_a_tenth_of_a_second_arrive_as_they_are_made(host: Host) -> None:
+async def test_fifty_tokens_at_a_tenth_of_a_second_arrive_as_they_are_generated(host: Host) -> None:
     words = " ".join(f"w{at:02d}" for at in range(50)) + " "
     options = ("--text", words, "--chunks", "50", "--chunk-delay-ms", "100", "--no-echo")
     with plain_model(*options) as service, plain_model() as warm:
@@ -182,12 +185,12 @@ async def test_fifty_tokens_at_a_tenth_of_a_second_arrive_as_they_are_made(host:
                 if frame["type"] == "delta":
                     times.append(time.monotonic() - began)
             await chat.until("run", 30, status="completed")
-    assert seen_and_kept(host, chat, frame) == {words}
+    assert streamed_and_stored(host, chat, frame) == {words}
     assert times[0] < 0.3
     assert len({round(each, 2) for each in times}) >= 10
 
 
-def test_anthropic_is_told_that_a_tool_failed(host: Host, faulty: ModelServer) -> None:
+def test_anthropic_receives_the_error_of_a_failed_tool(host: Host, faulty: ModelServer) -> None:
     call = {"type": "tool_use", "id": "a", "name": "calculator_evaluate", "input": {"expression": "1 / 0"}}
     answers = [{"content": [call], "stop_reason": "tool_use"}, {"content": [{"type": "text", "text": "no"}]}]
     faulty.will(*(Raw(json.dumps({"usage": {}, **each}).encode(), "application/json") for each in answers))

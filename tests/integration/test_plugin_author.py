@@ -1,4 +1,4 @@
-"""`parlour plugin validate`, `test` and `build`: what they say of plugins in order, and what they leave out."""
+"""Tests `parlour plugin validate`, `test` and `build`: their reports on valid plugins, and the files they leave out."""
 
 import hashlib
 import os
@@ -38,7 +38,7 @@ def with_test(plugin: Path, code: str) -> Path:
 
 
 def run_tests(plugin: Path, *arguments: str, **environment: str) -> Finished:
-    """In a process of its own, which becomes pytest."""
+    """Runs the command in a process of its own, which becomes pytest."""
     command = [str(PARLOUR), "plugin", "test", str(plugin), *arguments]
     environment = clean_environment(environment)
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100)
@@ -49,25 +49,25 @@ def entries(archive: Path) -> list[str]:
         return opened.namelist()
 
 
-def test_a_plugin_in_order_is_told_with_its_components(plugin: Path) -> None:
+def test_a_valid_plugin_is_reported_with_its_components(plugin: Path) -> None:
     done = parlour_here("plugin", "validate", plugin)
 
     assert (done.returncode, done.stdout) == (0, "test/authored 0.1.0 is in order: AgentRunner default\n")
 
 
-def test_what_a_plugin_prints_when_it_is_imported_is_no_verdict(tmp_path: Path) -> None:
+def test_printed_output_of_an_imported_plugin_does_not_affect_the_result(tmp_path: Path) -> None:
     noisy = write_plugin(tmp_path / "noisy", "noisy", prelude='print(\'{"problem": "me"}\')')
 
     assert parlour_here("plugin", "validate", noisy).stdout.startswith("test/noisy 0.1.0 is in order")
 
 
-def test_code_that_ends_the_process_harms_only_its_own(tmp_path: Path) -> None:
+def test_plugin_code_that_ends_its_process_is_reported(tmp_path: Path) -> None:
     deadly = write_plugin(tmp_path / "deadly", "deadly", prelude="import os\nos._exit(7)")
 
     assert "ended the process while it was imported (status 7)" in refusal("plugin", "validate", deadly)
 
 
-def test_code_that_does_not_come_to_an_end_is_given_up(tmp_path: Path) -> None:
+def test_plugin_code_that_never_returns_is_given_up(tmp_path: Path) -> None:
     endless = write_plugin(tmp_path / "endless", "endless", prelude="while True:\n    pass")
 
     said = refusal("plugin", "validate", endless, environment={"PARLOUR__PLUGINS__START_SECONDS": "1"})
@@ -75,7 +75,7 @@ def test_code_that_does_not_come_to_an_end_is_given_up(tmp_path: Path) -> None:
     assert "took longer than 1 s" in said
 
 
-def test_a_thread_that_code_starts_does_not_keep_the_verdict(tmp_path: Path) -> None:
+def test_a_thread_of_the_plugin_does_not_delay_the_result(tmp_path: Path) -> None:
     prelude = "import threading, time\nthreading.Thread(target=time.sleep, args=(600,)).start()"
     begun = time.monotonic()
 
@@ -84,7 +84,7 @@ def test_a_thread_that_code_starts_does_not_keep_the_verdict(tmp_path: Path) -> 
     assert time.monotonic() - begun < 60
 
 
-def test_a_plugin_sees_no_secret_of_ours_when_it_is_imported(tmp_path: Path) -> None:
+def test_an_imported_plugin_sees_no_secret_of_the_environment(tmp_path: Path) -> None:
     prelude = "import os\nassert 'OUR_SECRET' not in os.environ, 'seen'"
     curious = write_plugin(tmp_path / "curious", "curious", prelude=prelude)
 
@@ -109,13 +109,13 @@ def test_a_plugin_is_imported_in_the_sandbox(tmp_path: Path, form: str) -> None:
     assert "it sees the files of its author" in unboxed
 
 
-def test_where_a_sandbox_is_required_and_missing_nothing_is_imported(plugin: Path) -> None:
+def test_nothing_is_imported_if_a_required_sandbox_is_missing(plugin: Path) -> None:
     missing = {"PARLOUR__PLUGINS__SANDBOX": "required", "PARLOUR__PLUGINS__BUBBLEWRAP": "/no/such/bwrap"}
 
     assert "/no/such/bwrap" in refusal("plugin", "validate", plugin, environment=missing)
 
 
-def test_arguments_are_handed_on_and_a_failing_test_is_shown_and_is_the_exit_status(plugin: Path) -> None:
+def test_arguments_are_passed_to_pytest_and_a_failing_test_sets_the_exit_status(plugin: Path) -> None:
     done = run_tests(with_test(plugin, f"{FAILING}\n\ndef test_other():\n    pass\n"), "-q", "-k", "fails")
 
     assert done.returncode == 1
@@ -123,13 +123,13 @@ def test_arguments_are_handed_on_and_a_failing_test_is_shown_and_is_the_exit_sta
     assert "1 failed, 1 deselected" in done.stdout
 
 
-def test_a_plugin_without_tests_is_told_where_they_go(plugin: Path) -> None:
+def test_the_message_for_a_plugin_without_tests_says_where_they_belong(plugin: Path) -> None:
     assert f"write {plugin / 'tests' / 'test_agent.py'}" in refusal("plugin", "test", plugin)
 
 
 @pytest.mark.long
-def test_tests_have_what_the_plugin_requires_and_pytest_where_this_python_has_neither(tmp_path: Path) -> None:
-    """A real package from the real registry."""
+def test_tests_run_with_the_plugins_requirements_and_pytest_installed(tmp_path: Path) -> None:
+    """Installs a real package from the real registry."""
     plugin = with_test(write_plugin(tmp_path / "plugin", "needy", prelude="import six", requirements=SIX), TEST_SIX)
 
     done = run_tests(plugin, XDG_CACHE_HOME=str(tmp_path / "cache"))
@@ -138,7 +138,7 @@ def test_tests_have_what_the_plugin_requires_and_pytest_where_this_python_has_ne
     assert len(list((tmp_path / "cache/parlour/environments").glob("*/bin/pytest"))) == 1
 
 
-def test_a_requirement_that_can_not_be_met_is_named(tmp_path: Path) -> None:
+def test_an_unavailable_requirement_is_named(tmp_path: Path) -> None:
     plugin = write_plugin(tmp_path / "plugin", "needy", requirements="parlour-test-no-such-package==1.0\n")
     cache = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
 
@@ -176,7 +176,7 @@ def test_caches_environments_and_tests_stay_out(plugin: Path, tmp_path: Path) ->
     assert entries(tmp_path / "built.zip") == ["data.txt", "default.yaml", "manifest.yaml", "runner.py"]
 
 
-def test_what_was_built_is_installed_and_answers(host: Host, tmp_path: Path) -> None:
+def test_a_built_plugin_is_installed_and_answers(host: Host, tmp_path: Path) -> None:
     plugin = write_plugin(tmp_path / "plugin", "built", answer="from a zip")
     (plugin / "script.sh").write_text("#!/bin/sh\n")
     (plugin / "script.sh").chmod(0o755)
@@ -189,7 +189,7 @@ def test_what_was_built_is_installed_and_answers(host: Host, tmp_path: Path) -> 
     assert os.access(script, os.X_OK)
 
 
-def test_one_file_is_built_as_the_folder_that_it_becomes(tmp_path: Path) -> None:
+def test_a_single_file_plugin_is_built_as_a_folder(tmp_path: Path) -> None:
     parlour_here("plugin", "new", "me/single", "--one-file", "--into", tmp_path)
 
     assert parlour_here("plugin", "build", tmp_path / "single.py").returncode == 0
@@ -201,7 +201,7 @@ def test_one_file_is_built_as_the_folder_that_it_becomes(tmp_path: Path) -> None
     ("output", "named"),
     [("a plugin/x.zip", "would become part of it"), ("absent/x.zip", "can't be written: No such file or directory")],
 )
-def test_a_place_that_can_not_be_is_refused_and_nothing_is_left(plugin: Path, output: str, named: str) -> None:
+def test_an_unusable_output_path_is_refused_and_nothing_is_left(plugin: Path, output: str, named: str) -> None:
     before = sorted(plugin.parent.rglob("*"))
 
     assert named in refusal("plugin", "build", plugin, "-o", plugin.parent / output)
@@ -237,7 +237,7 @@ async def agent(ctx, api):
     yield results.completed("hello")
     yield results.finished()
 """
-ODD = (
+WARNINGS = (
     "welcome will never hear of 'group.member_joined'; add it to the plugin's permissions.events",
     "'tools' names the tool 'greet', which no Host has; did you mean test/odd.greet?",
     "'tools' names the tool 'time.then', which no Host has",
@@ -246,7 +246,7 @@ ODD = (
 
 
 @pytest.fixture
-def odd(tmp_path: Path) -> Path:
+def plugin_with_warnings(tmp_path: Path) -> Path:
     folder = tmp_path / "odd"
     folder.mkdir()
     (folder / "odd.py").write_text(LISTENER)
@@ -257,34 +257,37 @@ def notes(finished: Finished) -> list[str]:
     return [line for line in finished.stdout.splitlines() if line.startswith("  note: ")]
 
 
-def test_validate_and_test_tell_what_the_workers_log_tells(odd: Path) -> None:
-    (odd.parent / "test_odd.py").write_text("def test_it():\n    pass\n")
+def test_validate_and_test_print_the_warnings_of_the_workers_log(plugin_with_warnings: Path) -> None:
+    (plugin_with_warnings.parent / "test_odd.py").write_text("def test_it():\n    pass\n")
 
-    for told in (notes(parlour_here("plugin", "validate", odd)), notes(run_tests(odd))):
-        assert len(told) == len(ODD), told
-        assert all(any(sentence in line for line in told) for sentence in ODD), told
+    for printed in (
+        notes(parlour_here("plugin", "validate", plugin_with_warnings)),
+        notes(run_tests(plugin_with_warnings)),
+    ):
+        assert len(printed) == len(WARNINGS), printed
+        assert all(any(sentence in line for line in printed) for sentence in WARNINGS), printed
 
 
-def test_the_workers_log_tells_the_same(odd: Path, tmp_path: Path) -> None:
+def test_the_workers_log_has_the_warnings(plugin_with_warnings: Path, tmp_path: Path) -> None:
     host = Host(tmp_path / "host")
     try:
-        host.install(odd)
+        host.install(plugin_with_warnings)
         host.start()
         log = host.data / "logs" / "plugins" / "test" / "odd.log"
-        eventually(lambda: log.exists() and all(each in log.read_text() for each in ODD), "the log tells it", 30)
+        eventually(lambda: log.exists() and all(each in log.read_text() for each in WARNINGS), "the log tells it", 30)
     finally:
         host.close()
 
 
-def test_a_component_file_that_is_not_listed_is_told(plugin: Path) -> None:
+def test_a_component_file_that_is_not_listed_is_reported(plugin: Path) -> None:
     spare = plugin / "components" / "tools" / "spare.yaml"
     spare.parent.mkdir(parents=True)
     spare.write_text("apiVersion: parlour/v1\nkind: Tool\nmetadata: {name: spare}\n")
     (spare.parent / "data.yaml").write_text("kind: Tool\n")
 
-    [told] = notes(parlour_here("plugin", "validate", plugin))
+    [note] = notes(parlour_here("plugin", "validate", plugin))
 
-    assert told.endswith(
+    assert note.endswith(
         "this Tool is not loaded; add `- components/tools/spare.yaml` to spec.components of manifest.yaml"
     )
 
@@ -314,13 +317,13 @@ execution: {python: {path: engine.py, attr: Engine}}
 """
 
 
-def test_a_default_of_an_engines_form_that_does_not_fit_is_told(plugin: Path) -> None:
+def test_an_invalid_default_in_an_engines_form_is_reported(plugin: Path) -> None:
     (plugin / "engine.py").write_text(ENGINE)
     (plugin / "engine.yaml").write_text(ENGINE_FILE)
     manifest = (plugin / "manifest.yaml").read_text()
     assert "components: [" in manifest
     (plugin / "manifest.yaml").write_text(manifest.replace("components: [", "components: [engine.yaml, "))
 
-    [told] = notes(parlour_here("plugin", "validate", plugin))
+    [note] = notes(parlour_here("plugin", "validate", plugin))
 
-    assert told.endswith("config_schema: the default of 'size' must be of type integer, not str")
+    assert note.endswith("config_schema: the default of 'size' must be of type integer, not str")

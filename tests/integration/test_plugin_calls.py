@@ -1,4 +1,6 @@
-"""What the Host asks of a plugin beside runs, through a real process: the same on the runtime inside and elsewhere."""
+"""Tests calls of the Host to a plugin outside runs, through a real process in the embedded and in a
+standalone runtime.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -39,7 +41,7 @@ class NoActions:
 
 
 class Side:
-    """A plugin side with the toolbox, and what was discovered of it."""
+    """Runs a plugin runtime with the toolbox and records the discovered components."""
 
     def __init__(self) -> None:
         self.components = ComponentRegistry()
@@ -95,7 +97,7 @@ async def side(settings: HostSettings) -> AsyncIterator[Side]:
     await opened.runtime.close()
 
 
-async def test_what_the_plugin_offers_is_known_when_it_is_ready(side: Side) -> None:
+async def test_the_components_of_a_plugin_are_known_when_it_is_ready(side: Side) -> None:
     tools = side.components.tools()
     assert [each.name for each in tools] == ["exit", "join", "wait", "waiting"]
     join = tools[1]
@@ -118,7 +120,7 @@ async def test_a_tool_a_listener_and_a_command_answer(side: Side) -> None:
     assert [part["text"] for part in parts] == ["1", "2", "3"]
 
 
-async def test_a_call_that_is_late_or_not_wanted_any_more_is_cancelled_in_the_plugin(side: Side) -> None:
+async def test_a_late_or_cancelled_call_is_cancelled_in_the_plugin(side: Side) -> None:
     with pytest.raises(PluginCallFailed) as late:
         await side.plugins.call(PLUGIN, "call_tool", {"tool_name": "wait"}, 0.3)
     assert late.value.code == "deadline_exceeded"
@@ -135,7 +137,7 @@ async def until_waiting(side: Side, number: str) -> None:
             await asyncio.sleep(0.01)
 
 
-async def test_errors_tell_what_became_of_the_call(side: Side) -> None:
+async def test_errors_say_why_a_call_failed(side: Side) -> None:
     with pytest.raises(PluginCallFailed, match="no tool 'nothing'") as refused:
         await side.tool("nothing")
     assert refused.value.code == "not_found"
@@ -146,7 +148,7 @@ async def test_errors_tell_what_became_of_the_call(side: Side) -> None:
     assert await side.tool("join", words=["back", "again"]) == "back again"
 
 
-async def test_a_plugin_that_is_removed_takes_its_components_along(side: Side) -> None:
+async def test_the_components_of_a_removed_plugin_are_gone(side: Side) -> None:
     await side.keeper.remove(PLUGIN, delete_data=True)
     assert side.forgotten == [PLUGIN]
     assert (side.components.tools(), side.components.commands(), side.components.listeners()) == ([], [], [])

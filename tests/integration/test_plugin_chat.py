@@ -1,4 +1,4 @@
-"""`parlour plugin chat`: with a pipe, with a file, and at a real terminal with its keys."""
+"""Tests `parlour plugin chat` with a pipe, with a file, and at a real terminal with its control keys."""
 
 import os
 import subprocess
@@ -52,7 +52,7 @@ def plugin(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def terminal(plugin: Path) -> Iterator[Terminal]:
-    """A person at it, who was asked to say something."""
+    """Starts the command at a terminal and waits for its prompt."""
     with Terminal([PARLOUR, "plugin", "chat", plugin.name], plugin.parent) as terminal:
         terminal.until("test/talker 1.0, runner default. Say something")
         terminal.until("> ")
@@ -60,7 +60,7 @@ def terminal(plugin: Path) -> Iterator[Terminal]:
 
 
 def chat(plugin: Path, *options: str, said: str | Path = "") -> subprocess.CompletedProcess[bytes]:
-    """With a pipe, or with a file as standard input."""
+    """Runs the command with a pipe or a file as standard input."""
     command = [str(PARLOUR), "plugin", "chat", str(plugin), *options]
     environment = clean_environment(None)
     if isinstance(said, str):
@@ -69,7 +69,7 @@ def chat(plugin: Path, *options: str, said: str | Path = "") -> subprocess.Compl
         return subprocess.run(command, env=environment, stdin=file, capture_output=True, timeout=SECONDS)
 
 
-def test_a_script_reads_the_answers_and_nothing_else(plugin: Path) -> None:
+def test_a_script_receives_the_answers_and_nothing_else(plugin: Path) -> None:
     done = chat(plugin, "--config", "times=2", said="grüße\nwait\n/steer go\nbye")
 
     assert done.stdout.decode() == "grüße grüße\nwaiting\nheard go\nbye bye\n"
@@ -77,7 +77,7 @@ def test_a_script_reads_the_answers_and_nothing_else(plugin: Path) -> None:
     assert done.returncode == 0
 
 
-def test_a_file_can_be_talked_from(plugin: Path, tmp_path: Path) -> None:
+def test_a_file_can_be_the_standard_input(plugin: Path, tmp_path: Path) -> None:
     (tmp_path / "said.txt").write_text("hello\n/quit\nnever said\n")
 
     assert chat(plugin, said=tmp_path / "said.txt").stdout == b"hello\n"
@@ -90,13 +90,13 @@ def test_a_file_can_be_talked_from(plugin: Path, tmp_path: Path) -> None:
         (["--config", "times=x"], "parlour: --config: 'times' must be of type integer, not str\n"),
     ],
 )
-def test_what_can_not_be_is_refused_in_one_sentence(plugin: Path, options: list[str], sentence: str) -> None:
+def test_invalid_options_are_refused_in_one_sentence(plugin: Path, options: list[str], sentence: str) -> None:
     done = chat(plugin, *options, said="hello\n")
 
     assert (done.returncode, done.stdout, done.stderr.decode()) == (1, b"", sentence)
 
 
-def test_a_reader_that_goes_away_ends_it(plugin: Path) -> None:
+def test_a_closed_pipe_ends_the_command(plugin: Path) -> None:
     command = [str(PARLOUR), "plugin", "chat", str(plugin)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as chat:
         assert chat.stdin is not None
@@ -109,7 +109,7 @@ def test_a_reader_that_goes_away_ends_it(plugin: Path) -> None:
         assert chat.wait(SECONDS) == 1
 
 
-def test_a_person_talks_steers_and_leaves(terminal: Terminal) -> None:
+def test_a_user_chats_steers_and_leaves(terminal: Terminal) -> None:
     terminal.enter("good morning")
     terminal.until("\ngood morning\n")
     terminal.until("> ", times=2)
@@ -124,13 +124,13 @@ def test_a_person_talks_steers_and_leaves(terminal: Terminal) -> None:
     assert terminal.status() == 0
 
 
-def test_the_end_of_input_leaves(terminal: Terminal) -> None:
+def test_the_end_of_input_ends_the_chat(terminal: Terminal) -> None:
     terminal.type(CTRL_D)
 
     assert terminal.status() == 0
 
 
-def test_ctrl_c_cancels_the_run_and_the_talk_goes_on(terminal: Terminal) -> None:
+def test_ctrl_c_cancels_the_run_and_the_chat_goes_on(terminal: Terminal) -> None:
     terminal.enter("wait")
     terminal.until("waiting")
     terminal.type(CTRL_C)
@@ -143,7 +143,7 @@ def test_ctrl_c_cancels_the_run_and_the_talk_goes_on(terminal: Terminal) -> None
     assert terminal.status() == 0
 
 
-def test_ctrl_c_twice_leaves(terminal: Terminal) -> None:
+def test_ctrl_c_twice_ends_the_chat(terminal: Terminal) -> None:
     terminal.type(CTRL_C)
     terminal.until("· Ctrl-C again to leave")
     terminal.type(CTRL_C)
@@ -151,7 +151,7 @@ def test_ctrl_c_twice_leaves(terminal: Terminal) -> None:
     assert terminal.status() == 130
 
 
-def test_ctrl_c_twice_leaves_code_that_blocks_everything(terminal: Terminal) -> None:
+def test_ctrl_c_twice_ends_the_chat_while_plugin_code_blocks(terminal: Terminal) -> None:
     terminal.enter("block")
     terminal.until("blocking")
     terminal.type(CTRL_C)
@@ -192,7 +192,7 @@ async def joined(event, ctx):
 """
 
 
-def test_commands_and_listeners_can_be_talked_to(tmp_path: Path) -> None:
+def test_commands_and_listeners_can_be_used_in_a_chat(tmp_path: Path) -> None:
     file = tmp_path / "reacting.py"
     file.write_text(REACTING)
 
@@ -205,7 +205,7 @@ def test_commands_and_listeners_can_be_talked_to(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-def test_ctrl_c_cancels_a_command_that_hangs_and_the_talk_goes_on(tmp_path: Path) -> None:
+def test_ctrl_c_cancels_a_command_that_hangs_and_the_chat_goes_on(tmp_path: Path) -> None:
     (tmp_path / "reacting.py").write_text(REACTING)
     with Terminal([PARLOUR, "plugin", "chat", "reacting.py"], tmp_path) as terminal:
         terminal.until("> ")

@@ -1,4 +1,4 @@
-"""What a plugin has started ends with it, wherever it went: at a crash, at a stop, and when the Host is killed."""
+"""Tests that all processes of a plugin end with it: after a crash, after a stop, and when the Host is killed."""
 
 import os
 import time
@@ -22,22 +22,22 @@ def rogue(make_host: MakeHost, request: pytest.FixtureRequest) -> Host:
     return make_host(ROGUE_PLUGIN, **QUICK, PARLOUR__PLUGINS__SANDBOX=request.param).start()
 
 
-def with_a_daemon(host: Host) -> str:
-    """How the daemon that the plugin has set free can be found."""
+def start_daemon(host: Host) -> str:
+    """Starts a daemon from the plugin and returns the argument by which it is found."""
     unique = f"86400.{time.time_ns()}{os.getpid()}"
     assert texts(host.ask(host.agent(ROGUE), f"daemon {unique}")) == ["it is on its own"]
     eventually(lambda: sleepers(unique), "there is a daemon")
     return unique
 
 
-def test_neither_a_crash_nor_a_stop_leaves_a_daemon_and_who_does_not_want_to_end_is_not_waited_for(rogue: Host) -> None:
-    daemon = with_a_daemon(rogue)
+def test_a_crash_and_a_stop_leave_no_daemon_and_a_hanging_plugin_is_not_waited_for(rogue: Host) -> None:
+    daemon = start_daemon(rogue)
 
     rogue.send(rogue.agent(ROGUE, restart_policy="never"), "crash 9")
 
     eventually(lambda: not sleepers(daemon), "the daemon is gone", 30)
     assert texts(rogue.ask(rogue.agent(ROGUE), "say alive")) == ["alive"]
-    daemon = with_a_daemon(rogue)
+    daemon = start_daemon(rogue)
     blocked = rogue.shared_file("blocked", ROGUE_ID)
     rogue.send(rogue.agent(ROGUE, restart_policy="never"), f"block {blocked}")
     eventually(blocked.exists, "its event loop hangs, and it ignores SIGTERM")
@@ -48,8 +48,9 @@ def test_neither_a_crash_nor_a_stop_leaves_a_daemon_and_who_does_not_want_to_end
 
 
 def test_a_host_that_is_killed_leaves_no_daemon(rogue: Host) -> None:
-    daemon = with_a_daemon(rogue)
+    daemon = start_daemon(rogue)
 
     rogue.kill()
 
     eventually(lambda: not sleepers(daemon), "the daemon is gone", 30)
+    assert sleepers(daemon) == []

@@ -1,4 +1,4 @@
-"""A fresh process beside an old one: new runs go to the fresh one, and the old one finishes what it has begun."""
+"""Tests that new runs go to a new process while the old process finishes its runs."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -26,14 +26,14 @@ def drained(tmp_path_factory: pytest.TempPathFactory, host_type: HostType) -> It
 
 @pytest.fixture
 def rogue(drained: Host) -> Host:
-    """Freshly installed, with one process."""
+    """Installs the rogue plugin again, with one process."""
     drained.install(ROGUE_PLUGIN)
     eventually(lambda: len(pids(drained)) == 1 and plugin(drained)["status"] == "ready", "it runs alone", 30)
     return drained
 
 
 def gated(host: Host, agent: str, name: str) -> Path:
-    """A run that ends when the file is made."""
+    """Starts a run that ends when the file is created."""
     gate = host.shared_file(name, ROGUE_ID)
     host.send(agent, f"gate {gate}", event_id=name)
     eventually(Path(f"{gate}.begun").exists, "the run has begun")
@@ -44,7 +44,7 @@ def answer(host: Host, agent: str, gate: Path) -> list[str]:
     return texts(host.ask(agent, f"gate {gate}", event_id=gate.name))
 
 
-def test_a_run_goes_on_through_an_upgrade_and_new_ones_go_to_the_new_version(rogue: Host, tmp_path: Path) -> None:
+def test_a_run_survives_an_upgrade_and_new_runs_go_to_the_new_version(rogue: Host, tmp_path: Path) -> None:
     agent = rogue.agent(ROGUE, restart_policy="never")
     gate = gated(rogue, agent, "old")
     [old] = pids(rogue)
@@ -95,7 +95,7 @@ def test_a_restart_on_request_lets_runs_finish(rogue: Host) -> None:
     eventually(lambda: old not in pids(rogue), "the old process is gone")
 
 
-def test_a_plugin_that_is_disabled_takes_no_new_runs_and_finishes_its_own(rogue: Host) -> None:
+def test_a_disabled_plugin_accepts_no_new_runs_and_finishes_its_active_ones(rogue: Host) -> None:
     agent = rogue.agent(ROGUE, restart_policy="never")
     gate = gated(rogue, agent, "disabled")
     path = f"/plugins/{ROGUE_ID}"
@@ -114,12 +114,12 @@ def test_a_plugin_that_is_disabled_takes_no_new_runs_and_finishes_its_own(rogue:
 
 
 def _disable(host: Host) -> httpx.Response:
-    """By a client of its own, since the test talks on meanwhile."""
+    """Disables the plugin with a client of its own, because the test uses the shared one at the same time."""
     address = f"{host.address}/api/v1/plugins/{ROGUE_ID}"
     return httpx.put(address, json={"enabled": False}, headers=bearer(host.key()), timeout=60)
 
 
-def test_a_plugin_that_is_removed_finishes_its_runs_before_its_data_goes(rogue: Host) -> None:
+def test_a_removed_plugin_finishes_its_runs_before_its_data_is_deleted(rogue: Host) -> None:
     agent = rogue.agent(ROGUE, restart_policy="never")
     gate = gated(rogue, agent, "removed")
 
@@ -136,7 +136,7 @@ def test_a_plugin_that_is_removed_finishes_its_runs_before_its_data_goes(rogue: 
 
 
 def _version_two(tmp_path: Path) -> Path:
-    """Says from which version it is."""
+    """Writes the plugin's version 0.2.0, whose answers name their version."""
     folder = tmp_path / "two"
     folder.mkdir()
     for file in ROGUE_PLUGIN.iterdir():

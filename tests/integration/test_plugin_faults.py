@@ -1,4 +1,4 @@
-"""What is wrong with a plugin is told in the same words at every door: `validate`, `test`, `build`, `run`, the Host."""
+"""Tests that each fault of a plugin gets the same message from `validate`, `test`, `build`, `run` and the Host."""
 
 import re
 import shutil
@@ -20,7 +20,7 @@ kind: EventListener
 metadata: {name: door}
 execution: {python: {path: listener.py, attr: Door}}
 """
-HEARS_NOTHING = """\
+LISTENS_TO_UNKNOWN_EVENT = """\
 from parlour_sdk import EventListener, on
 
 
@@ -35,15 +35,15 @@ class Door(EventListener):
 class Fault:
     spoil: Callable[[Path], object]
     sentence: str
-    """With FOLDER where the plugin's folder is named."""
+    """The message; FOLDER stands for the plugin's folder."""
     imported: bool = False
-    """Only its code shows it."""
+    """True if the fault shows only when the plugin's code is imported."""
 
-    def said_of(self, folder: Path) -> str:
+    def message_for(self, folder: Path) -> str:
         return self.sentence.replace("FOLDER", str(folder))
 
     def is_in(self, text: str) -> bool:
-        """In a Host's words its copy of the folder is named."""
+        """Checks a text of a Host, which names its copy of the folder."""
         return re.search(re.escape(self.sentence).replace("FOLDER", r"\S.*?"), text) is not None
 
 
@@ -63,7 +63,7 @@ def add_second(folder: Path) -> None:
 
 def add_listener(folder: Path) -> None:
     (folder / "listener.yaml").write_text(LISTENER)
-    (folder / "listener.py").write_text(HEARS_NOTHING)
+    (folder / "listener.py").write_text(LISTENS_TO_UNKNOWN_EVENT)
     edit("manifest.yaml", "[default.yaml]", "[default.yaml, listener.yaml]")(folder)
 
 
@@ -126,7 +126,7 @@ FAULTS = {
 
 @pytest.fixture(scope="module")
 def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
-    """It has a plugin for each fault, installed while it was in order and spoiled since."""
+    """Starts a Host with one plugin per fault, installed without the fault and spoiled afterwards."""
     folder = tmp_path_factory.mktemp("spoiled")
     host = Host(folder, PARLOUR__PLUGINS__GIVE_UP_AFTER=1)
     for number, fault in enumerate(FAULTS.values()):
@@ -139,7 +139,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
 
 
 class Author:
-    """Has `parlour plugin run` going on in a folder."""
+    """Keeps `parlour plugin run` running in a folder."""
 
     def __init__(self, folder: Path, data: Path) -> None:
         self.plugin = write_plugin(folder / "plugin", "watched")
@@ -150,10 +150,10 @@ class Author:
         self._until("test/watched 0.1.0 is taken")
 
     def spoil(self, fault: Fault) -> None:
-        """A plugin in order takes the place of what is there, and is spoiled before anybody looks."""
+        """Replaces the folder's content by a valid plugin that is spoiled before the watcher sees it."""
         shutil.rmtree(self.plugin)
         fault.spoil(write_plugin(self.plugin, "watched"))
-        self._until(f"not taken: {fault.said_of(self.plugin)}")
+        self._until(f"not taken: {fault.message_for(self.plugin)}")
 
     def _until(self, text: str) -> None:
         eventually(lambda: text in self._printed.read_text(), f"'{text}' is in {self._printed}", SECONDS)
@@ -172,47 +172,49 @@ COMMANDS = [
     for command in ("validate", "test", "build")
     for name, fault in FAULTS.items()
 ]
-"""All look with the same eyes. To import a plugin's code takes a process, which is for the long run but once each."""
+"""All commands share one check. Importing a plugin's code takes a process, so only one command does
+it outside long runs.
+"""
 
 
 @pytest.mark.parametrize(("command", "name"), COMMANDS)
-def test_the_commands_of_an_author_tell_it(tmp_path: Path, command: str, name: str) -> None:
+def test_the_author_commands_report_the_fault(tmp_path: Path, command: str, name: str) -> None:
     folder = write_plugin(tmp_path / "a plugin", "spoiled")
     FAULTS[name].spoil(folder)
 
     said = refusal("plugin", command, folder)
 
-    assert said.startswith(f"parlour: {FAULTS[name].said_of(folder)}")
+    assert said.startswith(f"parlour: {FAULTS[name].message_for(folder)}")
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_hot_reload_tells_it_and_the_good_version_goes_on(host: Host, author: Author, name: str) -> None:
+def test_hot_reload_reports_the_fault_and_keeps_the_good_version(host: Host, author: Author, name: str) -> None:
     author.spoil(FAULTS[name])
 
     assert host.http().get("/plugins/test/watched").json()["status"] == "ready"
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_installing_into_a_running_host_tells_it(host: Host, tmp_path: Path, name: str) -> None:
+def test_installing_into_a_running_host_reports_the_fault(host: Host, tmp_path: Path, name: str) -> None:
     folder = write_plugin(tmp_path / "plugin", f"new{list(FAULTS).index(name)}")
     FAULTS[name].spoil(folder)
 
     done = parlour_here("plugin", "install", folder, "--data", host.data)
 
     assert done.returncode == 1
-    said = FAULTS[name].is_in(done.stderr) if FAULTS[name].imported else FAULTS[name].said_of(folder) in done.stderr
+    said = FAULTS[name].is_in(done.stderr) if FAULTS[name].imported else FAULTS[name].message_for(folder) in done.stderr
     assert said, done.stderr
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_the_host_tells_it_of_an_installed_plugin(host: Host, name: str) -> None:
+def test_the_host_reports_the_fault_of_an_installed_plugin(host: Host, name: str) -> None:
     path = f"/plugins/test/spoiled{list(FAULTS).index(name)}"
     eventually(lambda: host.http().get(path).json()["status"] == "failed", "it is given up", SECONDS)
 
     assert FAULTS[name].is_in(reason := host.http().get(path).json()["reason"]), reason
 
 
-def test_an_unknown_key_is_noted_everywhere_and_hinders_nobody(host: Host, tmp_path: Path) -> None:
+def test_an_unknown_key_is_noted_everywhere_and_prevents_nothing(host: Host, tmp_path: Path) -> None:
     folder = write_plugin(tmp_path / "plugin", "colourful")
     edit("manifest.yaml", "spec:\n", "spec:\n  limit: {memory_mb: 64}\n")(folder)
     note = "manifest.yaml:5: spec.limit: an unknown key, passed over; did you mean limits?"

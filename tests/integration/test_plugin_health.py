@@ -1,4 +1,4 @@
-"""A plugin whose event loop hangs is ended and started again; one that is only slow, or whose Host slept, is not."""
+"""Tests that a plugin whose event loop hangs is restarted, and that a slow plugin or one of a paused Host is not."""
 
 import time
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ def test_a_hung_plugin_is_ended_with_the_reason_its_runs_fail_and_it_serves_agai
     assert texts(host.ask(agent, "say hello")) == ["hello"]
 
 
-def test_a_host_that_slept_does_not_blame_its_plugins(host: Host) -> None:
+def test_plugins_are_not_restarted_after_the_host_itself_was_paused(host: Host) -> None:
     eventually(lambda: plugin(host)["status"] == "ready", "it is ready", 30)
     before, blamed = pids(host), host.log().count("did not answer")
 
@@ -51,7 +51,7 @@ def test_a_host_that_slept_does_not_blame_its_plugins(host: Host) -> None:
 
 
 @pytest.mark.long
-def test_a_plugin_that_floods_is_slowed_and_not_taken_for_hung(make_host: MakeHost) -> None:
+def test_a_plugin_that_floods_is_slowed_and_not_treated_as_hung(make_host: MakeHost) -> None:
     host = make_host(PUPPET_PLUGIN, PARLOUR__PLUGINS__FRAMES_PER_SECOND=60, **PINGS).start()
     before = pids(host, "test/puppet-agent")
 

@@ -1,4 +1,6 @@
-"""Installing what a plugin requires: no code of a package runs outside the sandbox, and local indexes work."""
+"""Tests installation of a plugin's requirements: no code of a package runs outside the sandbox, and
+local indexes work.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -17,12 +19,12 @@ USES_LODGER += "results.completed = lambda _: _completed(lodger.WORD + ' ' + str
 NO_SANDBOX = {"PARLOUR__PLUGINS__BUBBLEWRAP": "/no/such/bwrap"}
 
 
-def wanting(folder: Path) -> Path:
+def plugin_with_requirement(folder: Path) -> Path:
     return write_plugin(folder, "wanting", prelude=USES_LODGER, requirements="lodger\n")
 
 
 def spying_wheel(folder: Path, secret: Path, stolen: Path, started: Path) -> Path:
-    """A wheel whose `.pth` file copies a secret where it can, and notes that it ran."""
+    """Writes a wheel whose `.pth` file copies a secret if it can, and records that it ran."""
     attempt = (
         "def steal():\n"
         f"    for source, target in (({str(secret)!r}, {str(stolen)!r}), ('/proc/self/cmdline', {str(started)!r})):\n"
@@ -59,7 +61,7 @@ def test_a_pth_file_of_a_wheel_reads_no_secret_when_a_running_host_installs_it(
     spying_wheel(tmp_path / "wheels", secret, stolen, started)
     host.start()
 
-    upload(host, wanting(tmp_path / "wanting"))
+    upload(host, plugin_with_requirement(tmp_path / "wanting"))
 
     assert texts(host.ask(host.agent(f"plugin:{ID}/default"), "who?"))[0].startswith("lodger is here")
     assert not stolen.exists()
@@ -76,7 +78,9 @@ def test_a_pth_file_of_a_wheel_does_not_run_when_the_command_line_installs_it(
     spying_wheel(tmp_path / "wheels", data / "secret.key", stolen, started)
     index = {"UV_FIND_LINKS": str(tmp_path / "wheels"), "UV_COMPILE_BYTECODE": "1"}
 
-    done = parlour_here("plugin", "install", wanting(tmp_path / "p"), "--data", data, environment=index | settings)
+    done = parlour_here(
+        "plugin", "install", plugin_with_requirement(tmp_path / "p"), "--data", data, environment=index | settings
+    )
 
     assert done.returncode == 0, done.stderr
     assert not stolen.exists()
@@ -84,10 +88,10 @@ def test_a_pth_file_of_a_wheel_does_not_run_when_the_command_line_installs_it(
 
 
 @pytest.mark.parametrize("by", ["variable", "configuration file"])
-def test_a_local_folder_index_is_installed_from_and_the_modules_are_compiled(
+def test_packages_of_a_local_folder_index_are_installed_and_compiled(
     make_host: MakeHost, tmp_path: Path, by: str
 ) -> None:
-    """Its pages link to files in a folder beside it, as mirrors do."""
+    """The pages of this index link to files in a folder beside it, as mirrors do."""
     wheel = write_wheel(tmp_path / "an index" / "files", "lodger", {"lodger.py": "WORD = 'from the folder'\n"})
     address = write_index(tmp_path / "an index", wheel).as_uri()
     settings: dict[str, Any] = {"UV_INDEX": f"ours={address}"}
@@ -96,7 +100,7 @@ def test_a_local_folder_index_is_installed_from_and_the_modules_are_compiled(
         (tmp_path / "uv.toml").write_text(f'[[index]]\nurl = "{address}"\n[pip]\ncompile-bytecode = true\n')
     host = make_host(**settings).start()
 
-    upload(host, wanting(tmp_path / "wanting"))
+    upload(host, plugin_with_requirement(tmp_path / "wanting"))
 
     [said] = texts(host.ask(host.agent(f"plugin:{ID}/default"), "who?"))
     assert said.startswith("from the folder")
@@ -108,7 +112,8 @@ def test_without_a_sandbox_the_install_log_says_that_only_wheels_are_installed(t
     index = {"UV_FIND_LINKS": str(tmp_path / "wheels")}
 
     done = parlour_here(
-        *("plugin", "install", wanting(tmp_path / "p"), "--data", tmp_path / "data"), environment=index | NO_SANDBOX
+        *("plugin", "install", plugin_with_requirement(tmp_path / "p"), "--data", tmp_path / "data"),
+        environment=index | NO_SANDBOX,
     )
 
     assert done.returncode == 0, done.stderr

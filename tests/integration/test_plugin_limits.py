@@ -1,4 +1,6 @@
-"""What a plugin may use: memory, processes, disk, places for runs, files, and nothing of the Host's environment."""
+"""Tests the limits of a plugin: memory, processes, disk, run slots, open files, and no access to
+the Host's environment.
+"""
 
 import json
 import os
@@ -39,7 +41,7 @@ def rogue(tmp_path_factory: pytest.TempPathFactory, host_type: HostType) -> Iter
     host.close()
 
 
-def test_a_plugin_that_uses_too_much_memory_is_ended_in_words_and_starts_again(rogue: Host) -> None:
+def test_a_plugin_that_uses_too_much_memory_is_ended_with_a_reason_and_restarted(rogue: Host) -> None:
     agent = rogue.agent(ROGUE, restart_policy="never")
 
     result = rogue.ask(agent, "leak 200")
@@ -56,7 +58,7 @@ def test_a_plugin_that_uses_too_much_memory_is_ended_in_words_and_starts_again(r
         ("fill_unseen 30", "its data folder holds more than 20 MB"),
     ],
 )
-def test_what_a_plugin_keeps_in_files_without_a_name_counts_too(rogue: Host, deed: str, reason: str) -> None:
+def test_unlinked_files_of_a_plugin_count_against_its_limits(rogue: Host, deed: str, reason: str) -> None:
     agent = rogue.agent(ROGUE, restart_policy="never")
 
     result = rogue.ask(agent, deed)
@@ -66,25 +68,25 @@ def test_what_a_plugin_keeps_in_files_without_a_name_counts_too(rogue: Host, dee
     assert reason in str(plugin(rogue)["reason"])
 
 
-def test_a_plugin_whose_data_folder_can_not_be_looked_through_is_ended_in_words(rogue: Host) -> None:
+def test_a_plugin_whose_data_folder_can_not_be_measured_is_ended_with_a_reason(rogue: Host) -> None:
     agent = rogue.agent(ROGUE, restart_policy="never")
     name = "deep" * 50
 
     result = rogue.ask(agent, f"bury {name}")
 
     assert (result["outcome"], result["reason"]) == ("failed", "runner.crashed")
-    eventually(lambda: plugin(rogue)["status"] == "failed", "it is given up, since nobody tidies up")
+    eventually(lambda: plugin(rogue)["status"] == "failed", "it is given up, because the folder stays full")
     assert str(plugin(rogue)["reason"]).startswith("its data folder can't be looked through (File name too long)")
     subprocess.run(["rm", "-r", rogue.shared_file(name, ROGUE_ID)], check=True)
     assert rogue.http().post(f"/plugins/{ROGUE_ID}/restart").status_code == 200
     assert texts(rogue.ask(agent, "say tidy again")) == ["tidy again"]
 
 
-def test_a_plugin_that_has_too_many_processes_is_ended_in_words_with_all_of_them(rogue: Host) -> None:
+def test_a_plugin_with_too_many_processes_is_ended_with_a_reason_and_all_processes(rogue: Host) -> None:
     agent = rogue.agent(ROGUE, restart_policy="never")
     unique = f"86400.{time.time_ns()}{os.getpid()}"
 
-    for _ in range(8):  # its sandbox has two processes and the plugin itself is one or, while it starts a daemon, two
+    for _ in range(8):  # the sandbox has two processes, and the plugin is one or, while it starts a daemon, two
         assert texts(rogue.ask(agent, f"daemon {unique}")) == ["it is on its own"]
     for _ in range(2):
         rogue.ask(agent, "daemon 86400")
@@ -94,13 +96,13 @@ def test_a_plugin_that_has_too_many_processes_is_ended_in_words_with_all_of_them
     assert texts(rogue.ask(agent, "say alone again")) == ["alone again"]
 
 
-def test_a_plugin_that_fills_its_data_folder_is_ended_in_words(rogue: Host) -> None:
+def test_a_plugin_that_fills_its_data_folder_is_ended_with_a_reason(rogue: Host) -> None:
     agent = rogue.agent(ROGUE, restart_policy="never")
 
     result = rogue.ask(agent, f"fill 30 {rogue.shared_file('heap', ROGUE_ID)}")
 
     assert (result["outcome"], result["reason"]) == ("failed", "runner.crashed")
-    eventually(lambda: plugin(rogue)["status"] == "failed", "it is given up, since nobody tidies up")
+    eventually(lambda: plugin(rogue)["status"] == "failed", "it is given up, because the folder stays full")
     assert str(plugin(rogue)["reason"]).startswith("its data folder holds more than 20 MB")
     rogue.shared_file("heap", ROGUE_ID).unlink()
     assert rogue.http().post(f"/plugins/{ROGUE_ID}/restart").status_code == 200
@@ -121,21 +123,21 @@ def test_sparse_files_and_many_files_count_against_the_limits(rogue: Host, deed:
     result = rogue.ask(agent, deed.format(heap))
 
     assert (result["outcome"], result["reason"]) == ("failed", "runner.crashed")
-    eventually(lambda: plugin(rogue)["status"] == "failed", "it is given up, since nobody tidies up")
+    eventually(lambda: plugin(rogue)["status"] == "failed", "it is given up, because the folder stays full")
     assert str(plugin(rogue)["reason"]).startswith(reason)
     shutil.rmtree(heap)
     assert rogue.http().post(f"/plugins/{ROGUE_ID}/restart").status_code == 200
     assert texts(rogue.ask(agent, "say tidy again")) == ["tidy again"]
 
 
-def test_a_plugin_sees_no_secret_and_is_restrained_as_set(rogue: Host) -> None:
+def test_a_plugin_sees_no_secret_and_has_the_configured_limits(rogue: Host) -> None:
     agent = rogue.agent(ROGUE)
 
-    def told() -> dict[str, Any]:
+    def reported() -> dict[str, Any]:
         return dict(json.loads(texts(rogue.ask(agent, "tell"))[0]))
 
-    eventually(lambda: told()["open_files"] == [300, 300], "it is restrained")
-    facts = told()
+    eventually(lambda: reported()["open_files"] == [300, 300], "it is restrained")
+    facts = reported()
     assert "never to be seen" not in json.dumps(facts["environment"])
     assert not [name for name in facts["environment"] if name.startswith("PARLOUR__")]
     assert facts["niceness"] == min(19, rogue.process.nice() + 3)

@@ -1,4 +1,4 @@
-"""What a plugin writes is kept in a file of bounded size, at once and with its time."""
+"""Tests the log of a plugin: a file of bounded size, written at once and with time stamps."""
 
 import re
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ def log_files(host: Host) -> list[Path]:
     return sorted((host.home / "logs" / "plugins").glob(f"{ROGUE_ID}.log*"))
 
 
-def test_what_a_plugin_prints_is_in_its_log_at_once_with_the_time(host: Host) -> None:
+def test_printed_output_of_a_plugin_is_in_its_log_at_once_with_the_time(host: Host) -> None:
     assert texts(host.ask(host.agent(ROGUE), "shout 2")) == ["hoarse"]
 
     [file] = eventually(lambda: log_files(host), "there is a log")
@@ -37,7 +37,7 @@ def test_what_a_plugin_prints_is_in_its_log_at_once_with_the_time(host: Host) ->
     assert all(re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z ", line) for line in lines)
 
 
-def test_a_plugin_that_shouts_fills_no_disk_and_harms_nobody(host: Host) -> None:
+def test_the_log_of_a_plugin_that_prints_without_end_stays_bounded(host: Host) -> None:
     agent = host.agent(ROGUE)
 
     assert texts(host.ask(agent, "shout 400000")) == ["hoarse"]

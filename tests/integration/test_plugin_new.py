@@ -1,4 +1,4 @@
-"""`parlour plugin new`: what it makes works at once, and it spoils nothing that is there."""
+"""Tests `parlour plugin new`: the created plugin works at once, and existing files are left alone."""
 
 import subprocess
 from pathlib import Path
@@ -9,8 +9,8 @@ from .commands import PARLOUR, clean_environment, parlour_here, refusal
 from .harness import Host, texts
 
 
-def started(*arguments: object, folder: Path, said: str = "") -> subprocess.CompletedProcess[str]:
-    """A command that becomes another program, so it can't be run in this one."""
+def run_plugin_command(*arguments: object, folder: Path, said: str = "") -> subprocess.CompletedProcess[str]:
+    """Runs a command in a process of its own, because it becomes another program."""
     return subprocess.run(
         [PARLOUR, "plugin", *map(str, arguments)],
         cwd=folder,
@@ -30,7 +30,7 @@ def started(*arguments: object, folder: Path, said: str = "") -> subprocess.Comp
         pytest.param(["--one-file"], "my_agent.py", "2 passed", id="one file"),
     ],
 )
-def test_what_is_made_is_tested_talked_to_and_installed_as_it_is(
+def test_a_created_plugin_is_tested_used_in_a_chat_and_installed_unchanged(
     tmp_path: Path, host: Host, options: list[str], path: str, tests: str
 ) -> None:
     folder = tmp_path / "a folder"
@@ -38,15 +38,15 @@ def test_what_is_made_is_tested_talked_to_and_installed_as_it_is(
     identity = f"me/my-agent-{len(options)}"
     name = identity.partition("/")[2]
     path = path.replace("my-agent", name).replace("my_agent", name.replace("-", "_"))
-    made = started("new", identity, *options, folder=folder)
+    made = run_plugin_command("new", identity, *options, folder=folder)
     assert made.returncode == 0, made.stderr
     assert f"parlour plugin test {path}" in made.stdout
 
-    tested = started("test", path, folder=folder)
+    tested = run_plugin_command("test", path, folder=folder)
     assert tests in tested.stdout
     assert tested.returncode == 0
     assert "warning" not in tested.stdout + tested.stderr
-    talked = started("chat", path, folder=folder, said="good morning\nand good evening\n")
+    talked = run_plugin_command("chat", path, folder=folder, said="good morning\nand good evening\n")
     assert talked.stdout == "Hello! Message 1 was: good morning\nHello! Message 2 was: and good evening\n"
     assert talked.stderr == ""
 
@@ -59,7 +59,7 @@ def test_what_is_made_is_tested_talked_to_and_installed_as_it_is(
     "identity", ["me/hello", "Übung/Größe", "a.b/c-d_e.f", "1/2", "true/null", "x/class", "me/x--y"]
 )
 @pytest.mark.parametrize("options", [[], ["--one-file"]], ids=["folder", "one file"])
-def test_any_identity_that_is_allowed_makes_a_plugin_of_that_identity(
+def test_every_valid_identity_creates_a_plugin_of_that_identity(
     tmp_path: Path, identity: str, options: list[str]
 ) -> None:
     assert parlour_here("plugin", "new", identity, *options, "--into", tmp_path).returncode == 0
@@ -83,7 +83,7 @@ def test_any_identity_that_is_allowed_makes_a_plugin_of_that_identity(
     ],
 )
 @pytest.mark.parametrize("options", [[], ["--one-file"]], ids=["folder", "one file"])
-def test_a_bad_identity_is_refused_and_nothing_is_made(
+def test_an_invalid_identity_is_refused_and_nothing_is_created(
     tmp_path: Path, identity: str, named: str, options: list[str]
 ) -> None:
     assert named in refusal("plugin", "new", identity, *options, "--into", tmp_path)
@@ -93,7 +93,7 @@ def test_a_bad_identity_is_refused_and_nothing_is_made(
 @pytest.mark.parametrize(
     ("there", "options"), [("hello", []), ("hello.py", ["--one-file"]), ("test_hello.py", ["--one-file"])]
 )
-def test_what_is_there_already_is_named_and_left_alone(tmp_path: Path, there: str, options: list[str]) -> None:
+def test_existing_files_are_named_and_left_alone(tmp_path: Path, there: str, options: list[str]) -> None:
     (tmp_path / there).write_text("precious")
 
     said = refusal("plugin", "new", "me/hello", *options, "--into", tmp_path)
@@ -102,7 +102,7 @@ def test_what_is_there_already_is_named_and_left_alone(tmp_path: Path, there: st
     assert {each.name: each.read_text() for each in tmp_path.iterdir()} == {there: "precious"}
 
 
-def test_a_place_that_can_not_be_written_is_named(tmp_path: Path) -> None:
+def test_a_folder_that_can_not_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
 
     assert f"{tmp_path / 'file' / 'hello'} can't be written" in refusal(

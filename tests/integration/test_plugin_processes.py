@@ -1,4 +1,4 @@
-"""Plugin processes: killed, restarted, given up, and never outliving their Host."""
+"""Tests plugin processes: killed, restarted, given up, and never outliving their Host."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,7 +24,7 @@ QUICK = {
 def gone(process: psutil.Process) -> bool:
     try:
         return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:  # it went between the two questions
+    except psutil.NoSuchProcess:  # the process ended between the two checks
         return True
 
 
@@ -91,7 +91,7 @@ FAULTY = {
 }
 
 
-HESITATING = """\
+WAITS_AND_FAILS = """\
 import os
 import time
 
@@ -103,7 +103,7 @@ raise RuntimeError("no luck today")
 
 @pytest.fixture(scope="module")
 def troubled(tmp_path_factory: pytest.TempPathFactory, host_type: HostType) -> Iterator[Host]:
-    """A Host with one good plugin and several that can't start."""
+    """Starts a Host with one good plugin and several that can't start."""
     folder = tmp_path_factory.mktemp("troubled")
     host = host_type(folder, **QUICK)
     host.install(ECHO_PLUGIN)
@@ -115,7 +115,9 @@ def troubled(tmp_path_factory: pytest.TempPathFactory, host_type: HostType) -> I
 
 
 @pytest.mark.parametrize("name", FAULTY)
-def test_a_plugin_that_can_not_start_is_given_up_with_its_reason_while_others_work(troubled: Host, name: str) -> None:
+def test_a_plugin_that_can_not_start_is_given_up_with_its_reason_while_other_plugins_work(
+    troubled: Host, name: str
+) -> None:
     given_up = f"plugin test/{name} is given up after 2 failures"
     eventually(lambda: given_up in troubled.log(), f"{name} is given up")
 
@@ -125,7 +127,7 @@ def test_a_plugin_that_can_not_start_is_given_up_with_its_reason_while_others_wo
     assert texts(troubled.ask(troubled.agent(), "works")) == ["works"]
 
 
-def test_on_the_command_line_a_plugin_that_was_given_up_has_its_reason_and_the_way_out(troubled: Host) -> None:
+def test_the_command_line_shows_reason_and_remedy_of_a_plugin_that_was_given_up(troubled: Host) -> None:
     name = "test/at-import"
     given_up = f"plugin {name} is given up after 2 failures"
     eventually(lambda: given_up in troubled.log(), "it is given up")
@@ -157,10 +159,10 @@ def test_a_plugin_that_keeps_dying_is_shown_as_failed_and_its_agents_say_so(trou
 
 
 @pytest.mark.long
-def test_the_host_is_ready_when_each_plugin_is_ready_or_given_up_and_says_whom_it_waits_for(
+def test_the_host_is_ready_when_each_plugin_is_ready_or_given_up_and_names_pending_ones(
     make_host: MakeHost, tmp_path: Path
 ) -> None:
-    host = make_host(ECHO_PLUGIN, write_plugin(tmp_path / "plugin", "bad", prelude=HESITATING), **QUICK)
+    host = make_host(ECHO_PLUGIN, write_plugin(tmp_path / "plugin", "bad", prelude=WAITS_AND_FAILS), **QUICK)
     host.begin()
     host.address = (
         eventually(host._announcement, "the Host prints its address", 60).removeprefix("Parlour is at ").strip()
@@ -172,9 +174,9 @@ def test_the_host_is_ready_when_each_plugin_is_ready_or_given_up_and_says_whom_i
     eventually(lambda: waiting_for() == ["plugin test/bad"], "its first start took too long, and it is tried again", 60)
     host.shared_file("go on", "test/bad").touch()
     host.wait_until_ready()
-    [told] = [each for each in host.items("/plugins") if each["id"] == "test/bad"]
-    assert told["status"] == "failed"
-    assert "no luck today" in told["reason"]
+    [plugin] = [each for each in host.items("/plugins") if each["id"] == "test/bad"]
+    assert plugin["status"] == "failed"
+    assert "no luck today" in plugin["reason"]
 
 
 def test_plugins_die_with_their_host_even_when_one_hangs(make_host: MakeHost) -> None:
@@ -187,3 +189,4 @@ def test_plugins_die_with_their_host_even_when_one_hangs(make_host: MakeHost) ->
     host.kill()
 
     eventually(lambda: all(gone(plugin) for plugin in plugins), "the plugins are gone", 30)
+    assert [plugin.pid for plugin in plugins if not gone(plugin)] == []

@@ -1,4 +1,4 @@
-"""`parlour plugin run`: what an author saves is in the Host a moment later, unless it is wrong."""
+"""Tests `parlour plugin run`: a saved change is in the Host a moment later, unless it is invalid."""
 
 import signal
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from .starting import start
 
 
 class Running:
-    """The command, and what it has printed."""
+    """Runs the command and collects its output."""
 
     def __init__(self, plugin: Path, data: Path, output: Path, *options: str) -> None:
         self._output = output
@@ -63,7 +63,7 @@ def installed(host: Host) -> str:
     return parlour_here("plugin", "list", "--data", host.data).stdout
 
 
-def test_what_is_saved_answers_and_what_is_wrong_leaves_the_version_before(
+def test_a_saved_change_is_activated_and_an_invalid_one_keeps_the_previous_version(
     host: Host, running: Running, plugin: Path, name: str
 ) -> None:
     running.until(f"{name} 0.1.0 is taken")
@@ -90,7 +90,7 @@ def test_what_is_saved_answers_and_what_is_wrong_leaves_the_version_before(
     assert texts(host.ask(agent, "which?")) == ["three"]
 
 
-def test_what_fails_only_when_it_starts_leaves_the_version_before(
+def test_a_change_that_fails_at_its_start_keeps_the_previous_version(
     host: Host, running: Running, plugin: Path, name: str
 ) -> None:
     running.until("is taken")
@@ -103,7 +103,7 @@ def test_what_fails_only_when_it_starts_leaves_the_version_before(
     assert texts(host.ask(host.agent(f"plugin:{name}/default"), "which?")) == ["one"]
 
 
-def test_the_log_of_the_plugin_is_shown_as_it_comes(host: Host, running: Running, plugin: Path, name: str) -> None:
+def test_the_log_of_the_plugin_is_shown_live(host: Host, running: Running, plugin: Path, name: str) -> None:
     running.until("is taken")
     edit(plugin, "yield results", "print('heard', ctx.input.text, flush=True)\n        yield results")
     running.until("is taken", times=2)
@@ -115,7 +115,7 @@ def test_the_log_of_the_plugin_is_shown_as_it_comes(host: Host, running: Running
     assert line.startswith("  | ")
 
 
-def test_new_and_removed_files_count_and_caches_do_not(host: Host, running: Running, plugin: Path) -> None:
+def test_new_and_removed_files_trigger_a_reload_and_caches_do_not(host: Host, running: Running, plugin: Path) -> None:
     running.until("is taken")
     (plugin / "__pycache__").mkdir()
     (plugin / "__pycache__" / "x.pyc").write_text("")
@@ -127,7 +127,7 @@ def test_new_and_removed_files_count_and_caches_do_not(host: Host, running: Runn
     assert running.printed.count("is taken") == 2
 
 
-def test_one_file_is_watched_too_and_can_be_removed_at_the_end(host: Host, tmp_path: Path) -> None:
+def test_a_single_file_plugin_is_watched_and_can_be_removed_at_the_end(host: Host, tmp_path: Path) -> None:
     parlour_here("plugin", "new", "test/single-run", "--one-file", "--into", tmp_path)
     running = Running(tmp_path / "single_run.py", host.data, tmp_path / "printed.txt", "--remove")
     try:
@@ -140,7 +140,7 @@ def test_one_file_is_watched_too_and_can_be_removed_at_the_end(host: Host, tmp_p
     assert "test/single-run" not in installed(host)
 
 
-def test_without_a_host_it_says_how_to_start_one_and_makes_nothing(tmp_path: Path, plugin: Path) -> None:
+def test_without_a_host_the_command_says_how_to_start_one_and_creates_nothing(tmp_path: Path, plugin: Path) -> None:
     said = refusal("plugin", "run", plugin, "--data", tmp_path / "no data")
 
     assert f"start one: parlour serve --data '{tmp_path / 'no data'}'" in said
@@ -148,7 +148,7 @@ def test_without_a_host_it_says_how_to_start_one_and_makes_nothing(tmp_path: Pat
 
 
 @pytest.mark.long
-def test_a_host_that_ends_and_comes_back_has_what_was_saved_meanwhile(
+def test_a_restarted_host_has_the_change_that_was_saved_while_it_was_down(
     make_host: MakeHost, plugin: Path, name: str, tmp_path: Path
 ) -> None:
     host = make_host().start()
@@ -180,7 +180,7 @@ async def asking(ctx, api):
 """
 
 
-def test_an_author_grants_less_than_everything(host: Host, tmp_path: Path) -> None:
+def test_an_author_can_grant_fewer_permissions_than_requested(host: Host, tmp_path: Path) -> None:
     file = tmp_path / "asking.py"
     file.write_text(ASKING)
     running = Running(file, host.data, tmp_path / "printed.txt", "--grant", "models", "--remove")

@@ -1,4 +1,4 @@
-"""What a plugin can reach of its Host, its neighbours and the machine: a probing plugin tries it and tells."""
+"""Tests a plugin's access to its Host, other plugins and the machine: a probing plugin tries it and reports."""
 
 import json
 import platform
@@ -27,7 +27,7 @@ NUMBERS = {
     | {"bpf": 280, "keyctl": 219, "add_key": 217, "request_key": 218, "perf_event_open": 241, "userfaultfd": 282}
     | {"mount": 40, "umount2": 39, "pivot_root": 41, "kexec_load": 104, "kexec_file_load": 294},
 }
-"""As the kernel's own headers have them."""
+"""System call numbers, as the kernel's own headers have them."""
 NOT_THERE = {"refused": "FileNotFoundError"}
 
 
@@ -43,7 +43,7 @@ class Prober:
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The home of the user that runs the Host."""
+    """Creates the home of the user that runs the Host."""
     home = tmp_path_factory.mktemp("home")
     (home / ".netrc").write_text(SECRET)
     return home
@@ -51,7 +51,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def prober(tmp_path_factory: pytest.TempPathFactory, home: Path) -> Iterator[Prober]:
-    """In a path with a space, beside another plugin, granted nothing."""
+    """Starts a Host in a path with a space, with another plugin beside the prober, which is granted nothing."""
     folder = tmp_path_factory.mktemp("probed") / "a folder"
     folder.mkdir()
     host = Host(folder, HOME=home, SOME_TOKEN=SECRET)
@@ -64,7 +64,7 @@ def prober(tmp_path_factory: pytest.TempPathFactory, home: Path) -> Iterator[Pro
 
 @pytest.fixture
 def listener() -> Iterator[int]:
-    """The port of something else on this machine, which greets whoever comes."""
+    """Listens on a port of this machine, greets each client, and returns the port."""
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def greet() -> None:
@@ -97,15 +97,15 @@ def notices(host: Host) -> list[str]:
     return [line for line in host.log().splitlines() if "without a sandbox" in line]
 
 
-def test_it_is_said_to_be_in_a_sandbox_and_nothing_else_is(prober: Prober) -> None:
-    told = row(prober.host)
+def test_a_plugin_in_a_sandbox_is_shown_as_such_without_warnings(prober: Prober) -> None:
+    shown = row(prober.host)
 
-    assert (told["sandbox"], told["sandbox_reason"], told["sandbox_remedy"]) == ("bubblewrap", None, None)
+    assert (shown["sandbox"], shown["sandbox_reason"], shown["sandbox_remedy"]) == ("bubblewrap", None, None)
     assert not [line for line in prober.host.printed() if "sandbox" in line]
     assert notices(prober.host) == []
 
 
-def test_of_the_hosts_data_it_sees_its_own_folders_only(prober: Prober) -> None:
+def test_a_plugin_sees_only_its_own_folders_of_the_hosts_data(prober: Prober) -> None:
     data = prober.host.data
     assert (data / "parlour.db").exists()
 
@@ -116,7 +116,7 @@ def test_of_the_hosts_data_it_sees_its_own_folders_only(prober: Prober) -> None:
     assert prober.tries("names", data / "plugin-data" / "test") == ["probing-agent"]
 
 
-def test_another_plugins_code_and_data_are_not_there(prober: Prober) -> None:
+def test_code_and_data_of_another_plugin_are_not_visible(prober: Prober) -> None:
     data = prober.host.data / "plugin-data" / "parlour" / "echo-agent"
     assert data.is_dir()
 
@@ -124,13 +124,13 @@ def test_another_plugins_code_and_data_are_not_there(prober: Prober) -> None:
     assert prober.tries("names", data) == NOT_THERE
 
 
-def test_neither_passwords_nor_the_home_of_the_hosts_user_are_there(prober: Prober, home: Path) -> None:
+def test_neither_passwords_nor_the_home_of_the_hosts_user_are_visible(prober: Prober, home: Path) -> None:
     assert prober.tries("read", "/etc/shadow") == NOT_THERE
     assert prober.tries("read", home / ".netrc") == NOT_THERE
     assert prober.tries("home") == str(prober.host.data / "plugin-data" / PLUGIN_ID)
 
 
-def test_it_can_not_change_its_code(prober: Prober) -> None:
+def test_a_plugin_can_not_change_its_code(prober: Prober) -> None:
     manifest = its_code(prober.host) / "manifest.yaml"
     before = manifest.read_text()
 
@@ -140,7 +140,7 @@ def test_it_can_not_change_its_code(prober: Prober) -> None:
     assert prober.tries("read", manifest) == before == manifest.read_text()
 
 
-def test_what_it_writes_to_its_data_folder_is_there_after_a_restart(prober: Prober) -> None:
+def test_files_in_the_data_folder_survive_a_restart(prober: Prober) -> None:
     note = prober.host.shared_file("note", PLUGIN_ID)
 
     assert prober.tries("write", note, "remember") == "written"
@@ -150,16 +150,14 @@ def test_what_it_writes_to_its_data_folder_is_there_after_a_restart(prober: Prob
     assert note.read_text() == "remember"
 
 
-def test_without_a_grant_it_reaches_neither_the_host_nor_anything_else_on_the_machine(
-    prober: Prober, listener: int
-) -> None:
+def test_without_a_network_grant_a_plugin_reaches_nothing_on_the_machine(prober: Prober, listener: int) -> None:
     refused = {"refused": "ConnectionRefusedError"}
 
     assert prober.tries("connect", prober.host.address.rpartition(":")[2]) == refused
     assert prober.tries("connect", listener) == refused
 
 
-def test_with_a_grant_it_has_the_network_for_as_long_as_it_is_granted(prober: Prober, listener: int) -> None:
+def test_a_network_grant_gives_the_network_until_it_is_revoked(prober: Prober, listener: int) -> None:
     change = {"granted": ["network:api.example.org"]}
     assert prober.host.http().put(f"/plugins/{PLUGIN_ID}", json=change).status_code == 200
     assert prober.tries("connect", listener) == "welcome"
@@ -168,24 +166,24 @@ def test_with_a_grant_it_has_the_network_for_as_long_as_it_is_granted(prober: Pr
     assert prober.tries("connect", listener) == {"refused": "ConnectionRefusedError"}
 
 
-def test_it_sees_itself_and_the_sandboxs_first_process_and_nobody_else(prober: Prober) -> None:
+def test_a_plugin_sees_only_itself_and_the_first_process_of_its_sandbox(prober: Prober) -> None:
     answer = prober.tries("processes")
 
     assert answer["parent"] == 1
     assert set(answer["seen"]) == {"1", str(answer["own"])}
 
 
-def test_it_can_signal_nobody_outside(prober: Prober) -> None:
+def test_a_plugin_can_not_signal_processes_outside(prober: Prober) -> None:
     host = prober.host.process
 
     assert prober.tries("kill", host.pid) == {"refused": "ProcessLookupError"}
-    assert prober.tries("kill", 1) == "sent"  # and without effect: the kernel protects the first process
+    assert prober.tries("kill", 1) == "sent"  # this has no effect either, because the kernel protects the first process
 
     assert prober.tries("read", "/proc/1/comm") == "bwrap\n"
     assert host.is_running()
 
 
-def test_the_hosts_environment_is_nowhere_to_be_read(prober: Prober) -> None:
+def test_the_hosts_environment_can_not_be_read(prober: Prober) -> None:
     environments = prober.tries("environments")
 
     assert any("HOME=" in each for each in environments)
@@ -202,7 +200,7 @@ def test_system_calls_that_no_plugin_needs_are_denied(prober: Prober) -> None:
     numbers = NUMBERS[platform.machine()]
     missing = {name for name in numbers if name.startswith("io_uring")}
 
-    for last in (0, 1):  # some of them would be done with one, some with the other
+    for last in (0, 1):  # some of them end with one error, some with the other
         answers = prober.tries("system_calls", numbers, 0, 0, 0, 0, last)
         assert answers == {name: "ENOSYS" if name in missing else "EPERM" for name in numbers}
     assert "Seccomp:\t2" in prober.tries("read", "/proc/self/status")
@@ -211,14 +209,14 @@ def test_system_calls_that_no_plugin_needs_are_denied(prober: Prober) -> None:
         assert prober.tries("system_calls", x32, 0) == {"getpid": "ENOSYS"}
 
 
-def test_without_bubblewrap_plugins_run_and_log_rows_and_printed_lines_say_so(make_host: MakeHost) -> None:
+def test_without_bubblewrap_plugins_run_and_warnings_are_logged_shown_and_printed(make_host: MakeHost) -> None:
     host = make_host(PROBING_PLUGIN, PARLOUR__PLUGINS__BUBBLEWRAP="/no/such/bwrap").start()
 
     assert Prober(host).tries("read", host.data / "parlour.db").startswith("SQLite format 3")
-    told = row(host)
-    assert (told["status"], told["sandbox"]) == ("ready", "none")
-    assert "/no/such/bwrap" in told["sandbox_reason"]
-    assert told["sandbox_remedy"]
+    shown = row(host)
+    assert (shown["status"], shown["sandbox"]) == ("ready", "none")
+    assert "/no/such/bwrap" in shown["sandbox_reason"]
+    assert shown["sandbox_remedy"]
     [line] = notices(host)
     assert "/no/such/bwrap" in line
     printed = host.printed()[1]
@@ -226,23 +224,23 @@ def test_without_bubblewrap_plugins_run_and_log_rows_and_printed_lines_say_so(ma
 
 
 @pytest.mark.long
-def test_switched_off_it_is_visible_as_such(make_host: MakeHost) -> None:
+def test_a_disabled_sandbox_is_shown_as_disabled(make_host: MakeHost) -> None:
     host = make_host(ECHO_PLUGIN, PARLOUR__PLUGINS__SANDBOX="off").start()
 
     assert texts(host.ask(host.agent(ECHO), "still here")) == ["still here"]
-    told = row(host, "parlour/echo-agent")
-    assert (told["sandbox"], told["sandbox_reason"]) == ("none", "the setting plugins.sandbox is off")
+    shown = row(host, "parlour/echo-agent")
+    assert (shown["sandbox"], shown["sandbox_reason"]) == ("none", "the setting plugins.sandbox is off")
     assert len(notices(host)) == 1
 
 
-def test_required_and_missing_it_keeps_every_plugin_from_starting_and_the_host_is_ready_at_once(
+def test_a_required_but_missing_sandbox_prevents_plugins_and_the_host_is_ready_at_once(
     make_host: MakeHost,
 ) -> None:
     missing = {"PARLOUR__PLUGINS__SANDBOX": "required", "PARLOUR__PLUGINS__BUBBLEWRAP": "/no/such/bwrap"}
     host = make_host(ECHO_PLUGIN, **missing, PARLOUR__PLUGINS__FIRST_RESTART_SECONDS=60).start()
 
-    told = row(host, "parlour/echo-agent")
-    assert told["status"] == "failed"
-    assert "/no/such/bwrap" in told["reason"]
-    assert "plugins.sandbox: off" in told["reason"]
+    shown = row(host, "parlour/echo-agent")
+    assert shown["status"] == "failed"
+    assert "/no/such/bwrap" in shown["reason"]
+    assert "plugins.sandbox: off" in shown["reason"]
     assert host.printed()[1].startswith("No plugin is started: ")

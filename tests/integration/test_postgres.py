@@ -1,4 +1,4 @@
-"""A Host on PostgreSQL: what it promises on SQLite it keeps there too, and it outlives its database server."""
+"""Tests a Host on PostgreSQL: it keeps the promises of SQLite and survives an outage of its database server."""
 
 import asyncio
 import time
@@ -25,20 +25,20 @@ def server() -> Iterator[PostgresServer]:
         yield server
 
 
-def on(server: PostgresServer, database: str = "") -> Settings:
-    """The settings of a Host on this database, or on a new one."""
+def postgres_settings(server: PostgresServer, database: str = "") -> Settings:
+    """Returns the settings of a Host on this database, or on a new one."""
     return {"PARLOUR__DATABASE__URL": server.url(database or server.create())}
 
 
 @pytest.fixture(params=[pytest.param("sqlite", marks=pytest.mark.long), "postgres"])
 def settings(request: pytest.FixtureRequest) -> Settings:
-    return on(request.getfixturevalue("server")) if request.param == "postgres" else {}
+    return postgres_settings(request.getfixturevalue("server")) if request.param == "postgres" else {}
 
 
 @pytest.fixture(scope="module")
 def shared(server: PostgresServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
-    """One Host on PostgreSQL for all tests that leave it running."""
-    host = Host(tmp_path_factory.mktemp("shared"), **on(server))
+    """Starts one Host on PostgreSQL for all tests that leave it running."""
+    host = Host(tmp_path_factory.mktemp("shared"), **postgres_settings(server))
     host.install(ECHO_PLUGIN)
     host.install(PUPPET_PLUGIN)
     host.start()
@@ -46,7 +46,7 @@ def shared(server: PostgresServer, tmp_path_factory: pytest.TempPathFactory) -> 
     host.close()
 
 
-async def test_a_message_is_answered_streamed_listed_and_kept(make_host: MakeHost, settings: Settings) -> None:
+async def test_a_message_is_answered_streamed_listed_and_stored(make_host: MakeHost, settings: Settings) -> None:
     host = make_host(ECHO_PLUGIN, **settings).start()
     agent = host.agent(config={"delay_ms": 5})
     odd = "nul \0, mark \x01, 中文 🎉"
@@ -84,7 +84,7 @@ def test_a_run_cut_off_by_a_stop_is_answered_after_the_next_start(make_host: Mak
     ]
 
 
-def test_a_killed_host_answers_or_tells_everybody_once_after_its_next_start(
+def test_after_a_kill_each_message_is_answered_or_its_sender_notified_once(
     make_host: MakeHost, settings: Settings
 ) -> None:
     host = make_host(ECHO_PLUGIN, **settings).start()
@@ -106,10 +106,10 @@ def test_a_killed_host_answers_or_tells_everybody_once_after_its_next_start(
         said = host.transcript(conversation)
         own = [event["text"] for event in events if event["conversation_id"] == f"c{chat}"]
         assert [text for speaker, text in said if speaker == "user"] == own
-        assert len(said) == 2 * len(own), "each was answered or told of, once"
+        assert len(said) == 2 * len(own), "each was answered or got a notice, once"
 
 
-# Of PostgreSQL alone
+# The tests below concern PostgreSQL only.
 
 
 def test_keys_are_made_listed_and_revoked_while_the_host_runs(shared: Host, server: PostgresServer) -> None:
@@ -135,7 +135,7 @@ def test_a_second_host_on_the_same_database_is_refused_and_the_first_goes_on(sha
     assert texts(shared.ask(shared.agent(), "still there?")) == ["still there?"]
 
 
-def test_without_its_server_a_host_says_so_and_with_it_goes_on(shared: Host, server: PostgresServer) -> None:
+def test_a_host_reports_a_lost_database_server_and_resumes_with_it(shared: Host, server: PostgresServer) -> None:
     agent = shared.agent()
     body = message(agent, "hello", event_id="refused", conversation_id="outage")
     server.stop()
@@ -152,7 +152,7 @@ def test_without_its_server_a_host_says_so_and_with_it_goes_on(shared: Host, ser
     assert len(shared.transcript(result.json()["conversation_id"])) == 2
 
 
-async def test_a_server_killed_under_load_costs_nobody_an_answer(shared: Host, server: PostgresServer) -> None:
+async def test_a_database_server_killed_under_load_costs_no_answer(shared: Host, server: PostgresServer) -> None:
     agent = shared.agent()
     answered: list[tuple[str, str]] = []
     conversations: set[str] = set()
@@ -165,7 +165,7 @@ async def test_a_server_killed_under_load_costs_nobody_an_answer(shared: Host, s
                 text = f"{name} says {number}"
                 body = message(agent, text, event_id=text, conversation_id=name)
                 answer = await http.post("/events?wait=result", json=body)
-                if answer.status_code == 503:  # as a careful client does: the same event again
+                if answer.status_code == 503:  # a careful client sends the same event again
                     continue
                 assert answer.status_code == 200, answer.text
                 answered.append((text, *texts(answer.json())))
@@ -181,7 +181,7 @@ async def test_a_server_killed_under_load_costs_nobody_an_answer(shared: Host, s
     over.set()
     await talking
 
-    assert [said for said, _ in answered] == [heard for _, heard in answered]
+    assert [said for said, _ in answered] == [answer_text for _, answer_text in answered]
     for conversation in conversations:
         said = shared.transcript(conversation)
         spoken = [text for speaker, text in said if speaker == "user"]
@@ -189,28 +189,28 @@ async def test_a_server_killed_under_load_costs_nobody_an_answer(shared: Host, s
         assert [text for speaker, text in said if speaker == "assistant"] == spoken
 
 
-MEASURED = [pytest.mark.quiet, pytest.mark.long]
+MEASURES_TIME = [pytest.mark.quiet, pytest.mark.long]
 
 
 @pytest.mark.parametrize(
     ("lost", "seconds"),
     [
         pytest.param("stopped", 60, id="at all"),
-        pytest.param("stopped", 10, marks=MEASURED, id="stopped"),
-        pytest.param("frozen", 10, marks=MEASURED, id="frozen"),
+        pytest.param("stopped", 10, marks=MEASURES_TIME, id="stopped"),
+        pytest.param("frozen", 10, marks=MEASURES_TIME, id="frozen"),
     ],
 )
 def test_a_host_ends_in_time_without_its_server(make_host: MakeHost, lost: str, seconds: float) -> None:
     with PostgresServer() as mortal:
-        host = make_host(ECHO_PLUGIN, **on(mortal)).start()
+        host = make_host(ECHO_PLUGIN, **postgres_settings(mortal)).start()
         host.send(host.agent(ECHO, config={"hold_ms": 600_000}), "hold")
         eventually(lambda: host.items("/runs", status="running"), "a run is active")
-        with without(mortal, lost):
+        with server_down(mortal, lost):
             host.stop(seconds)
 
 
 @contextmanager
-def without(server: PostgresServer, lost: str) -> Iterator[None]:
+def server_down(server: PostgresServer, lost: str) -> Iterator[None]:
     if lost == "stopped":
         server.stop()
         yield
@@ -226,7 +226,7 @@ def without(server: PostgresServer, lost: str) -> Iterator[None]:
 
 
 @pytest.mark.parametrize(
-    ("url", "told"),
+    ("url", "expected"),
     [
         ("mysql://u:hunter2@localhost/parlour", "'database.url'"),
         ("postgresql://u:hunter2@localhost", "'database.url'"),
@@ -234,32 +234,32 @@ def without(server: PostgresServer, lost: str) -> Iterator[None]:
         ("postgresql://u:hunter2@127.0.0.1:1/parlour", "does not answer"),
     ],
 )
-def test_an_address_that_leads_nowhere_is_refused_without_its_password(
-    make_host: MakeHost, url: str, told: str
+def test_an_unreachable_database_is_refused_without_showing_its_password(
+    make_host: MakeHost, url: str, expected: str
 ) -> None:
     data = make_host().data
     for command in (("serve", "--port", "0"), ("keys", "list")):
         sentence = refusal(*command, "--data", data, environment={"PARLOUR__DATABASE__URL": url})
-        assert told in sentence
+        assert expected in sentence
         assert "hunter2" not in sentence
 
 
 def test_a_database_of_a_newer_parlour_is_left_alone(make_host: MakeHost, server: PostgresServer) -> None:
     name = server.create()
     data = make_host().data
-    assert parlour_here("keys", "list", "--data", data, environment=on(server, name)).returncode == 0
+    assert parlour_here("keys", "list", "--data", data, environment=postgres_settings(server, name)).returncode == 0
     server.execute("UPDATE alembic_version SET version_num = '9999'", name)
 
-    sentence = refusal("serve", "--data", data, "--port", "0", environment=on(server, name))
+    sentence = refusal("serve", "--data", data, "--port", "0", environment=postgres_settings(server, name))
 
     assert "newer" in sentence
     assert "9999" in sentence
 
 
-def test_what_a_plugin_stored_is_deleted_with_its_data_while_no_host_runs(
+def test_stored_values_of_a_plugin_are_deleted_with_its_data_while_no_host_runs(
     make_host: MakeHost, server: PostgresServer, tmp_path: Path
 ) -> None:
-    settings = on(server)
+    settings = postgres_settings(server)
     folder = write_remembering_plugin(tmp_path / "plugin", "remembering")
     host = make_host(folder, **settings).start()
     agent = host.agent("plugin:test/remembering/default")

@@ -1,4 +1,4 @@
-"""Runs for remote runtimes through real processes: queued from inside a run, claimed, fed, ended, cancelled."""
+"""Tests runs for remote workers through real processes: queued from inside a run, claimed, fed, ended, cancelled."""
 
 from collections.abc import Iterator
 
@@ -26,7 +26,7 @@ def queued(host: Host, agent: str, text: str) -> str:
 def test_a_queued_run_is_executed_by_the_worker_that_claims_it(forge: Host) -> None:
     agent = forge.agent(FOREMAN)
     run_id = queued(forge, agent, "answer a sword")
-    run = eventually(lambda: _over(forge, run_id), "the worker ends the run")
+    run = eventually(lambda: _finished_run(forge, run_id), "the worker ends the run")
     assert (run["status"], run["error"]) == ("completed", None)
     answer = "forged a sword, a stale lease is unauthorized, a call with it unauthorized"
     assert forge.transcript(run["conversation_id"]) == [("user", "answer a sword"), ("assistant", answer)]
@@ -36,15 +36,15 @@ def test_a_queued_run_is_executed_by_the_worker_that_claims_it(forge: Host) -> N
     assert [(each["runtime_id"], each["status"], each["slots"]) for each in runtimes] == [("anvil", "active", 4)]
 
 
-def test_a_person_cancels_what_a_worker_executes_and_it_goes_on_with_the_next(forge: Host) -> None:
+def test_a_cancelled_remote_run_ends_and_its_worker_executes_the_next_one(forge: Host) -> None:
     agent = forge.agent(FOREMAN)
     run_id = queued(forge, agent, "wait")
     eventually(lambda: forge.run(run_id)["status"] == "running", "the worker has begun")
     assert forge.http().post(f"/runs/{run_id}/cancel").json()["status"] == "cancelled"
     after = queued(forge, agent, "answer a plough")
-    assert eventually(lambda: _over(forge, after), "the worker heard of it")["status"] == "completed"
+    assert eventually(lambda: _finished_run(forge, after), "the worker executed it")["status"] == "completed"
 
 
-def _over(host: Host, run_id: str) -> dict[str, object] | None:
+def _finished_run(host: Host, run_id: str) -> dict[str, object] | None:
     run = host.run(run_id)
     return run if run["finished_at"] else None

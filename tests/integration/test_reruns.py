@@ -1,4 +1,4 @@
-"""A run done again with a real plugin process: side by side with the original, and without a trace outside itself."""
+"""Tests reruns with a real plugin process: they stand beside the original and leave no trace outside themselves."""
 
 import json
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from .scripted import CALLING_PLUGIN, ScriptedHost
 Steps = list[tuple[str, Any]]
 
 
-def told(text: str) -> Json:
+def model_request(text: str) -> Json:
     return {"model_id": "model", "messages": [{"role": "user", "content": text}]}
 
 
@@ -34,13 +34,13 @@ def agent(scripted: ScriptedHost) -> str:
 
 
 def original(host: Host, agent: str, steps: Steps, **fields: Any) -> tuple[str, str]:
-    """The ids of its run and its conversation."""
+    """Returns the ids of the run and its conversation."""
     result = host.ask(agent, json.dumps(steps), **fields)
     return str(result["run"]["run_id"]), str(result["conversation_id"])
 
 
 def rerun(host: Host, run_id: str, **body: Any) -> Json:
-    """The rerun, once it is over."""
+    """Starts a rerun and returns it when it has ended."""
     begun = host.http().post(f"/runs/{run_id}/rerun", json=body)
     assert begun.status_code == 201, begun.text
     made = str(begun.json()["run_id"])
@@ -49,12 +49,12 @@ def rerun(host: Host, run_id: str, **body: Any) -> Json:
 
 
 def answers(run: Json) -> list[Any]:
-    """What came of each call that it was told to make."""
+    """Returns the outcome of each call that the rerun was asked to make."""
     return list(json.loads(run["texts"][0]))
 
 
 def test_a_rerun_stands_beside_its_original_and_nothing_is_delivered(scripted: ScriptedHost, agent: str) -> None:
-    steps: Steps = [("invoke_llm", told("hello"))]
+    steps: Steps = [("invoke_llm", model_request("hello"))]
     run_id, conversation_id = original(scripted, agent, steps)
     before = scripted.transcript(conversation_id)
     again = rerun(scripted, run_id)
@@ -70,7 +70,7 @@ def test_a_rerun_stands_beside_its_original_and_nothing_is_delivered(scripted: S
 
 
 def test_a_rerun_with_another_agent_or_configuration_uses_that(scripted: ScriptedHost, agent: str) -> None:
-    run_id, _ = original(scripted, agent, [("invoke_llm", told("hello"))])
+    run_id, _ = original(scripted, agent, [("invoke_llm", model_request("hello"))])
     poor = scripted.caller(name="poor", resource_policy={})
     again = rerun(scripted, run_id, agent_id=poor)
     assert again["agent_id"] == poor
@@ -79,7 +79,7 @@ def test_a_rerun_with_another_agent_or_configuration_uses_that(scripted: Scripte
     assert rerun(scripted, run_id, agent_id=puppet)["status"] == "failed"
 
 
-def test_a_tool_that_acts_runs_in_a_rerun_only_when_the_person_says_so(scripted: ScriptedHost, agent: str) -> None:
+def test_a_tool_with_effects_runs_in_a_rerun_only_on_request(scripted: ScriptedHost, agent: str) -> None:
     steps: Steps = [("call_tool", {"tool_name": "lamp"}), ("call_tool", {"tool_name": "clock"})]
     run_id, _ = original(scripted, agent, steps)
     scripted.forget()
@@ -118,7 +118,7 @@ def test_the_history_of_a_rerun_ends_at_its_event(scripted: ScriptedHost, agent:
     steps: Steps = [("history_page", {}), ("history_search", {"query": "lantern"}), ("event_page", {})]
     original(scripted, agent, [("get_host_version", {})], conversation_id="past")
     run_id, _ = original(scripted, agent, steps, conversation_id="past")
-    original(scripted, agent, [("invoke_llm", told("lantern"))], conversation_id="past")
+    original(scripted, agent, [("invoke_llm", model_request("lantern"))], conversation_id="past")
     page, found, events = answers(rerun(scripted, run_id))
     assert [item["role"] for item in page["items"]] == ["user", "assistant", "user"]
     assert ["lantern" in item["content"] for item in found["items"]] == [True]
@@ -136,7 +136,7 @@ def test_a_rerun_creates_no_runs_and_its_files_are_its_own(scripted: ScriptedHos
     assert content.text == "abc"
 
 
-def test_what_cannot_be_done_again_is_refused_with_a_sentence(scripted: ScriptedHost, agent: str) -> None:
+def test_an_invalid_rerun_is_refused_with_a_reason(scripted: ScriptedHost, agent: str) -> None:
     run_id, _ = original(scripted, agent, [])
     ask = scripted.http().post
     absent = ask(f"/runs/{run_id}/rerun", json={"agent_id": "nobody"})
@@ -150,7 +150,7 @@ def test_what_cannot_be_done_again_is_refused_with_a_sentence(scripted: Scripted
     assert viewer.status_code == 403
 
 
-def test_the_people_of_a_chat_see_nothing_of_a_rerun(scripted: ScriptedHost, agent: str) -> None:
+def test_a_chat_key_sees_nothing_of_a_rerun(scripted: ScriptedHost, agent: str) -> None:
     key = scripted.key("chat")
     asked = scripted.ask(agent, "[]", key)
     again = rerun(scripted, asked["run"]["run_id"])
@@ -161,7 +161,7 @@ def test_the_people_of_a_chat_see_nothing_of_a_rerun(scripted: ScriptedHost, age
     assert again["run_id"] not in json.dumps(why)
 
 
-def test_why_tells_of_a_rerun_and_finds_the_event_by_its_id(scripted: ScriptedHost, agent: str) -> None:
+def test_the_trail_mentions_a_rerun_and_is_found_by_its_run_id(scripted: ScriptedHost, agent: str) -> None:
     run_id, _ = original(scripted, agent, [])
     again = rerun(scripted, run_id)
     printed = parlour_here("why", again["run_id"], "--data", scripted.data).stdout
@@ -171,7 +171,7 @@ def test_why_tells_of_a_rerun_and_finds_the_event_by_its_id(scripted: ScriptedHo
     assert run_id in [entry["resource"] for entry in audited]
 
 
-def test_a_rerun_can_be_cancelled_and_one_that_a_killed_host_left_is_over(scripted: ScriptedHost) -> None:
+def test_a_rerun_can_be_cancelled_and_is_ended_after_a_kill_of_the_host(scripted: ScriptedHost) -> None:
     puppet = scripted.agent(PUPPET, name="patient")
     gate = scripted.shared_file("rerun.gate")
     gate.parent.mkdir(parents=True, exist_ok=True)
@@ -188,7 +188,7 @@ def test_a_rerun_can_be_cancelled_and_one_that_a_killed_host_left_is_over(script
     assert scripted.run(run_id)["status"] == "completed"
 
 
-async def test_a_replay_is_what_the_chat_had_shown(scripted: ScriptedHost) -> None:
+async def test_a_replay_equals_the_frames_that_the_chat_showed(scripted: ScriptedHost) -> None:
     puppet = scripted.agent(PUPPET, name="replayed")
     for text, status in (
         ("tool x", "completed"),
@@ -213,5 +213,5 @@ async def test_a_replay_is_what_the_chat_had_shown(scripted: ScriptedHost) -> No
 
 
 def plain(frame: Json) -> Json:
-    """What it says, without when and in which order."""
+    """Returns the content of a frame without time and number."""
     return {name: value for name, value in frame.items() if name not in ("seq", "at")}

@@ -1,4 +1,4 @@
-"""Results that are not as they should be: each has no effect, and the run goes on to its answer."""
+"""Tests invalid results: each has no effect, and the run continues to its answer."""
 
 import json
 from typing import Any
@@ -18,7 +18,7 @@ def delta(text: str, **envelope: Any) -> Json:
 
 
 def play(host: Host, *oddities: Json) -> Json:
-    """What becomes of a run that yields these and then the message `fine`."""
+    """Returns the outcome of a run that yields these results and then the message `fine`."""
     return host.ask(host.agent(PUPPET), f"odd {json.dumps(oddities)}")
 
 
@@ -26,8 +26,8 @@ def event_types(host: Host, result: Json) -> list[str]:
     return [event["type"] for event in host.items(f"/runs/{result['run']['run_id']}/events")]
 
 
-def kept(host: Host, result: Json) -> str:
-    """Everything that is kept of the run and shown of it, as text; what its user said is not of it."""
+def recorded(host: Host, result: Json) -> str:
+    """Returns all records and messages of the run as text, without the user's message."""
     replies = [said for said in host.transcript(result["conversation_id"]) if said[0] != "user"]
     return json.dumps([host.items(f"/runs/{result['run']['run_id']}/events"), replies, result["messages"]])
 
@@ -60,23 +60,23 @@ def test_an_invalid_result_leaves_no_trace_and_the_run_goes_on(host: Host, fault
 
     assert (result["outcome"], result["run"]["status"], texts(result)) == ("answered", "completed", ["fine"])
     assert "message.completed" in event_types(host, result)
-    assert "wrongly" not in kept(host, result)
+    assert "wrongly" not in recorded(host, result)
 
 
 def test_an_envelope_with_a_field_of_a_newer_plugin_counts(host: Host) -> None:
     result = play(host, delta("newer", colour="red"))
 
-    assert "newer" in kept(host, result)
+    assert "newer" in recorded(host, result)
 
 
-def test_a_repeated_number_is_taken_once(host: Host) -> None:
+def test_a_result_with_a_repeated_number_counts_once(host: Host) -> None:
     result = play(host, delta("once ", sequence=1), delta("twice ", sequence=1), delta("more ", sequence=2))
 
     deltas = [event for event in host.items(f"/runs/{result['run']['run_id']}/events") if "chunk" in event["data"]]
     assert "".join(event["data"]["chunk"]["content"] for event in deltas) == "once more "
 
 
-def test_a_gap_is_not_waited_for_and_what_comes_late_is_taken(host: Host) -> None:
+def test_a_gap_in_the_numbers_does_not_block_and_a_late_result_counts(host: Host) -> None:
     result = play(host, delta("b", sequence=3), delta("a", sequence=2), delta("again", sequence=3))
 
     deltas = [event for event in host.items(f"/runs/{result['run']['run_id']}/events") if "chunk" in event["data"]]
@@ -106,7 +106,7 @@ def test_an_oversize_result_is_dropped_and_the_run_goes_on(host: Host, oversize:
     assert texts(result) == ["fine"]
 
 
-def test_an_oversize_message_is_shown_as_a_preview_and_kept_whole(host: Host) -> None:
+def test_an_oversize_message_is_shown_as_a_preview_and_stored_completely(host: Host) -> None:
     text = "x" * 300 * KIBIBYTE
 
     result = host.ask(host.agent(PUPPET), f"say {text}")

@@ -1,4 +1,6 @@
-"""A real Host forgets in time, also after it was killed while it did; and not by a clock that jumped."""
+"""Tests that a real Host deletes old records, also after a kill during the deletion, and not
+because its clock jumped.
+"""
 
 import sqlite3
 from contextlib import closing
@@ -17,7 +19,7 @@ FORGETFUL = {
 
 
 @pytest.mark.long
-def test_what_is_too_old_is_gone_and_the_host_goes_on_also_after_it_was_killed(make_host: MakeHost) -> None:
+def test_old_records_are_deleted_and_the_host_works_also_after_a_kill(make_host: MakeHost) -> None:
     host = make_host(ECHO_PLUGIN, **FORGETFUL).start()
     agent = host.agent()
     for text in ("one", "two"):
@@ -35,7 +37,9 @@ DAY_MILLISECONDS = 24 * 3600 * 1000
 
 
 def move_data(host: Host, days: int) -> None:
-    """Moves every time in the database by so many days, so that the Host's clock is as many days the other way."""
+    """Moves every time in the database by this number of days, so that the Host's clock is that far
+    off the other way.
+    """
     by = days * DAY_MILLISECONDS
     with closing(sqlite3.connect(host.data / "parlour.db")) as database, database:
         for table in ("events", "transcript", "runs", "run_events", "outbox", "artifacts", "audit"):
@@ -49,7 +53,7 @@ def move_data(host: Host, days: int) -> None:
         database.execute("DELETE FROM meta WHERE name = 'retention'")
 
 
-def all_kept(host: Host) -> list[int]:
+def record_counts(host: Host) -> list[int]:
     with closing(sqlite3.connect(host.data / "parlour.db")) as database:
         tables = ("events", "transcript", "runs", "run_events")
         return [database.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in tables]
@@ -64,13 +68,13 @@ def test_a_host_that_starts_with_its_clock_400_days_off_deletes_nothing_and_says
     eventually(lambda: "clean-up deleted" in host.log(), "the first clean-up is over")
     host.stop()
     move_data(host, days)
-    before = all_kept(host)
+    before = record_counts(host)
 
     host.start()
     eventually(lambda: f"the clock is 400.0 days {direction}" in host.log(), "the Host warns")
     doctor = parlour_here("doctor", "--data", host.data).stdout
     host.stop()
 
-    assert all_kept(host) == before
+    assert record_counts(host) == before
     assert f"the clock is 400.0 days {direction} the time that was last known" in doctor
     assert "retention is on hold" in doctor

@@ -1,4 +1,4 @@
-"""A Host behind a real nginx with TLS, under another name, with and without a path prefix."""
+"""Tests a Host behind a real nginx with TLS, under another name, with and without a path prefix."""
 
 import asyncio
 import json
@@ -33,7 +33,7 @@ PROXY_SIGNS = (
     {"Forwarded": "for=127.0.0.1;host=localhost"},
     {"X-Forwarded-Host": "localhost", "Via": "1.1 proxy"},
 )
-"""Headers by which a request can be seen not to come straight from this machine."""
+"""Headers that show that a request does not come straight from this machine."""
 
 
 @dataclass
@@ -47,7 +47,7 @@ class Proxied:
         return self.nginx.url
 
     def client(self, address: str = "127.0.0.1") -> httpx.Client:
-        """A browser at this address of the machine; 127.0.0.1 is where the proxy is."""
+        """Returns a browser at this address of the machine. The proxy is at 127.0.0.1."""
         return httpx.Client(
             base_url=f"{self.nginx.local_url}{self.prefix}",
             headers={"Host": self.nginx.host, "Origin": self.origin},
@@ -84,7 +84,7 @@ def proxied(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 @pytest.fixture(scope="module")
 def owner(proxied: Proxied) -> Iterator[httpx.Client]:
-    """The first owner's browser."""
+    """Returns the browser of the first owner."""
     with proxied.client("127.0.0.2") as client:
         state = client.get("/api/v1/auth/setup").json()
         without = client.post("/api/v1/auth/setup", json=OWNER)
@@ -113,7 +113,7 @@ def test_a_page_of_another_site_gets_nothing(proxied: Proxied, owner: httpx.Clie
 
 
 @pytest.mark.parametrize("place", ["/", "/runs/01992f1c", "/chat/some/where"])
-def test_the_page_finds_all_its_files_wherever_it_is_opened(proxied: Proxied, place: str) -> None:
+def test_the_page_finds_all_its_files_at_every_path(proxied: Proxied, place: str) -> None:
     with proxied.client() as client:
         page = client.get(place, headers={"Accept": "text/html"})
         files = re.findall(r'(?:src|href)="([^"]+)"', page.text)
@@ -134,7 +134,7 @@ def test_a_redirect_leads_below_the_prefix_over_tls(proxied: Proxied, owner: htt
     assert answer.headers["location"] == f"{proxied.origin}{proxied.prefix}/api/v1/agents"
 
 
-def test_files_go_up_and_come_down(proxied: Proxied, owner: httpx.Client) -> None:
+def test_files_are_uploaded_and_downloaded(proxied: Proxied, owner: httpx.Client) -> None:
     content = bytes(range(256)) * 4096
 
     sent = owner.post("/api/v1/files", files={"file": ("all.bin", content)})
@@ -143,7 +143,7 @@ def test_files_go_up_and_come_down(proxied: Proxied, owner: httpx.Client) -> Non
     assert owner.get(f"/api/v1/artifacts/{sent.json()['artifact_id']}/content").content == content
 
 
-def test_a_webhook_says_its_whole_address(proxied: Proxied, owner: httpx.Client) -> None:
+def test_a_webhook_shows_its_full_address(proxied: Proxied, owner: httpx.Client) -> None:
     agent = proxied.host.agent(ECHO, event_types=["api.invoked"])
     answer = owner.post("/api/v1/webhooks", json={"name": "Pushes", "agent_id": agent})
     assert answer.status_code == 201, answer.text
@@ -152,7 +152,7 @@ def test_a_webhook_says_its_whole_address(proxied: Proxied, owner: httpx.Client)
     assert made["url"] == f"{proxied.origin}{proxied.prefix}{made['path']}"
 
 
-async def test_the_chat_speaks_through_the_proxy(proxied: Proxied, owner: httpx.Client) -> None:
+async def test_the_chat_works_through_the_proxy(proxied: Proxied, owner: httpx.Client) -> None:
     agent = await asyncio.to_thread(proxied.host.agent, ECHO)
     url = f"{proxied.origin}{proxied.prefix}/api/v1/agents/{agent}/chat/ws".replace("https", "wss")
     headers = {"Cookie": "; ".join(f"{name}={value}" for name, value in owner.cookies.items())}
@@ -178,20 +178,20 @@ def onebot_bot(owner: httpx.Client, agent: str) -> str:
     return bot_id
 
 
-async def test_an_onebot_implementation_talks_through_the_proxy(proxied: Proxied, owner: httpx.Client) -> None:
+async def test_a_onebot_implementation_connects_through_the_proxy(proxied: Proxied, owner: httpx.Client) -> None:
     bot = await asyncio.to_thread(onebot_bot, owner, proxied.host.agent(ECHO))
     url = f"{proxied.origin}{proxied.prefix}/hooks/{bot}/onebot/v11/ws".replace("https", "wss")
     options = {"host": "127.0.0.1", "ssl": proxied.nginx.context()}
 
-    def said_by_the_bot(words: str) -> bool:
+    def last_error_has(words: str) -> bool:
         return words in (owner.get(f"/api/v1/bots/{bot}").json()["status"]["last_error"] or "")
 
-    await asyncio.to_thread(eventually, lambda: said_by_the_bot(url), "the bot says where to connect")
+    await asyncio.to_thread(eventually, lambda: last_error_has(url), "the bot says where to connect")
     stranger, simulator = OneBotSimulator(10001, "wrong"), OneBotSimulator(10001, ONEBOT_TOKEN)
     stranger.connect_options = simulator.connect_options = options
     async with stranger.connecting(url, **{"X-Forwarded-For": "203.0.113.7"}):
         await stranger.until(lambda: stranger.refusal == 401)
-    await asyncio.to_thread(eventually, lambda: said_by_the_bot("at 127.0.0.1 was refused"), "the refusal is shown")
+    await asyncio.to_thread(eventually, lambda: last_error_has("at 127.0.0.1 was refused"), "the refusal is shown")
     async with simulator.connecting(url):
         await simulator.say("through the proxy", user_id=11)
         assert [each.text for each in await simulator.answered(1)] == ["through the proxy"]
@@ -207,7 +207,7 @@ async def test_an_onebot_implementation_talks_through_the_proxy(proxied: Proxied
     assert ONEBOT_TOKEN not in proxied.host.log()
 
 
-def test_who_guesses_passwords_makes_nobody_else_wait(proxied: Proxied, owner: httpx.Client) -> None:
+def test_password_guesses_of_one_address_do_not_delay_other_clients(proxied: Proxied, owner: httpx.Client) -> None:
     def tries(client: httpx.Client, number: int, **headers: str) -> list[int]:
         names = (f"{client.base_url.path}{len(headers)}{each}@example.org" for each in range(number))
         bodies = ({"email": name, "password": "not the one"} for name in names)
@@ -220,7 +220,7 @@ def test_who_guesses_passwords_makes_nobody_else_wait(proxied: Proxied, owner: h
         assert tries(other, 1) == [401]
 
 
-def test_forwarded_headers_of_anybody_else_are_ignored(make_host: MakeHost) -> None:
+def test_forwarded_headers_of_an_untrusted_client_are_ignored(make_host: MakeHost) -> None:
     host = make_host(PARLOUR__HTTP__TRUSTED_PROXIES="10.255.255.1").start()
     body = {"email": "nobody@example.org", "password": "not the one"}
     with httpx.Client(base_url=f"{host.address}/api/v1", verify=NO_TLS, timeout=30) as client:
@@ -236,7 +236,7 @@ def test_forwarded_headers_of_anybody_else_are_ignored(make_host: MakeHost) -> N
     assert answers == [401] * 5 + [429]
 
 
-def test_the_first_owner_behind_a_proxy_that_nobody_named_needs_the_token(make_host: MakeHost, tmp_path: Path) -> None:
+def test_the_first_owner_behind_an_unconfigured_proxy_needs_the_token(make_host: MakeHost, tmp_path: Path) -> None:
     """An nginx without any settings hides the client and its own name behind `Host: 127.0.0.1`."""
     host = make_host(PARLOUR__HTTP__NAMES=NAME).start()
     nginx = Nginx(tmp_path / "nginx", NAME)
@@ -285,7 +285,7 @@ def test_a_webhooks_address_has_the_base_path_that_the_public_address_leaves_out
     [{"PARLOUR__HTTP__PUBLIC_URL": "https://chat.example.org/parlour/"}, BELOW_A_BASE_PATH],
     ids=["in the public address", "in the base path"],
 )
-async def test_telegram_is_told_the_public_address(make_host: MakeHost, settings: dict[str, str]) -> None:
+async def test_telegram_receives_the_public_address(make_host: MakeHost, settings: dict[str, str]) -> None:
     host = make_host(**settings).start()
     simulator = Simulator()
     async with simulator.listening() as address:

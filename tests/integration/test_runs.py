@@ -1,4 +1,4 @@
-"""The ledger of runs: what is listed, what is read, and how a run ends."""
+"""Tests the ledger of runs: lists, single runs, and the ways in which a run ends."""
 
 import pytest
 
@@ -10,7 +10,7 @@ def run_events(host: Host, run_id: str) -> list[Json]:
 
 
 def notice(host: Host, result: Json) -> str:
-    """The one notice that the conversation ends with."""
+    """Returns the one notice at the end of the conversation."""
     said = host.transcript(result["conversation_id"])
     assert [speaker for speaker, _ in said] == ["user", "notice"]
     return said[1][1]
@@ -54,7 +54,7 @@ def test_an_unknown_run_is_not_found(host: Host) -> None:
         assert (answer.status_code, error_code(answer)) == (404, "not_found")
 
 
-def test_a_run_over_its_time_ends_as_timeout_and_the_sender_is_told(host: Host) -> None:
+def test_a_run_over_its_time_limit_ends_as_timeout_and_its_sender_is_notified(host: Host) -> None:
     result = host.ask(host.agent(PUPPET, timeout_seconds=0.3), "sleep")
 
     run = result["run"]
@@ -65,7 +65,7 @@ def test_a_run_over_its_time_ends_as_timeout_and_the_sender_is_told(host: Host) 
 
 
 @pytest.mark.parametrize("deed", ["nothing", "blank"])
-def test_a_run_without_output_is_no_blank_success(host: Host, deed: str) -> None:
+def test_a_run_without_output_is_a_failure(host: Host, deed: str) -> None:
     result = host.ask(host.agent(PUPPET), deed)
 
     run = result["run"]
@@ -73,14 +73,14 @@ def test_a_run_without_output_is_no_blank_success(host: Host, deed: str) -> None
     assert notice(host, result)
 
 
-def test_silence_on_purpose_is_no_message(host: Host) -> None:
+def test_an_intended_silence_produces_no_message(host: Host) -> None:
     result = host.ask(host.agent(PUPPET), "silent")
 
     assert (result["outcome"], result["run"]["status"], result["messages"]) == ("silent", "completed", [])
     assert host.transcript(result["conversation_id"]) == [("user", "silent")]
 
 
-def test_an_exception_in_the_runner_is_told_without_its_inner_details(host: Host) -> None:
+def test_an_exception_in_the_runner_is_reported_without_its_details(host: Host) -> None:
     result = host.ask(host.agent(PUPPET), "crash")
 
     run = result["run"]
@@ -90,7 +90,7 @@ def test_an_exception_in_the_runner_is_told_without_its_inner_details(host: Host
     assert "secret" not in run["error"]
 
 
-def test_a_runners_own_failure_speaks_for_itself(host: Host) -> None:
+def test_a_failure_declared_by_the_runner_is_shown_with_its_own_text(host: Host) -> None:
     result = host.ask(host.agent(PUPPET), "fail")
 
     assert (result["run"]["status"], result["run"]["status_reason"]) == ("failed", "puppet.broken")
@@ -103,7 +103,7 @@ def test_fragments_without_a_message_become_the_message(host: Host) -> None:
     assert (result["run"]["status"], texts(result)) == ("completed", ["fragments"])
 
 
-def test_a_run_may_say_several_messages(host: Host) -> None:
+def test_a_run_may_send_several_messages(host: Host) -> None:
     result = host.ask(host.agent(PUPPET), "two")
 
     assert texts(result) == ["first", "second"]
@@ -118,7 +118,7 @@ def test_tool_calls_are_recorded(host: Host) -> None:
     assert events[1]["data"]["result"] == {"sky": "blue"}
 
 
-def test_what_a_plugin_prints_does_not_disturb_its_runs(host: Host) -> None:
+def test_printed_output_of_a_plugin_does_not_disturb_its_runs(host: Host) -> None:
     agent = host.agent(PUPPET)
 
     assert texts(host.ask(agent, "chatter")) == ["printed"]

@@ -1,4 +1,4 @@
-"""`GET /runs?actor=` lists the runs of exactly one sender, whoever else has a similar name or the same id elsewhere."""
+"""Tests that `GET /runs?actor=` lists exactly one sender's runs, also if names are similar or ids equal elsewhere."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,7 @@ ANNA = {"actor_id": "4701", "actor_name": "Anna 470"}
 
 @pytest.fixture
 def bot_id(host: Host) -> Iterator[str]:
-    """A bot that no platform is connected to; its agent answers."""
+    """Creates a bot that no platform is connected to; its agent answers."""
     adapter = {"adapter": "onebot11", "adapter_config": {"mode": "reverse", "port": free_port()}}
     made = str(host.http().post("/bots", json={"name": "quiet", **adapter}).json()["bot_id"])
     route = {"event_type": "*", "handler_type": "agent", "handler_config": {"agent_id": host.agent()}}
@@ -41,7 +41,7 @@ def test_only_the_runs_of_that_sender_are_listed_newest_first(host: Host, limit:
     assert runs_of(host, agent_id=agent, actor="470", status="failed") == []
 
 
-def test_the_bot_tells_apart_two_people_with_the_same_id(host: Host, bot_id: str) -> None:
+def test_runs_of_two_senders_with_the_same_id_are_distinguished_by_their_bot(host: Host, bot_id: str) -> None:
     agent, key = host.agent(), host.key("platform")
     actor = {**ANN, "actor_id": f"same-{bot_id}"}
     direct = host.ask(agent, "not by a bot", key, actor=actor)["run"]["run_id"]

@@ -1,4 +1,4 @@
-"""What a key of each scope may do, endpoint by endpoint."""
+"""Tests the permissions of a key of each scope, endpoint by endpoint."""
 
 import pytest
 
@@ -6,72 +6,72 @@ from .commands import parlour_here
 from .harness import Host, error_code, message
 
 SCOPES = ("admin", "operator", "viewer", "chat", "platform")
-EVERYONE = frozenset(SCOPES)
-SEERS = frozenset(("admin", "operator", "viewer"))
-TALKERS = frozenset(("admin", "operator", "chat", "platform"))
+ALL_SCOPES = frozenset(SCOPES)
+READERS = frozenset(("admin", "operator", "viewer"))
+CHATTERS = frozenset(("admin", "operator", "chat", "platform"))
 ADMINS = frozenset(("admin",))
 
 ENDPOINTS: dict[str, frozenset[str]] = {
-    "GET /runners": SEERS,
-    "GET /agents": SEERS,
-    "GET /agents/none": SEERS,
+    "GET /runners": READERS,
+    "GET /agents": READERS,
+    "GET /agents/none": READERS,
     "POST /agents": ADMINS,
     "PUT /agents/none": ADMINS,
     "DELETE /agents/none": ADMINS,
-    "GET /adapters": SEERS,
-    "GET /adapters/none": SEERS,
-    "GET /bots": SEERS,
-    "GET /bots/none": SEERS,
+    "GET /adapters": READERS,
+    "GET /adapters/none": READERS,
+    "GET /bots": READERS,
+    "GET /bots/none": READERS,
     "POST /bots": ADMINS,
     "PUT /bots/none": ADMINS,
     "DELETE /bots/none": ADMINS,
-    "GET /bots/none/routes": SEERS,
+    "GET /bots/none/routes": READERS,
     "PUT /bots/none/routes": ADMINS,
-    "POST /bots/none/routes/dry-run": SEERS,
-    "GET /default-agents": SEERS,
+    "POST /bots/none/routes/dry-run": READERS,
+    "GET /default-agents": READERS,
     "PUT /default-agents": ADMINS,
     "DELETE /default-agents/none": ADMINS,
-    "GET /tools": SEERS,
-    "GET /mcp-servers": SEERS,
-    "GET /mcp-servers/none": SEERS,
+    "GET /tools": READERS,
+    "GET /mcp-servers": READERS,
+    "GET /mcp-servers/none": READERS,
     "POST /mcp-servers": ADMINS,
     "POST /mcp-servers/test": ADMINS,
     "PUT /mcp-servers/none": ADMINS,
     "DELETE /mcp-servers/none": ADMINS,
     "POST /mcp-servers/none/test": ADMINS,
-    "POST /events": TALKERS,
-    "GET /events": EVERYONE,
-    "GET /runs": SEERS,
-    "GET /runs/none": EVERYONE,
-    "GET /runs/none/events": EVERYONE,
+    "POST /events": CHATTERS,
+    "GET /events": ALL_SCOPES,
+    "GET /runs": READERS,
+    "GET /runs/none": ALL_SCOPES,
+    "GET /runs/none/events": ALL_SCOPES,
     "GET /runs/none/model-calls/none": ADMINS,
-    "POST /runs/none/cancel": TALKERS,
-    "GET /conversations": EVERYONE,
-    "GET /conversations/none": EVERYONE,
-    "GET /conversations/none/transcript": EVERYONE,
-    "POST /conversations/none/reset": TALKERS,
-    "DELETE /conversations/none": TALKERS,
-    "POST /agents/none/chat/default/reset": TALKERS,
-    "GET /agents/none/chat/default/messages": TALKERS,
-    "GET /model-kinds": SEERS,
-    "GET /model-providers": SEERS,
-    "GET /model-providers/none": SEERS,
+    "POST /runs/none/cancel": CHATTERS,
+    "GET /conversations": ALL_SCOPES,
+    "GET /conversations/none": ALL_SCOPES,
+    "GET /conversations/none/transcript": ALL_SCOPES,
+    "POST /conversations/none/reset": CHATTERS,
+    "DELETE /conversations/none": CHATTERS,
+    "POST /agents/none/chat/default/reset": CHATTERS,
+    "GET /agents/none/chat/default/messages": CHATTERS,
+    "GET /model-kinds": READERS,
+    "GET /model-providers": READERS,
+    "GET /model-providers/none": READERS,
     "POST /model-providers": ADMINS,
     "PUT /model-providers/none": ADMINS,
     "DELETE /model-providers/none": ADMINS,
-    "GET /models": SEERS,
-    "GET /models/none": SEERS,
+    "GET /models": READERS,
+    "GET /models/none": READERS,
     "POST /models": ADMINS,
     "PUT /models/none": ADMINS,
     "DELETE /models/none": ADMINS,
     "POST /models/none/test": frozenset(("admin", "operator")),
-    "GET /budgets": SEERS,
-    "GET /budgets/none": SEERS,
+    "GET /budgets": READERS,
+    "GET /budgets/none": READERS,
     "POST /budgets": ADMINS,
     "PUT /budgets/none": ADMINS,
     "DELETE /budgets/none": ADMINS,
     "GET /audit": ADMINS,
-    "GET /feedback": SEERS,
+    "GET /feedback": READERS,
 }
 BODIES = {
     "POST /agents": {"name": "n", "runner_id": "plugin:no/such/runner"},
@@ -115,13 +115,13 @@ def test_a_scope_allows_exactly_what_is_declared(host: Host, endpoint: str, scop
     code, error = status(host, endpoint, host.key(scope))
 
     if scope in ENDPOINTS[endpoint]:
-        assert code in (200, 404, 422), "what is there or not is told to whoever may know"
+        assert code in (200, 404, 422), "a permitted request learns whether the target exists"
     else:
         assert (code, error) == (403, "forbidden")
 
 
 @pytest.mark.parametrize("endpoint", ENDPOINTS)
-def test_nobody_gets_in_without_a_valid_key(host: Host, endpoint: str, revoked: str) -> None:
+def test_a_request_without_a_valid_key_is_refused(host: Host, endpoint: str, revoked: str) -> None:
     method, path = endpoint.split()
     bare = host.http().build_request(method, path, json=BODIES.get(endpoint))
     del bare.headers["Authorization"]
@@ -146,7 +146,7 @@ def test_health_needs_no_key(host: Host, path: str) -> None:
     assert host.http().send(request).status_code == 200
 
 
-def test_an_unknown_path_and_a_wrong_method_answer_in_the_common_form(host: Host) -> None:
+def test_an_unknown_path_and_a_wrong_method_use_the_common_error_form(host: Host) -> None:
     absent = host.http().get("/nothing-here")
     wrong = host.http().patch("/agents")
 

@@ -1,4 +1,4 @@
-"""Runs and conversations are found by what was answered in them and by who wrote, not only by the question."""
+"""Tests that runs and conversations are found by their answers and senders, not only by the question."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,7 @@ import pytest
 from parlour.testing.model_server import ModelServer, Say
 
 from .harness import Host, Json
-from .test_models import LOCAL_PLUGIN, add_model, add_provider, talking
+from .test_models import LOCAL_PLUGIN, add_model, add_provider, chat_agent
 
 EXPECTED = {"MARMALADE": [1, 0], "ann lee": [0], "qq-4712": [1], "breakfast": [0], "100%": [1], "absent": []}
 
@@ -22,10 +22,10 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
 
 
 @pytest.fixture(scope="module")
-def asked(host: Host) -> list[Json]:
-    """Two answered messages of two people."""
+def answered_runs(host: Host) -> list[Json]:
+    """Answers two messages of two users."""
     with ModelServer() as server:
-        agent = talking(host, add_model(host, add_provider(host, server)))
+        agent = chat_agent(host, add_model(host, add_provider(host, server)))
         people = [("qq-4711", "Ann Lee", "breakfast?", "marmalade"), ("qq-4712", "Bob", "dinner?", "100% marmalade")]
         made = []
         for actor_id, name, text, answer in people:
@@ -38,16 +38,16 @@ def asked(host: Host) -> list[Json]:
 @pytest.mark.parametrize("limit", [50, 1])
 @pytest.mark.parametrize("text", EXPECTED)
 def test_a_run_is_found_by_its_answer_its_sender_and_its_question(
-    host: Host, asked: list[Json], text: str, limit: int
+    host: Host, answered_runs: list[Json], text: str, limit: int
 ) -> None:
     found = [run["run_id"] for run in host.items("/runs", q=text, limit=limit)]
-    assert found == [asked[index]["run"]["run_id"] for index in EXPECTED[text]]
+    assert found == [answered_runs[index]["run"]["run_id"] for index in EXPECTED[text]]
 
 
 @pytest.mark.parametrize("limit", [50, 1])
 @pytest.mark.parametrize("text", EXPECTED)
-def test_a_conversation_is_found_by_what_was_said_and_by_who_said_it(
-    host: Host, asked: list[Json], text: str, limit: int
+def test_a_conversation_is_found_by_its_messages_and_their_senders(
+    host: Host, answered_runs: list[Json], text: str, limit: int
 ) -> None:
     found = [each["conversation_id"] for each in host.items("/conversations", q=text, limit=limit)]
-    assert found == [asked[index]["conversation_id"] for index in EXPECTED[text]]
+    assert found == [answered_runs[index]["conversation_id"] for index in EXPECTED[text]]

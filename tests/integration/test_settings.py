@@ -1,4 +1,4 @@
-"""Settings that act at once: checked, audited, kept over a restart, and taken back."""
+"""Tests settings that act at once: validated, audited, kept over a restart, and reset."""
 
 from collections.abc import Iterator
 
@@ -6,19 +6,19 @@ import pytest
 
 from .harness import ECHO_PLUGIN, Host, Json, error_code, eventually, named_fields
 
-OF_THE_ENVIRONMENT = {
+ENVIRONMENT = {
     "PARLOUR__RETENTION__EVENTS_DAYS": 200,
     "PARLOUR__RETENTION__FIRST_SECONDS": 0,
     "PARLOUR__RUNS__PER_PERSON": 3,
 }
 STOPPING = "the Host is stopping"
-A_MILLISECOND = 1 / (24 * 3600 * 1000)
-"""In days: what the test has just read is older than that for certain."""
+ONE_MILLISECOND_DAYS = 1 / (24 * 3600 * 1000)
+"""One millisecond in days; a transcript that the test has just read is older than that."""
 
 
 @pytest.fixture(scope="module")
 def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
-    host = Host(tmp_path_factory.mktemp("settings"), **OF_THE_ENVIRONMENT)
+    host = Host(tmp_path_factory.mktemp("settings"), **ENVIRONMENT)
     host.install(ECHO_PLUGIN)
     host.start()
     yield host
@@ -31,31 +31,31 @@ def put(host: Host, **sections: Json) -> Json:
     return dict(answer.json())
 
 
-def test_settings_are_first_what_file_and_environment_say(host: Host) -> None:
-    told = host.http(host.key("viewer")).get("/settings").json()
+def test_settings_initially_come_from_file_and_environment(host: Host) -> None:
+    settings = host.http(host.key("viewer")).get("/settings").json()
 
-    assert told["retention"]["events_days"] == 200
-    assert told["runs"] == {
+    assert settings["retention"]["events_days"] == 200
+    assert settings["runs"] == {
         "concurrent": 256,
         "per_person": 3,
         "per_sender_per_minute": 20,
         "per_conversation_per_minute": 120,
     }
-    assert told["changed"] == []
-    assert set(told) == {"retention", "runs", "workspace", "logs", "changed"}, "no secret is among them"
+    assert settings["changed"] == []
+    assert set(settings) == {"retention", "runs", "workspace", "logs", "changed"}, "no secret is among them"
 
 
 def test_a_change_acts_at_once_is_audited_and_outlives_a_restart(host: Host) -> None:
-    told = put(host, workspace={"time_zone": "Asia/Tokyo", "outbound_ips": ["203.0.113.7"]}, logs={"level": "error"})
+    changed = put(host, workspace={"time_zone": "Asia/Tokyo", "outbound_ips": ["203.0.113.7"]}, logs={"level": "error"})
 
-    assert told["changed"] == ["logs.level", "workspace.outbound_ips", "workspace.time_zone"]
+    assert changed["changed"] == ["logs.level", "workspace.outbound_ips", "workspace.time_zone"]
     info = host.http().get("/info").json()
     assert (info["time_zone"], info["outbound_ips"]) == ("Asia/Tokyo", ["203.0.113.7"])
     [entry] = host.items("/audit", action="settings.change")
     assert entry["detail"]["before"]["workspace.time_zone"] == "UTC"
     assert entry["detail"]["after"]["workspace.time_zone"] == "Asia/Tokyo"
     host.restart()
-    assert host.http().get("/settings").json() == told
+    assert host.http().get("/settings").json() == changed
     assert STOPPING not in host.log(), "the log tells of errors only"
     back = put(host, workspace={"time_zone": None, "outbound_ips": None}, logs={"level": None})
     workspace = {"time_zone": "UTC", "language": "en", "outbound_ips": [], "currency": ""}
@@ -64,28 +64,28 @@ def test_a_change_acts_at_once_is_audited_and_outlives_a_restart(host: Host) -> 
     assert STOPPING in host.log()
 
 
-def test_what_was_read_can_be_put_back(host: Host) -> None:
-    told = host.http().get("/settings").json()
+def test_a_settings_response_can_be_sent_back(host: Host) -> None:
+    settings = host.http().get("/settings").json()
 
-    again = put(host, **told)
+    again = put(host, **settings)
 
-    assert {name: again[name] for name in told if name != "changed"} == {
-        name: told[name] for name in told if name != "changed"
+    assert {name: again[name] for name in settings if name != "changed"} == {
+        name: settings[name] for name in settings if name != "changed"
     }
-    put(host, **{name: dict.fromkeys(told[name]) for name in ("retention", "runs", "workspace", "logs")})
+    put(host, **{name: dict.fromkeys(settings[name]) for name in ("retention", "runs", "workspace", "logs")})
 
 
-def test_shorter_terms_take_away_what_is_older_at_once(host: Host) -> None:
+def test_a_shorter_retention_deletes_older_records_at_once(host: Host) -> None:
     conversation_id = host.ask(host.agent(), "long ago")["conversation_id"]
     assert host.transcript(conversation_id)
 
-    put(host, retention={"events_days": A_MILLISECOND})
+    put(host, retention={"events_days": ONE_MILLISECOND_DAYS})
 
     eventually(lambda: host.transcript(conversation_id) == [], "what was said is gone")
     assert put(host, retention={"events_days": None})["retention"]["events_days"] == 200
 
 
-def test_fewer_runs_at_once_hold_from_the_next_one_on(host: Host) -> None:
+def test_a_lower_run_limit_applies_from_the_next_run_on(host: Host) -> None:
     agent = host.agent(config={"hold_ms": 600_000})
     put(host, runs={"concurrent": 1})
     host.send(agent, "one")
@@ -101,7 +101,7 @@ def test_fewer_runs_at_once_hold_from_the_next_one_on(host: Host) -> None:
         assert host.http().post(f"/runs/{run['run_id']}/cancel").status_code == 200
 
 
-def test_what_can_not_be_is_refused_by_name_and_nothing_is_changed(host: Host) -> None:
+def test_invalid_settings_are_refused_by_name_and_nothing_is_changed(host: Host) -> None:
     before = host.http().get("/settings").json()
     body = {
         "retention": {"events_days": -1},

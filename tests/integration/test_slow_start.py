@@ -1,4 +1,4 @@
-"""A plugin that hangs while the Host starts holds up nothing but its own events."""
+"""Tests that a plugin that hangs while the Host starts delays only its own events."""
 
 from pathlib import Path
 
@@ -6,14 +6,14 @@ from .conftest import MakeHost
 from .harness import ECHO, ECHO_PLUGIN, eventually, texts
 from .plugins import write_plugin
 
-HANGS_WHEN_TOLD = """
+HANGS_WHILE_FILE_EXISTS = """
 import os, pathlib, time
 
 while pathlib.Path(os.environ["PARLOUR_PLUGIN_DATA"], "hang").exists():
     time.sleep(0.05)
 """
 
-LISTENS = f"""{HANGS_WHEN_TOLD}
+LISTENER = f"""{HANGS_WHILE_FILE_EXISTS}
 from parlour_sdk import on, plugin
 
 plugin("test/ears", version="0.1.0", permissions={{"events": ["*"]}})
@@ -26,12 +26,12 @@ async def hear(event, ctx):
 """
 
 
-def test_others_are_answered_while_a_plugin_hangs_at_the_start_and_its_own_events_when_it_comes(
+def test_other_agents_answer_while_a_plugin_hangs_at_the_start_and_its_own_events_are_answered_later(
     make_host: MakeHost, tmp_path: Path
 ) -> None:
     host = make_host(PARLOUR__PLUGINS__START_SECONDS=30)
     host.install(ECHO_PLUGIN)
-    host.install(write_plugin(tmp_path / "sleeper", "sleeper", prelude=HANGS_WHEN_TOLD, answer="awake"))
+    host.install(write_plugin(tmp_path / "sleeper", "sleeper", prelude=HANGS_WHILE_FILE_EXISTS, answer="awake"))
     host.start()
     echo, sleeper = host.agent(ECHO), host.agent("plugin:test/sleeper/default")
     assert texts(host.ask(sleeper, "are you there?")) == ["awake"]
@@ -50,9 +50,11 @@ def test_others_are_answered_while_a_plugin_hangs_at_the_start_and_its_own_event
     eventually(host.is_ready, "the Host is ready")
 
 
-def test_who_listens_is_told_what_happened_while_it_hung_at_the_start(make_host: MakeHost, tmp_path: Path) -> None:
+def test_a_listener_receives_the_events_that_it_missed_while_it_hung_at_the_start(
+    make_host: MakeHost, tmp_path: Path
+) -> None:
     ears = tmp_path / "ears.py"
-    ears.write_text(LISTENS)
+    ears.write_text(LISTENER)
     host = make_host(PARLOUR__PLUGINS__START_SECONDS=30)
     host.install(ECHO_PLUGIN)
     host.install(ears)
@@ -61,11 +63,11 @@ def test_who_listens_is_told_what_happened_while_it_hung_at_the_start(make_host:
     host.ask(echo, "hello", event_id="before")
     file = host.shared_file("heard.txt", "test/ears")
 
-    def heard() -> set[str]:
-        """At least once."""
+    def received() -> set[str]:
+        """Returns the ids of the events that the plugin received at least once."""
         return set(file.read_text().splitlines()) if file.exists() else set()
 
-    eventually(lambda: heard() == {"before"}, "it listens")
+    eventually(lambda: received() == {"before"}, "it listens")
     host.stop()
     hang = host.shared_file("hang", "test/ears")
     hang.touch()
@@ -73,7 +75,7 @@ def test_who_listens_is_told_what_happened_while_it_hung_at_the_start(make_host:
     host.begin()
     host.wait_until_announced()
     assert texts(host.ask(echo, "hello", event_id="meanwhile")) == ["hello"]
-    assert heard() == {"before"}
+    assert received() == {"before"}
 
     hang.unlink()
-    eventually(lambda: heard() == {"before", "meanwhile"}, "it was told", 60)
+    eventually(lambda: received() == {"before", "meanwhile"}, "it received the missed event", 60)

@@ -1,4 +1,4 @@
-"""A runtime of its own: lost and found again, cut off, shared by nobody, and who may use it."""
+"""Tests a standalone plugin runtime: connections that are lost and restored, one Host at a time, and tokens."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -23,7 +23,7 @@ MakeHost = Callable[..., Host]
 
 @pytest.fixture(scope="module")
 def runtime(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runtime]:
-    """A runtime with the puppet, which is started. It serves one Host at a time, and each test has its own."""
+    """Starts a runtime with the puppet. It serves one Host at a time, and each test has its own Host."""
     runtime = Runtime(tmp_path_factory.mktemp("runtime"), **QUICK)
     assert parlour_here("plugin", "install", PUPPET_PLUGIN, "--data", runtime.data).returncode == 0
     yield runtime.start()
@@ -31,8 +31,8 @@ def runtime(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runtime]:
 
 
 @pytest.fixture
-def make_user(tmp_path: Path, runtime: Runtime) -> Iterator[MakeHost]:
-    """Hosts that use that runtime, closed after the test."""
+def make_client_host(tmp_path: Path, runtime: Runtime) -> Iterator[MakeHost]:
+    """Creates Hosts that use that runtime and closes them after the test."""
     made: list[Host] = []
 
     def make(**settings: object) -> Host:
@@ -48,7 +48,7 @@ def make_user(tmp_path: Path, runtime: Runtime) -> Iterator[MakeHost]:
         host.close()
 
 
-def announced(host: Host) -> Host:
+def begin(host: Host) -> Host:
     host.begin()
     line = eventually(host._announcement, "the Host prints its address", 60)
     host.address = line.splitlines()[0].removeprefix("Parlour is at ")
@@ -59,12 +59,12 @@ def waiting_for(host: Host) -> str:
     return "; ".join(httpx.get(f"{host.address}/readyz", timeout=5, verify=NO_TLS).json().get("waiting_for", ()))
 
 
-def test_a_wrong_token_is_told_everywhere_and_the_right_one_in_its_file_mends_it(
-    runtime: Runtime, make_user: MakeHost, tmp_path: Path
+def test_a_wrong_token_is_reported_everywhere_and_the_right_one_in_its_file_connects(
+    runtime: Runtime, make_client_host: MakeHost, tmp_path: Path
 ) -> None:
     file = tmp_path / "token"
     file.write_text("wrong")
-    host = announced(make_user(PARLOUR__RUNTIME__TOKEN_FILE=file))
+    host = begin(make_client_host(PARLOUR__RUNTIME__TOKEN_FILE=file))
 
     eventually(lambda: "doesn't accept the token" in waiting_for(host), "/readyz says why")
     shown = host.http().get("/plugins")
@@ -79,14 +79,14 @@ def test_a_wrong_token_is_told_everywhere_and_the_right_one_in_its_file_mends_it
     assert texts(host.ask(host.agent(PUPPET), "say hello")) == ["hello"]
 
 
-def test_a_token_file_that_is_not_there_is_named(make_user: MakeHost, tmp_path: Path) -> None:
-    host = announced(make_user(PARLOUR__RUNTIME__TOKEN_FILE=tmp_path / "nowhere"))
+def test_a_missing_token_file_is_named(make_client_host: MakeHost, tmp_path: Path) -> None:
+    host = begin(make_client_host(PARLOUR__RUNTIME__TOKEN_FILE=tmp_path / "nowhere"))
 
     eventually(lambda: str(tmp_path / "nowhere") in waiting_for(host), "/readyz names the file")
 
 
-def test_a_revoked_token_ends_its_hosts_connection(runtime: Runtime, make_user: MakeHost) -> None:
-    host = make_user(PARLOUR__RUNTIME__TOKEN=runtime.token("one to go")).start()
+def test_a_revoked_token_ends_its_hosts_connection(runtime: Runtime, make_client_host: MakeHost) -> None:
+    host = make_client_host(PARLOUR__RUNTIME__TOKEN=runtime.token("one to go")).start()
     listed = parlour_here("runtime", "token", "list", "--data", runtime.data).stdout.splitlines()
     [line] = [each for each in listed if each.endswith("one to go")]
     token_id, state, _ = line.split(maxsplit=2)
@@ -99,7 +99,7 @@ def test_a_revoked_token_ends_its_hosts_connection(runtime: Runtime, make_user: 
     assert token_id in refusal("runtime", "token", "revoke", token_id, "--data", runtime.data)
 
 
-def test_a_token_is_nowhere_to_be_read(runtime: Runtime) -> None:
+def test_a_token_is_stored_nowhere_in_clear_text(runtime: Runtime) -> None:
     token = runtime.token()
 
     kept = [file for file in runtime.data.rglob("*") if file.is_file() and token.encode() in file.read_bytes()]
@@ -110,10 +110,10 @@ def test_a_runtime_without_a_token_says_how_to_make_one(runtime: Runtime) -> Non
     assert any("parlour runtime token create" in line for line in runtime.printed())
 
 
-def test_runs_fail_at_once_when_the_runtime_is_killed_and_go_on_when_it_is_back(
-    runtime: Runtime, make_user: MakeHost
+def test_runs_fail_at_once_when_the_runtime_is_killed_and_work_again_when_it_is_back(
+    runtime: Runtime, make_client_host: MakeHost
 ) -> None:
-    host = make_user(PARLOUR__RUNTIME__TOKEN=runtime.token()).start()
+    host = make_client_host(PARLOUR__RUNTIME__TOKEN=runtime.token()).start()
     never, auto = host.agent(PUPPET, restart_policy="never"), host.agent(PUPPET)
     host.send(never, "sleep", event_id="cut off")
     host.active_run(never)
@@ -133,12 +133,12 @@ def test_runs_fail_at_once_when_the_runtime_is_killed_and_go_on_when_it_is_back(
 
 
 @pytest.mark.parametrize("way", ["cut", "silence"])
-def test_runs_fail_when_the_network_breaks_and_go_on_when_it_is_mended(
-    runtime: Runtime, make_user: MakeHost, way: str
+def test_runs_fail_when_the_network_breaks_and_work_again_when_it_is_restored(
+    runtime: Runtime, make_client_host: MakeHost, way: str
 ) -> None:
     with network_to(runtime.url) as network:
         url, token = network.url, runtime.token()
-        host = make_user(PARLOUR__RUNTIME__TOKEN=token, PARLOUR__RUNTIME__URL=url).start()
+        host = make_client_host(PARLOUR__RUNTIME__TOKEN=token, PARLOUR__RUNTIME__URL=url).start()
         before = host.plugin_process("test/puppet-agent").pid
         agent = host.agent(PUPPET, restart_policy="never")
         host.send(agent, "sleep", event_id="cut off")
@@ -151,19 +151,19 @@ def test_runs_fail_when_the_network_breaks_and_go_on_when_it_is_mended(
         result = host.ask(agent, "sleep", event_id="cut off")
         assert (result["outcome"], result["reason"]) == ("failed", "runner.crashed")
         eventually(lambda: runtime.log().count(GONE) > before_it, "the runtime noticed, too", 30)
-        network.mend()
+        network.restore()
         assert texts(host.ask(agent, "say hello")) == ["hello"]
         assert host.plugin_process("test/puppet-agent").pid == before
 
 
-def test_plugins_go_on_when_their_host_is_killed_and_its_runs_do_not(tmp_path: Path) -> None:
+def test_plugins_survive_a_kill_of_their_host_and_its_runs_do_not(tmp_path: Path) -> None:
     host = StandaloneHost(tmp_path, **QUICK)
     try:
         host.install(ROGUE_PLUGIN)
         host.start()
         agent = host.agent(ROGUE, restart_policy="never")
         gates = [host.shared_file(f"gate {number}", ROGUE_ID) for number in range(3)]
-        for gate in gates:  # as many as the plugin takes
+        for gate in gates:  # as many runs as the plugin accepts
             host.send(agent, f"gate {gate}", conversation_id=gate.name)
         for gate in gates:
             eventually(Path(f"{gate}.begun").exists, "the run has begun")
@@ -181,7 +181,7 @@ def test_plugins_go_on_when_their_host_is_killed_and_its_runs_do_not(tmp_path: P
 
 
 @pytest.mark.long
-def test_a_plugin_that_was_given_up_gets_another_chance_with_the_next_host(tmp_path: Path) -> None:
+def test_a_plugin_that_was_given_up_is_started_again_for_the_next_host(tmp_path: Path) -> None:
     host = StandaloneHost(tmp_path, **QUICK, PARLOUR__PLUGINS__GIVE_UP_AFTER=1)
     try:
         host.install(ROGUE_PLUGIN)
@@ -199,11 +199,13 @@ def test_a_plugin_that_was_given_up_gets_another_chance_with_the_next_host(tmp_p
 
 
 @pytest.mark.long
-def test_a_second_host_is_refused_in_words_until_the_first_is_gone(runtime: Runtime, make_user: MakeHost) -> None:
-    first = make_user(PARLOUR__RUNTIME__TOKEN=runtime.token("the first")).start()
-    second = announced(make_user(PARLOUR__RUNTIME__TOKEN=runtime.token("the second")))
+def test_a_second_host_is_refused_with_a_reason_until_the_first_disconnects(
+    runtime: Runtime, make_client_host: MakeHost
+) -> None:
+    first = make_client_host(PARLOUR__RUNTIME__TOKEN=runtime.token("the first")).start()
+    second = begin(make_client_host(PARLOUR__RUNTIME__TOKEN=runtime.token("the second")))
 
-    eventually(lambda: "serves one Host at a time" in waiting_for(second), "the second is told")
+    eventually(lambda: "serves one Host at a time" in waiting_for(second), "the second gets the reason")
     assert "'the first'" in waiting_for(second)
     assert texts(first.ask(first.agent(PUPPET), "say mine")) == ["mine"]
 
@@ -213,10 +215,10 @@ def test_a_second_host_is_refused_in_words_until_the_first_is_gone(runtime: Runt
     assert texts(second.ask(second.agent(PUPPET), "say mine")) == ["mine"]
 
 
-def test_what_is_installed_and_removed_on_the_runtimes_side_is_seen_by_the_host(
-    runtime: Runtime, make_user: MakeHost
+def test_a_host_sees_plugins_that_are_installed_and_removed_at_the_runtime(
+    runtime: Runtime, make_client_host: MakeHost
 ) -> None:
-    host = make_user(PARLOUR__RUNTIME__TOKEN=runtime.token()).start()
+    host = make_client_host(PARLOUR__RUNTIME__TOKEN=runtime.token()).start()
 
     host.install(ECHO_PLUGIN)
 
@@ -237,13 +239,13 @@ def test_a_host_says_where_its_plugins_are_installed(runtime: Runtime, tmp_path:
 
 
 @pytest.mark.parametrize("listen", ["nonsense", "127.0.0.1", "127.0.0.1:99999", "192.0.2.1:5310"])
-def test_an_address_that_can_not_be_listened_on_is_named(tmp_path: Path, listen: str) -> None:
+def test_an_unusable_listen_address_is_named(tmp_path: Path, listen: str) -> None:
     sentence = refusal("runtime", "--data", tmp_path, "--listen", listen)
 
     assert listen in sentence or "127.0.0.1:5310" in sentence
 
 
-def test_a_taken_port_and_a_taken_data_directory_are_named(runtime: Runtime, tmp_path: Path) -> None:
+def test_a_port_in_use_and_a_data_directory_in_use_are_named(runtime: Runtime, tmp_path: Path) -> None:
     listen = runtime.url.removeprefix("ws://")
 
     assert listen in refusal("runtime", "--data", tmp_path / "other", "--listen", listen)

@@ -1,4 +1,6 @@
-"""A runtime of its own as a Host sees it on the wire: greetings, versions, channels, slow readers, large frames."""
+"""Tests a standalone runtime as a Host sees it on the wire: greetings, versions, channels, slow
+readers, large frames.
+"""
 
 import asyncio
 import base64
@@ -35,7 +37,7 @@ LIMITS = WireLimits()
 SECONDS = 20.0
 
 
-class Nothing:
+class NoActions:
     def dispatch(self, action: str, data: Any) -> Any:
         raise WireError("not_supported", "this Host has nothing")
 
@@ -50,7 +52,7 @@ def runtime(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runtime]:
 
 @cache
 def shared_token(runtime: Runtime) -> str:
-    """A session belongs to its token: the connections of one Host have the same."""
+    """Returns one token for all connections of a Host, because a session belongs to its token."""
     return runtime.token()
 
 
@@ -58,7 +60,7 @@ def shared_token(runtime: Runtime) -> str:
 async def opened(runtime: Runtime, path: str, token: str = "") -> AsyncIterator[Peer]:
     limits = replace(LIMITS, frame_bytes=LIMITS.frame_bytes + FRAME_GROWTH_BYTES)
     admitted = await connect(f"{runtime.url}{path}", token or shared_token(runtime), limits)
-    peer = Peer(admitted, Nothing(), limits)
+    peer = Peer(admitted, NoActions(), limits)
     peer.start()
     try:
         yield peer
@@ -68,20 +70,20 @@ async def opened(runtime: Runtime, path: str, token: str = "") -> AsyncIterator[
 
 @asynccontextmanager
 async def channel(runtime: Runtime, plugin_id: str = PUPPET_ID) -> AsyncIterator[Peer]:
-    """The plugin's channel of a Host that does nothing else."""
+    """Opens the plugin's channel of a Host that does nothing else."""
     async with opened(runtime, CONTROL_PATH) as control, opened(runtime, plugin_path(plugin_id)) as peer:
-        welcome = await entered(control)
+        welcome = await greet(control)
         await peer.call("hello", {"session": welcome["session"]}, timeout=SECONDS)
         yield peer
 
 
-async def entered(control: Peer, **fields: Any) -> Any:
-    """As soon as the Host of the test before it is gone."""
+async def greet(control: Peer, **fields: Any) -> Any:
+    """Greets the runtime and waits until the Host of the previous test has disconnected."""
     hello = {"protocol": RUNTIME_PROTOCOL_VERSION, "version": "0", "host": "by hand", **fields}
     return await control.call("hello", hello, timeout=SECONDS)
 
 
-def saying(text: str) -> dict[str, Any]:
+def run_request(text: str) -> dict[str, Any]:
     request = json.loads(REQUEST.read_text())
     request["runner_name"] = "default"
     request["context"]["input"] = {"text": text}
@@ -90,20 +92,20 @@ def saying(text: str) -> dict[str, Any]:
 
 async def results(peer: Peer, text: str) -> list[Any]:
     async with asyncio.timeout(SECONDS):
-        return [part async for part in peer.stream("run_agent", saying(text))]
+        return [part async for part in peer.stream("run_agent", run_request(text))]
 
 
-async def test_a_host_of_another_version_is_told_who_has_to_be_updated(runtime: Runtime) -> None:
+async def test_a_version_mismatch_names_the_side_to_update(runtime: Runtime) -> None:
     async with opened(runtime, CONTROL_PATH) as control:
         with pytest.raises(WireError, match="update Parlour where the plugin runtime runs"):
-            await entered(control, protocol=RUNTIME_PROTOCOL_VERSION + 1)
+            await greet(control, protocol=RUNTIME_PROTOCOL_VERSION + 1)
         with pytest.raises(WireError, match="update Parlour where the Host runs"):
-            await entered(control, protocol=RUNTIME_PROTOCOL_VERSION - 1)
+            await greet(control, protocol=RUNTIME_PROTOCOL_VERSION - 1)
         with pytest.raises(WireError, match="hello"):
             await control.call("watch", {})
 
 
-async def test_a_runtime_of_another_version_is_refused_by_the_host_in_words(tmp_path: Path) -> None:
+async def test_a_runtime_of_another_version_is_refused_by_the_host_with_a_reason(tmp_path: Path) -> None:
     class Newer:
         def dispatch(self, action: str, data: Any) -> Any:
             async def welcome() -> dict[str, Any]:
@@ -146,7 +148,7 @@ async def test_a_channel_belongs_to_a_session(runtime: Runtime, session: str) ->
 
 async def test_a_channel_ends_with_its_control_connection(runtime: Runtime) -> None:
     async with opened(runtime, CONTROL_PATH) as control, opened(runtime, plugin_path(PUPPET_ID)) as peer:
-        welcome = await entered(control)
+        welcome = await greet(control)
         await peer.call("hello", {"session": welcome["session"]})
         endless = asyncio.ensure_future(results(peer, "sleep"))
         control.close()
@@ -156,10 +158,10 @@ async def test_a_channel_ends_with_its_control_connection(runtime: Runtime) -> N
             await endless
 
 
-async def test_a_reader_that_takes_nothing_of_one_run_gets_the_others_and_costs_no_memory(runtime: Runtime) -> None:
+async def test_a_reader_that_does_not_read_one_run_gets_the_other_runs_and_costs_no_memory(runtime: Runtime) -> None:
     async with channel(runtime) as peer:
         before = runtime.process.memory_info().rss
-        unread = [peer.stream("run_agent", saying("flood 20000 2000")) for _ in range(5)]
+        unread = [peer.stream("run_agent", run_request("flood 20000 2000")) for _ in range(5)]
 
         for number in range(20):
             [answer] = await results(peer, f"say {number}")
@@ -172,7 +174,7 @@ async def test_a_reader_that_takes_nothing_of_one_run_gets_the_others_and_costs_
         assert answer["data"]["message"]["content"] == "still there"
 
 
-async def test_a_whole_stream_comes_in_order(runtime: Runtime) -> None:
+async def test_a_whole_stream_arrives_in_order(runtime: Runtime) -> None:
     async with channel(runtime) as peer:
         parts = await results(peer, "flood 3000")
 
@@ -187,8 +189,8 @@ async def test_the_largest_frame_of_a_plugin_passes(runtime: Runtime) -> None:
     assert len(delta["data"]["chunk"]["content"]) == size
 
 
-async def test_what_a_host_has_to_tell_may_hold_more_values_than_a_plugins_frame(runtime: Runtime) -> None:
-    request = saying("say heard")
+async def test_a_request_of_the_host_may_hold_more_values_than_a_plugins_frame(runtime: Runtime) -> None:
+    request = run_request("say heard")
     request["context"]["config"] = {"vectors": [0] * (2 * LIMITS.max_elements)}
     async with channel(runtime) as peer, asyncio.timeout(SECONDS):
         [answer] = [part async for part in peer.stream("run_agent", request)]
@@ -196,7 +198,7 @@ async def test_what_a_host_has_to_tell_may_hold_more_values_than_a_plugins_frame
     assert answer["data"]["message"]["content"] == "heard"
 
 
-async def test_a_plugin_that_is_not_there_and_a_path_that_is_none_are_told(runtime: Runtime) -> None:
+async def test_a_missing_plugin_and_an_unknown_path_are_reported(runtime: Runtime) -> None:
     async with channel(runtime, "test/nobody") as peer:
         with pytest.raises(WireError, match="test/nobody is not installed"):
             await results(peer, "say hello")
@@ -205,7 +207,7 @@ async def test_a_plugin_that_is_not_there_and_a_path_that_is_none_are_told(runti
             await connect(f"{runtime.url}{path}", runtime.token())
 
 
-async def test_nobody_gets_in_without_a_token(runtime: Runtime) -> None:
+async def test_a_connection_without_a_valid_token_is_refused(runtime: Runtime) -> None:
     for token in (None, "guessed"):
         for path in (CONTROL_PATH, plugin_path(PUPPET_ID)):
             with pytest.raises(CannotConnect) as refused:
@@ -213,7 +215,7 @@ async def test_nobody_gets_in_without_a_token(runtime: Runtime) -> None:
             assert refused.value.code == "unauthorized"
 
 
-async def test_somebody_who_speaks_no_websocket_harms_nobody(runtime: Runtime) -> None:
+async def test_a_client_without_a_websocket_handshake_does_not_disturb_other_clients(runtime: Runtime) -> None:
     host, _, port = runtime.url.removeprefix("ws://").rpartition(":")
     with socket.create_connection((host, int(port))) as stranger:
         stranger.sendall(b"\x00\xff" * 10_000)
@@ -232,9 +234,9 @@ async def test_a_session_belongs_to_its_token_and_not_to_a_host_name(runtime: Ru
         opened(runtime, CONTROL_PATH) as control,
         opened(runtime, CONTROL_PATH, runtime.token("another")) as thief,
     ):
-        welcome = await entered(control)
+        welcome = await greet(control)
         with pytest.raises(WireError) as refused:
-            await entered(thief)
+            await greet(thief)
         assert refused.value.code == "in_use"
         assert await control.call("upload", {})
         async with opened(runtime, plugin_path(PUPPET_ID), runtime.token("a third")) as peer:
@@ -242,10 +244,10 @@ async def test_a_session_belongs_to_its_token_and_not_to_a_host_name(runtime: Ru
                 await peer.call("hello", {"session": welcome["session"]})
 
 
-async def test_a_restarted_host_takes_the_place_of_its_own_earlier_connection(runtime: Runtime) -> None:
+async def test_a_restarted_host_replaces_its_own_earlier_connection(runtime: Runtime) -> None:
     async with opened(runtime, CONTROL_PATH) as before, opened(runtime, CONTROL_PATH) as after:
-        await entered(before)
-        await entered(after, host="another start")
+        await greet(before)
+        await greet(after, host="another start")
         async with asyncio.timeout(SECONDS):
             await before.wait_closed()
         assert await after.call("upload", {})
@@ -261,7 +263,7 @@ async def test_a_revoked_token_is_refused_on_all_its_open_connections(runtime: R
         opened(runtime, CONTROL_PATH, token) as silent,
         opened(runtime, CONTROL_PATH) as other,
     ):
-        welcome = await entered(control)
+        welcome = await greet(control)
         await peer.call("hello", {"session": welcome["session"]})
         endless = asyncio.ensure_future(results(peer, "sleep"))
         if signalled:
@@ -271,17 +273,17 @@ async def test_a_revoked_token_is_refused_on_all_its_open_connections(runtime: R
             kept = [each | {"revoked_at": 1} if each["name"] == name else each for each in json.loads(file.read_text())]
             file.write_text(json.dumps(kept))
             with pytest.raises(WireError, match="revoked"):
-                await entered(silent)
+                await greet(silent)
         async with asyncio.timeout(SECONDS):
             for each in (control, peer):
                 assert "revoked" in await each.wait_closed()
             await silent.wait_closed()
         with pytest.raises(WireError):
             await endless
-        assert (await entered(other))["session"]
+        assert (await greet(other))["session"]
 
 
-async def test_malformed_greetings_are_refused_in_words(runtime: Runtime) -> None:
+async def test_malformed_greetings_are_refused_with_a_reason(runtime: Runtime) -> None:
     wrong: list[tuple[Any, str]] = [
         (None, "data:"),
         ([], "data:"),
@@ -296,9 +298,9 @@ async def test_malformed_greetings_are_refused_in_words(runtime: Runtime) -> Non
             with pytest.raises(WireError, match=f"^.*{field}") as refused:
                 await control.call("hello", hello, timeout=SECONDS)
             assert refused.value.code == "invalid_argument"
-        await entered(control)
+        await greet(control)
         with pytest.raises(WireError, match="before"):
-            await entered(control)
+            await greet(control)
         for session in (None, 7, {}, "x" * 10_000, "café", "\ud7ff"):
             async with opened(runtime, plugin_path(PUPPET_ID)) as peer:
                 with pytest.raises(WireError, match="session:") as refused:
@@ -308,7 +310,7 @@ async def test_malformed_greetings_are_refused_in_words(runtime: Runtime) -> Non
 
 
 @pytest.mark.parametrize(
-    ("frame", "told"),
+    ("frame", "expected"),
     [
         ("", "must be JSON"),
         ("7", "must be a JSON object"),
@@ -317,8 +319,8 @@ async def test_malformed_greetings_are_refused_in_words(runtime: Runtime) -> Non
     ],
     ids=["empty", "number", "no seq_id", "deep"],
 )
-async def test_a_frame_that_can_not_be_answered_closes_the_connection_in_words(
-    runtime: Runtime, frame: str, told: str
+async def test_a_frame_that_can_not_be_answered_closes_the_connection_with_a_reason(
+    runtime: Runtime, frame: str, expected: str
 ) -> None:
     headers = {"Authorization": f"Bearer {shared_token(runtime)}"}
     async with open_websocket(f"{runtime.url}{CONTROL_PATH}", additional_headers=headers, proxy=None) as socket:
@@ -326,7 +328,7 @@ async def test_a_frame_that_can_not_be_answered_closes_the_connection_in_words(
         async with asyncio.timeout(SECONDS):
             await socket.wait_closed()
     assert socket.close_code == 1008
-    assert told in str(socket.close_reason)
+    assert expected in str(socket.close_reason)
 
 
 async def test_uploads_are_limited_in_number_and_bytes(tmp_path: Path) -> None:
@@ -334,7 +336,7 @@ async def test_uploads_are_limited_in_number_and_bytes(tmp_path: Path) -> None:
     runtime = Runtime(tmp_path, **small).start()
     try:
         async with opened(runtime, CONTROL_PATH) as control:
-            await entered(control)
+            await greet(control)
             names = [(await control.call("upload", {}))["upload"] for _ in range(4)]
             with pytest.raises(WireError, match="4 uploads are open") as refused:
                 await control.call("upload", {})

@@ -1,4 +1,4 @@
-"""A forked command is in all that matters what the same command in a process of its own is."""
+"""Tests that a forked command equals the same command in a process of its own in all that matters."""
 
 import json
 import signal
@@ -18,7 +18,7 @@ PROBE = [sys.executable, str(Path(__file__).with_name("probe.py")), "a word"]
 ENVIRONMENT = clean_environment({"TZ": "Asia/Tokyo", "PARLOUR__MADE__UP": "as it was given"})
 
 
-def told(starts: Callable[..., Process]) -> Json:
+def run_probe(starts: Callable[..., Process]) -> Json:
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         process = starts(PROBE, ENVIRONMENT, output, errors)
         status = process.wait(60)
@@ -28,17 +28,17 @@ def told(starts: Callable[..., Process]) -> Json:
         return dict(json.load(output))
 
 
-def test_it_has_what_it_was_given_and_nothing_else() -> None:
-    assert told(fork)["alike"] == told(spawn)["alike"]
+def test_a_forked_process_has_the_same_properties_as_a_spawned_one() -> None:
+    assert run_probe(fork)["alike"] == run_probe(spawn)["alike"]
 
 
-def test_two_of_them_share_neither_chance_nor_mark() -> None:
-    first, second = told(fork)["own"], told(fork)["own"]
+def test_two_forked_processes_share_neither_random_numbers_nor_ids() -> None:
+    first, second = run_probe(fork)["own"], run_probe(fork)["own"]
 
     assert not set(first) & set(second)
 
 
-def test_it_can_be_waited_for_and_killed() -> None:
+def test_a_forked_process_can_be_waited_for_and_killed() -> None:
     with tempfile.TemporaryFile() as nowhere:
         process = fork([sys.executable, "-m", "http.server", "0"], ENVIRONMENT, nowhere, nowhere)
         with pytest.raises(subprocess.TimeoutExpired):

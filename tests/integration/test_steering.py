@@ -1,4 +1,4 @@
-"""Messages that come while a run is active: they join it, or wait their turn; none is lost."""
+"""Tests messages that arrive while a run is active: they join the run or wait in the queue, and none is lost."""
 
 import asyncio
 from pathlib import Path
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.both_runtimes
 
 
 def steering_facts(host: Host, run_id: str) -> list[tuple[str, str]]:
-    """What happened to which event: (fact, event id)."""
+    """Returns each steering fact with its event: (fact, event id)."""
     events = host.items(f"/runs/{run_id}/events")
     return [
         (event["type"].removeprefix("steering."), event["data"]["source_event_id"])
@@ -21,7 +21,7 @@ def steering_facts(host: Host, run_id: str) -> list[tuple[str, str]]:
     ]
 
 
-async def test_what_is_said_while_a_run_holds_appears_in_its_answer(host: Host) -> None:
+async def test_a_message_sent_during_a_run_appears_in_its_answer(host: Host) -> None:
     async with Chat(host, host.agent(config={"hold_ms": 500})) as chat:
         await chat.say("first")
         await chat.until("delta")
@@ -53,7 +53,7 @@ async def test_steering_is_recorded_and_its_sender_gets_the_runs_answer(host: Ho
     assert host.ask(agent, "first", conversation_id="steered", event_id="steered")["run"]["run_id"] == run_id
 
 
-def test_a_message_of_somebody_else_does_not_steer_and_is_answered_next(host: Host) -> None:
+def test_a_message_of_another_sender_does_not_steer_and_is_answered_next(host: Host) -> None:
     agent = host.agent(config={"hold_ms": 300})
     ann, bob = {"actor": {"actor_id": "ann"}}, {"actor": {"actor_id": "bob"}}
     host.send(agent, "by ann", conversation_id="shared", event_id="a", **ann)
@@ -76,7 +76,7 @@ async def test_another_keys_session_of_the_same_name_does_not_steer(host: Host) 
         assert (await ann.until("message"))["message"]["content"] == "ann's"
 
 
-def test_what_was_claimed_and_never_pulled_is_recorded_as_dropped_and_answered_by_its_own_run(
+def test_a_claimed_message_that_was_never_pulled_is_recorded_as_dropped_and_answered_by_its_own_run(
     host: Host, gate_file: Path
 ) -> None:
     agent = host.agent(CLAIMING_PUPPET)
@@ -99,7 +99,7 @@ def test_what_was_claimed_and_never_pulled_is_recorded_as_dropped_and_answered_b
     assert said == ["waiting is over", "1", "2"]
 
 
-def test_what_a_run_had_claimed_is_answered_after_its_cancellation(host: Host) -> None:
+def test_a_claimed_message_is_answered_after_the_run_is_cancelled(host: Host) -> None:
     agent = host.agent(CLAIMING_PUPPET)
     host.send(agent, "sleep", conversation_id="cancelled")
     run_id = host.active_run(agent)
@@ -111,7 +111,7 @@ def test_what_a_run_had_claimed_is_answered_after_its_cancellation(host: Host) -
     assert texts(host.ask(agent, "say next", conversation_id="cancelled", event_id="next")) == ["next"]
 
 
-def test_what_a_run_had_taken_in_is_ended_by_its_users_cancel_and_the_user_is_told(host: Host) -> None:
+def test_a_pulled_message_is_cancelled_with_its_run_and_a_notice_is_sent(host: Host) -> None:
     agent = host.agent(config={"hold_ms": 60_000})
     host.send(agent, "first", conversation_id="absorbed")
     run_id = host.active_run(agent)

@@ -1,4 +1,4 @@
-"""Ending a Host: in time, leaving nothing, and owing nobody an answer."""
+"""Tests the end of a Host: in time, without remaining processes, and with every message answered later."""
 
 import time
 from collections.abc import Iterator
@@ -34,18 +34,18 @@ class results:
 
 
 @dataclass
-class CutOff:
-    """A Host that was stopped while two runs were active and a third hung its plugin, and started again."""
+class StoppedHost:
+    """Describes a Host that was stopped while two runs were active and a third hung its plugin, and started again."""
 
     host: Host
     silent: Json
     speaking: Json
     seconds: float
-    """How long it took to end."""
+    """Seconds that the stop took."""
 
 
 @pytest.fixture(scope="module")
-def cut_off(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CutOff]:
+def stopped_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StoppedHost]:
     folder = tmp_path_factory.mktemp("cut-off")
     host = Host(folder)
     host.install(ECHO_PLUGIN)
@@ -70,30 +70,34 @@ def cut_off(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CutOff]:
     host.stop()
     seconds = time.monotonic() - begun_to_stop
     host.start()
-    yield CutOff(host, silent, speaking, seconds)
+    yield StoppedHost(host, silent, speaking, seconds)
     host.close()
 
 
-def test_a_host_with_active_runs_and_a_hanging_plugin_ends_within_ten_seconds(cut_off: CutOff) -> None:
-    assert cut_off.seconds < 10
+def test_a_host_with_active_runs_and_a_hanging_plugin_ends_within_ten_seconds(stopped_host: StoppedHost) -> None:
+    assert stopped_host.seconds < 10
 
 
-def test_a_run_cut_off_before_it_did_anything_is_answered_after_the_next_start(cut_off: CutOff) -> None:
-    result = cut_off.host.ask(**cut_off.silent)
+def test_a_run_without_effects_that_a_stop_interrupts_is_answered_after_the_next_start(
+    stopped_host: StoppedHost,
+) -> None:
+    result = stopped_host.host.ask(**stopped_host.silent)
 
     assert result["outcome"] == "answered"
-    assert cut_off.host.transcript(result["conversation_id"]) == [
-        ("user", cut_off.silent["text"]),
+    assert stopped_host.host.transcript(result["conversation_id"]) == [
+        ("user", stopped_host.silent["text"]),
         ("assistant", "answered on attempt 2"),
     ]
-    parent = cut_off.host.run(result["run"]["parent_run_id"])
+    parent = stopped_host.host.run(result["run"]["parent_run_id"])
     assert (parent["status"], parent["status_reason"]) == ("failed", "interrupted")
 
 
-def test_the_sender_of_a_run_cut_off_after_an_effect_is_told_after_the_next_start(cut_off: CutOff) -> None:
-    result = cut_off.host.ask(**cut_off.speaking)
+def test_the_sender_of_a_run_with_effects_that_a_stop_interrupts_is_notified_after_the_next_start(
+    stopped_host: StoppedHost,
+) -> None:
+    result = stopped_host.host.ask(**stopped_host.speaking)
 
     assert (result["outcome"], result["reason"]) == ("failed", "interrupted")
-    said = cut_off.host.transcript(result["conversation_id"])
+    said = stopped_host.host.transcript(result["conversation_id"])
     assert [speaker for speaker, _ in said] == ["user", "notice"]
     assert "interrupted" in said[1][1]

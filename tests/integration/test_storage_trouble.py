@@ -1,4 +1,4 @@
-"""No room to write while the Host runs: nothing is half done, and it goes on by itself when there is room."""
+"""Tests a Host that runs out of disk space: no work is half done, and it recovers by itself when there is space."""
 
 import resource
 from collections.abc import Iterator
@@ -25,8 +25,8 @@ def starving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
 
 
 @contextmanager
-def no_room(host: Host) -> Iterator[None]:
-    """Within this no file of the Host can grow, nor be written beyond its first bytes."""
+def disk_full(host: Host) -> Iterator[None]:
+    """Prevents all files of the Host from growing while the context is open."""
     pid = host.process.pid
     resource.prlimit(pid, resource.RLIMIT_FSIZE, (1, resource.RLIM_INFINITY))
     try:
@@ -35,12 +35,12 @@ def no_room(host: Host) -> Iterator[None]:
         resource.prlimit(pid, resource.RLIMIT_FSIZE, UNLIMITED)
 
 
-def test_without_room_an_event_is_refused_and_with_room_the_same_event_is_taken(starving: Host) -> None:
+def test_without_disk_space_an_event_is_refused_and_accepted_again_with_space(starving: Host) -> None:
     agent = starving.agent()
     body = message(agent, "hello", event_id="refused", conversation_id="refused")
     before = len(starving.items("/events"))
 
-    with no_room(starving):
+    with disk_full(starving):
         answer = starving.http().post("/events?wait=result", json=body)
         assert (answer.status_code, error_code(answer)) == (507, "storage_full")
         assert len(starving.items("/events")) == before, "reading goes on"
@@ -51,7 +51,7 @@ def test_without_room_an_event_is_refused_and_with_room_the_same_event_is_taken(
     assert starving.transcript(result["conversation_id"]) == [("user", "hello"), ("assistant", "hello")]
 
 
-def test_an_accepted_event_is_answered_once_there_is_room_again(starving: Host) -> None:
+def test_an_accepted_event_is_answered_when_there_is_disk_space_again(starving: Host) -> None:
     agent = starving.agent(PUPPET)
     gate_file = starving.shared_file("gate")
     text = f"gate {gate_file}"
@@ -59,7 +59,7 @@ def test_an_accepted_event_is_answered_once_there_is_room_again(starving: Host) 
     starving.send(agent, "say after", event_id="after", conversation_id="accepted")
     starving.active_run(agent)
 
-    with no_room(starving):
+    with disk_full(starving):
         gate_file.touch()
         eventually(Path(f"{gate_file}.passed").exists, "the runner has said all it had to say")
         answer = starving.http().post("/agents", json={"name": "n", "runner_id": PUPPET})
@@ -74,20 +74,20 @@ def test_an_accepted_event_is_answered_once_there_is_room_again(starving: Host) 
     assert len(said) == 4
 
 
-async def test_without_room_a_chat_is_told_and_goes_on_afterwards(starving: Host) -> None:
+async def test_without_disk_space_a_chat_gets_an_error_and_continues_afterwards(starving: Host) -> None:
     async with Chat(starving, starving.agent()) as chat:
-        with no_room(starving):
+        with disk_full(starving):
             await chat.say("lost?", id="kept by the client")
             assert (await chat.until("error"))["code"] == "storage_full"
         assert await chat.answer("lost?", id="kept by the client") == "lost?"
     assert len(starving.transcript(chat.conversation_id)) == 2
 
 
-def test_without_room_plugins_are_not_changed_and_the_remedy_is_said(starving: Host, tmp_path: Path) -> None:
+def test_without_disk_space_a_plugin_install_is_refused_with_a_remedy(starving: Host, tmp_path: Path) -> None:
     http, path = starving.http(), "/plugins/parlour/echo-agent"
     file = write_zip(write_plugin(tmp_path / "plugin", "uploaded"))
 
-    with no_room(starving):
+    with disk_full(starving):
         answers = [
             http.put(path, json={"enabled": False}),
             http.delete(path),
@@ -101,13 +101,13 @@ def test_without_room_plugins_are_not_changed_and_the_remedy_is_said(starving: H
     assert http.put(path, json={"enabled": True}).status_code == 200
 
 
-def test_without_room_a_plugin_that_ended_is_started_again_and_one_that_is_asked_to_is_restarted(
+def test_without_disk_space_a_killed_plugin_and_a_requested_restart_still_work(
     starving: Host,
 ) -> None:
     echo = "parlour/echo-agent"
     process = starving.plugin_process(echo)
 
-    with no_room(starving):
+    with disk_full(starving):
         process.kill()
         eventually(lambda: starving.plugin_status(echo) != "ready", "it is missed")
         eventually(lambda: starving.plugin_status(echo) == "ready", "it is back")

@@ -1,4 +1,4 @@
-"""Tools of a real Host: its own, those of plugin processes and those of MCP servers; who may use which."""
+"""Tests the tools of a real Host: its own, those of plugin processes and of MCP servers, and their permissions."""
 
 import json
 import sys
@@ -31,7 +31,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
 
 @pytest.fixture(scope="module")
 def clock(host: Host) -> Json:
-    """A server with a secret in its environment, connected."""
+    """Connects a server with a secret in its environment."""
     made = host.http().post("/mcp-servers", json={**CLOCK, "environment": {"API_KEY": SECRET}})
     assert made.status_code == 201, made.text
     return eventually(lambda: connected(host, made.json()["server_id"]), "the server is connected", 60)
@@ -42,13 +42,13 @@ def connected(host: Host, server_id: str) -> Json | None:
     return server if server["status"]["state"] == "connected" else None
 
 
-def called(host: Host, agent: str, *calls: Json, **event: Any) -> list[Any]:
-    """What came of each call that a run made: its text, or the code of its refusal."""
+def call_outcomes(host: Host, agent: str, *calls: Json, **event: Any) -> list[Any]:
+    """Returns the outcome of each call of a run: its text, or the code of its refusal."""
     result = host.ask(agent, json.dumps([["call_tool", call] for call in calls]), **event)
-    return [told(outcome) for outcome in json.loads(texts(result)[0])]
+    return [text_or_code(outcome) for outcome in json.loads(texts(result)[0])]
 
 
-def told(outcome: Json) -> Any:
+def text_or_code(outcome: Json) -> Any:
     if "error" in outcome:
         return outcome["error"]["code"]
     first = outcome["content"][0]
@@ -59,7 +59,7 @@ def agent(host: Host, **policy: Any) -> str:
     return host.agent(CALLER, resource_policy=policy)
 
 
-def test_tools_are_listed_with_where_they_come_from_and_whether_they_only_read(host: Host, clock: Json) -> None:
+def test_tools_are_listed_with_their_source_and_whether_they_only_read(host: Host, clock: Json) -> None:
     tools = {each["tool_name"]: (each["source"], each["read_only"]) for each in host.items("/tools")}
     assert tools["web.fetch"] == ("native", True)
     assert tools["test/borrowing.keep"] == ("plugin", False)
@@ -71,31 +71,31 @@ def test_tools_are_listed_with_where_they_come_from_and_whether_they_only_read(h
 def test_a_run_calls_tools_of_every_kind(host: Host, clock: Json) -> None:
     now = {"tool_name": "time.now", "parameters": {}}
     keep = {"tool_name": "test/borrowing.keep", "parameters": {"value": "kept"}}
-    answers = called(host, agent(host, tools="*"), SUM, now, keep, TOKYO)
+    answers = call_outcomes(host, agent(host, tools="*"), SUM, now, keep, TOKYO)
     assert answers[:3:2] == ["42", "kept"]
     assert answers[1].endswith("UTC)")
     assert "Asia/Tokyo" in answers[3]
 
 
-def test_a_run_without_the_policys_word_gets_no_tool(host: Host, clock: Json) -> None:
-    assert called(host, agent(host), SUM, TOKYO) == ["unauthorized", "unauthorized"]
+def test_a_run_without_a_tool_policy_gets_no_tool(host: Host, clock: Json) -> None:
+    assert call_outcomes(host, agent(host), SUM, TOKYO) == ["unauthorized", "unauthorized"]
 
 
 def test_a_policy_that_names_a_server_grants_its_tools_and_no_others(host: Host, clock: Json) -> None:
-    answers = called(host, agent(host, mcp_servers=["clock"]), TOKYO, SUM)
+    answers = call_outcomes(host, agent(host, mcp_servers=["clock"]), TOKYO, SUM)
     assert ("Asia/Tokyo" in answers[0], answers[1]) == (True, "unauthorized")
 
 
 def test_a_tool_acts_with_its_own_plugins_rights_and_never_with_its_callers(host: Host) -> None:
     borrow = {"tool_name": "test/borrowing.borrow"}
-    (answers,) = called(host, agent(host, tools="*"), borrow)
+    (answers,) = call_outcomes(host, agent(host, tools="*"), borrow)
     assert answers == ["unauthorized"] * 4
 
 
-def test_a_tool_is_told_who_calls(host: Host) -> None:
+def test_a_tool_receives_its_caller(host: Host) -> None:
     alice = {"actor": {"actor_id": "alice"}}
     asked = {"tool_name": "test/borrowing.told"}
-    (answer,) = called(host, agent(host, tools="*"), asked, key=host.key("platform"), **alice)
+    (answer,) = call_outcomes(host, agent(host, tools="*"), asked, key=host.key("platform"), **alice)
     assert answer == {"run": True, "actor": "alice"}
 
 
@@ -115,15 +115,17 @@ RULES = [
         ({"actor": {"actor_id": "alice"}, "data": {"chat_type": "group"}}, ["unauthorized", "told"]),
     ],
 )
-def test_which_tools_a_run_has_depends_on_who_wrote(host: Host, event: Json, answers: list[str]) -> None:
+def test_the_tools_of_a_run_depend_on_the_sender(host: Host, event: Json, answers: list[str]) -> None:
     ruled = agent(host, tools=["calculator.evaluate"], rules=RULES)
-    found = called(host, ruled, SUM, {"tool_name": "time.now"}, key=host.key("platform"), **event)
+    found = call_outcomes(host, ruled, SUM, {"tool_name": "time.now"}, key=host.key("platform"), **event)
     assert [found[0], "told" if "UTC" in found[1] else found[1]] == answers
 
 
-def test_parameters_that_do_not_fit_are_told_to_the_model(host: Host) -> None:
+def test_invalid_parameters_are_reported_to_the_model(host: Host) -> None:
     wrong = {"tool_name": "calculator.evaluate", "parameters": {}}
-    assert called(host, agent(host, tools="*"), wrong) == ["the tool was not called: expression is required (a string)"]
+    assert call_outcomes(host, agent(host, tools="*"), wrong) == [
+        "the tool was not called: expression is required (a string)"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -134,17 +136,17 @@ def test_parameters_that_do_not_fit_are_told_to_the_model(host: Host) -> None:
         ("large", "payload_too_large"),
     ],
 )
-def test_what_a_tool_should_not_answer_comes_bounded_and_readable(host: Host, kind: str, text: str) -> None:
+def test_an_invalid_answer_of_a_tool_is_bounded_and_readable(host: Host, kind: str, text: str) -> None:
     garbled = {"tool_name": "test/borrowing.garbled", "parameters": {"kind": kind}}
-    (answer,) = called(host, agent(host, tools="*"), garbled)
+    (answer,) = call_outcomes(host, agent(host, tools="*"), garbled)
     assert answer == text
 
 
 @pytest.mark.parametrize("name", ["127.0.0.1", "localhost", "[::1]", "2130706433", "0x7f.1", "169.254.169.254"])
-def test_addresses_inside_are_not_read_for_a_run(host: Host, name: str) -> None:
+def test_internal_addresses_are_not_fetched_for_a_run(host: Host, name: str) -> None:
     port = host.address.rpartition(":")[2]
     inside = {"tool_name": "web.fetch", "parameters": {"url": f"http://{name}:{port}/healthz"}}
-    (answer,) = called(host, agent(host, tools="*"), inside)
+    (answer,) = call_outcomes(host, agent(host, tools="*"), inside)
     assert "not a public address" in answer or "this is no address" in answer, answer
 
 
@@ -155,12 +157,12 @@ def test_an_artifact_is_read_by_the_run_that_sees_it_and_by_no_other(host: Host)
     reader = agent(host, tools="*")
     attached["input"]["text"] = json.dumps([["call_tool", read]])
     result = host.http().post("/events?wait=result", json={"agent_id": reader, "conversation_id": "one", **attached})
-    assert told(json.loads(texts(result.json())[0])[0]) == "remember the milk"
-    (other,) = called(host, reader, read, conversation_id="two")
+    assert text_or_code(json.loads(texts(result.json())[0])[0]) == "remember the milk"
+    (other,) = call_outcomes(host, reader, read, conversation_id="two")
     assert other.startswith("there is no artifact")
 
 
-def test_secrets_are_masked_sealed_and_kept_when_they_are_sent_back_masked(host: Host, clock: Json) -> None:
+def test_secrets_are_masked_encrypted_and_kept_when_their_masks_are_sent_back(host: Host, clock: Json) -> None:
     assert clock["environment"] == {"API_KEY": "********"}
     server_id = clock["server_id"]
     body = {name: clock[name] for name in ("name", "transport", "command", "arguments", "environment")}
@@ -189,11 +191,11 @@ def test_resources_and_prompts_of_a_server_are_shown_read_and_used(host: Host, c
     assert unknown["is_error"]
     reader = agent(host, mcp_servers=["library"])
     rules = {"tool_name": "library.read_resource", "parameters": {"uri": "library://rules"}}
-    assert called(host, reader, rules, SUM) == ["Be quiet.", "unauthorized"]
+    assert call_outcomes(host, reader, rules, SUM) == ["Be quiet.", "unauthorized"]
     assert host.http().delete(path).status_code == 204
 
 
-def test_a_change_is_tried_before_it_is_saved_with_the_secrets_that_are_there(host: Host, clock: Json) -> None:
+def test_an_unsaved_change_is_tested_with_the_stored_secrets(host: Host, clock: Json) -> None:
     path = f"/mcp-servers/{clock['server_id']}/test"
     body = {name: clock[name] for name in ("transport", "command", "arguments", "environment")}
     renamed = host.http().post(path, json={**body, "name": "renamed"}).json()
@@ -203,7 +205,7 @@ def test_a_change_is_tried_before_it_is_saved_with_the_secrets_that_are_there(ho
     assert [each["name"] for each in host.items("/mcp-servers")] == ["clock"]
 
 
-def test_a_server_is_tried_before_it_is_saved_and_after(host: Host, clock: Json) -> None:
+def test_a_server_can_be_tested_before_and_after_it_is_saved(host: Host, clock: Json) -> None:
     draft = host.http().post("/mcp-servers/test", json={**CLOCK, "name": "another", "command": "nonesuch"}).json()
     words = "its command 'nonesuch' can't be started: No such file or directory"
     assert (draft["state"], draft["last_error"], draft["tools"]) == ("failed", words, [])
@@ -227,7 +229,7 @@ def test_a_server_is_tried_before_it_is_saved_and_after(host: Host, clock: Json)
         ({"more": 1}, 422, "more"),
     ],
 )
-def test_a_server_that_can_not_be_is_refused_with_the_field(
+def test_an_invalid_server_is_refused_by_field(
     host: Host, clock: Json, change: Json, status: int, field: str | None
 ) -> None:
     answer = host.http().post("/mcp-servers", json={**CLOCK, "name": "other", **change})
@@ -239,25 +241,25 @@ def test_a_server_that_can_not_be_is_refused_with_the_field(
     assert len(host.items("/mcp-servers")) == 1
 
 
-def test_a_server_that_is_removed_takes_its_tools_and_its_process_along(host: Host, clock: Json) -> None:
+def test_a_removed_server_loses_its_tools_and_its_process(host: Host, clock: Json) -> None:
     made = host.http().post("/mcp-servers", json={**CLOCK, "name": "passing"}).json()
     eventually(lambda: connected(host, made["server_id"]), "the server is connected", 60)
     passing = {**TOKYO, "tool_name": "passing.get_current_time"}
-    assert "Asia/Tokyo" in called(host, agent(host, tools="*"), passing)[0]
+    assert "Asia/Tokyo" in call_outcomes(host, agent(host, tools="*"), passing)[0]
     assert host.http().delete(f"/mcp-servers/{made['server_id']}").status_code == 204
     assert host.http().get(f"/mcp-servers/{made['server_id']}").status_code == 404
-    assert called(host, agent(host, tools="*"), passing) == ["unauthorized"]
+    assert call_outcomes(host, agent(host, tools="*"), passing) == ["unauthorized"]
     eventually(lambda: len(servers_of(host)) == 1, "its process has ended", 30)
     entries = [entry for entry in host.items("/audit", kind="admin") if entry["resource"] == made["server_id"]]
     assert [entry["action"] for entry in entries] == ["mcp_server.delete", "mcp_server.create"]
 
 
 def servers_of(host: Host) -> list[psutil.Process]:
-    return [each for each in host.process.children(recursive=True) if "mcp_server_time" in words_of(each)]
+    return [each for each in host.process.children(recursive=True) if "mcp_server_time" in arguments_of(each)]
 
 
-def words_of(process: psutil.Process) -> list[str]:
-    """Of its command line; none when it has just ended."""
+def arguments_of(process: psutil.Process) -> list[str]:
+    """Returns the arguments of a process, or none if it has just ended."""
     try:
         return process.cmdline()
     except psutil.NoSuchProcess:

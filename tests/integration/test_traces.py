@@ -1,4 +1,4 @@
-"""Traces of a real Host arrive at a collector, and a collector that is not there harms nobody."""
+"""Tests that traces of a real Host arrive at a collector, and that a missing collector has no effect."""
 
 import threading
 from collections.abc import Iterator
@@ -15,12 +15,12 @@ from parlour.testing.model_server import ModelServer
 from .commands import parlour_here
 from .conftest import MakeHost
 from .harness import ECHO_PLUGIN, Host, eventually
-from .written import LOCAL, LOCAL_PLUGIN
+from .scripted_models import LOCAL, LOCAL_PLUGIN
 
 
 @contextmanager
 def collector(status: int = 200) -> Iterator[tuple[str, list[tuple[str, ExportTraceServiceRequest]]]]:
-    """Takes OTLP over HTTP at its only path and keeps what came, each with its authorization; yields its base."""
+    """Runs a collector of OTLP over HTTP that stores each body with its authorization. It yields its base address."""
     received: list[tuple[str, ExportTraceServiceRequest]] = []
 
     class Handler(BaseHTTPRequestHandler):
@@ -53,7 +53,7 @@ def test_a_run_arrives_as_a_trace_with_the_runs_id(make_host: MakeHost) -> None:
     assert authorization == "Bearer abc"
     assert span.trace_id.hex() == run_id.replace("-", "")
     assert span.name == "invoke_agent plugin:parlour/echo-agent/default"
-    assert "hello" not in str(request), "what was said is nobody's there"
+    assert "hello" not in str(request), "traces have no message texts"
 
 
 def test_a_model_call_has_the_models_name_and_its_provider(tmp_path: Path) -> None:
@@ -89,13 +89,13 @@ def spans(received: list[tuple[str, ExportTraceServiceRequest]]) -> list[Span]:
     return [span for each in resources for scope in each.scope_spans for span in scope.spans]
 
 
-@pytest.mark.parametrize(("status", "told"), [(200, "takes traces"), (401, "refuses traces with status 401")])
-def test_doctor_asks_the_collector(tmp_path: Path, status: int, told: str) -> None:
+@pytest.mark.parametrize(("status", "expected"), [(200, "takes traces"), (401, "refuses traces with status 401")])
+def test_doctor_checks_the_collector(tmp_path: Path, status: int, expected: str) -> None:
     with collector(status) as (endpoint, received):
         settings = {"PARLOUR__TELEMETRY__ENDPOINT": endpoint, "PARLOUR__TELEMETRY__HEADERS": "authorization=Bearer abc"}
         finished = parlour_here("doctor", "--data", tmp_path / "data", "--port", 0, environment=settings)
     [line] = [each for each in finished.stdout.splitlines() if each[9:].startswith("telemetry")]
-    assert told in line
+    assert expected in line
     assert [authorization for authorization, _ in received] == ["Bearer abc"]
     assert "abc" not in finished.stdout
 
@@ -110,7 +110,7 @@ def test_doctor_counts_its_warnings(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_a_collector_that_is_not_there_harms_nobody(make_host: MakeHost) -> None:
+def test_a_missing_collector_does_not_affect_runs(make_host: MakeHost) -> None:
     host = make_host(ECHO_PLUGIN, PARLOUR__TELEMETRY__ENDPOINT="http://127.0.0.1:1/v1/traces").start()
 
     assert host.ask(host.agent(), "hello")["run"]["status"] == "completed"

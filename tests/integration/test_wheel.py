@@ -1,4 +1,4 @@
-"""What is installed from a wheel is whole: it brings the page and the agent along, and a Host from it serves both."""
+"""Tests that the wheel is complete: it contains the page and the agent, and a Host from it serves both."""
 
 import subprocess
 import zipfile
@@ -16,7 +16,7 @@ BROWSER = {"accept": "text/html"}
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the wheel was unpacked."""
+    """Returns the folder into which the wheel was unpacked."""
     folder = tmp_path_factory.mktemp("wheel")
     command = [UV, "build", "--quiet", "--wheel", "--package", "parlour", "--out-dir", folder]
     built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)

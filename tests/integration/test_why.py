@@ -1,4 +1,4 @@
-"""Why an event was answered so, twice, or not at all: over HTTP and on the command line, in words."""
+"""Tests the explanation why an event was answered as it was, twice or not at all: over HTTP and on the command line."""
 
 from pathlib import Path
 
@@ -19,12 +19,12 @@ def steps(trail: Json) -> list[str]:
     return [step["step"] for step in trail["steps"]]
 
 
-def words(trail: Json) -> str:
+def trail_text(trail: Json) -> str:
     return " ".join(step["text"] for step in trail["steps"])
 
 
 @pytest.mark.parametrize("name", ["event", "run"])
-def test_an_answered_event_tells_its_route_its_run_its_grants_and_its_delivery(host: Host, name: str) -> None:
+def test_the_trail_of_an_answered_event_has_route_run_grants_and_delivery(host: Host, name: str) -> None:
     agent = host.agent(ECHO)
     result = host.ask(agent, "hello")
 
@@ -32,47 +32,47 @@ def test_an_answered_event_tells_its_route_its_run_its_grants_and_its_delivery(h
 
     assert steps(trail)[:3] == ["received", "run", "grants"]
     assert {"delivery", "run.ended", "settled"} <= set(steps(trail))
-    assert "the caller named the agent" in words(trail)
-    assert "It was answered" in words(trail)
+    assert "the caller named the agent" in trail_text(trail)
+    assert "It was answered" in trail_text(trail)
     assert [step["at"] for step in trail["steps"]] == sorted(step["at"] for step in trail["steps"])
 
 
-def test_a_repeated_event_says_that_it_came_again_and_had_no_effect(host: Host) -> None:
+def test_the_trail_of_a_redelivery_says_that_it_had_no_effect(host: Host) -> None:
     agent = host.agent(ECHO)
     host.ask(agent, "hello", event_id="twice")
     host.ask(agent, "hello", event_id="twice")
 
-    assert "delivered it again" in words(why(host, "twice"))
+    assert "delivered it again" in trail_text(why(host, "twice"))
 
 
-def test_a_failed_run_says_what_its_runner_said(host: Host) -> None:
+def test_the_trail_of_a_failed_run_quotes_its_runner(host: Host) -> None:
     result = host.ask(host.agent(PUPPET), "fail")
 
-    told = words(why(host, result["event_id"]))
+    trail = trail_text(why(host, result["event_id"]))
 
-    assert "was not answered" in told
-    assert "A notice was sent" in told
+    assert "was not answered" in trail
+    assert "A notice was sent" in trail
 
 
-def test_an_event_that_nobody_may_answer_says_why(host: Host) -> None:
+def test_the_trail_of_an_event_without_an_enabled_agent_says_why(host: Host) -> None:
     agent = host.agent(ECHO, enabled=False)
     result = host.ask(agent, "hello")
 
-    assert "is disabled" in words(why(host, result["event_id"]))
-    assert "A notice was sent" in words(why(host, result["event_id"]))
+    assert "is disabled" in trail_text(why(host, result["event_id"]))
+    assert "A notice was sent" in trail_text(why(host, result["event_id"]))
 
 
-def test_an_agent_whose_plugin_is_off_says_where_to_look(host: Host, tmp_path: Path) -> None:
+def test_the_trail_of_an_agent_whose_plugin_is_off_says_where_to_look(host: Host, tmp_path: Path) -> None:
     host.install(write_plugin(tmp_path / "plugin", "resting"))
     agent = host.agent("plugin:test/resting/default")
     assert host.http().put("/plugins/test/resting", json={"enabled": False}).status_code == 200
 
-    told = words(why(host, host.ask(agent, "hello")["event_id"]))
+    trail = trail_text(why(host, host.ask(agent, "hello")["event_id"]))
 
-    assert "its plugin is not installed, is disabled or did not start; GET /plugins tells how it is doing" in told
+    assert "its plugin is not installed, is disabled or did not start; GET /plugins tells how it is doing" in trail
 
 
-def test_the_command_line_says_it_in_words_while_the_host_runs(host: Host) -> None:
+def test_the_command_line_prints_the_trail_while_the_host_runs(host: Host) -> None:
     result = host.ask(host.agent(ECHO), "hello")
 
     finished = parlour_here("why", result["event_id"], "--data", host.data)
@@ -82,7 +82,7 @@ def test_the_command_line_says_it_in_words_while_the_host_runs(host: Host) -> No
     assert "It was answered" in finished.stdout
 
 
-def test_what_others_are_called_forges_no_line_of_it_and_commands_no_terminal(host: Host) -> None:
+def test_control_characters_of_an_event_id_are_escaped_in_the_printed_trail(host: Host) -> None:
     said = host.send(host.agent(ECHO), "hello", event_id="mine\n  2026-01-01 00:00:00  It was answered\x1b[2J 好")
 
     printed = parlour_here("why", said["event_id"], "--data", host.data).stdout
@@ -90,7 +90,7 @@ def test_what_others_are_called_forges_no_line_of_it_and_commands_no_terminal(ho
     assert r"event mine\n  2026-01-01 00:00:00  It was answered\x1b[2J 好" in printed.splitlines()
 
 
-def test_what_does_not_exist_and_what_is_anothers_look_the_same(host: Host) -> None:
+def test_a_missing_event_and_an_event_of_another_key_are_both_not_found(host: Host) -> None:
     result = host.ask(host.agent(ECHO), "hello")
     stranger = host.key("chat")
 

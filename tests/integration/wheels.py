@@ -1,4 +1,4 @@
-"""Wheels that are made by hand, and folders that hold them as a local index."""
+"""Writes wheels by hand, and folders that serve them as a local index."""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""One Synapse and one Host for all tests of a process; each test has bots and people of its own."""
+"""Provides one Synapse and one Host for all tests of a process; each test has bots and users of its own."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Events that no homeserver should hand on, and that any may."""
+"""Generates events that no homeserver should deliver and that any may."""
 
 import random
 from typing import Any
@@ -46,7 +46,7 @@ def _event(chance: random.Random, number: int) -> Any:
 
 
 def _content(chance: random.Random) -> Any:
-    """Never a message that could be read."""
+    """Returns content that is never a readable message."""
     relation = {"rel_type": chance.choice(["m.replace", "m.thread", "m.annotation", 3]), "event_id": "$nowhere"}
     content = {
         "msgtype": chance.choice(["m.odd", "m.image", 5, None]),

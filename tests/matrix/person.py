@@ -1,4 +1,4 @@
-"""Somebody with a Matrix client of their own, matrix-nio as it is: what they do, and what they see."""
+"""Represents a user with an unmodified matrix-nio client: their actions, and what they see."""
 
 import asyncio
 import json
@@ -26,7 +26,7 @@ class Person:
         self.client.add_ephemeral_callback(self._typing, TypingNoticeEvent)
         self._events: dict[str, list[Json]] = {}
         self.typists: set[tuple[str, str]] = set()
-        """Rooms and users who were seen typing there."""
+        """Rooms with the users who were seen typing there."""
         self._changed = asyncio.Event()
 
     @asynccontextmanager
@@ -40,7 +40,7 @@ class Person:
             await self.client.close()
 
     async def room(self, *others: str, name: str = "", encrypted: bool = False) -> str:
-        """A new one, in which the first of the others, the bot, has arrived."""
+        """Creates a room and waits until the first invited user, the bot, has joined."""
         state = [{"type": "m.room.encryption", "state_key": "", "content": {"algorithm": "m.megolm.v1.aes-sha2"}}]
         made = await self.client.room_create(
             name=name or None,
@@ -48,7 +48,7 @@ class Person:
             is_direct=len(others) == 1,
             initial_state=state if encrypted else (),
         )
-        room_id = str(good(made).room_id)
+        room_id = str(require_success(made).room_id)
         if others:
             await self.until(lambda: others[0] in self.members(room_id))
         return room_id
@@ -57,10 +57,10 @@ class Person:
         return await self.send(room_id, {"msgtype": "m.text", "body": text, **content})
 
     async def send(self, room_id: str, content: Json, kind: str = "m.room.message") -> str:
-        return str(good(await self.client.room_send(room_id, kind, content)).event_id)
+        return str(require_success(await self.client.room_send(room_id, kind, content)).event_id)
 
     async def send_plainly(self, room_id: str, kind: str, content: Json) -> None:
-        """Without a look at the room: what others can encrypt, this client can't."""
+        """Sends without regard to the room's state, because this client can't encrypt as others can."""
         path = f"/_matrix/client/v3/rooms/{room_id}/send/{kind}/{uuid4().hex}"
         headers = {"Authorization": f"Bearer {self.client.access_token}"}
         answer = await self.client.send("PUT", path, json.dumps(content), headers)
@@ -68,25 +68,25 @@ class Person:
 
     async def upload(self, data: bytes, mime_type: str, name: str) -> str:
         answer, _ = await self.client.upload(lambda *_: data, mime_type, name, filesize=len(data))
-        return str(good(answer).content_uri)
+        return str(require_success(answer).content_uri)
 
     async def event(self, room_id: str, event_id: str) -> Json:
-        """As the homeserver has it now."""
+        """Returns the event as the homeserver has it now."""
         answer = await self.client.room_get_event(room_id, event_id)
         assert isinstance(answer, RoomGetEventResponse), answer
         return dict(answer.event.source)
 
     def events(self, room_id: str, kind: str = "m.room.message") -> list[Json]:
-        """Those of others, in the order in which they came."""
+        """Returns the events of others in the order in which they arrived."""
         return [each for each in self._events.get(room_id, ()) if each["type"] == kind and each["sender"] != self.id]
 
     def members(self, room_id: str) -> set[str]:
-        told = [each for each in self._events.get(room_id, ()) if each["type"] == "m.room.member"]
-        now = {each["state_key"]: each["content"]["membership"] for each in told}
+        events = [each for each in self._events.get(room_id, ()) if each["type"] == "m.room.member"]
+        now = {each["state_key"]: each["content"]["membership"] for each in events}
         return {user for user, membership in now.items() if membership == "join"}
 
     def read(self, room_id: str) -> list[str]:
-        """The texts of others as they look now, with their edits and without what was taken back."""
+        """Returns the texts of others as they are shown now, with edits and without deleted ones."""
         gone = {
             each.get("redacts") or each["content"].get("redacts") for each in self.events(room_id, "m.room.redaction")
         }
@@ -100,13 +100,13 @@ class Person:
         return [text for event_id, text in shown.items() if event_id not in gone]
 
     async def answered(self, room_id: str, *texts: str) -> None:
-        """Returns when exactly these are to be read."""
+        """Waits until exactly these texts are shown."""
         await self.until(lambda: self.read(room_id) == list(texts), lambda: f"{self.read(room_id)} is read")
 
     async def until(
         self,
         condition: Callable[[], bool],
-        told: Callable[[], str] = lambda: "it never came",
+        describe: Callable[[], str] = lambda: "it never came",
         seconds: float = SECONDS,
     ) -> None:
         try:
@@ -115,7 +115,7 @@ class Person:
                     self._changed.clear()
                     await self._changed.wait()
         except TimeoutError:
-            raise AssertionError(told()) from None
+            raise AssertionError(describe()) from None
 
     def _seen(self, room: MatrixRoom, event: Event) -> None:
         self._events.setdefault(room.room_id, []).append(event.source)
@@ -127,12 +127,12 @@ class Person:
 
 
 def replaced(event: Json) -> str:
-    """The message that it edits."""
+    """Returns the message that the event edits."""
     relation = event["content"].get("m.relates_to") or {}
     return str(relation["event_id"]) if relation.get("rel_type") == "m.replace" else ""
 
 
-def good(answer: Response | Any) -> Any:
-    """nio returns errors."""
+def require_success(answer: Response | Any) -> Any:
+    """Returns a valid answer and raises for an error, which nio only returns."""
     assert "Error" not in type(answer).__name__, answer
     return answer

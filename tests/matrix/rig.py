@@ -1,4 +1,4 @@
-"""The adapter on a link in memory, a real Synapse, and between them a proxy that makes trouble."""
+"""Connects the adapter with a link in memory and a real Synapse, and puts a proxy that causes faults between them."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -40,16 +40,18 @@ API = "/_matrix/client/v3"
 
 
 class Home:
-    """A bot, and Ann in a room with it. Both stay for all tests: what was said before one of them began is no news."""
+    """Holds a bot, and Ann in a room with it. Both stay for all tests, because messages before a
+    test's start do not count.
+    """
 
     def __init__(self, synapse: SynapseServer) -> None:
         self.synapse = synapse
-        self.bot = synapse.register("parlour", "Bot")  # the one that the samples were recorded for
+        self.bot = synapse.register("parlour", "Bot")  # the account for which the samples were recorded
         self.ann = synapse.register("ann", "Ann")
         self.room_id = self.room()
 
     def room(self, **wishes: Any) -> str:
-        """A new one of Ann's, which the bot is in."""
+        """Creates a room of Ann's that the bot has joined."""
         made = self.synapse.call("POST", f"{API}/createRoom", {"invite": [self.bot.user_id], **wishes}, self.ann)
         self.synapse.call("POST", f"{API}/rooms/{made['room_id']}/join", {}, self.bot)
         return str(made["room_id"])
@@ -69,7 +71,7 @@ class MatrixRig(Rig):
         self.room_id = home.room_id
 
     def again(self) -> "MatrixRig":
-        """In another life, which knows only what was kept."""
+        """Restarts the adapter, which then knows only the stored cursor."""
         self.adapter = MatrixAdapter(self.link, Backoff(0.01))
         return self
 
@@ -94,14 +96,16 @@ class MatrixRig(Rig):
         await self.link.events(before + 1)
 
     async def say(self, text: str) -> None:
-        await asyncio.to_thread(self.tell, text)
+        await asyncio.to_thread(self.send_text, text)
 
     async def echo(self) -> None:
-        await asyncio.to_thread(self.tell, "I said this myself", self.bot)
+        await asyncio.to_thread(self.send_text, "I said this myself", self.bot)
         await self.adapter.api().send_message("private", self.room_id, [Plain(text="by the adapter")])
 
     async def cut(self) -> None:
-        """Twice: what is cut on a connection that was used before the client library asks once more by itself."""
+        """Cuts the connection twice, because the client library itself repeats a request once on a
+        connection that was used before.
+        """
         self.proxy.cut("GET", "/sync", times=2, happens=False)
         self.proxy.cut_all()
 
@@ -119,12 +123,12 @@ class MatrixRig(Rig):
         result = await self.adapter.api().send_message("private", self.room_id, chain)
         for event_id in result.raw["message_ids"]:
             event = self.call("GET", f"/rooms/{self.room_id}/event/{event_id}", None, self.ann)
-            await asyncio.to_thread(self.tell, **{"text": "", **event["content"]})
+            await asyncio.to_thread(self.send_text, **{"text": "", **event["content"]})
         incoming = await self.link.events(len(result.raw["message_ids"]))
         return [each for one in incoming for each in one.event.message_chain if each.type != "Source"]  # type: ignore[attr-defined]
 
     def chain_of_everything(self) -> MessageChain:
-        earlier = self.tell("earlier", self.bot)
+        earlier = self.send_text("earlier", self.bot)
         return [
             Quote(id=earlier, sender=self.bot.user_id, origin=[Plain(text="earlier")]),
             At(target=self.ann.user_id, display="Ann"),
@@ -142,7 +146,9 @@ class MatrixRig(Rig):
         ]
 
     def same(self, sent: Component, received: Component) -> bool:
-        """A file comes back with its size, a quote with its author's name, an own part with its words."""
+        """Compares two chains. A file comes back with its size, a quote with its author's name, an
+        own part with its text.
+        """
         if isinstance(sent, Quote) and isinstance(received, Quote):
             return sent.model_copy(update={"name": received.name}) == received
         if isinstance(sent, Platform) and isinstance(received, Platform):
@@ -151,8 +157,8 @@ class MatrixRig(Rig):
             return received.size is not None and sent == received.model_copy(update={"size": None})
         return sent == received
 
-    def tell(self, text: str, account: Account | None = None, room_id: str = "", **content: Any) -> str:
-        """The id of a message of this account, by default Ann's."""
+    def send_text(self, text: str, account: Account | None = None, room_id: str = "", **content: Any) -> str:
+        """Sends a message of this account, by default Ann's, and returns its id."""
         path = f"/rooms/{room_id or self.room_id}/send/m.room.message/{next(numbers)}"
         sent = self.call("PUT", path, {"msgtype": "m.text", "body": text, **content}, account or self.ann)
         return str(sent["event_id"])
@@ -163,7 +169,7 @@ class MatrixRig(Rig):
 
 @asynccontextmanager
 async def rigged(home: Home, **config: Any) -> AsyncIterator[MatrixRig]:
-    """Not served yet."""
+    """Creates the rig without starting the adapter."""
     async with HomeserverProxy(home.synapse.url).listening() as proxy:
         known = {"homeserver": proxy.url, "user": home.bot.user_id, "access_token": home.bot.access_token}
         yield MatrixRig(MemoryLink({**known, **config}), proxy, home)

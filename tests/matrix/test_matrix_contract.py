@@ -1,4 +1,4 @@
-"""The adapter keeps what every adapter promises, on a real Synapse."""
+"""Runs the contract of all adapters against this one, on a real Synapse."""
 
 from collections.abc import AsyncIterator
 

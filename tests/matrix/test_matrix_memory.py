@@ -1,4 +1,4 @@
-"""What a platform costs: nothing while no bot uses it, little when one does."""
+"""Tests the memory of a platform: nothing while no bot uses it, little when one does."""
 
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -15,8 +15,8 @@ from tests.onebot.qq import QQ, eventually, to_plugins
 
 from .world import World
 
-MOST_OF_ALL, MOST_OF_ONE = 200, 40
-"""Megabytes."""
+MAX_TOTAL_MB, MAX_PLATFORM_MB = 200, 40
+"""Limits in megabytes."""
 
 
 @pytest.mark.long
@@ -49,8 +49,8 @@ async def test_a_bot_of_each_platform_in_one_host_costs_little(tmp_path: Path, s
     finally:
         host.close()
     steps = {name: size - before for (name, size), before in zip([*sizes.items()][1:], sizes.values(), strict=False)}
-    assert all(step < MOST_OF_ONE for step in steps.values()), steps
-    assert sizes["telegram"] < MOST_OF_ALL, sizes
+    assert all(step < MAX_PLATFORM_MB for step in steps.values()), steps
+    assert sizes["telegram"] < MAX_TOTAL_MB, sizes
 
 
 def connect(host: Host, adapter: str, **config: Any) -> str:
@@ -68,6 +68,6 @@ async def events(host: Host, number: int) -> None:
 
 
 def megabytes(host: Host) -> float:
-    """Of the Host and all its processes."""
+    """Returns the memory of the Host and all its processes."""
     processes: list[psutil.Process] = [host.process, *host.process.children(recursive=True)]
     return sum(each.memory_info().rss for each in processes) / 2**20

@@ -1,4 +1,4 @@
-"""A homeserver in trouble: what people read about it, what is sent again, and who is not harmed."""
+"""Tests a homeserver in trouble: notices to users, repeated sends, and unaffected bots."""
 
 from collections import Counter
 from collections.abc import AsyncIterator
@@ -21,7 +21,7 @@ BUSY = {"errcode": "M_LIMIT_EXCEEDED", "error": "Too Many Requests", "retry_afte
 
 
 def joined(parts: list[str]) -> str:
-    """Without the lines that close a fence at the end of one part and open it in the next."""
+    """Joins the parts without the lines that close a fence at the end of one part and open it in the next."""
     return "".join(parts).replace("``````python\n", "")
 
 
@@ -48,34 +48,34 @@ async def room(ann: Person, bot: Bot) -> str:
     return await ann.room(bot.user_id)
 
 
-async def test_a_refused_message_is_told_and_those_behind_it_go_out_in_order(
+async def test_a_refused_message_is_reported_and_later_ones_are_sent_in_order(
     world: World, proxy: HomeserverProxy, ann: Person, room: str
 ) -> None:
     proxy.refuse("PUT", SEND, 403, {"errcode": "M_FORBIDDEN", "error": "you may not speak here"})
     refused = await ann.say(room, "say refused")
     for text in ("second", "third"):
         await ann.say(room, f"say {text}")
-    told = notice_text("delivery.refused")
-    await ann.until(lambda: [text for text in ann.read(room) if text != told] == ["second", "third"])
-    step, notice = await world.settled(refused, "failed", "sent")
+    notice_about_refusal = notice_text("delivery.refused")
+    await ann.until(lambda: [text for text in ann.read(room) if text != notice_about_refusal] == ["second", "third"])
+    step, notice = await world.wait_for_deliveries(refused, "failed", "sent")
     assert notice["text"] == "A notice was sent to platform."
     assert "you may not speak here (M_FORBIDDEN)" in step["text"]
     assert step["data"]["attempts"] == 1
 
 
-async def test_a_reply_that_was_cut_off_is_shown_once(
+async def test_an_unacknowledged_reply_is_shown_once(
     world: World, proxy: HomeserverProxy, ann: Person, room: str
 ) -> None:
     proxy.cut("PUT", SEND, times=3)
     first = await ann.say(room, "say first")
     await ann.say(room, "say second")
     await ann.answered(room, "first", "second")
-    [step] = await world.settled(first, "sent")
+    [step] = await world.wait_for_deliveries(first, "sent")
     assert step["data"]["platform_message_id"] == ann.events(room)[0]["event_id"]
     assert proxy.count("PUT", SEND) > 2
 
 
-async def test_a_growing_answer_is_complete_in_one_message_under_a_storm_of_refusals(
+async def test_a_streamed_answer_is_complete_in_one_message_under_a_storm_of_refusals(
     world: World, proxy: HomeserverProxy, ann: Person, bot: Bot, room: str
 ) -> None:
     opened = world.host.shared_file("storm")
@@ -103,7 +103,7 @@ async def test_a_long_answer_arrives_in_parts_that_join_to_the_whole(world: Worl
 
 
 @pytest.mark.long
-async def test_five_hundred_malformed_events_harm_nobody(
+async def test_five_hundred_malformed_events_affect_no_bot(
     world: World, proxy: HomeserverProxy, ann: Person, bot: Bot, room: str, puppet: str
 ) -> None:
     made = events(seed=1, number=500)
@@ -119,12 +119,12 @@ async def test_five_hundred_malformed_events_harm_nobody(
     assert bot.status["state"] == "connected"
 
 
-async def test_a_token_that_is_withdrawn_stops_the_bot_and_is_told(
+async def test_a_revoked_token_stops_the_bot_and_is_reported(
     world: World, proxy: HomeserverProxy, ann: Person, bot: Bot, room: str
 ) -> None:
     proxy.refuse("GET", "/sync", 401, {"errcode": "M_UNKNOWN_TOKEN", "error": "Invalid access token"})
     await ann.say(room, "say hello")
-    status = await bot.told("access_token: the homeserver does not accept it (M_UNKNOWN_TOKEN); log in anew")
+    status = await bot.wait_for_error("access_token: the homeserver does not accept it (M_UNKNOWN_TOKEN); log in anew")
     assert status["state"] == "failed"
     assert proxy.count("GET", "/account/whoami") == 1, "it was tried again"
 
@@ -138,9 +138,9 @@ async def test_an_encrypted_room_gets_one_clear_notice(world: World, bot: Bot, a
     [notice] = ann.read(room)
     assert "This room is encrypted" in notice
 
-    def told() -> list[Json]:
+    def notices() -> list[Json]:
         found = world.host.items("/events", bot_id=bot.bot_id)
         return [each for each in found if each["event_type"] == "platform.matrix.encrypted"]
 
-    await eventually(lambda: len(told()) == 2, "both are events")
+    await eventually(lambda: len(notices()) == 2, "both are events")
     assert len(ann.read(room)) == 1

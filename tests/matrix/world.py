@@ -1,4 +1,4 @@
-"""Bots on Matrix in a real Host, with a real Synapse: made, looked at, deleted."""
+"""Provides bots on Matrix in a real Host, with a real Synapse."""
 
 import itertools
 import json
@@ -14,7 +14,7 @@ from .person import Person
 
 PROBE = "parlour/probe"
 numbers = itertools.count(1)
-"""For names that nobody has yet."""
+"""Numbers for unique names."""
 
 
 class World:
@@ -30,7 +30,7 @@ class World:
 
     @asynccontextmanager
     async def bot(self, routes: list[Json], homeserver: str = "", **config: Any) -> AsyncIterator["Bot"]:
-        """Connected."""
+        """Creates a bot and waits until it is connected."""
         bot = self.make(routes, homeserver, **config)
         await eventually(lambda: bot.status["state"] == "connected", "the bot is connected")
         yield bot
@@ -48,31 +48,31 @@ class World:
         assert set_to.status_code == 200, set_to.text
         return bot
 
-    async def settled(self, event_id: str, *states: str) -> list[Json]:
-        """What became of the replies to a message, as soon as they have come to one of these states."""
+    async def wait_for_deliveries(self, event_id: str, *states: str) -> list[Json]:
+        """Waits until the replies to a message have one of these states and returns their deliveries."""
 
         def look() -> list[Json]:
             answer = self.host.http().get(f"/events/{event_id}/why")
-            told = answer.json()["steps"] if answer.status_code == 200 else []
-            steps = [step for step in told if step["step"] == "delivery"]
+            trail = answer.json()["steps"] if answer.status_code == 200 else []
+            steps = [step for step in trail if step["step"] == "delivery"]
             return steps if steps and all(step["data"]["state"] in states for step in steps) else []
 
         return await eventually(look, f"the reply is {' or '.join(states)}")
 
     def probed(self, name: str) -> list[Json]:
-        """What the probe noted: events or answers."""
+        """Returns the events or answers that the probe recorded."""
         file = self.host.shared_file(f"{name}.jsonl", PROBE)
         lines = file.read_text(encoding="utf-8").splitlines(keepends=True) if file.exists() else []
         return [json.loads(line) for line in lines if line.endswith("\n")]
 
-    async def swept(self, person: Person, room_id: str, calls: list[Json]) -> list[Json]:
-        """What came of the calls, made by the probe because the person asked for them."""
+    async def probe_calls(self, person: Person, room_id: str, calls: list[Json]) -> list[Json]:
+        """Returns the outcomes of the calls, which the probe makes because the person requested them."""
         before = len(self.probed("answers"))
         await person.say(room_id, json.dumps(calls))
 
         def answered() -> list[Json]:
-            told = self.probed("answers")[before:]
-            return told if len(told) >= len(calls) else []
+            answers = self.probed("answers")[before:]
+            return answers if len(answers) >= len(calls) else []
 
         return await eventually(answered, "the probe made its calls")
 
@@ -87,8 +87,8 @@ class Bot:
     def status(self) -> Json:
         return dict(self._host.http().get(f"/bots/{self.bot_id}").json()["status"])
 
-    async def told(self, words: str) -> Json:
-        """The bot's status, as soon as its last error says this."""
+    async def wait_for_error(self, words: str) -> Json:
+        """Waits until the bot's last error contains this text and returns the status."""
         return await eventually(lambda: self._with(words), f"the state says {words!r}")
 
     def _with(self, words: str) -> Json:

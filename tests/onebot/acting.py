@@ -1,4 +1,4 @@
-"""A group in which an agent asks for actions, and what the Host tells of them."""
+"""Provides a group in which an agent requests actions, and the Host's records of them."""
 
 import json
 from pathlib import Path
@@ -28,7 +28,7 @@ async def agent(qq: QQ, policy: Json, **fields: Any) -> str:
     return qq.host.agent(ACTING, "acting", approval_policy=policy, **fields)
 
 
-async def tell(simulator: Simulator, text: str, user: int = ANN) -> None:
+async def mention_bot(simulator: Simulator, text: str, user: int = ANN) -> None:
     at = native.segment("at", qq=str(simulator.self_id))
     await simulator.say([at, native.text(f" {text}")], user, group_id=GROUP)
 
@@ -51,7 +51,7 @@ def kicks(simulator: Simulator) -> list[Json]:
 
 
 def decisions(qq: QQ, run_id: str) -> list[Json]:
-    """What the ledger of a run tells of them, in order."""
-    told = [each for each in qq.host.items(f"/runs/{run_id}/events") if each["type"] == "approval.decided"]
-    assert {each["source"] for each in told} <= {"host"}
-    return [each["data"] for each in told]
+    """Returns the decisions in the ledger of a run, in order."""
+    decided = [each for each in qq.host.items(f"/runs/{run_id}/events") if each["type"] == "approval.decided"]
+    assert {each["source"] for each in decided} <= {"host"}
+    return [each["data"] for each in decided]

@@ -1,4 +1,4 @@
-"""One Host with the echo agent and the probe for all tests of a process; each test has bots of its own."""
+"""Provides one Host with the echo agent and the probe for all tests of a process; each test has bots of its own."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A bot written with NoneBot2 and its OneBot adapter, as its users write them: it repeats what it is told.
+"""A bot written with NoneBot2 and its OneBot adapter, as users of NoneBot2 write them. It repeats the messages.
 
 `python nonebot_bot.py forward URL TOKEN` connects to an implementation; `reverse PORT TOKEN` listens for one.
 """

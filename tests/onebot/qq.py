@@ -1,4 +1,4 @@
-"""Bots on OneBot in a real Host, with simulators in the test: made, talked to, looked at."""
+"""Provides bots on OneBot in a real Host, with simulators in the test."""
 
 import asyncio
 import json
@@ -13,12 +13,12 @@ from tests.integration.harness import Host, Json
 
 PROBE = "parlour/probe"
 TOKEN = "in-the-address"
-"""Of bots for which a test names no other; it is part of their address."""
-Seen = TypeVar("Seen")
+"""The token of bots for which a test names no other one; it is part of their address."""
+Value = TypeVar("Value")
 
 
 class QQ:
-    """A Host, and what tests do with its OneBot bots."""
+    """Represents a Host and its OneBot bots."""
 
     def __init__(self, host: Host) -> None:
         self.host = host
@@ -35,15 +35,15 @@ class QQ:
         return bot
 
     def deliveries(self, native: Json) -> list[Json]:
-        """What became of the replies to a message, as its trail tells it."""
+        """Returns the deliveries of the replies to a message, from its trail."""
         answer = self.host.http().get(f"/events/{event_id(native)}/why")
         if answer.status_code == 404:
-            return []  # it has not come in yet
+            return []  # the message has not been received yet
         assert answer.status_code == 200, answer.text
         return [step for step in answer.json()["steps"] if step["step"] == "delivery"]
 
-    async def settled(self, native: Json, *states: str) -> list[Json]:
-        """The same, as soon as the replies have come to one of these states."""
+    async def wait_for_deliveries(self, native: Json, *states: str) -> list[Json]:
+        """Waits until the replies have one of these states and returns their deliveries."""
 
         def look() -> list[Json]:
             steps = self.deliveries(native)
@@ -52,7 +52,7 @@ class QQ:
         return await eventually(look, f"the reply is {' or '.join(states)}")
 
     def probed(self, name: str) -> list[Json]:
-        """What the probe noted: events or answers."""
+        """Returns the events or answers that the probe recorded."""
         file = self.host.shared_file(f"{name}.jsonl", PROBE)
         lines = file.read_text(encoding="utf-8").splitlines(keepends=True) if file.exists() else []
         return [json.loads(line) for line in lines if line.endswith("\n")]
@@ -67,18 +67,16 @@ class Bot:
 
     @property
     def hooks_url(self) -> str:
-        """Where implementations connect to the Host's own port."""
+        """Returns the address at which implementations connect to the Host's own port."""
         return f"{self._host.address.replace('http', 'ws', 1)}/hooks/{self.bot_id}/onebot/v11/ws"
 
     @property
     def status(self) -> Json:
         return dict(self._host.http().get(f"/bots/{self.bot_id}").json()["status"])
 
-    async def told(self, words: str) -> str:
-        """The bot's last error, as soon as it says this."""
-        return await eventually(
-            lambda: _containing(self.status["last_error"] or "", words), f"the state says {words!r}"
-        )
+    async def wait_for_error(self, text: str) -> str:
+        """Waits until the bot's last error contains this text and returns it."""
+        return await eventually(lambda: _containing(self.status["last_error"] or "", text), f"the state says {text!r}")
 
     @asynccontextmanager
     async def connected(self, simulator: Simulator | None = None, **options: Any) -> AsyncIterator[Simulator]:
@@ -88,8 +86,8 @@ class Bot:
             yield simulator
 
     def switch(self, enabled: bool) -> None:
-        told = self._host.http().get(f"/bots/{self.bot_id}").json()
-        body = {name: told[name] for name in ("name", "adapter", "adapter_config")}
+        current = self._host.http().get(f"/bots/{self.bot_id}").json()
+        body = {name: current[name] for name in ("name", "adapter", "adapter_config")}
         changed = self._host.http().put(f"/bots/{self.bot_id}", json={**body, "enabled": enabled})
         assert changed.status_code == 200, changed.text
 
@@ -97,8 +95,8 @@ class Bot:
         self._host.http().delete(f"/bots/{self.bot_id}")
 
 
-async def eventually(look: Callable[[], Seen], what: str, seconds: float = 30) -> Seen:
-    """What `look` sees as soon as it is true; the simulators go on meanwhile."""
+async def eventually(look: Callable[[], Value], what: str, seconds: float = 30) -> Value:
+    """Returns the value of `look` as soon as it is true. The simulators keep running while it waits."""
     until = time.monotonic() + seconds
     while not (seen := await asyncio.to_thread(look)):
         assert time.monotonic() < until, f"not within {seconds:g} s: {what}"
@@ -107,7 +105,7 @@ async def eventually(look: Callable[[], Seen], what: str, seconds: float = 30) -
 
 
 def event_id(native: Json) -> str:
-    """Of a message that a simulator reported."""
+    """Returns the event id of a message that a simulator reported."""
     group = native.get("group_id")
     chat = f"group:{group}" if group else f"private:{native['user_id']}"
     return f"{native['self_id']}:{chat}:{native['message_id']}:{native['time'] * 1000}"
@@ -121,5 +119,5 @@ def to_plugins() -> list[Json]:
     return [{"event_type": "*", "handler_type": "plugin", "handler_config": {"plugins": []}}]
 
 
-def _containing(text: str, words: str) -> str:
-    return text if words in text else ""
+def _containing(text: str, part: str) -> str:
+    return text if part in text else ""

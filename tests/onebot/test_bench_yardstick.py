@@ -1,4 +1,6 @@
-"""The NoneBot2 bot with the `openai` client, which local-agent is measured against, answers through the same model."""
+"""Tests that the NoneBot2 bot with the `openai` client, the yardstick of local-agent, answers
+through the same model.
+"""
 
 from bench.messages import WORDS, Books
 from bench.onebot import model_server, started, with_openai

@@ -1,4 +1,4 @@
-"""Bots that meet on QQ: whatever one of them says, another of this Host leaves it unanswered."""
+"""Tests bots that meet on QQ: a message of one bot of this Host is not answered by another."""
 
 from parlour.testing.onebot_simulator import native
 
@@ -8,8 +8,8 @@ ANN, GROUP = 11, 30003
 FIRST, SECOND = 10001, 10002
 
 
-async def passed_over(qq: QQ, native: dict[str, object]) -> bool:
-    """Whether the event came in and nothing was made of it, for a bot wrote it."""
+async def is_ignored(qq: QQ, native: dict[str, object]) -> bool:
+    """Returns whether the event was received and ignored because a bot wrote it."""
 
     def look() -> str:
         answer = qq.host.http().get(f"/events/{event_id(native)}/why")
@@ -23,7 +23,7 @@ async def test_two_accounts_of_one_bot_do_not_answer_each_other(qq: QQ, echo: st
     async with bot.connected(self_id=FIRST) as first, bot.connected(self_id=SECOND) as second:
         await second.until(lambda: second.connected)
         by_other = await first.say(_to(FIRST, "hello, me"), SECOND, GROUP)
-        assert await passed_over(qq, by_other)
+        assert await is_ignored(qq, by_other)
         await first.say(_to(FIRST, "hello, bot"), ANN, GROUP)
         [answer] = await first.answered(1)
     bot.delete()
@@ -37,7 +37,7 @@ async def test_two_bots_do_not_answer_each_other_in_private(qq: QQ, echo: str) -
         await second.say("say something to the other one", ANN)
         [said] = await second.answered(1)
         arrived = await first.say(said.text, SECOND)
-        assert await passed_over(qq, arrived)
+        assert await is_ignored(qq, arrived)
         await first.say("hello", ANN)
         assert [each.text for each in await first.answered(1)] == ["hello"]
     for bot in (one, other):
@@ -47,8 +47,8 @@ async def test_two_bots_do_not_answer_each_other_in_private(qq: QQ, echo: str) -
 async def test_a_bot_that_the_implementation_marks_is_not_answered(qq: QQ, echo: str) -> None:
     bot = qq.bot(to_agent(echo))
     async with bot.connected() as simulator:
-        told = await simulator.say(_to(FIRST, "beep"), ANN, GROUP, sender={"user_id": ANN, "is_robot": True})
-        assert await passed_over(qq, told)
+        message = await simulator.say(_to(FIRST, "beep"), ANN, GROUP, sender={"user_id": ANN, "is_robot": True})
+        assert await is_ignored(qq, message)
         assert simulator.sent() == []
     bot.delete()
 

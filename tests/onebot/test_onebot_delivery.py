@@ -1,4 +1,4 @@
-"""Answers and actions on QQ, through adapter, Host, plugin process and back over a real WebSocket."""
+"""Tests answers and actions on QQ, through adapter, Host, plugin process and back over a real WebSocket."""
 
 import json
 from html import unescape
@@ -11,7 +11,7 @@ from parlour.testing.onebot_simulator.simulator import Format
 from tests.integration.chat import Chat
 from tests.integration.harness import Json
 
-from .acting import ACTING_PLUGIN, ANN, ASK, BOSS, EVE, GROUP, agent, decisions, kick, kicks, pending, tell
+from .acting import ACTING_PLUGIN, ANN, ASK, BOSS, EVE, GROUP, agent, decisions, kick, kicks, mention_bot, pending
 from .qq import QQ, eventually, to_agent
 
 LIMIT = 3000
@@ -42,8 +42,8 @@ async def test_a_long_answer_arrives_in_parts_that_join_to_the_whole(qq: QQ, ech
 
 
 @pytest.mark.parametrize("text", ["a|b\n" + " " * 80_000 + "|x", "[CQ:at,qq=all" * 80_000])
-async def test_an_answer_that_is_made_to_take_long_holds_up_nobody(text: str, qq: QQ, echo: str) -> None:
-    """A table that is none, a mention that never ends: expressions that try all ways to read them take minutes."""
+async def test_an_answer_that_is_slow_to_parse_does_not_delay_other_chats(text: str, qq: QQ, echo: str) -> None:
+    """A broken table and an unclosed mention take minutes for expressions that backtrack."""
     bot = qq.bot(to_agent(echo))
     async with bot.connected() as simulator:
         await simulator.say(text, ANN)
@@ -53,7 +53,7 @@ async def test_an_answer_that_is_made_to_take_long_holds_up_nobody(text: str, qq
     bot.delete()
 
 
-EVERYBODY = [
+MENTIONS_OF_ALL = [
     "[CQ:at,qq=all]",
     "[cq:AT,QQ=ALL]",
     "[CQ:at,name=all,qq=all]",
@@ -65,29 +65,29 @@ CODES = ["&#91;CQ:at,qq=all&#93;", "&amp;#91;CQ:at,qq=all]", "[CQ:image,file=fil
 
 
 @pytest.mark.parametrize("message_format", ["array", "string"])
-async def test_what_a_model_writes_calls_nobody_and_is_no_code(qq: QQ, echo: str, message_format: Format) -> None:
-    bot, said = qq.bot(to_agent(echo)), " ".join(EVERYBODY + CODES)
+async def test_codes_in_a_models_answer_are_sent_as_plain_text(qq: QQ, echo: str, message_format: Format) -> None:
+    bot, said = qq.bot(to_agent(echo)), " ".join(MENTIONS_OF_ALL + CODES)
     async with bot.connected(message_format=message_format) as simulator:
         await simulator.say(said, ANN)
         [shown] = await simulator.answered(1)
     bot.delete()
     assert {each["type"] for each in shown.segments} == {"text"}
-    assert shown.text == unescape(said)  # as Markdown writes it, with nothing put in between
+    assert shown.text == unescape(said)  # Markdown renders it unchanged, with nothing inserted
 
 
-async def test_an_answer_about_keys_hinders_nobody_who_hears_of_it(qq: QQ, echo: str) -> None:
-    """Keys are taken out of what the Host notes of an answer; what is left must be readable."""
+async def test_listeners_receive_an_answer_from_which_a_key_was_removed(qq: QQ, echo: str) -> None:
+    """Keys are removed from the stored event of an answer; the rest must stay readable."""
     bot = qq.bot(to_agent(echo))
     async with bot.connected() as simulator:
         await simulator.say('curl -H "Authorization: Bearer $KEY" example.org', ANN)
         await simulator.answered(1)
         await simulator.say("thanks", ANN)
 
-        def heard() -> list[str]:
-            told = [each["type"] for each in qq.probed("events") if each["bot_id"] == bot.bot_id]
-            return told if told.count("message.responded") == 2 else []
+        def received_types() -> list[str]:
+            types = [each["type"] for each in qq.probed("events") if each["bot_id"] == bot.bot_id]
+            return types if types.count("message.responded") == 2 else []
 
-        await eventually(heard, "a listener hears of both answers")
+        await eventually(received_types, "a listener hears of both answers")
         noted = qq.host.items("/events", bot_id=bot.bot_id)
     bot.delete()
     assert [each["event_type"] for each in noted].count("message.responded") == 2
@@ -113,16 +113,16 @@ def acting(qq: QQ) -> QQ:
     return qq
 
 
-async def test_an_approval_by_keyword_while_its_run_waits(acting: QQ) -> None:
+async def test_an_approval_by_keyword_resumes_its_waiting_run(acting: QQ) -> None:
     bot = acting.bot(to_agent(await agent(acting, {"member.*": ASK})))
     simulator = Simulator()
     simulator.world.add_group(GROUP, role="admin")
     async with bot.connected(simulator):
-        await tell(simulator, kick(wait=30))
+        await mention_bot(simulator, kick(wait=30))
         await simulator.answered(1)
         approval = pending(acting)
-        await tell(simulator, f"approve {approval['keyword']}", ANN)
-        await tell(simulator, f"approve {approval['keyword']}", BOSS)
+        await mention_bot(simulator, f"approve {approval['keyword']}", ANN)
+        await mention_bot(simulator, f"approve {approval['keyword']}", BOSS)
         await simulator.answered(4)
         texts = [each.text for each in simulator.sent()]
         done = kicks(simulator)
@@ -131,7 +131,9 @@ async def test_an_approval_by_keyword_while_its_run_waits(acting: QQ) -> None:
     assert f"approve {approval['keyword']}" in texts[0]
     assert "you may not decide this" in texts[1]
     assert set(texts[2:]) == {"Approved.", "member.kick: done"}
-    decided = await eventually(lambda: carried_out(acting, approval["approval_id"]), "the approval has its outcome")
+    decided = await eventually(
+        lambda: executed_approval(acting, approval["approval_id"]), "the approval has its outcome"
+    )
     assert (decided["status"], decided["decided_by"], decided["outcome"]["state"]) == (
         "approved",
         f"user:{BOSS}",
@@ -140,29 +142,29 @@ async def test_an_approval_by_keyword_while_its_run_waits(acting: QQ) -> None:
     assert [each["decided_by"] for each in decisions(acting, approval["run_id"])] == [f"user:{BOSS}"]
 
 
-async def test_a_decision_after_its_run_is_over_is_in_the_ledger_of_that_run(acting: QQ) -> None:
+async def test_a_decision_after_the_end_of_its_run_is_in_the_ledger_of_that_run(acting: QQ) -> None:
     bot = acting.bot(to_agent(await agent(acting, {"member.*": ASK})))
     simulator = Simulator()
     simulator.world.add_group(GROUP, role="admin")
     async with bot.connected(simulator):
-        await tell(simulator, kick())
+        await mention_bot(simulator, kick())
         await simulator.answered(2)
         approval = pending(acting)
         run_id = approval["run_id"]
         await eventually(lambda: acting.host.run(run_id)["finished_at"], "the run is over")
         assert decisions(acting, run_id) == []
-        await tell(simulator, f"deny {approval['keyword']} she is nice", BOSS)
+        await mention_bot(simulator, f"deny {approval['keyword']} she is nice", BOSS)
         await simulator.answered(3)
-        told = decisions(acting, run_id)
+        recorded = decisions(acting, run_id)
     bot.delete()
     named = {"approval_id": approval["approval_id"], "action": "member.kick"}
-    assert told == [{**named, "status": "denied", "decided_by": f"user:{BOSS}", "reason": "she is nice"}]
+    assert recorded == [{**named, "status": "denied", "decided_by": f"user:{BOSS}", "reason": "she is nice"}]
     assert acting.host.items(f"/runs/{run_id}/events")[-1]["type"] == "approval.decided"
     replayed = acting.host.http().get(f"/runs/{run_id}/replay").json()
     assert replayed["frames"][-1]["status"] == "completed"
 
 
-async def test_an_approval_in_the_chat_of_what_a_key_brought_there(acting: QQ) -> None:
+async def test_an_action_of_an_injected_event_is_approved_in_its_chat(acting: QQ) -> None:
     bot = acting.bot(to_agent(await agent(acting, {"member.*": ASK})))
     simulator = Simulator()
     simulator.world.add_group(GROUP, role="admin")
@@ -172,23 +174,23 @@ async def test_an_approval_in_the_chat_of_what_a_key_brought_there(acting: QQ) -
         brought = acting.host.http(acting.host.key("platform")).post("/events", json=event)
         assert brought.status_code == 202, brought.text
         await simulator.answered(1)
-        await tell(simulator, f"approve {pending(acting)['keyword']}", BOSS)
+        await mention_bot(simulator, f"approve {pending(acting)['keyword']}", BOSS)
         await simulator.answered(3)
         done = kicks(simulator)
     bot.delete()
     assert [(each["group_id"], each["user_id"]) for each in done] == [(GROUP, EVE)]
 
 
-def carried_out(qq: QQ, approval_id: str) -> Json:
+def executed_approval(qq: QQ, approval_id: str) -> Json:
     approval = dict(qq.host.http().get(f"/approvals/{approval_id}").json())
     return approval if approval["outcome"] else {}
 
 
-async def test_an_approval_over_http_after_its_run_is_gone_and_the_agent_reacts(acting: QQ) -> None:
+async def test_an_approval_over_http_after_its_run_ended_starts_the_agent_again(acting: QQ) -> None:
     events = ["message.received", "approval.decided"]
     bot = acting.bot(to_agent(await agent(acting, {"member.*": ASK}, event_types=events)))
     async with bot.connected() as simulator:
-        await tell(simulator, kick())
+        await mention_bot(simulator, kick())
         await simulator.until(lambda: any("pending" in each.text for each in simulator.sent()))
         approval = pending(acting)
         approval_id = approval["approval_id"]
@@ -202,19 +204,19 @@ async def test_an_approval_over_http_after_its_run_is_gone_and_the_agent_reacts(
         assert viewer.post(f"/approvals/{approval_id}", json={"decision": "deny"}).status_code == 403
         await simulator.until(lambda: any("approval.decided approve" in each.text for each in simulator.sent()))
         done = kicks(simulator)
-        [told] = decisions(acting, approval["run_id"])
+        [recorded] = decisions(acting, approval["run_id"])
     bot.delete()
     assert len(done) == 1
-    assert (told["status"], told["reason"]) == ("approved", "fine")
-    assert told["decided_by"].startswith("api_key:")
+    assert (recorded["status"], recorded["reason"]) == ("approved", "fine")
+    assert recorded["decided_by"].startswith("api_key:")
 
 
-async def test_what_no_policy_allows_and_other_targets_are_refused(acting: QQ) -> None:
+async def test_actions_without_a_policy_and_other_targets_are_refused(acting: QQ) -> None:
     elsewhere = {"chat_type": "private", "chat_id": "99"}
     wanted = [["member.kick", {"user_id": "3"}, None, 0], ["message.send", elsewhere, {"text": "psst"}, 0]]
     bot = acting.bot(to_agent(await agent(acting, {"message.*": "allow"})))
     async with bot.connected() as simulator:
-        await tell(simulator, json.dumps(wanted))
+        await mention_bot(simulator, json.dumps(wanted))
         texts = [each.text for each in await simulator.answered(2)]
         sent_elsewhere = simulator.sent("private:99")
         done = kicks(simulator)
@@ -241,7 +243,7 @@ async def test_every_action_that_the_policy_allows_reaches_the_platform(acting: 
     simulator = Simulator()
     simulator.world.add_group(GROUP, role="owner")
     async with bot.connected(simulator):
-        await tell(simulator, json.dumps([wanted for wanted, _, _ in ACTIONS]))
+        await mention_bot(simulator, json.dumps([wanted for wanted, _, _ in ACTIONS]))
         await simulator.until(lambda: any(each["action"] == "set_group_leave" for each in simulator.requests))
         said = [each.text for each in simulator.sent() if each.text.endswith(": done")]
         calls = list(simulator.requests)
@@ -252,7 +254,7 @@ async def test_every_action_that_the_policy_allows_reaches_the_platform(acting: 
         assert any(parameters.items() <= each.items() for each in made), (action, made)
 
 
-async def test_an_agent_answers_a_friend_request_because_its_policy_says_so(acting: QQ) -> None:
+async def test_an_agent_answers_a_friend_request_if_its_policy_allows_it(acting: QQ) -> None:
     answer = json.dumps([["friend_request.answer", None, {"approve": True, "remark": "a friend"}, 0]])
     policy = {"friend_request.answer": "allow"}
     events = ["friend.request_received"]
@@ -268,7 +270,7 @@ async def test_an_agent_answers_a_friend_request_because_its_policy_says_so(acti
     assert (made["flag"], made["approve"], made["remark"]) == ("flag-1", True, "a friend")
 
 
-async def test_an_agent_answers_who_wants_to_join_a_group_and_nobody_elses_request(acting: QQ) -> None:
+async def test_an_agent_answers_the_join_request_of_its_event_and_no_other_request(acting: QQ) -> None:
     def answer(flag: str) -> list[Any]:
         params = {"flag": flag, "sub_type": "add", "approve": True}
         return ["platform.call", None, {"action": "set_group_add_request", "params": params}, 0]
@@ -289,7 +291,7 @@ async def test_an_agent_answers_who_wants_to_join_a_group_and_nobody_elses_reque
     assert [each["flag"] for each in made] == ["flag-1"]
 
 
-async def test_an_approval_in_the_web_chat_for_a_message_to_somebody_else(acting: QQ) -> None:
+async def test_a_message_to_another_chat_is_approved_in_the_web_chat(acting: QQ) -> None:
     by_requester = {"decision": "ask", "who": {"requester": True}}
     agent_id = await agent(acting, {"elsewhere/message.send": by_requester})
     bot = acting.bot()
@@ -307,9 +309,9 @@ async def test_an_approval_in_the_web_chat_for_a_message_to_somebody_else(acting
         await chat.send(type="approve", approval_id=asked["approval_id"], decision="approve")
         assert (await chat.until("approval"))["status"] == "approved"
         message = await chat.until("message")
-        [told] = decisions(acting, asked["run_id"])
+        [recorded] = decisions(acting, asked["run_id"])
         sent = [each.text for each in simulator.sent("private:99")]
     bot.delete()
     assert message["message"]["content"] == "message.send: done"
     assert sent == ["hello"]
-    assert (told["status"], bool(told["decided_by"])) == ("approved", True)
+    assert (recorded["status"], bool(recorded["decided_by"])) == ("approved", True)

@@ -1,4 +1,6 @@
-"""Pictures on QQ are links that do not last: they are brought before a run starts; what is gone is told in words."""
+"""Tests pictures on QQ, whose links expire: they are downloaded before a run starts, and a missing
+one is named in text.
+"""
 
 import asyncio
 import json
@@ -27,7 +29,7 @@ def filing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[QQ]:
 
 @asynccontextmanager
 async def picture(status: str = "200 OK") -> AsyncIterator[str]:
-    """Where it is for as long as this lasts."""
+    """Serves a picture while the context is open and returns its address."""
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
@@ -41,7 +43,7 @@ async def picture(status: str = "200 OK") -> AsyncIterator[str]:
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/cat.png?rkey=secret"
 
 
-async def test_a_picture_is_kept_before_its_link_is_gone(filing: QQ) -> None:
+async def test_a_picture_is_stored_before_its_link_expires(filing: QQ) -> None:
     bot = filing.bot(to_agent(filing.host.agent(FILER)))
     async with bot.connected() as simulator:
         async with picture() as url:
@@ -54,13 +56,13 @@ async def test_a_picture_is_kept_before_its_link_is_gone(filing: QQ) -> None:
 
 
 @pytest.mark.parametrize("status", ["404 Not Found", "503 Service Unavailable"])
-async def test_an_answer_whose_picture_is_gone_comes_without_it_and_says_so(filing: QQ, status: str) -> None:
+async def test_an_answer_whose_picture_is_gone_is_sent_without_it_and_names_it(filing: QQ, status: str) -> None:
     bot = filing.bot(to_agent(filing.host.agent(FILER)))
     async with bot.connected() as simulator, picture(status) as url:
         words = native.text(json.dumps({"give_back": {}}))
         said = await simulator.say([words, native.segment("image", file="cat.png", url=url)], ANN)
         [shown] = await simulator.answered(1)
-        [step] = await filing.settled(said, "sent", "failed")
+        [step] = await filing.wait_for_deliveries(said, "sent", "failed")
     bot.delete()
     assert shown.text == "Here it is.\n[cat.png can't be shown here]"
     assert "shown twice" not in step["text"]

@@ -1,4 +1,4 @@
-"""Which handshakes a OneBot bot takes: at a port of its own and at the Host's own port, with tokens and origins."""
+"""Tests the handshakes that a OneBot bot accepts: at its own port and at the Host's port, with tokens and origins."""
 
 import asyncio
 import json
@@ -32,9 +32,9 @@ async def refusal(url: str, **headers: str) -> tuple[int, str]:
     return refused.value.response.status_code, bytes(refused.value.response.body or b"").decode()
 
 
-async def test_an_implementation_talks_at_the_hosts_own_port(qq: QQ, echo: str) -> None:
+async def test_an_implementation_connects_at_the_hosts_own_port(qq: QQ, echo: str) -> None:
     bot = qq.bot(to_agent(echo), access_token=TOKEN, port=0)
-    assert f"/hooks/{bot.bot_id}/onebot/v11/ws" in await bot.told("point its reverse WebSocket at")
+    assert f"/hooks/{bot.bot_id}/onebot/v11/ws" in await bot.wait_for_error("point its reverse WebSocket at")
     simulator = Simulator(token=TOKEN)
     async with simulator.connecting(bot.hooks_url):
         await eventually(lambda: bot.status["state"] == "connected", "the bot is connected")
@@ -54,10 +54,10 @@ async def test_both_addresses_serve_one_bot(bot: Bot) -> None:
     ):
         for simulator in (own, hosted):
             await simulator.say("hello", ANN)
-            await simulator.answered(1)
+            assert [each.text for each in await simulator.answered(1)] == ["hello"]
 
 
-async def test_a_frame_larger_than_a_chat_frame_is_taken_at_the_hosts_own_port(bot: Bot) -> None:
+async def test_a_frame_larger_than_a_chat_frame_is_accepted_at_the_hosts_own_port(bot: Bot) -> None:
     async with Simulator(token=TOKEN).connecting(bot.hooks_url) as simulator:
         await simulator.report(native.heartbeat(10001, 60) | {"padding": "x" * 3_000_000})
         await simulator.say("still here", ANN)
@@ -69,33 +69,33 @@ async def test_a_frame_larger_than_a_chat_frame_is_taken_at_the_hosts_own_port(b
 async def test_the_hosts_own_port_requires_the_token(given: str, bot: Bot, qq: QQ) -> None:
     headers = {"Authorization": f"Bearer {given}"} if given else {}
     assert (await refusal(bot.hooks_url, X_Self_ID="10001", **headers))[0] == 401
-    assert "access token is missing or wrong" in await bot.told("was refused")
+    assert "access token is missing or wrong" in await bot.wait_for_error("was refused")
     assert (await refusal(f"{bot.hooks_url}?access_token={TOKEN}x"))[0] == 401
     assert TOKEN not in qq.host.log()
 
 
-async def test_without_a_token_the_hosts_own_port_lets_nobody_in(qq: QQ) -> None:
+async def test_without_a_token_every_connection_at_the_hosts_own_port_is_refused(qq: QQ) -> None:
     bot = qq.bot(access_token="")
     status, sentence = await refusal(bot.hooks_url, X_Self_ID="10001")
     assert status == 403
     assert "set access_token" in sentence
-    await bot.told("set access_token to let it connect to this address")
+    await bot.wait_for_error("set access_token to let it connect to this address")
 
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://127.0.0.1"])
 async def test_a_web_page_is_refused_at_both_addresses(origin: str, bot: Bot, qq: QQ) -> None:
-    await bot.told("no OneBot implementation is connected")
+    await bot.wait_for_error("no OneBot implementation is connected")
     for url in (bot.url, bot.hooks_url):
         status, sentence = await refusal(url, Origin=origin, **OWN, **BEARER)
         assert status == 403
         assert "Origin" in sentence
-    await bot.told("a web page in a browser at 127.0.0.1 tried to connect")
+    await bot.wait_for_error("a web page in a browser at 127.0.0.1 tried to connect")
     tokenless = qq.bot(access_token="")
-    await tokenless.told("no OneBot implementation is connected")
+    await tokenless.wait_for_error("no OneBot implementation is connected")
     assert (await refusal(tokenless.url, Origin=origin, **OWN))[0] == 403
 
 
-async def test_a_bot_without_a_token_is_warned_of_in_its_state_and_by_doctor(qq: QQ) -> None:
+async def test_a_bot_without_a_token_is_warned_about_in_its_state_and_by_doctor(qq: QQ) -> None:
     bot = qq.bot(name="tokenless", access_token="")
     async with bot.connected():
         assert "has no access token" in bot.status["last_error"]
@@ -116,9 +116,10 @@ async def test_a_bot_beyond_loopback_without_a_token_is_not_saved(config: dict[s
 
 async def test_a_saved_bot_keeps_its_token_when_it_is_changed(qq: QQ) -> None:
     bot = qq.bot(access_token=TOKEN, port=0)
-    bot.switch(enabled=True)  # the body has no token: secrets are not shown
-    async with Simulator(token=TOKEN).connecting(bot.hooks_url):
+    bot.switch(enabled=True)  # the body has no token, because secrets are not shown
+    async with Simulator(token=TOKEN).connecting(bot.hooks_url) as simulator:
         await eventually(lambda: bot.status["state"] == "connected", "the bot is connected")
+        assert simulator.refusal == 0
 
 
 async def test_a_bot_that_is_switched_off_closes_the_sockets_at_the_hosts_own_port(bot: Bot) -> None:
@@ -132,7 +133,7 @@ async def test_a_bot_that_is_switched_off_closes_the_sockets_at_the_hosts_own_po
     assert (await refusal(bot.hooks_url, **BEARER))[0] == 404
 
 
-async def test_a_second_claim_waits_for_the_first_ones_pong(bot: Bot) -> None:
+async def test_a_second_connection_replaces_the_first_only_if_that_does_not_answer_a_ping(bot: Bot) -> None:
     async with Simulator(token=TOKEN).connecting(bot.hooks_url) as first:
         await first.until(lambda: first.connected)
         assert (await refusal(bot.hooks_url, **OWN, **BEARER))[0] == 409
@@ -146,13 +147,13 @@ async def test_a_second_claim_waits_for_the_first_ones_pong(bot: Bot) -> None:
         dead.transport.abort()
 
 
-async def test_strangers_at_the_bots_own_port_take_few_of_the_hosts_files(bot: Bot, qq: QQ) -> None:
+async def test_unauthenticated_connections_at_the_bots_own_port_use_few_file_descriptors(bot: Bot, qq: QQ) -> None:
     async with bot.connected(token=TOKEN) as simulator:
         before = qq.host.process.num_fds()
         address = urlsplit(bot.url)
         assert address.hostname
         strangers = [await asyncio.open_connection(address.hostname, address.port) for _ in range(150)]
-        await bot.told("too many connections are open")
+        await bot.wait_for_error("too many connections are open")
         assert qq.host.process.num_fds() - before <= 110
         await simulator.say("still here", ANN)
         await simulator.answered(1)

@@ -1,4 +1,4 @@
-"""Chats at the same time: what is said in one is answered there and nowhere else."""
+"""Tests concurrent chats: a message of one chat is answered there and nowhere else."""
 
 import asyncio
 import re
@@ -15,7 +15,7 @@ TOKEN = re.compile(r"token-[a-z0-9:-]+")
 
 
 @pytest.mark.parametrize("each", [250, pytest.param(1000, marks=[pytest.mark.long, pytest.mark.timeout(300)])])
-async def test_tokens_in_four_chats_stay_in_their_own(qq: QQ, echo: str, each: int) -> None:
+async def test_tokens_of_four_concurrent_chats_stay_in_their_own_chat(qq: QQ, echo: str, each: int) -> None:
     bot = qq.bot(to_agent(echo))
     async with bot.connected() as simulator:
         await asyncio.gather(*(talk(simulator, chat, each) for chat in CHATS))

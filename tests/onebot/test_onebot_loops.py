@@ -1,4 +1,6 @@
-"""A bot that nobody marked as one answers everything that ours says in their group, until ours is silent."""
+"""Tests the loop guard with another bot that is not marked as one and answers everything that ours
+writes in a group.
+"""
 
 import asyncio
 from collections.abc import Iterator
@@ -27,12 +29,12 @@ def own(tmp_path: Path) -> Iterator[QQ]:
     host.close()
 
 
-async def test_two_bots_in_one_group_are_stopped_by_the_defaults(own: QQ) -> None:
+async def test_a_loop_of_two_bots_in_one_group_is_stopped_by_the_default_limits(own: QQ) -> None:
     bot = own.bot(to_agent(own.host.agent(ECHO)))
     async with bot.connected() as simulator:
         said = [await simulator.say("so it begins", user_id=OTHER_BOT, group_id=GROUP)]
         answering = asyncio.create_task(answer(simulator, said))
-        await eventually(lambda: limited(own, said[-1]), "a message is one too many")
+        await eventually(lambda: is_rate_limited(own, said[-1]), "a message is one too many")
         answering.cancel()
         await asyncio.wait([answering])
     answers = [each for each in simulator.sent() if each.text != notice_text("limited.sender")]
@@ -41,17 +43,17 @@ async def test_two_bots_in_one_group_are_stopped_by_the_defaults(own: QQ) -> Non
 
 async def answer(simulator: Simulator, said: list[Json]) -> None:
     for number in count(1):
-        heard = (await simulator.answered(number))[-1]
-        said.append(await simulator.say(heard.text, user_id=OTHER_BOT, group_id=GROUP))
+        answer_of_ours = (await simulator.answered(number))[-1]
+        said.append(await simulator.say(answer_of_ours.text, user_id=OTHER_BOT, group_id=GROUP))
 
 
-def limited(own: QQ, last: Json) -> bool:
+def is_rate_limited(own: QQ, last: Json) -> bool:
     answer = own.host.http().get(f"/events/{event_id(last)}/why")
     steps = answer.json()["steps"] if answer.status_code == 200 else []
     return any("its sender has had the runs of this minute" in step["text"] for step in steps)
 
 
-async def test_a_busy_group_of_people_is_no_loop(own: QQ) -> None:
+async def test_a_busy_group_of_people_is_not_treated_as_a_loop(own: QQ) -> None:
     people = range(9_000, 9_000 + PER_MINUTE + 10)
     bot = own.bot(to_agent(own.host.agent(ECHO)))
     async with bot.connected() as simulator:

@@ -1,4 +1,4 @@
-"""Bots cost little: fifty of them, waiting, in one Host."""
+"""Tests the memory of fifty idle bots in one Host."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from tests.integration.harness import Host
 from .qq import QQ, eventually
 
 BOTS = 50
-MOST_MEGABYTES = 250
+MAX_MEGABYTES = 250
 
 
 @pytest.mark.long
@@ -21,12 +21,12 @@ async def test_fifty_idle_bots_stay_below_250_megabytes(tmp_path: Path) -> None:
         bots = [QQ(host).bot() for _ in range(BOTS)]
         for bot in bots:
             await eventually(lambda bot=bot: bot.status["last_error"] or "", "the bot listens")  # type: ignore[misc]
-        assert memory(host) < MOST_MEGABYTES
+        assert memory(host) < MAX_MEGABYTES
     finally:
         host.close()
 
 
 def memory(host: Host) -> float:
-    """Of the Host and all its processes."""
+    """Returns the memory of the Host and all its processes."""
     processes: list[psutil.Process] = [host.process, *host.process.children(recursive=True)]
     return sum(each.memory_info().rss for each in processes) / 2**20

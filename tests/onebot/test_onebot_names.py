@@ -1,4 +1,6 @@
-"""People and groups have names: asked for once, kept over a restart and in a backup, deleted with the conversation."""
+"""Tests names of users and groups: requested once, kept over a restart and in a backup, deleted
+with the conversation.
+"""
 
 import asyncio
 import json
@@ -14,7 +16,7 @@ import pytest
 from parlour.testing.onebot_simulator import Simulator, native
 from tests.integration.commands import parlour
 from tests.integration.harness import Json
-from tests.integration.written import LOCAL_PLUGIN, WrittenHost
+from tests.integration.scripted_models import LOCAL_PLUGIN, ScriptedModelsHost
 
 from .acting import ACTING_PLUGIN, EVE, GROUP, agent
 from .qq import QQ, eventually, to_agent, to_plugins
@@ -23,13 +25,13 @@ NEWCOMER, HOST_MEMBER = 7, 8
 DOGS = 55
 WELCOME = {"group.member_joined": "{{event.member.user.nickname}} came to {{group}}."}
 _numbers = count()
-"""Notices of one second are told apart by their content."""
-ASKING = ("get_stranger_info", "get_group_info")
+"""Numbers that distinguish notices of the same second."""
+NAME_REQUESTS = ("get_stranger_info", "get_group_info")
 
 
 @pytest.fixture(scope="module")
 def named(tmp_path_factory: pytest.TempPathFactory) -> Iterator[QQ]:
-    host = WrittenHost(tmp_path_factory.mktemp("host with names"))
+    host = ScriptedModelsHost(tmp_path_factory.mktemp("host with names"))
     host.install(LOCAL_PLUGIN)
     host.install(ACTING_PLUGIN)
     host.start()
@@ -37,30 +39,30 @@ def named(tmp_path_factory: pytest.TempPathFactory) -> Iterator[QQ]:
     host.close()
 
 
-def written(qq: QQ) -> WrittenHost:
-    assert isinstance(qq.host, WrittenHost)
+def scripted_models(qq: QQ) -> ScriptedModelsHost:
+    assert isinstance(qq.host, ScriptedModelsHost)
     return qq.host
 
 
 def greeter(qq: QQ) -> str:
-    return written(qq).local(event_types=["group.member_joined"], event_templates=WELCOME)
+    return scripted_models(qq).local(event_types=["group.member_joined"], event_templates=WELCOME)
 
 
-async def joins(simulator: Simulator, user_id: int = NEWCOMER) -> None:
+async def report_join(simulator: Simulator, user_id: int = NEWCOMER) -> None:
     fields = {"group_id": GROUP, "user_id": user_id, "operator_id": 0, "number": next(_numbers)}
     await simulator.report(native.notice(simulator.self_id, "group_increase", sub_type="approve", **fields))
 
 
 async def prompts(qq: QQ, number: int) -> list[str]:
     def look() -> list[str]:
-        asked = [prompt[-1][1] for prompt in written(qq).prompts()]
+        asked = [prompt[-1][1] for prompt in scripted_models(qq).prompts()]
         return asked if len(asked) >= number else []
 
     return await eventually(look, f"the model was asked {number} times")
 
 
-def asked_for(simulator: Simulator) -> list[tuple[str, Any]]:
-    calls = [each for each in simulator.requests if each["action"] in ASKING]
+def requested_names(simulator: Simulator) -> list[tuple[str, Any]]:
+    calls = [each for each in simulator.requests if each["action"] in NAME_REQUESTS]
     return [(each["action"], each["params"].get("user_id", each["params"].get("group_id"))) for each in calls]
 
 
@@ -70,22 +72,22 @@ def rows(data: Path, bot_id: str) -> list[tuple[str, str, str]]:
         return list(database.execute(query, (bot_id,)))
 
 
-async def test_a_newcomer_and_a_group_have_names_that_are_asked_for_once(named: QQ, tmp_path: Path) -> None:
-    written(named).write("hi", "hi again", "hi after the restart")
+async def test_names_of_a_new_member_and_a_group_are_requested_once(named: QQ, tmp_path: Path) -> None:
+    scripted_models(named).write("hi", "hi again", "hi after the restart")
     bot = named.bot(to_agent(greeter(named)))
     expected = f"user {NEWCOMER} came to Cats."
     simulator = Simulator()
     simulator.world.add_group(GROUP, "Cats")
     async with bot.connected(simulator):
-        await joins(simulator)
-        await simulator.answered(1)  # the second event would steer a run that goes on
-        await joins(simulator)
+        await report_join(simulator)
+        await simulator.answered(1)  # a second event would steer an active run
+        await report_join(simulator)
         await simulator.answered(2)
         await asyncio.to_thread(named.host.restart)
         await eventually(lambda: bot.status["state"] == "connected", "the bot is connected")
-        await joins(simulator)
+        await report_join(simulator)
         assert await prompts(named, 3) == [expected] * 3
-        assert sorted(asked_for(simulator)) == [("get_group_info", GROUP), ("get_stranger_info", NEWCOMER)]
+        assert sorted(requested_names(simulator)) == [("get_group_info", GROUP), ("get_stranger_info", NEWCOMER)]
     kept = [("group", str(GROUP), "Cats"), ("user", str(NEWCOMER), f"user {NEWCOMER}")]
     assert rows(named.host.data, bot.bot_id) == kept
     made = await asyncio.to_thread(parlour, "backup", tmp_path / "one.backup", "--data", named.host.data)
@@ -97,27 +99,27 @@ async def test_a_newcomer_and_a_group_have_names_that_are_asked_for_once(named: 
     assert rows(named.host.data, bot.bot_id) == []
 
 
-async def test_a_message_is_accepted_while_the_platform_does_not_answer_for_names(named: QQ) -> None:
-    written(named).write("hello")
-    bot = named.bot(to_agent(written(named).local()))
+async def test_a_message_is_accepted_while_the_platform_does_not_answer_name_requests(named: QQ) -> None:
+    scripted_models(named).write("hello")
+    bot = named.bot(to_agent(scripted_models(named).local()))
     async with bot.connected() as simulator:
         simulator.faults.stay_silent("get_group_info")
         said = await simulator.say([native.segment("at", qq=str(simulator.self_id)), native.text("hi")], 1, GROUP)
-        await simulator.until(lambda: bool(asked_for(simulator)))
-        trail = await eventually(lambda: recorded(named, said), "the message is recorded")
+        await simulator.until(lambda: bool(requested_names(simulator)))
+        trail = await eventually(lambda: events_of_message(named, said), "the message is recorded")
         assert trail
         [answer] = await simulator.answered(1)
     bot.delete()
     assert answer.text == "hello"
 
 
-def recorded(qq: QQ, said: Json) -> list[Json]:
+def events_of_message(qq: QQ, said: Json) -> list[Json]:
     return [each for each in qq.host.items("/events") if str(said["message_id"]) in each["event_id"]]
 
 
-async def test_the_author_of_a_quote_has_a_name_though_the_platform_told_only_the_id(named: QQ) -> None:
-    written(named).write("because")
-    bot = named.bot(to_agent(written(named).local()))
+async def test_the_author_of_a_quote_has_a_name_although_the_platform_sent_only_the_id(named: QQ) -> None:
+    scripted_models(named).write("because")
+    bot = named.bot(to_agent(scripted_models(named).local()))
     async with bot.connected() as simulator:
         simulator.world.messages[55] = {"message_id": 55, "user_id": HOST_MEMBER, "message": [native.text("it rains")]}
         await simulator.say([native.segment("reply", id="55"), native.text("why?")])
@@ -128,10 +130,10 @@ async def test_the_author_of_a_quote_has_a_name_though_the_platform_told_only_th
 
 
 async def test_names_are_deleted_with_their_conversation(named: QQ) -> None:
-    written(named).write("hi")
+    scripted_models(named).write("hi")
     bot = named.bot(to_agent(greeter(named)))
     async with bot.connected() as simulator:
-        await joins(simulator)
+        await report_join(simulator)
         await simulator.answered(1)
         [event] = named.host.items("/events", bot_id=bot.bot_id)
         assert {kind for kind, *_ in rows(named.host.data, bot.bot_id)} == {"group", "user"}
@@ -142,7 +144,7 @@ async def test_names_are_deleted_with_their_conversation(named: QQ) -> None:
 
 
 async def approval_question(named: QQ, action: str, wanted: Json, event_type: str, request: Json) -> tuple[str, Json]:
-    """Returns the words in which an agent's answer to a request is put before a group, and its listed occasion."""
+    """Returns the text in which a group is asked to approve an agent's answer to a request, and its listed occasion."""
     bot = named.bot()
     place = {"bot_id": bot.bot_id, "chat_type": "group", "chat_id": str(GROUP)}
     call = json.dumps([[action.partition(".set_")[0], None, wanted, 0]])
@@ -161,7 +163,7 @@ async def approval_question(named: QQ, action: str, wanted: Json, event_type: st
     return question, listed.json()["items"][0]["occasion"]
 
 
-async def test_an_approval_says_who_asks_and_what_they_wrote(named: QQ) -> None:
+async def test_an_approval_shows_the_requester_and_the_comment(named: QQ) -> None:
     request = {"request_type": "friend", "comment": "I am\nEve from “school”"}
     event_type = "friend.request_received"
     question, occasion = await approval_question(named, "friend_request.answer", {"approve": True}, event_type, request)
@@ -178,13 +180,13 @@ async def test_an_approval_of_a_join_request_names_the_group(named: QQ) -> None:
     assert f"Request of user {EVE} ({EVE}) to join the group Dogs ({DOGS}): “please”" in question
 
 
-async def test_a_listener_hears_names(qq: QQ) -> None:
+async def test_a_listener_receives_names(qq: QQ) -> None:
     bot = qq.bot(to_plugins())
     async with bot.connected() as simulator:
-        await joins(simulator)
-        heard = await eventually(
+        await report_join(simulator)
+        received = await eventually(
             lambda: [each for each in qq.probed("events") if each["bot_id"] == bot.bot_id], "the probe heard it"
         )
     bot.delete()
-    assert heard[0]["member"]["user"]["nickname"] == f"user {NEWCOMER}"
-    assert heard[0]["group"]["name"] == f"group {GROUP}"
+    assert received[0]["member"]["user"]["nickname"] == f"user {NEWCOMER}"
+    assert received[0]["group"]["name"] == f"group {GROUP}"

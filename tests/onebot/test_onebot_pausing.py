@@ -1,4 +1,6 @@
-"""A bot that is paused and resumed while people talk to it: whatever it heard is answered, and no run stays at work."""
+"""Tests a bot that is paused and resumed while users write to it: each received message is answered
+and each run ends.
+"""
 
 import asyncio
 from itertools import count
@@ -19,7 +21,7 @@ def switch(qq: QQ, bot: Bot, enabled: bool) -> None:
 
 
 async def talk(simulator: Simulator, person: int) -> None:
-    """Each word after the one before was answered, or the connection cut over it."""
+    """Sends each message after the previous one was answered or the connection was cut."""
     chat = f"private:{person}"
     for number in count():
         answered, connections = len(simulator.sent(chat)), simulator.connections
@@ -30,11 +32,11 @@ async def talk(simulator: Simulator, person: int) -> None:
 
 
 def answers(simulator: Simulator) -> set[str]:
-    """Without the mark of what may have been said twice."""
+    """Returns the answers without the mark of possibly repeated ones."""
     return {f"{each.text.partition(';')[0]};" for each in simulator.sent()}
 
 
-async def test_what_was_heard_as_a_bot_is_paused_is_answered(qq: QQ) -> None:
+async def test_messages_received_while_a_bot_is_paused_are_answered(qq: QQ) -> None:
     agent_id = qq.host.agent(ECHO, "echo of who is interrupted")
     bot = qq.bot(to_agent(agent_id))
     async with bot.connected() as simulator:
@@ -46,7 +48,9 @@ async def test_what_was_heard_as_a_bot_is_paused_is_answered(qq: QQ) -> None:
         for each in talking:
             each.cancel()
         await eventually(lambda: bot.status["state"] == "connected", "the bot is connected again")
-        heard = [each["input_summary"] for each in qq.host.items("/events", bot_id=bot.bot_id, type="message.received")]
-        await simulator.until(lambda: answers(simulator).issuperset(heard))
+        received = [
+            each["input_summary"] for each in qq.host.items("/events", bot_id=bot.bot_id, type="message.received")
+        ]
+        await simulator.until(lambda: answers(simulator).issuperset(received))
     assert qq.host.items("/runs", agent_id=agent_id, status="running") == []
     bot.delete()

@@ -1,4 +1,6 @@
-"""The simulator counts as evidence: an unmodified third-party OneBot library works with it as with NapCat."""
+"""Tests that an unmodified third-party OneBot library works with the simulator as with NapCat, so
+it is valid evidence.
+"""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Asks for the actions that the message lists, `[[action, target, payload, wait], ...]`, and says what came of each."""
+"""Requests the actions that the message lists, `[[action, target, payload, wait], ...]`, and reports the outcomes."""
 
 import json
 from collections.abc import AsyncGenerator
@@ -23,7 +23,7 @@ async def act(ctx: Any, api: Any) -> AsyncGenerator[results.Result, None]:
     for action, target, payload, wait in json.loads(said):
         try:
             outcome = await api.platform.request_action(action, target, payload, wait)
-            told = outcome.status
+            status = outcome.status
         except AgentAPIException as failure:
-            told = f"{failure.error.code}: {failure.error.message}"
-        yield results.completed(f"{action}: {told}")
+            status = f"{failure.error.code}: {failure.error.message}"
+        yield results.completed(f"{action}: {status}")

@@ -1,4 +1,4 @@
-"""Tools that use what their own plugin may use, and try to use what their caller may."""
+"""Tools that use the permissions of their own plugin, and try to use those of their caller."""
 
 from typing import Any
 
@@ -10,14 +10,14 @@ plugin("test/borrowing", version="0.1.0", permissions={"storage": ["plugin"]})
 
 @tool
 async def keep(value: str, ctx: ToolContext) -> str:
-    """Keeps a value in its plugin's own storage and reads it back."""
+    """Stores a value in its plugin's own storage and reads it back."""
     await ctx.api.storage.set("plugin", "kept", value.encode())
     return (await ctx.api.storage.get("plugin", "kept") or b"").decode()
 
 
 @tool(read_only=True)
 async def told(ctx: ToolContext) -> dict[str, Any]:
-    """Who calls."""
+    """Returns the caller."""
     return {"run": bool(ctx.run_id), "actor": ctx.actor.actor_id if ctx.actor else None}
 
 
@@ -35,7 +35,7 @@ async def borrow(ctx: ToolContext) -> list[str]:
 
 @tool(read_only=True)
 async def garbled(kind: str, ctx: ToolContext) -> str:
-    """Answers as no tool should."""
+    """Gives an invalid answer of this kind."""
     answers = {"binary": "\0\1" * 500, "controls": "a bell\7 rings in a long sentence", "large": "x" * 10_000_000}
     return answers[kind]
 

@@ -1,4 +1,4 @@
-"""Says nothing until a whole crowd of runs is active; then each says its own words, in turns with the others."""
+"""Waits until a whole crowd of runs is active; then each yields its own words, in turns with the other runs."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -10,7 +10,7 @@ plugin("test/crowd-agent", version="0.1.0", limits={"max_runs": 1000})
 
 WORDS = 20
 _arrived = 0
-_everybody = asyncio.Event()
+_all_arrived = asyncio.Event()
 
 
 @runner(capabilities=["streaming"], config=[{"name": "crowd", "type": "integer", "label": {"en_US": "Crowd"}}])
@@ -18,8 +18,8 @@ async def crowd(ctx: Any, api: Any) -> AsyncGenerator[results.Result, None]:
     global _arrived
     _arrived += 1
     if _arrived == ctx.config["crowd"]:
-        _everybody.set()
-    await _everybody.wait()
+        _all_arrived.set()
+    await _all_arrived.wait()
     for number in range(WORDS):
         yield results.delta(f"{ctx.input.text}/{number} ")
         await asyncio.sleep(0)

@@ -1,4 +1,4 @@
-"""Asks for the action that its settings name, `[action, target]`, and answers with what came of it."""
+"""Requests the action that its settings name, `[action, target]`, and answers with the outcome."""
 
 import json
 from collections.abc import AsyncGenerator

@@ -1,4 +1,4 @@
-"""Listens: notes down whatever happens, greets who joins a group, and dies once when somebody becomes a friend."""
+"""Listens: records every event, greets new members of a group, and crashes once when a friend is added."""
 
 import os
 from pathlib import Path

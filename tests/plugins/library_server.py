@@ -7,7 +7,7 @@ server = MCPServer("library")
 
 @server.tool()
 def borrow(title: str) -> str:
-    """Takes a book out."""
+    """Borrows a book."""
     return f"{title} is yours"
 
 

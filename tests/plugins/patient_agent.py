@@ -1,4 +1,4 @@
-"""Begins to answer and then waits for as long as it is let."""
+"""Begins to answer and then waits until it is cancelled."""
 
 import asyncio
 from collections.abc import AsyncGenerator

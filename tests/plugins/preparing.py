@@ -1,4 +1,4 @@
-"""Holds up every prompt until the file `go` appears in the plugin's data folder."""
+"""Delays every prompt until the file `go` appears in the plugin's data folder."""
 
 import asyncio
 import os

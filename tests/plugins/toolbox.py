@@ -1,4 +1,4 @@
-"""A plugin of everything but runners, for what the Host asks of plugins outside runs."""
+"""A plugin with every component except runners, for calls of the Host outside runs."""
 
 import asyncio
 import os
@@ -12,7 +12,7 @@ _waiting = 0
 
 @tool(read_only=True)
 async def join(words: list[str], ctx: ToolContext) -> str:
-    """The words in one line."""
+    """Joins the words in one line."""
     return " ".join(words)
 
 
@@ -30,7 +30,7 @@ async def wait(ctx: ToolContext) -> str:
 
 @tool(read_only=True)
 async def waiting(ctx: ToolContext) -> str:
-    """How many calls wait at this moment."""
+    """Returns how many calls wait at this moment."""
     return str(_waiting)
 
 

@@ -1,6 +1,6 @@
-"""Does in a talk what a page has to show: gives files back, asks before it acts, calls a tool that nobody trusts.
+"""Produces what the page has to show: returns files, asks for approval, calls a tool with hostile output.
 
-What it does is the first word of the message: `file`, `tell BOT`, `fetch ADDRESS`.
+The first word of the message selects the action: `file`, `tell BOT`, `fetch ADDRESS`.
 """
 
 from collections.abc import AsyncGenerator
@@ -26,7 +26,7 @@ async def visit(ctx: Any, api: Any) -> AsyncGenerator[results.Result, None]:
 
 
 async def file(ctx: Any, api: Any, rest: str) -> AsyncGenerator[results.Result, None]:
-    """Each file, in capitals."""
+    """Returns each file in capitals."""
     for ref in ctx.input.attachments:
         chunk = await api.artifacts.read(ref.artifact_id)
         yield results.artifact_created("file", chunk.content.upper(), name=f"loud {ref.name}", mime_type="text/plain")

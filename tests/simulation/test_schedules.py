@@ -1,4 +1,4 @@
-"""Thousands of seeded lives of the core, with crashes at every commit and send. A failure names its seed."""
+"""Runs thousands of seeded schedules of the core, with crashes at every commit and send. A failure names its seed."""
 
 import logging
 import os
@@ -48,17 +48,17 @@ STEPS = (
     "outbox.sent",
     "send",
 )
-"""Each was crashed into on both sides, or the schedules don't reach what they should."""
+"""Each step must have been crashed into on both sides, or the schedules do not reach what they should."""
 
 SCHEDULES = int(os.environ.get("PARLOUR_SCHEDULES", "2000"))
 PARTS = 8
-"""Each has a worker of its own where tests run side by side."""
+"""Each part has a worker of its own when tests run in parallel."""
 MANY = int(os.environ.get("PARLOUR_MANY_SCHEDULES", "4000"))
 FIRST_SEED = int(os.environ.get("PARLOUR_SEED", "0"))
 
 
 def crashed_into(seeds: range) -> set[str]:
-    """The points at which schedules of these seeds have lost their Host."""
+    """Returns the points at which schedules of these seeds have lost their Host."""
     points: Counter[str] = Counter()
     crashes = messages = 0
     for seed in seeds:
@@ -77,12 +77,12 @@ def test_every_promise_holds_in_every_schedule(part: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_a_message_that_kills_the_host_is_put_aside_and_twenty_innocent_ones_are_answered(seed: int) -> None:
+def test_a_message_that_kills_the_host_is_quarantined_and_twenty_innocent_ones_are_answered(seed: int) -> None:
     assert run_with_poison(seed).messages == 21
 
 
 @pytest.mark.long
 @pytest.mark.timeout(900)
-def test_every_promise_holds_in_many_more_and_each_step_was_crashed_into() -> None:
+def test_every_promise_holds_in_many_more_schedules_and_each_step_was_crashed_into() -> None:
     points = crashed_into(range(FIRST_SEED + SCHEDULES, FIRST_SEED + SCHEDULES + MANY))
     assert {f"{step}:{side}" for step in STEPS for side in ("before", "after")} <= points or MANY < 4000

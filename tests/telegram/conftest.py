@@ -1,4 +1,6 @@
-"""One Host with the agents and the probe for all tests of a process; each test has a Telegram and a bot of its own."""
+"""Provides one Host with the agents and the probe for all tests of a process; each test has its own
+Telegram and bot.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path

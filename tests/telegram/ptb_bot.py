@@ -1,6 +1,6 @@
-"""A bot written with python-telegram-bot, as its users write them: it repeats what it is told.
+"""A bot written with python-telegram-bot, as users of that library write them. It repeats the messages.
 
-`python ptb_bot.py ADDRESS TOKEN` asks that Bot API for its updates.
+`python ptb_bot.py ADDRESS TOKEN` polls that Bot API for updates.
 """
 
 import sys
@@ -36,8 +36,8 @@ async def start(update: Update, context: Context) -> None:
 
 
 async def trouble(update: Update, context: Context) -> None:
-    """What the library makes of each refusal."""
-    chat, told = update.effective_chat.id, []
+    """Reports the exception that the library raises for each refusal."""
+    chat, reported = update.effective_chat.id, []
     message = await context.bot.send_message(chat, "same")
     for deed in (
         message.edit_text("same"),
@@ -51,10 +51,10 @@ async def trouble(update: Update, context: Context) -> None:
         try:
             await deed
         except (BadRequest, Forbidden) as refused:
-            told.append(f"{type(refused).__name__}: {refused.message[:40]}")
+            reported.append(f"{type(refused).__name__}: {refused.message[:40]}")
         except ChatMigrated as other:
-            told.append(type(other).__name__)
-    await message.edit_text("\n".join(told))
+            reported.append(type(other).__name__)
+    await message.edit_text("\n".join(reported))
 
 
 async def hurry(update: Update, context: Context) -> None:

@@ -1,4 +1,6 @@
-"""The simulator counts as evidence: an unmodified third-party Telegram library works with it as with Telegram."""
+"""Tests that an unmodified third-party Telegram library works with the simulator as with Telegram,
+so it is valid evidence.
+"""
 
 import subprocess
 import sys
@@ -79,9 +81,9 @@ async def understands_every_refusal(simulator: Simulator) -> None:
     simulator.faults.in_chat = simulator.faults.altogether = (100, 1.0)
     before = len(simulator.sent(ANN))
     await simulator.say("/trouble", ANN, entities=[native.entity("bot_command", 0, 8)])
-    told = (await simulator.answered(before + 1, ANN))[-1]
-    await simulator.until(lambda: len(told.versions) == 2)
-    assert told.text.splitlines() == [
+    report = (await simulator.answered(before + 1, ANN))[-1]
+    await simulator.until(lambda: len(report.versions) == 2)
+    assert report.text.splitlines() == [
         "BadRequest: Message is not modified: specified new m",
         "BadRequest: Message is too long",
         "BadRequest: Can't parse entities: can't find end tag",

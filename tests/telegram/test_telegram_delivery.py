@@ -1,4 +1,6 @@
-"""Answers, files, albums, topics and actions on Telegram, through adapter, Host, plugin process and back over HTTP."""
+"""Tests answers, files, albums, topics and actions on Telegram, through adapter, Host, plugin
+process and back over HTTP.
+"""
 
 import json
 from typing import Any
@@ -33,18 +35,18 @@ async def test_a_long_answer_arrives_in_parts_that_join_to_the_whole(tg: Telegra
 
 
 def _words(text: str) -> str:
-    """Without spaces, which Telegram cuts off at both ends, and the lines that close and open a cut fence."""
+    """Returns the text without spaces, which Telegram cuts off at both ends, and without the lines of a cut fence."""
     return "".join(text.split()).replace("``````python", "")
 
 
-async def test_markdown_is_shown_with_entities_and_makes_no_mention(tg: Telegram, echo: str) -> None:
+async def test_markdown_is_shown_with_entities_and_mentions_no_user(tg: Telegram, echo: str) -> None:
     text = "# Title\\n\\n**bold** `a_b` [you](tg://user?id=7) [site](https://example.com)\\n\\n```py\\nx < 1\\n```"
     async with tg.bot(to_agent(echo)) as bot:
         await bot.simulator.say(text.replace("\\n", "\n"), ANN)
         [shown] = await bot.simulator.answered(1, ANN)
     assert shown.text == "Title\n\nbold a_b you site\n\nx < 1"
-    told = [(each["type"], each.get("url") or each.get("language")) for each in shown.message["entities"]]
-    assert told == [
+    entities = [(each["type"], each.get("url") or each.get("language")) for each in shown.message["entities"]]
+    assert entities == [
         ("bold", None),
         ("bold", None),
         ("code", None),
@@ -53,7 +55,7 @@ async def test_markdown_is_shown_with_entities_and_makes_no_mention(tg: Telegram
     ]
 
 
-async def test_an_album_is_one_message_and_those_around_it_keep_their_order(tg: Telegram) -> None:
+async def test_an_album_is_one_message_and_its_neighbours_keep_their_order(tg: Telegram) -> None:
     async with tg.bot(to_plugins()) as bot:
         simulator = bot.simulator
         photos = [photo(simulator, f"photo {number}".encode()) for number in range(3)]
@@ -62,11 +64,11 @@ async def test_an_album_is_one_message_and_those_around_it_keep_their_order(tg: 
         await simulator.say("after", ANN)
         await simulator.album(*photos[:2], user=ANN)
 
-        def heard() -> list[Json]:
-            told = [each for each in tg.probed("events") if each["bot_id"] == bot.bot_id]
-            return told if len(told) == 4 else []
+        def received_events() -> list[Json]:
+            events = [each for each in tg.probed("events") if each["bot_id"] == bot.bot_id]
+            return events if len(events) == 4 else []
 
-        events = await eventually(heard, "the probe heard all")
+        events = await eventually(received_events, "the probe received all")
     chains = [[part["type"] for part in each["message_chain"] if part["type"] != "Source"] for each in events]
     assert chains == [["Plain"], ["Image", "Plain", "Image", "Image"], ["Plain"], ["Image", "Image"]]
 
@@ -97,7 +99,7 @@ async def _mention(simulator: Simulator, text: str, user: int = ANN, **fields: A
     return await simulator.say(f"{name} {text}", user, GROUP, entities=native.mention(f"{name} ", name), **fields)
 
 
-async def test_commands_are_for_the_bot_that_they_name(tg: Telegram, echo: str) -> None:
+async def test_a_command_is_handled_only_by_the_bot_that_it_names(tg: Telegram, echo: str) -> None:
     simulator = Simulator()
     simulator.world.add_group(GROUP)
     simulator.world.add_member(GROUP, ANN)

@@ -1,4 +1,6 @@
-"""Chats at the same time: what is said in one is answered there and nowhere else, though Telegram's pace is slow."""
+"""Tests concurrent chats: a message of one chat is answered there and nowhere else, although
+Telegram's pace is slow.
+"""
 
 import asyncio
 import re
@@ -12,13 +14,13 @@ from tests.onebot.qq import to_agent
 from .tg import Telegram
 
 EACH, AT_ONCE = 250, 25
-"""Tokens of a chat, and of one message: a chat takes one message in a second."""
+"""Tokens per chat, and per message: a chat accepts one message per second."""
 CHATS = (1, 2, -1001, -1002)
 TOKEN = re.compile(r"token-[0-9:-]+")
 
 
 @pytest.mark.long
-async def test_a_thousand_tokens_in_four_chats_stay_in_their_own(tg: Telegram, echo: str) -> None:
+async def test_a_thousand_tokens_of_four_chats_stay_in_their_own_chat(tg: Telegram, echo: str) -> None:
     simulator = Simulator()
     for chat in CHATS[2:]:
         simulator.world.add_group(chat)

@@ -1,7 +1,7 @@
-"""The Host is killed again and again while people write on Telegram: everything is answered, or its sender told.
+"""Tests that each message on Telegram is answered or its sender notified, although the Host is killed repeatedly.
 
-Telegram keeps an update until the Host has confirmed it, so nothing at all is lost. It can't tell whether a send whose
-answer was lost has arrived: that may be shown once more, and then says so.
+Telegram keeps an update until the Host has confirmed it, so no message is lost. Telegram can't say whether a send whose
+answer was lost has arrived: it may be sent once more, marked as repeated.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from parlour.core.delivery.rendering.repeat_notes import DEFAULT_REPEAT_NOTE
 from parlour.testing.telegram_simulator import Simulator
 from tests.integration.harness import ECHO, ECHO_PLUGIN, NO_RUN_LIMITS, Host, Json
 from tests.onebot.qq import eventually, to_agent
-from tests.onebot.test_onebot_kills import check_outcomes, owed
+from tests.onebot.test_onebot_kills import check_outcomes, pending_rows
 
 from .tg import Telegram
 
@@ -34,7 +34,7 @@ def own(tmp_path: Path) -> Iterator[Telegram]:
 
 @pytest.mark.long
 @pytest.mark.timeout(600)
-async def test_everything_is_answered_though_the_host_is_killed_five_times(own: Telegram) -> None:
+async def test_every_message_is_answered_although_the_host_is_killed_five_times(own: Telegram) -> None:
     chance, simulator, said = random.Random(5), Simulator(), list[Json]()
     async with own.bot(to_agent(own.host.agent(ECHO)), simulator) as bot:
         talking = asyncio.create_task(talk(simulator, said))
@@ -47,11 +47,11 @@ async def test_everything_is_answered_though_the_host_is_killed_five_times(own: 
         talking.cancel()
         await asyncio.wait([talking])
         await simulator.until(lambda: not simulator.updates.waiting)
-        await eventually(lambda: owed(own.host.data) == 0, "nothing is owed any more", 120)
+        await eventually(lambda: pending_rows(own.host.data) == 0, "nothing is pending any more", 120)
         shown = Counter((each.chat_id, each.text.removesuffix(DEFAULT_REPEAT_NOTE)) for each in simulator.sent())
         for message in said:
             key = (message["chat"]["id"], message["text"])
-            assert shown[key] or own.deliveries(bot, message), f"{key} was neither answered nor its sender told"
+            assert shown[key] or own.deliveries(bot, message), f"{key} was neither answered nor its sender notified"
     check_outcomes(own.host.data)
     for (chat, text), number in shown.items():
         if number > 1 and text.startswith("token-"):

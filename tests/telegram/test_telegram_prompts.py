@@ -1,4 +1,4 @@
-"""A model reads what people on Telegram see: stickers and forwarded pictures as bytes, polls and quotes in words."""
+"""Tests that a model receives what users on Telegram see: stickers and forwards as bytes, polls and quotes as text."""
 
 import asyncio
 import base64
@@ -9,32 +9,32 @@ import pytest
 
 from parlour.testing.telegram_simulator import Simulator
 from tests.integration.harness import Json
+from tests.integration.scripted_models import LOCAL_PLUGIN, ScriptedModelsHost
 from tests.integration.test_artifacts import PNG
-from tests.integration.written import LOCAL_PLUGIN, WrittenHost
 from tests.onebot.qq import to_agent
 
 from .tg import Telegram
 
-SEEING = {"primary": "second", "fallbacks": []}
+VISION_MODEL = {"primary": "second", "fallbacks": []}
 AUTHOR = {"id": 8, "is_bot": False, "first_name": "Bo"}
 ELSEWHERE = {"type": "user", "date": 1, "sender_user": AUTHOR}
 
 
 @pytest.fixture(scope="module")
-def seeing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WrittenHost]:
-    host = WrittenHost(tmp_path_factory.mktemp("seeing host"))
+def vision_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ScriptedModelsHost]:
+    host = ScriptedModelsHost(tmp_path_factory.mktemp("seeing host"))
     host.install(LOCAL_PLUGIN)
     host.start()
     yield host
     host.close()
 
 
-async def asked(host: WrittenHost, said: Json) -> Any:
-    """Returns the content of the message that the model was given."""
+async def ask(host: ScriptedModelsHost, said: Json) -> Any:
+    """Returns the content of the message that the model received."""
     host.write(second=("I see",))
     simulator = Simulator()
     simulator.world.add_file(PNG, file_id="a-file")
-    async with Telegram(host).bot(to_agent(host.local(model=SEEING)), simulator):
+    async with Telegram(host).bot(to_agent(host.local(model=VISION_MODEL)), simulator):
         await simulator.say(**said)
         await simulator.answered(1)
         [request] = await asyncio.to_thread(host.requests, "second")
@@ -49,8 +49,10 @@ async def asked(host: WrittenHost, said: Json) -> Any:
         {"photo": [{"file_id": "a-file", "width": 1, "height": 1}], "forward_origin": ELSEWHERE},
     ],
 )
-async def test_a_model_gets_the_bytes_of_stickers_and_of_forwarded_pictures(seeing: WrittenHost, said: Json) -> None:
-    content = await asked(seeing, said)
+async def test_a_model_gets_the_bytes_of_stickers_and_of_forwarded_pictures(
+    vision_host: ScriptedModelsHost, said: Json
+) -> None:
+    content = await ask(vision_host, said)
     [image] = [each for each in content if each["type"] == "image"]
     assert base64.b64decode(image["content_base64"]) == PNG
 
@@ -76,5 +78,7 @@ async def test_a_model_gets_the_bytes_of_stickers_and_of_forwarded_pictures(seei
         ),
     ],
 )
-async def test_what_a_part_says_reaches_the_model_in_words(seeing: WrittenHost, said: Json, expected: str) -> None:
-    assert await asked(seeing, said) == expected
+async def test_the_content_of_a_part_reaches_the_model_as_text(
+    vision_host: ScriptedModelsHost, said: Json, expected: str
+) -> None:
+    assert await ask(vision_host, said) == expected

@@ -1,4 +1,4 @@
-"""Telegram bots in a Host that is killed or stopped: streams, buttons, albums. Nothing is lost or doubled."""
+"""Tests Telegram bots in a Host that is killed or stopped: streams, buttons, albums. No message is lost or repeated."""
 
 import asyncio
 import json
@@ -24,7 +24,7 @@ ASK = {"decision": "ask"}
 
 @pytest.fixture(scope="module")
 def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Telegram]:
-    """A Host that may be killed."""
+    """Starts a Host that may be killed."""
     host = Host(tmp_path_factory.mktemp("own host"))
     for plugin in (ECHO_PLUGIN, ACTING_PLUGIN, WRITING_PLUGIN):
         host.install(plugin)
@@ -35,7 +35,7 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Telegram]:
 
 @pytest.mark.long
 @pytest.mark.parametrize("end", ["kill", "stop"])
-async def test_a_restart_in_mid_stream_is_told_and_no_message_is_doubled(own: Telegram, end: str) -> None:
+async def test_a_restart_in_mid_stream_is_reported_and_no_message_is_repeated(own: Telegram, end: str) -> None:
     simulator = telegram()
     async with own.bot(to_agent(own.host.agent(WRITING, "writing")), simulator):
         await ask(simulator, WORDS, stop=400)
@@ -64,6 +64,7 @@ async def test_a_kill_before_the_last_edit_leaves_the_whole_text_in_the_same_mes
         await asyncio.to_thread(own.host.kill)
         await asyncio.to_thread(own.host.start)
         await simulator.until(lambda: simulator.texts(GROUP) == ["One two three"])
+        assert len(simulator.sent(GROUP)) == 1
 
 
 def edits(simulator: Simulator) -> list[str]:
@@ -79,8 +80,8 @@ def group() -> Simulator:
     return simulator
 
 
-async def asked(tg: Telegram, simulator: Simulator) -> Shown:
-    """The question with its buttons, after Ann wanted Eve to be put out."""
+async def request_kick(tg: Telegram, simulator: Simulator) -> Shown:
+    """Lets Ann request that Eve is removed, and returns the question with its buttons."""
     name = f"@{simulator.world.bot['username']}"
     wanted = json.dumps([["member.kick", {"user_id": str(EVE)}, None, 0]])
     await simulator.say(f"{name} {wanted}", ANN, GROUP, entities=native.mention(f"{name} ", name))
@@ -93,15 +94,15 @@ def agent(tg: Telegram) -> str:
 
 
 def approval(tg: Telegram, data: str) -> Json:
-    """Which a button is about."""
+    """Returns the approval of a button."""
     [found] = [each for each in tg.host.items("/approvals") if each["keyword"] in data]
     return found
 
 
-async def test_a_button_decides_once_by_whoever_may_and_survives_a_kill_of_the_host(own: Telegram) -> None:
+async def test_a_button_decides_once_for_an_authorized_user_and_survives_a_kill_of_the_host(own: Telegram) -> None:
     simulator = group()
     async with own.bot(to_agent(agent(own)), simulator):
-        question = await asked(own, simulator)
+        question = await request_kick(own, simulator)
         data = question.buttons[0]["callback_data"]
         assert [each["text"] for each in question.buttons] == ["Approve", "Deny"]
         await simulator.press(question, "Approve", ANN)
@@ -115,23 +116,23 @@ async def test_a_button_decides_once_by_whoever_may_and_survives_a_kill_of_the_h
         await simulator.press_data(question, data, BOSS)
         await simulator.until(lambda: any("it was decided before" in text for text in simulator.texts(GROUP)))
         await simulator.until(lambda: len(simulator.world.answered_queries) == 3)
-        decided = await eventually(lambda: carried_out(own, data), "the approval has its outcome")
+        decided = await eventually(lambda: executed_approval(own, data), "the approval has its outcome")
     assert len(simulator.made("banChatMember")) == 1
     assert (decided["status"], decided["decided_by"]) == ("approved", f"user:{BOSS}")
     assert "pproved" in question.text
 
 
-def carried_out(tg: Telegram, data: str) -> Json:
+def executed_approval(tg: Telegram, data: str) -> Json:
     found = approval(tg, data)
     return found if found["outcome"] else {}
 
 
 @pytest.mark.long
-async def test_a_press_of_somebody_who_left_the_group_decides_nothing(own: Telegram) -> None:
+async def test_a_press_of_a_user_who_left_the_group_decides_nothing(own: Telegram) -> None:
     simulator = group()
     simulator.world.add_member(GROUP, STRANGER, "left")
     async with own.bot(to_agent(agent(own)), simulator):
-        question = await asked(own, simulator)
+        question = await request_kick(own, simulator)
         data = question.buttons[0]["callback_data"]
         await simulator.press(question, "Approve", STRANGER)
         await simulator.until(lambda: any("you may not decide this" in text for text in simulator.texts(GROUP)))
@@ -143,7 +144,7 @@ async def test_a_press_of_somebody_who_left_the_group_decides_nothing(own: Teleg
 
 
 @pytest.mark.long
-async def test_an_album_that_was_cut_by_a_kill_comes_in_whole_and_once(own: Telegram) -> None:
+async def test_an_album_that_a_kill_interrupts_is_received_completely_and_once(own: Telegram) -> None:
     simulator = Simulator()
     routes = to_agent(own.host.agent(ECHO, "echo"))
     async with own.bot(routes, simulator) as bot:
@@ -155,12 +156,12 @@ async def test_an_album_that_was_cut_by_a_kill_comes_in_whole_and_once(own: Tele
         await simulator.report(message=second)
         await asyncio.to_thread(own.host.start)
 
-        images = await eventually(lambda: pictures(own, bot), "the album came in")
+        images = await eventually(lambda: picture_counts(own, bot), "the album came in")
     assert images == [2]
 
 
-def pictures(tg: Telegram, bot: Bot) -> list[int]:
-    """How many each of the bot's events brought."""
+def picture_counts(tg: Telegram, bot: Bot) -> list[int]:
+    """Returns the number of pictures in each of the bot's events."""
     with closing(sqlite3.connect(tg.host.data / "parlour.db")) as database:
         bodies = database.execute("SELECT body FROM events WHERE bot_id = ?", (bot.bot_id,)).fetchall()
     chains = [json.loads(body)["data"]["message_chain"] for (body,) in bodies]

@@ -1,4 +1,6 @@
-"""An answer that grows on Telegram: as a draft in private, by edits in groups; whole in the end, and never twice."""
+"""Tests streamed answers on Telegram: as a draft in private chats, by edits in groups, complete in
+the end, never twice.
+"""
 
 import asyncio
 import json
@@ -32,11 +34,11 @@ def telegram(drafts: bool = True) -> Simulator:
 
 
 async def ask(simulator: Simulator, text: str, chat: int = 0, **how: Any) -> Json:
-    told = json.dumps({"text": text, **how})
+    options = json.dumps({"text": text, **how})
     if not chat:
-        return await simulator.say(told, ANN)
+        return await simulator.say(options, ANN)
     name = f"@{simulator.world.bot['username']}"
-    return await simulator.say(f"{name} {told}", ANN, chat, entities=native.mention(f"{name} ", name))
+    return await simulator.say(f"{name} {options}", ANN, chat, entities=native.mention(f"{name} ", name))
 
 
 async def test_a_private_answer_grows_as_a_draft_and_is_sent_once(tg: Telegram, writing: str) -> None:
@@ -68,7 +70,7 @@ async def test_a_groups_answer_grows_by_edits_of_one_message(tg: Telegram, writi
 
 
 @pytest.mark.long
-async def test_a_thousand_tokens_are_edits_of_as_few_messages_as_hold_them(tg: Telegram, writing: str) -> None:
+async def test_a_thousand_tokens_are_edits_of_as_few_messages_as_possible(tg: Telegram, writing: str) -> None:
     simulator, answer = telegram(), "token " * 999 + "token"
     async with tg.bot(to_agent(writing), simulator):
         await ask(simulator, answer, GROUP, piece=60, pause=0.2)
@@ -77,7 +79,7 @@ async def test_a_thousand_tokens_are_edits_of_as_few_messages_as_hold_them(tg: T
     assert simulator.faults.refused == 0
 
 
-async def test_where_there_are_no_drafts_a_private_answer_grows_by_edits(tg: Telegram, writing: str) -> None:
+async def test_a_private_answer_grows_by_edits_if_drafts_are_not_supported(tg: Telegram, writing: str) -> None:
     simulator = telegram(drafts=False)
     async with tg.bot(to_agent(writing), simulator):
         await ask(simulator, WORDS, pause=0.05)
@@ -86,7 +88,7 @@ async def test_where_there_are_no_drafts_a_private_answer_grows_by_edits(tg: Tel
     assert len(shown.versions) >= 2
 
 
-async def test_a_bot_that_is_not_to_stream_shows_the_whole_answer_only(tg: Telegram, writing: str) -> None:
+async def test_a_bot_without_streaming_shows_the_complete_answer_only(tg: Telegram, writing: str) -> None:
     simulator = telegram()
     async with tg.bot(to_agent(writing), simulator, enable_stream_reply=False):
         await ask(simulator, WORDS, pause=0.01)
@@ -97,7 +99,7 @@ async def test_a_bot_that_is_not_to_stream_shows_the_whole_answer_only(tg: Teleg
 
 @pytest.mark.long
 @pytest.mark.parametrize("chat", [ANN, GROUP])
-async def test_a_storm_of_429_takes_nothing_from_the_final_text(tg: Telegram, writing: str, chat: int) -> None:
+async def test_a_storm_of_429_does_not_change_the_final_text(tg: Telegram, writing: str, chat: int) -> None:
     simulator = telegram(drafts=chat == ANN)
     for method in ("sendMessage", "sendMessageDraft", "editMessageText"):
         simulator.faults.too_many(method, times=3)
@@ -114,7 +116,7 @@ async def test_the_first_words_are_shown_within_300_ms(tg: Telegram, writing: st
     async with tg.bot(to_agent(writing), simulator):
         await ask(simulator, "warm", 0)
         await simulator.answered(1)
-        await asyncio.sleep(1.1)  # the chat's own pace is not what is measured
+        await asyncio.sleep(1.1)  # the chat's own pace is not measured
         asked = time.monotonic()
         await ask(simulator, WORDS, pause=0.1)
         seen = simulator.world.drafts if drafts else simulator.world.sent

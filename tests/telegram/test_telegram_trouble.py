@@ -1,4 +1,4 @@
-"""Telegram in trouble: what people read about it, what is sent again, and who is not harmed."""
+"""Tests Telegram in trouble: notices to users, repeated sends, and unaffected chats."""
 
 from collections.abc import AsyncIterator
 
@@ -21,14 +21,16 @@ async def bot(tg: Telegram, echo: str) -> AsyncIterator[Bot]:
         yield bot
 
 
-async def test_somebody_who_blocked_the_bot_is_told_in_words_and_others_are_answered(tg: Telegram, bot: Bot) -> None:
+async def test_a_reply_to_a_user_who_blocked_the_bot_fails_with_a_reason_and_other_users_are_answered(
+    tg: Telegram, bot: Bot
+) -> None:
     simulator = bot.simulator
     simulator.world.person(ANN)
     simulator.world.blocked.add(ANN)
     refused = await simulator.say("hello", ANN)
     await simulator.say("hello", BOB)
     await simulator.answered(1, BOB)
-    step, notice = await tg.settled(bot, refused, "failed")
+    step, notice = await tg.wait_for_deliveries(bot, refused, "failed")
     assert "this person has blocked the bot" in step["text"]
     assert notice["text"].startswith("A notice could not be sent")
     assert step["data"]["attempts"] == 1
@@ -41,22 +43,22 @@ async def test_too_many_messages_wait_and_go_out_in_order(tg: Telegram, bot: Bot
     await simulator.say("second", ANN)
     await simulator.answered(2, ANN)
     assert simulator.texts(ANN) == ["first", "second"]
-    await tg.settled(bot, first, "sent")
+    await tg.wait_for_deliveries(bot, first, "sent")
     assert [each["text"] for each in simulator.made("sendMessage")] == ["first", "first", "second"]
 
 
-async def test_a_reply_that_was_cut_off_is_sent_again_once_and_marked(tg: Telegram, bot: Bot) -> None:
+async def test_an_unacknowledged_reply_is_sent_again_once_and_marked(tg: Telegram, bot: Bot) -> None:
     simulator = bot.simulator
     simulator.faults.cut("sendMessage")
     first = await simulator.say("first", ANN)
     await simulator.say("second", ANN)
     await simulator.answered(3, ANN)
     assert simulator.texts(ANN) == ["first", f"first{DEFAULT_REPEAT_NOTE}", "second"]
-    [step] = await tg.settled(bot, first, "sent")
+    [step] = await tg.wait_for_deliveries(bot, first, "sent")
     assert "It may have been shown twice" in step["text"]
 
 
-async def test_a_repeated_reply_is_marked_in_the_language_of_who_asked(tg: Telegram, bot: Bot) -> None:
+async def test_a_repeated_reply_is_marked_in_the_senders_language(tg: Telegram, bot: Bot) -> None:
     simulator = bot.simulator
     simulator.world.person(ANN, language_code="zh-hans")
     simulator.faults.cut("sendMessage")
@@ -66,18 +68,18 @@ async def test_a_repeated_reply_is_marked_in_the_language_of_who_asked(tg: Teleg
 
 
 @pytest.mark.long
-async def test_a_send_that_is_never_answered_is_sent_again_once_and_marked(tg: Telegram, bot: Bot) -> None:
+async def test_an_unacknowledged_send_is_repeated_once_and_marked(tg: Telegram, bot: Bot) -> None:
     simulator = bot.simulator
     simulator.faults.stay_silent("sendMessage")
     first = await simulator.say("first", ANN)
     await simulator.say("other", BOB)
     await simulator.answered(1, BOB)
     await simulator.answered(2, ANN, seconds=90)
-    [step] = await tg.settled(bot, first, "sent")
+    [step] = await tg.wait_for_deliveries(bot, first, "sent")
     assert "It may have been shown twice" in step["text"]
 
 
-async def test_a_group_that_became_a_supergroup_is_answered_where_it_is_now(tg: Telegram, bot: Bot) -> None:
+async def test_a_group_that_became_a_supergroup_is_answered_in_the_supergroup(tg: Telegram, bot: Bot) -> None:
     simulator = bot.simulator
     simulator.world.add_group(OLD)
     simulator.world.add_member(OLD, ANN)
@@ -98,7 +100,7 @@ async def test_formatting_that_is_refused_is_left_out(bot: Bot) -> None:
 
 
 @pytest.mark.long
-async def test_five_hundred_malformed_updates_harm_nobody(tg: Telegram, bot: Bot, echo: str) -> None:
+async def test_five_hundred_malformed_updates_affect_no_bot(tg: Telegram, bot: Bot, echo: str) -> None:
     async with tg.bot(to_agent(echo)) as neighbour:
         for update in updates(seed=1, number=500):
             await bot.simulator.report(**update)
@@ -110,7 +112,7 @@ async def test_five_hundred_malformed_updates_harm_nobody(tg: Telegram, bot: Bot
         assert bot.status["state"] == "connected"
 
 
-async def test_a_file_that_is_too_large_is_told_and_the_message_is_answered(tg: Telegram, bot: Bot) -> None:
+async def test_a_file_that_is_too_large_is_reported_and_the_message_is_answered(tg: Telegram, bot: Bot) -> None:
     simulator = bot.simulator
     large = {"file_id": "large", "file_unique_id": "u", "file_name": "film.mkv", "file_size": 21 * 2**20}
     await simulator.say(user=ANN, document=large, caption="watch this")
@@ -118,20 +120,18 @@ async def test_a_file_that_is_too_large_is_told_and_the_message_is_answered(tg: 
     assert shown.text == "[document: film.mkv; it is larger than the 20 MB that Telegram hands to bots]watch this"
 
 
-async def test_what_is_wrong_is_in_the_bots_state_and_other_bots_are_not_affected(
-    tg: Telegram, bot: Bot, echo: str
-) -> None:
+async def test_an_error_is_in_the_bots_state_and_other_bots_are_not_affected(tg: Telegram, bot: Bot, echo: str) -> None:
     simulator = Simulator()
     async with simulator.listening() as url:
         wrong = tg.made(to_agent(echo), simulator, url, token="123:wrong")
-        assert "copy it anew from @BotFather" in await wrong.told("token")
+        assert "copy it anew from @BotFather" in await wrong.wait_for_error("token")
         assert wrong.status["state"] == "failed"
         first = tg.made(to_agent(echo), simulator, url)
         await first.is_connected()
         second = tg.made(to_agent(echo), simulator, url)
-        await eventually(lambda: "another program" in f"{first.status}{second.status}", "one is told of the other")
+        await eventually(lambda: "another program" in f"{first.status}{second.status}", "one bot reports the other")
         nowhere = tg.made(to_agent(echo), simulator, "http://127.0.0.1:9")
-        await nowhere.told("Telegram can't be reached")
+        await nowhere.wait_for_error("Telegram can't be reached")
         await bot.simulator.say("hello", ANN)
         await bot.simulator.answered(1, ANN)
         for each in (wrong, first, second, nowhere):

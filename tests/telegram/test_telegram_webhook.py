@@ -1,4 +1,4 @@
-"""Telegram calls the Host: genuine calls only, and each counts once."""
+"""Tests webhook calls of Telegram: only genuine calls are accepted, and each counts once."""
 
 import httpx
 

@@ -1,4 +1,4 @@
-"""Bots on Telegram in a real Host, with the simulated Telegram in the test: made, talked to, looked at."""
+"""Provides bots on Telegram in a real Host, with the simulated Telegram in the test."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -22,8 +22,8 @@ class Bot:
     async def is_connected(self) -> None:
         await eventually(lambda: self.status["state"] == "connected", "the bot is connected")
 
-    async def told(self, words: str) -> str:
-        """The bot's last error, as soon as it says this."""
+    async def wait_for_error(self, words: str) -> str:
+        """Waits until the bot's last error contains this text and returns it."""
 
         def look() -> str:
             error = str(self.status["last_error"] or "")
@@ -36,7 +36,7 @@ class Bot:
 
 
 class Telegram:
-    """A Host, and what tests do with its Telegram bots."""
+    """Represents a Host and its Telegram bots."""
 
     def __init__(self, host: Host) -> None:
         self.host = host
@@ -44,7 +44,7 @@ class Telegram:
 
     @asynccontextmanager
     async def bot(self, routes: list[Json], simulator: Simulator | None = None, **config: Any) -> AsyncIterator[Bot]:
-        """One that is connected, for as long as the test needs it."""
+        """Creates a connected bot that is deleted after the context."""
         simulator = simulator or Simulator()
         async with simulator.listening() as url:
             bot = self.made(routes, simulator, url, **config)
@@ -55,8 +55,10 @@ class Telegram:
                 bot.delete()
 
     def made(self, routes: list[Json], simulator: Simulator, url: str, **config: Any) -> Bot:
-        told = {"token": simulator.token, "api_base_url": url, **config}
-        made = self.host.http().post("/bots", json={"name": "tg", "adapter": "telegram", "adapter_config": told})
+        adapter_config = {"token": simulator.token, "api_base_url": url, **config}
+        made = self.host.http().post(
+            "/bots", json={"name": "tg", "adapter": "telegram", "adapter_config": adapter_config}
+        )
         assert made.status_code == 201, made.text
         bot = Bot(self.host, made.json()["bot_id"], simulator)
         set_to = self.host.http().put(f"/bots/{bot.bot_id}/routes", json=routes)
@@ -64,15 +66,15 @@ class Telegram:
         return bot
 
     def deliveries(self, bot: Bot, message: Json) -> list[Json]:
-        """What became of the replies to a message, as its trail tells it."""
+        """Returns the deliveries of the replies to a message, from its trail."""
         answer = self.host.http().get(f"/events/{event_id(bot.simulator, message)}/why")
         if answer.status_code == 404:
-            return []  # it has not come in yet
+            return []  # the message has not been received yet
         assert answer.status_code == 200, answer.text
         return [step for step in answer.json()["steps"] if step["step"] == "delivery"]
 
-    async def settled(self, bot: Bot, message: Json, *states: str) -> list[Json]:
-        """The same, as soon as the replies have come to one of these states."""
+    async def wait_for_deliveries(self, bot: Bot, message: Json, *states: str) -> list[Json]:
+        """Waits until the replies have one of these states and returns their deliveries."""
 
         def look() -> list[Json]:
             steps = self.deliveries(bot, message)
@@ -82,6 +84,6 @@ class Telegram:
 
 
 def event_id(simulator: Simulator, message: Json) -> str:
-    """Of a message that somebody said."""
+    """Returns the event id of a message that a user sent."""
     update = next(each for each in simulator.updates.reported if each.get("message") is message)
     return f"{update['update_id']}:{message['date'] * 1000}"

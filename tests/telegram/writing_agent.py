@@ -1,6 +1,7 @@
-"""Writes what it is told, word by word: `{"text", "piece", "pause", "stop"}`.
+"""Streams the text of its message piece by piece: `{"text", "piece", "pause", "stop"}`.
 
-With `stop`, its first attempt writes so many characters and then waits for its end; a later one writes all.
+The option `stop` makes its first attempt write this many characters and then wait for its end; a
+later attempt writes all.
 """
 
 import asyncio
@@ -15,9 +16,9 @@ plugin("test/writing-agent", version="0.1.0")
 
 @runner(capabilities=["streaming"])
 async def write(ctx: Any, api: Any) -> AsyncGenerator[results.Result, None]:
-    told = json.loads(ctx.input.text)
-    text, piece, pause = told["text"], told.get("piece", 40), told.get("pause", 0.0)
-    stop = told.get("stop", 0) if ctx.runtime.attempt == 1 else 0
+    options = json.loads(ctx.input.text)
+    text, piece, pause = options["text"], options.get("piece", 40), options.get("pause", 0.0)
+    stop = options.get("stop", 0) if ctx.runtime.attempt == 1 else 0
     for place in range(0, len(text), piece):
         if stop and place >= stop:
             await asyncio.sleep(120)

@@ -1,4 +1,4 @@
-"""`tools/browser.sh` on machines that have and lack what it needs. What npm would bring is written by the test."""
+"""Tests `tools/browser.sh` on machines that have and lack its requirements. The test writes the packages of npm."""
 
 import os
 import shutil
@@ -14,24 +14,24 @@ echo unpacked >> count
 printf '' > "$2/chromium"
 chmod +x "$2/chromium"
 """
-BRINGS = "mkdir -p tests/e2e/node_modules"
+INSTALLS = "mkdir -p tests/e2e/node_modules"
 
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    """A clone whose commands do as they are told, in a path with a space."""
+    """Creates a clone in a path with a space whose commands the test defines."""
     folder = tmp_path / "a clone"
     for path in ("tools/browser.sh", "tests/e2e/pnpm-lock.yaml", "tests/e2e/browser/unpack.mjs"):
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / path, folder / path)
-    does(folder / "tools" / "web.sh", "exit 0")
-    does(folder / ".tools" / "pnpm" / "node_modules" / ".bin" / "pnpm", BRINGS)
-    does(folder / "bin" / "uname", "echo Linux x86_64")
-    does(folder / "bin" / "node", UNPACKS)
+    write_command(folder / "tools" / "web.sh", "exit 0")
+    write_command(folder / ".tools" / "pnpm" / "node_modules" / ".bin" / "pnpm", INSTALLS)
+    write_command(folder / "bin" / "uname", "echo Linux x86_64")
+    write_command(folder / "bin" / "node", UNPACKS)
     return folder
 
 
-def does(program: Path, script: str) -> None:
+def write_command(program: Path, script: str) -> None:
     program.parent.mkdir(parents=True, exist_ok=True)
     program.write_text(f"#!/bin/sh\n{script}\n")
     program.chmod(0o755)
@@ -52,7 +52,7 @@ def test_a_browser_is_unpacked_once(clone: Path) -> None:
     assert unpacked(clone) == 1
 
 
-def test_another_version_and_another_place_are_unpacked_again(clone: Path) -> None:
+def test_another_version_and_another_folder_are_unpacked_again(clone: Path) -> None:
     run(clone)
     with (clone / "tests/e2e/pnpm-lock.yaml").open("a") as lock:
         lock.write("# newer\n")
@@ -71,10 +71,10 @@ def test_another_version_and_another_place_are_unpacked_again(clone: Path) -> No
         ("bin/node", 'mkdir -p "$2"; echo the disk is full; exit 1', "the disk is full"),
     ],
 )
-def test_where_it_can_not_be_had_it_is_said_why_and_nothing_is_left(
+def test_if_the_browser_is_unavailable_the_reason_is_printed_and_nothing_is_left(
     clone: Path, program: str, script: str, words: str
 ) -> None:
-    does(clone / program, script)
+    write_command(clone / program, script)
 
     finished = run(clone)
 

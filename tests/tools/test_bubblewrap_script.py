@@ -1,4 +1,6 @@
-"""`tools/bubblewrap.sh` on machines with and without bubblewrap. What apt would bring is written by the test."""
+"""Tests `tools/bubblewrap.sh` on machines with and without bubblewrap. The test writes the package
+that apt would fetch.
+"""
 
 import shutil
 import subprocess
@@ -13,7 +15,7 @@ WITHOUT_LISTS = """
 case "$*" in *"Dir::State::lists="*) ;; *) exit 100 ;; esac
 case "$*" in *download*) touch bubblewrap_0.8.0_all.deb ;; esac
 """
-"""An apt-get that finds the package only in lists that it was told to keep elsewhere."""
+"""An apt-get that finds the package only in lists that are kept in another folder."""
 UNPACKED = """
 mkdir -p "$3/usr/bin"
 printf '#!/bin/sh\\nexit 0\\n' > "$3/usr/bin/bwrap"
@@ -23,7 +25,7 @@ chmod +x "$3/usr/bin/bwrap"
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Path:
-    """The only folder on its PATH: a system that has nothing but the plainest commands."""
+    """Creates the only folder on the PATH, a system with the most basic commands only."""
     folder = tmp_path / "bin"
     folder.mkdir()
     for name in NEEDED:
@@ -43,27 +45,27 @@ def run(machine: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, env={"PATH": str(machine)}, capture_output=True, text=True, timeout=30, check=False)
 
 
-def left(machine: Path) -> list[str]:
+def remaining_files(machine: Path) -> list[str]:
     return sorted(path.name for path in machine.parent.iterdir() if path != machine)
 
 
-def test_one_that_works_is_left_as_it_is(machine: Path) -> None:
+def test_a_working_bubblewrap_is_left_as_it_is(machine: Path) -> None:
     add(machine, "bwrap", WORKS)
 
-    assert (run(machine).returncode, left(machine)) == (0, [])
+    assert (run(machine).returncode, remaining_files(machine)) == (0, [])
 
 
-def test_without_one_the_package_is_fetched_with_lists_of_our_own_and_unpacked(machine: Path) -> None:
+def test_without_bubblewrap_the_package_is_fetched_with_own_lists_and_unpacked(machine: Path) -> None:
     add(machine, "apt-get", WITHOUT_LISTS)
     add(machine, "dpkg-deb", UNPACKED)
 
     finished = run(machine)
 
-    assert (finished.returncode, finished.stderr, left(machine)) == (0, "", ["some tools"])
+    assert (finished.returncode, finished.stderr, remaining_files(machine)) == (0, "", ["some tools"])
     assert [path.name for path in (machine.parent / "some tools").iterdir()] == ["usr"]
 
 
-def test_what_was_unpacked_before_is_not_fetched_again(machine: Path) -> None:
+def test_an_unpacked_package_is_not_fetched_again(machine: Path) -> None:
     add(machine, "apt-get", WITHOUT_LISTS)
     add(machine, "dpkg-deb", UNPACKED)
     assert run(machine).returncode == 0
@@ -81,7 +83,7 @@ def test_what_was_unpacked_before_is_not_fetched_again(machine: Path) -> None:
         ({"bwrap": "echo bwrap: Unknown option --disable-userns; exit 1"}, "is too old"),
     ],
 )
-def test_where_it_can_not_be_had_it_is_said_how_to_install_it_and_nothing_is_left(
+def test_if_bubblewrap_is_unavailable_the_remedy_is_printed_and_nothing_is_left(
     machine: Path, programs: dict[str, str], words: str
 ) -> None:
     for name, script in programs.items():
@@ -92,10 +94,10 @@ def test_where_it_can_not_be_had_it_is_said_how_to_install_it_and_nothing_is_lef
     assert finished.returncode == 1
     assert words in finished.stderr
     assert "apt-get install bubblewrap" in finished.stderr
-    assert left(machine) == []
+    assert remaining_files(machine) == []
 
 
-def test_where_it_may_not_make_namespaces_the_place_that_helps_is_named(machine: Path) -> None:
+def test_if_namespaces_are_forbidden_the_setting_that_helps_is_named(machine: Path) -> None:
     add(machine, "bwrap", "echo 'bwrap: No permissions to create new namespace'; exit 1")
 
     finished = run(machine)

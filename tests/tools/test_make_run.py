@@ -1,4 +1,4 @@
-"""`make run` where no sandbox can be had: a person at the terminal reads why, and what to type."""
+"""Tests `make run` without an available sandbox: the terminal shows the reason and the command to type."""
 
 import os
 import select
@@ -8,13 +8,13 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PATIENCE_SECONDS = 120.0
+TIMEOUT_SECONDS = 120.0
 HIDDEN = ("apt-get", "bwrap")
-"""Programs that this machine is to be without."""
+"""Programs that this machine must not have."""
 
 
 def without(programs: tuple[str, ...], folder: Path) -> str:
-    """A PATH with all programs of this machine but these."""
+    """Returns a PATH with all programs of this machine except these."""
     folder.mkdir()
     for place in os.environ["PATH"].split(os.pathsep):
         for program in Path(place).iterdir() if Path(place).is_dir() else ():
@@ -25,7 +25,7 @@ def without(programs: tuple[str, ...], folder: Path) -> str:
 
 def read_until(process: subprocess.Popen[bytes], words: str) -> str:
     assert process.stdout is not None
-    until = time.monotonic() + PATIENCE_SECONDS
+    until = time.monotonic() + TIMEOUT_SECONDS
     text = ""
     while words not in text:
         assert select.select([process.stdout], [], [], until - time.monotonic())[0], text
@@ -45,7 +45,7 @@ def test_make_run_shows_why_there_is_no_sandbox_and_the_command_that_installs_it
         "PARLOUR__PLUGINS__BUBBLEWRAP": str(old),
         "PARLOUR__PLUGINS__BUNDLED": "false",
     }
-    subprocess.run(["make", "setup"], cwd=ROOT, check=True, capture_output=True)  # not with that PATH
+    subprocess.run(["make", "setup"], cwd=ROOT, check=True, capture_output=True)  # this is not done with that PATH
     options = [f"DATA={tmp_path / 'data'}", "PORT=0", f"SANDBOX={tmp_path / 'tools'}"]
     process = subprocess.Popen(
         ["make", "run", *options],
@@ -56,14 +56,14 @@ def test_make_run_shows_why_there_is_no_sandbox_and_the_command_that_installs_it
         start_new_session=True,
     )
     try:
-        before, _, told = read_until(process, "Parlour is at http").partition("Parlour is at http")
-        if "install bubblewrap" not in told:
-            told += read_until(process, "install bubblewrap")
+        before, _, after = read_until(process, "Parlour is at http").partition("Parlour is at http")
+        if "install bubblewrap" not in after:
+            after += read_until(process, "install bubblewrap")
     finally:
         os.killpg(process.pid, signal.SIGTERM)
         process.wait(30)
 
     assert "The sandbox around plugins is not to be had: there is no apt to fetch it with." in before
     assert "apt-get install bubblewrap" in before
-    assert "Unknown option --disable-userns" in told
-    assert "install bubblewrap" in told
+    assert "Unknown option --disable-userns" in after
+    assert "install bubblewrap" in after

@@ -1,4 +1,4 @@
-"""`tools/mcp_servers.sh` on machines with and without npm. What npm would bring is written by the test."""
+"""Tests `tools/mcp_servers.sh` on machines with and without npm. The test writes the packages of npm."""
 
 import shutil
 import subprocess
@@ -12,7 +12,7 @@ NEEDED = ("sh", "rm", "mkdir", "mv", "cp", "cmp", "dirname", "grep", "head", "tr
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Path:
-    """The only folder on its PATH: a system that has nothing but the plainest commands."""
+    """Creates the only folder on the PATH, a system with the most basic commands only."""
     folder = tmp_path / "bin"
     folder.mkdir()
     for name in NEEDED:
@@ -32,11 +32,11 @@ def run(machine: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, env={"PATH": str(machine)}, capture_output=True, text=True, timeout=30, check=False)
 
 
-def left(machine: Path) -> list[str]:
+def remaining_files(machine: Path) -> list[str]:
     return sorted(path.name for path in machine.parent.iterdir() if path != machine)
 
 
-def test_what_the_lock_file_says_is_installed_once(machine: Path) -> None:
+def test_the_locked_packages_are_installed_once(machine: Path) -> None:
     add(machine, "node", "exit 0")
     add(machine, "npm", 'touch "installed by $1"')
     assert run(machine).returncode == 0
@@ -44,11 +44,11 @@ def test_what_the_lock_file_says_is_installed_once(machine: Path) -> None:
 
     finished = run(machine)
 
-    assert (finished.returncode, left(machine)) == (0, ["some servers"])
+    assert (finished.returncode, remaining_files(machine)) == (0, ["some servers"])
     assert (machine.parent / "some servers" / "installed by ci").exists()
 
 
-def test_another_lock_file_is_installed_anew(machine: Path) -> None:
+def test_a_changed_lock_file_is_installed_again(machine: Path) -> None:
     add(machine, "node", "exit 0")
     add(machine, "npm", "touch first")
     assert run(machine).returncode == 0
@@ -58,17 +58,17 @@ def test_another_lock_file_is_installed_anew(machine: Path) -> None:
     assert not (machine.parent / "some servers" / "first").exists()
 
 
-def test_without_npm_it_says_what_to_install(machine: Path) -> None:
+def test_without_npm_the_remedy_is_printed(machine: Path) -> None:
     finished = run(machine)
-    assert (finished.returncode, left(machine)) == (1, [])
+    assert (finished.returncode, remaining_files(machine)) == (1, [])
     assert "there is no node with npm" in finished.stderr
     assert "apt-get install nodejs npm" in finished.stderr
 
 
-def test_what_npm_says_is_passed_on_and_nothing_is_left(machine: Path) -> None:
+def test_the_error_of_npm_is_printed_and_nothing_is_left(machine: Path) -> None:
     add(machine, "node", "exit 0")
     add(machine, "npm", "touch half; echo 'npm error network no way to the registry' >&2; exit 1")
     finished = run(machine)
-    assert (finished.returncode, left(machine)) == (1, [])
+    assert (finished.returncode, remaining_files(machine)) == (1, [])
     assert "npm says 'npm error network no way to the registry" in finished.stderr
     assert "npm config set registry" in finished.stderr

@@ -1,4 +1,4 @@
-"""`tools/synapse.sh` with a uv that does what the test says. What the real one brings, the tests of Matrix use."""
+"""Tests `tools/synapse.sh` with a uv of the test. The tests of Matrix use what the real one installs."""
 
 import subprocess
 from pathlib import Path
@@ -29,22 +29,22 @@ def run(tools: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
 
 
-def left(tools: Path) -> list[str]:
+def remaining_files(tools: Path) -> list[str]:
     return sorted(path.name for path in tools.iterdir() if path.name not in ("uv", "python"))
 
 
-def test_what_the_list_says_is_installed_once(tools: Path) -> None:
+def test_the_listed_packages_are_installed_once(tools: Path) -> None:
     add_uv(tools, 'touch "$VIRTUAL_ENV/installed"')
     assert run(tools).returncode == 0
     add_uv(tools, "exit 1")
 
     finished = run(tools)
 
-    assert (finished.returncode, left(tools)) == (0, ["a synapse"])
+    assert (finished.returncode, remaining_files(tools)) == (0, ["a synapse"])
     assert (tools / "a synapse" / "installed").exists()
 
 
-def test_another_list_is_installed_anew(tools: Path) -> None:
+def test_a_changed_list_is_installed_again(tools: Path) -> None:
     add_uv(tools, 'touch "$VIRTUAL_ENV/first"')
     assert run(tools).returncode == 0
     (tools / "a synapse" / "requirements.txt").write_text("")
@@ -53,15 +53,15 @@ def test_another_list_is_installed_anew(tools: Path) -> None:
     assert not (tools / "a synapse" / "first").exists()
 
 
-def test_without_uv_it_says_what_to_do(tools: Path) -> None:
+def test_without_uv_the_remedy_is_printed(tools: Path) -> None:
     finished = run(tools)
-    assert (finished.returncode, left(tools)) == (1, [])
+    assert (finished.returncode, remaining_files(tools)) == (1, [])
     assert "make setup" in finished.stderr
 
 
-def test_what_uv_says_is_passed_on_and_nothing_is_left(tools: Path) -> None:
+def test_the_error_of_uv_is_printed_and_nothing_is_left(tools: Path) -> None:
     add_uv(tools, "echo 'error: no way to the registry' >&2; exit 2")
     finished = run(tools)
-    assert (finished.returncode, left(tools)) == (1, [])
+    assert (finished.returncode, remaining_files(tools)) == (1, [])
     assert "uv says 'error: no way to the registry" in finished.stderr
     assert "UV_DEFAULT_INDEX" in finished.stderr

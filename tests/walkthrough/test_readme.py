@@ -24,7 +24,7 @@ STEP = re.compile(r"<!-- walkthrough: (?P<kind>\w+)(?: (?P<name>\S+))? -->\n```\
 
 @dataclass
 class Reader:
-    """Somebody with a terminal in a copy of the repository's folder."""
+    """Represents a reader with a terminal in a copy of the repository's folder."""
 
     folder: Path
     port: int
@@ -50,7 +50,7 @@ class Reader:
         return self._shell(code)
 
     def _shell(self, code: str) -> str:
-        """Exported variables stay for the next step, as in one terminal."""
+        """Runs a shell step. Exported variables stay for the next step, as in one terminal."""
         script = f"set -euo pipefail\n{code}\nexport -p > exported.sh\n"
         before = ". ./exported.sh\n" if (self.folder / "exported.sh").exists() else ""
         answer = subprocess.run(
@@ -72,7 +72,7 @@ class Reader:
 
 @pytest.fixture
 def reader(tmp_path: Path) -> Iterator[Reader]:
-    """The repository's own files, in a path with a space, with the environment that is already set up."""
+    """Copies the repository's own files to a path with a space, with the existing environment."""
     folder = tmp_path / "a folder"
     folder.mkdir()
     for name in (".venv", ".tools", "Makefile", "pyproject.toml", "uv.lock", "packages", "plugins", "tools"):
@@ -98,7 +98,7 @@ def kinds(output: str) -> list[object]:
 
 
 def objects(output: str) -> list[Any]:
-    """One JSON object after the other, as curl leaves them."""
+    """Returns the JSON objects that curl printed one after the other."""
     found, place = [], 0
     while place < len(output):
         each, place = json.JSONDecoder().raw_decode(output, place)

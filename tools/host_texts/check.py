@@ -15,8 +15,8 @@ SUBJECT = "{} "
 """Placeholder that precedes the translation of a text whose subject is not part of the source string."""
 
 
-SDK_PARTS = ("components/", "plugin/", "service/", "wire/", "worker.py")
-"""Parts of the SDK whose texts the Host shows: problems of packages, failures of plugins and connections."""
+SDK_PARTS = ("components/", "plugin/", "protocol/rules/", "service/", "wire/", "worker.py")
+"""Parts of the SDK whose texts the Host shows: problems of packages, refusals, failures of plugins and connections."""
 
 
 def _modules() -> Iterator[tuple[str, Path]]:

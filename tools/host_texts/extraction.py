@@ -15,7 +15,7 @@ _STATEMENT = re.compile(r"\s*(SELECT|INSERT|UPDATE|DELETE|WITH|CREATE|DROP|ALTER
 _IGNORED_CALLS = frozenset(("TypeVar", "cast", "print", "split", "compile", "add_argument", "encode"))
 _IGNORED_KEYWORDS = frozenset(("description", "examples", "title", "summary", "help", "alias", "usage", "metavar"))
 """Arguments that describe the HTTP interface in its English document."""
-_LOGGING = ("logger.", "logging.", "log.")
+_LOGGING = ("logger.", "logging.", "log.", "BackgroundTasks", "retry_on_storage_failure")
 
 
 def sentences(source: str) -> list[str]:

@@ -13,10 +13,11 @@ from parlour_sdk.protocol.actions import ACTION_NAMES
 from parlour_sdk.protocol.base import PROTOCOL_VERSION
 from parlour_sdk.protocol.errors import CODES
 from parlour_sdk.protocol.events import ALIASES
+from parlour_sdk.protocol.host_actions import HOST_ACTIONS
 from parlour_sdk.protocol.platform_events import EVENTS, PlatformSpecific
 from parlour_sdk.protocol.results import FAILURES, PAYLOADS
 from parlour_sdk.protocol.runs import TRANSITIONS
-from parlour_sdk.protocol.wire_actions import HOST_ACTIONS, PLUGIN_ACTIONS
+from parlour_sdk.protocol.wire_actions import PLUGIN_ACTIONS
 from parlour_sdk.wire import limits as wire_limits
 
 from .entities import entities, module_notes, modules, notes_below, summary

@@ -4,12 +4,12 @@ from typing import Any
 
 from parlour.app.core import build_core
 from parlour.app.core_ports import CorePorts
-from parlour.core.actions.action_table import ACTIONS
 from parlour.core.config.routes import Route
 from parlour.core.model.agent import Agent
 from parlour.core.model.ports import ResultStream
 from parlour.core.system import SystemClock, SystemIds
 from parlour.testing import MemoryDatabase, MemoryJournal
+from parlour_sdk.protocol.host_actions import HOST_ACTIONS as ACTIONS
 
 
 class NoPlugins:

@@ -1,6 +1,6 @@
-"""The chaos agent where nothing can come to harm: that it is told apart, loads, and lies as it is told.
+"""Tests the harmless parts of the chaos agent: its form, its loading and its invalid results.
 
-What kills, floods, hoards or reaches out is tried in a sandbox only: tests/chaos.
+Behaviours that kill, flood, hoard or reach out are tested in a sandbox only: tests/chaos.
 """
 
 import sys
@@ -34,7 +34,7 @@ def test_its_form_offers_every_behaviour_and_by_default_a_harmless_one(form: dic
     assert form["default"] == "normal"
 
 
-async def test_unless_told_otherwise_it_answers_with_what_was_said(host: FakeHost) -> None:
+async def test_by_default_it_answers_with_the_text_of_the_message(host: FakeHost) -> None:
     run = await host.run(FOLDER, "hello")
 
     assert (run.text, run.deltas) == ("hello", ["hello"])

@@ -1,4 +1,4 @@
-"""The echo agent: says what it was told, word by word, and takes in what is said while it holds."""
+"""Tests the echo agent: it repeats the message word by word and adds messages that arrive while it holds."""
 
 import asyncio
 import random
@@ -21,7 +21,7 @@ RUNNER = load_runners(read_plugin(FOLDER))["default"]
 
 
 class FakeHost:
-    """State in a dictionary, and messages that come at their time."""
+    """Keeps state in a dictionary and delivers messages at their time."""
 
     def __init__(self, **said: float) -> None:
         self.state: dict[tuple[str, str], Any] = {}
@@ -55,7 +55,7 @@ class FakeHost:
 
 
 class Run:
-    """What was yielded, and when, on virtual time."""
+    """Collects the yielded results and their times, on virtual time."""
 
     def __init__(self, given_input: dict[str, Any], config: dict[str, Any], host: FakeHost) -> None:
         self.results: list[Result] = []
@@ -103,7 +103,7 @@ def echo(text: str, host: FakeHost | None = None, **config: Any) -> Run:
     return Run({"text": text}, config, host or FakeHost())
 
 
-def test_it_answers_word_by_word_then_whole_and_ends() -> None:
+def test_it_streams_word_by_word_then_sends_the_whole_message_and_ends() -> None:
     run = echo("one two three")
     assert run.deltas == ["one", " two", " three"]
     assert run.message == "one two three"
@@ -131,7 +131,7 @@ def test_contents_are_read_when_there_is_no_text() -> None:
     assert Run({"contents": contents}, {}, FakeHost()).message == "from parts"
 
 
-def test_a_delay_is_kept_between_words() -> None:
+def test_the_delay_passes_between_words() -> None:
     run = echo("one two three", delay_ms=500)
     assert run.times[:3] == pytest.approx([0, 0.5, 1.0])
 
@@ -140,7 +140,7 @@ def test_without_a_delay_no_time_passes() -> None:
     assert echo("one two three").times[-1] == 0
 
 
-def test_while_it_holds_it_adds_what_is_said_to_its_answer() -> None:
+def test_messages_during_the_hold_are_added_to_the_answer() -> None:
     host = FakeHost(second=0.3, third=0.6)
     run = echo("first", host, hold_ms=1000)
     assert run.message == "first\nsecond\nthird"
@@ -148,11 +148,11 @@ def test_while_it_holds_it_adds_what_is_said_to_its_answer() -> None:
     assert run.times[-1] == pytest.approx(1.0, abs=0.01)
 
 
-def test_what_is_said_in_the_last_moment_is_taken_in() -> None:
+def test_a_message_in_the_last_moment_of_the_hold_is_added() -> None:
     assert echo("first", FakeHost(last=0.999), hold_ms=1000).message == "first\nlast"
 
 
-def test_what_is_said_after_it_held_is_left_to_others() -> None:
+def test_a_message_after_the_hold_is_left_to_the_next_run() -> None:
     assert echo("first", FakeHost(late=5.0), hold_ms=1000).message == "first"
 
 
@@ -162,12 +162,12 @@ def test_it_pulls_nothing_when_it_does_not_hold() -> None:
     assert host.pulls == []
 
 
-def test_it_counts_the_messages_of_its_conversation_when_told_to_remember() -> None:
+def test_it_counts_the_messages_of_its_conversation_if_it_is_configured_to_remember() -> None:
     host = FakeHost()
     assert [echo("hi", host, remember=True).message for _ in range(3)] == ["1 hi", "2 hi", "3 hi"]
     assert list(host.state) == [("conversation", "echo.seen")]
 
 
-def test_the_form_offers_what_the_runner_reads() -> None:
+def test_the_form_has_the_settings_that_the_runner_reads() -> None:
     manifest = read_plugin(FOLDER).runner_manifests()["default"]
     assert [item["name"] for item in manifest["config_schema"]] == ["delay_ms", "hold_ms", "remember"]

@@ -1,4 +1,4 @@
-"""The echo agent in a Host: with its own manifest, its form's defaults, its conversation's state."""
+"""Tests the echo agent in a Host, with its own manifest, its form's defaults and its conversation's state."""
 
 from pathlib import Path
 
@@ -14,13 +14,13 @@ def host() -> FakeHost:
     return FakeHost()
 
 
-async def test_it_answers_with_what_it_was_told(host: FakeHost) -> None:
+async def test_it_answers_with_the_text_of_the_message(host: FakeHost) -> None:
     run = await host.run(FOLDER, "one two")
     assert (run.text, run.deltas) == ("one two", ["one", " two"])
     assert [item.content for item in host.history] == ["one two", "one two"]
 
 
-async def test_it_says_nothing_to_nothing(host: FakeHost) -> None:
+async def test_it_stays_silent_on_an_empty_message(host: FakeHost) -> None:
     assert (await host.run(FOLDER, " ")).silent
 
 
@@ -32,7 +32,7 @@ async def test_it_remembers_its_conversation_and_no_other(host: FakeHost) -> Non
     assert run.state["conversation"] == {"echo.seen": 1}
 
 
-async def test_it_takes_in_what_is_said_while_it_holds(host: FakeHost) -> None:
+async def test_it_adds_messages_that_arrive_while_it_holds(host: FakeHost) -> None:
     async with host.start(FOLDER, "first", config={"hold_ms": 200}) as run:
         await run.until_delta("first")
         run.steer("second")
@@ -40,7 +40,7 @@ async def test_it_takes_in_what_is_said_while_it_holds(host: FakeHost) -> None:
     assert run.unpulled == []
 
 
-async def test_it_stops_when_it_is_told_to(host: FakeHost) -> None:
+async def test_it_stops_when_it_is_cancelled(host: FakeHost) -> None:
     async with host.start(FOLDER, "first", config={"hold_ms": 60_000}) as run:
         await run.until_delta()
         run.cancel()
@@ -48,7 +48,7 @@ async def test_it_stops_when_it_is_told_to(host: FakeHost) -> None:
     assert run.warnings == []
 
 
-async def test_it_asks_for_nothing_that_its_manifest_does_not_name(host: FakeHost) -> None:
+async def test_it_makes_no_call_without_a_permission_in_its_manifest(host: FakeHost) -> None:
     run = await host.run(FOLDER, "hi", config={"remember": True, "hold_ms": 1})
     assert {call.action for call in run.calls} == {"state_get", "state_set", "steering_pull"}
     assert not any(call.error for call in run.calls)

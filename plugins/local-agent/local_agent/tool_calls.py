@@ -1,4 +1,7 @@
-"""Executes the tool calls of one answer concurrently. Errors are returned to the model, which may find another way."""
+"""Loads the tools of a run and executes the tool calls of an answer concurrently.
+
+Errors are returned to the model, which may find another way.
+"""
 
 import asyncio
 import json
@@ -6,19 +9,40 @@ from collections.abc import AsyncGenerator, Sequence
 from typing import Any
 
 from parlour_sdk import results
-from parlour_sdk.api import AgentAPIException
+from parlour_sdk.api import AgentAPIException, AgentRunAPI
 from parlour_sdk.protocol.context import AgentRunContext
 from parlour_sdk.protocol.messages import Message, ToolCall
 from parlour_sdk.results import Result
 
 from . import user_message
+from .call_rate import CallPacer
 from .errors import ends_run
 from .tool_outputs import ToolOutput, ToolOutputReader
-from .tools import Toolbox
+from .tools import Toolbox, load_tools
 
 CALL_TIMEOUT_SECONDS = 120.0
 MAX_TELEMETRY_CHARACTERS = 2000
 """Characters of a tool's output that are kept in the telemetry."""
+
+
+class RunTools:
+    """The tools of one run: loads them and executes their calls, within the rate of calls that the Host allows."""
+
+    def __init__(self, ctx: AgentRunContext, api: AgentRunAPI) -> None:
+        self._ctx = ctx
+        self._api = api
+        self._outputs = ToolOutputReader(ctx, api)
+        self._pace = CallPacer()
+
+    async def load(self) -> Toolbox:
+        return await load_tools(self._ctx, self._api, self._pace)
+
+    async def reserve(self, calls: int) -> None:
+        """Reserves a number of calls to the Host; waits only if there were too many before."""
+        await self._pace.reserve(calls)
+
+    def batch(self, toolbox: Toolbox, calls: Sequence[ToolCall]) -> "ToolCallBatch":
+        return ToolCallBatch(self._ctx, toolbox, self._outputs, calls)
 
 
 class ToolCallBatch:

@@ -16,7 +16,6 @@ from parlour_sdk.protocol.messages import Message
 from parlour_sdk.protocol.results import FinishReason
 from parlour_sdk.results import Result
 
-from .call_rate import CallPacer
 from .history import TOKENS_KEY
 from .knowledge import KnowledgeSearch
 from .messages import TurnMessages
@@ -25,8 +24,7 @@ from .models import ModelChain
 from .reply_stream import ModelReply
 from .settings import LocalAgentSettings
 from .steering import SteeringReader
-from .tool_calls import ToolCallBatch
-from .tool_outputs import ToolOutputReader
+from .tool_calls import RunTools
 from .tools import Toolbox
 from .turn_context import TurnContextBuilder
 from .user_message import UserMessage
@@ -46,8 +44,7 @@ class AgentTurn:
         models: ModelChain,
         knowledge: KnowledgeSearch,
         steering: SteeringReader,
-        outputs: ToolOutputReader,
-        pace: CallPacer,
+        tools: RunTools,
     ) -> None:
         self._ctx = ctx
         self._settings = settings
@@ -55,8 +52,7 @@ class AgentTurn:
         self._models = models
         self._knowledge = knowledge
         self._steering = steering
-        self._outputs = outputs
-        self._pace = pace
+        self._tools = tools
 
     async def results(self, what: UserMessage) -> AsyncGenerator[Result, None]:
         begun = await self._context_builder.build(what)
@@ -95,11 +91,11 @@ class AgentTurn:
         """
         if answer.says_something:
             yield self._completed(answer)
-        batch = ToolCallBatch(self._ctx, toolbox, self._outputs, answer.tool_calls)
+        batch = self._tools.batch(toolbox, answer.tool_calls)
         if rounds == self._settings.max_tool_rounds:
             dialogue.add(*batch.refuse(TOOL_LIMIT_REFUSAL))
             return
-        await self._pace.reserve(len(answer.tool_calls) + EXTRA_CALLS_PER_ROUND)
+        await self._tools.reserve(len(answer.tool_calls) + EXTRA_CALLS_PER_ROUND)
         async with aclosing(batch.results()) as called:
             async for result in called:
                 yield result

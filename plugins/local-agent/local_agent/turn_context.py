@@ -3,13 +3,10 @@
 import asyncio
 from dataclasses import dataclass
 
-from parlour_sdk.api import AgentRunAPI
-from parlour_sdk.protocol.context import AgentRunContext
 from parlour_sdk.protocol.knowledge import KnowledgeChunk
 from parlour_sdk.results import Result
 
-from . import context_budget, token_estimates, tools
-from .call_rate import CallPacer
+from . import context_budget, token_estimates
 from .compaction import HistoryCompactor
 from .history import HistoryTail
 from .knowledge import KnowledgeSearch
@@ -17,6 +14,7 @@ from .messages import TurnMessages
 from .models import ModelChain
 from .prompt import Prompt
 from .settings import LocalAgentSettings
+from .tool_calls import RunTools
 from .tools import Toolbox
 from .user_message import UserMessage
 
@@ -32,23 +30,19 @@ class TurnContext:
 class TurnContextBuilder:
     def __init__(
         self,
-        ctx: AgentRunContext,
-        api: AgentRunAPI,
         settings: LocalAgentSettings,
         models: ModelChain,
         prompt: Prompt,
         compaction: HistoryCompactor,
         knowledge: KnowledgeSearch,
-        pace: CallPacer,
+        tools: RunTools,
     ) -> None:
-        self._ctx = ctx
-        self._api = api
         self._settings = settings
         self._models = models
         self._prompt = prompt
         self._compaction = compaction
         self._knowledge = knowledge
-        self._pace = pace
+        self._tools = tools
 
     async def build(self, what: UserMessage) -> TurnContext:
         tail, tools, chunks = await self._gather(what)
@@ -66,7 +60,7 @@ class TurnContextBuilder:
 
     async def _gather(self, what: UserMessage) -> tuple[HistoryTail, Toolbox, list[KnowledgeChunk]]:
         tail = asyncio.ensure_future(self._compaction.tail())
-        tools = asyncio.ensure_future(self._tools())
+        tools = asyncio.ensure_future(self._load_tools())
         chunks = asyncio.ensure_future(self._knowledge.search(what))
         try:
             return await asyncio.gather(tail, tools, chunks)
@@ -74,7 +68,7 @@ class TurnContextBuilder:
             for each in (tail, tools, chunks):
                 each.cancel()
 
-    async def _tools(self) -> Toolbox:
+    async def _load_tools(self) -> Toolbox:
         if not self._settings.max_tool_rounds:
             return Toolbox()
-        return await tools.load_tools(self._ctx, self._api, self._pace)
+        return await self._tools.load()

@@ -1,4 +1,4 @@
-"""Makes the plugin's own modules known, as its process does."""
+"""Makes the plugin's own modules importable, as its process does."""
 
 import sys
 from pathlib import Path

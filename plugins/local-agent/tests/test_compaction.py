@@ -1,4 +1,6 @@
-"""Compaction: made when the history is too long, kept, reused, made anew from the old one; a broken one is ignored."""
+"""Tests compaction: made when the history is too long, stored, reused, renewed from the old one;
+damaged ones are ignored.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -16,11 +18,11 @@ from parlour_sdk.testing import FakeHost, FakeRun, failure, reply
 
 FOLDER = Path(__file__).parents[1]
 LONG = "word " * 160
-"""200 tokens."""
+"""A text of 200 tokens."""
 
 
 class Model:
-    """Summarizes when it is asked to, and says yes to everything else. It counts as many tokens as it is told."""
+    """Summarizes on request and otherwise answers yes. It reports the configured number of tokens."""
 
     def __init__(self) -> None:
         self.asked: list[InvokeModel] = []
@@ -65,7 +67,7 @@ def checkpoint(run: FakeRun) -> dict[str, Any] | None:
     return run.state["conversation"].get(CHECKPOINT_KEY)
 
 
-async def test_a_short_history_is_given_as_it_is(host: FakeHost, model: Model) -> None:
+async def test_a_short_history_is_passed_unchanged(host: FakeHost, model: Model) -> None:
     for text in ("one", "two"):
         run = await ask(host, text)
     assert [each.content for each in model.last] == ["Be kind.", "one", "yes", "two"]
@@ -108,7 +110,7 @@ async def test_a_checkpoint_says_what_it_covers_and_is_reused_until_the_history_
         {"tokens_before": "many"},
     ],
 )
-async def test_a_checkpoint_that_can_not_be_used_is_ignored(model: Model, broken: Any) -> None:
+async def test_an_unusable_checkpoint_is_ignored(model: Model, broken: Any) -> None:
     host = FakeHost(models={"m": model}, history=[("user", "I am Ann"), ("assistant", "hello Ann")])
     whole = {
         "schema_version": 1,
@@ -119,14 +121,14 @@ async def test_a_checkpoint_that_can_not_be_used_is_ignored(model: Model, broken
         "conversation_id": host.conversation_id,
     }
     kept = {**whole, **broken} if isinstance(broken, dict) else broken
-    told = {"conversation": {CHECKPOINT_KEY: kept}}
+    state = {"conversation": {CHECKPOINT_KEY: kept}}
     config = {"model": {"primary": "m", "fallbacks": []}, "prompt": "Be kind."}
-    run = await host.run(FOLDER, "who am I?", config=config, context={"state": told})
+    run = await host.run(FOLDER, "who am I?", config=config, context={"state": state})
     assert run.text == "yes"
     assert [each.content for each in model.last] == ["Be kind.", "I am Ann", "hello Ann", "who am I?"]
 
 
-async def test_what_the_provider_counted_decides_when_the_history_is_too_long(host: FakeHost, model: Model) -> None:
+async def test_the_providers_count_decides_when_the_history_is_too_long(host: FakeHost, model: Model) -> None:
     model.counted = 1000
     for number in range(2):
         await ask(host, f"{number} {LONG}")
@@ -145,7 +147,7 @@ async def test_a_history_of_many_short_messages_is_summarized_too(model: Model) 
     assert len(model.summaries) == 1
 
 
-async def test_when_the_model_can_not_summarize_there_is_a_plain_summary() -> None:
+async def test_a_plain_summary_is_used_when_the_model_can_not_summarize() -> None:
     yes = reply("yes", usage=Usage())
     host = FakeHost(models={"m": lambda request: failure("runtime_error") if _is_summary(request) else yes})
     for number in range(4):
@@ -155,7 +157,7 @@ async def test_when_the_model_can_not_summarize_there_is_a_plain_summary() -> No
     assert made["summary"].startswith("user: 0 word word")
 
 
-async def test_without_state_the_oldest_is_left_out_and_no_summary_is_made(model: Model) -> None:
+async def test_without_state_the_oldest_messages_are_left_out_and_no_summary_is_made(model: Model) -> None:
     host = FakeHost(models={"m": model}, state_scopes=())
     for number in range(5):
         await ask(host, f"{number} {LONG}")

@@ -1,4 +1,4 @@
-"""Estimates of tokens: never nothing for something, and the same however a text is cut."""
+"""Tests estimates of tokens: something is never zero tokens, and the estimate does not depend on how a text is cut."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -23,7 +23,7 @@ def test_the_whole_is_no_more_than_its_parts_and_no_less_than_each(one: str, oth
 
 @settings(deadline=None)
 @given(texts)
-def test_only_nothing_is_no_token(text: str) -> None:
+def test_only_an_empty_text_has_no_token(text: str) -> None:
     assert (token_estimates.estimate_text(text) == 0) == (text == "")
     assert token_estimates.estimate_text(text) <= len(text)
 
@@ -49,12 +49,12 @@ def test_pictures_and_tool_calls_count() -> None:
 
 @settings(deadline=None)
 @given(st.integers(1, 10**6), st.integers(1, 10**6), st.integers(0, 10**6))
-def test_a_measure_stays_within_reason(counted: int, estimated: int, tokens: int) -> None:
+def test_a_token_ratio_stays_within_its_bounds(counted: int, estimated: int, tokens: int) -> None:
     measure = TokenRatio.from_usage(counted, estimated)
     assert tokens // 4 <= measure.to_estimated(tokens) <= tokens * 2
     assert measure.ratio == 1 or estimated >= token_estimates.MIN_SAMPLE_TOKENS
 
 
-def test_what_the_provider_counted_corrects_the_estimate() -> None:
+def test_the_providers_count_corrects_the_estimate() -> None:
     assert TokenRatio.from_usage(2000, 1000).to_estimated(500) == 250
     assert TokenRatio.from_usage(0, 1000) == TokenRatio.from_usage(10, 50) == TokenRatio()

@@ -1,4 +1,4 @@
-"""The local agent with its own manifest: few calls, what it is told and tells, and what it does when it is stopped."""
+"""Tests the local agent with its own manifest: its calls, its messages to the model, and its behaviour when stopped."""
 
 import asyncio
 from pathlib import Path
@@ -17,21 +17,21 @@ MODEL = {"primary": "m", "fallbacks": []}
 CONFIG: dict[str, Any] = {"model": MODEL, "prompt": "Be kind."}
 
 
-async def test_a_plain_turn_asks_for_one_page_one_answer_and_what_was_said_meanwhile() -> None:
+async def test_a_plain_turn_calls_for_one_history_page_one_answer_and_steering() -> None:
     host = FakeHost(models={"m": "yes"})
     first, second = [await host.run(FOLDER, "hi", config=CONFIG) for _ in range(2)]
     assert [call.action for call in first.calls] == ["invoke_llm_stream", "steering_pull"]
     assert [call.action for call in second.calls] == ["history_page", "invoke_llm_stream", "steering_pull"]
 
 
-async def test_a_platform_that_shows_whole_messages_is_spared_the_fragments() -> None:
+async def test_a_platform_without_streaming_gets_no_fragments() -> None:
     host = FakeHost(models={"m": "yes indeed"})
     run = await host.run(FOLDER, "hi", config=CONFIG, context={"delivery": {"surface": "onebot"}})
     assert (run.text, run.deltas) == ("yes indeed", [])
     assert "invoke_llm" in [call.action for call in run.calls]
 
 
-async def test_nothing_is_answered_with_silence() -> None:
+async def test_an_empty_message_is_answered_with_silence() -> None:
     assert (await FakeHost(models={"m": "yes"}).run(FOLDER, " ", config=CONFIG)).silent
 
 
@@ -54,7 +54,7 @@ async def test_quotes_and_mentions_are_written_out_and_media_stay() -> None:
     assert [each.type for each in asked[1].messages[1].content] == ["text", "image", "text"]  # type: ignore[union-attr]
 
 
-async def test_a_picture_that_is_gone_does_not_silence_the_model() -> None:
+async def test_a_missing_picture_does_not_prevent_an_answer() -> None:
     asked: list[InvokeModel] = []
 
     def answer(request: InvokeModel) -> Any:
@@ -70,7 +70,7 @@ async def test_a_picture_that_is_gone_does_not_silence_the_model() -> None:
     assert asked[1].messages[-1].content == "what?\n[image: cat.png, https://example.org/cat.png]"
 
 
-async def test_of_many_pictures_the_latest_are_given() -> None:
+async def test_only_the_latest_of_many_pictures_are_passed() -> None:
     asked: list[InvokeModel] = []
     host = FakeHost(models={"m": FakeModel(lambda request: asked.append(request) or "yes", abilities=("vision",))})
     pictures = [MediaElement(type="image", url=f"https://example.org/{number}.png") for number in range(10)]
@@ -81,7 +81,7 @@ async def test_of_many_pictures_the_latest_are_given() -> None:
     assert [each.type for each in older] == ["image"] * 6 + ["text"] * 4  # type: ignore[union-attr]
 
 
-async def test_an_event_is_told_by_its_template() -> None:
+async def test_an_event_is_described_by_its_template() -> None:
     asked: list[str] = []
     host = FakeHost(models={"m": lambda request: asked.append(request.messages[-1].content) or "Welcome!"})
     templates = {"group.member_joined": "{{event.member.user.nickname}} came to {{group}}."}
@@ -89,7 +89,7 @@ async def test_an_event_is_told_by_its_template() -> None:
     assert (run.text, asked) == ("Welcome!", ["User One came to Group One."])
 
 
-async def test_a_base_that_fails_leaves_the_others() -> None:
+async def test_a_failing_knowledge_base_does_not_prevent_the_search_of_other_bases() -> None:
     asked: list[str] = []
     host = FakeHost(
         models={"m": lambda request: asked.append(str(request.messages[-1].content)) or "yes"},
@@ -100,7 +100,7 @@ async def test_a_base_that_fails_leaves_the_others() -> None:
     assert (run.messages[0].metadata or {})["citations"][0]["file_name"] == "up.txt"
 
 
-async def test_what_is_said_meanwhile_is_searched_for_too() -> None:
+async def test_steering_messages_are_searched_in_the_knowledge_too() -> None:
     asked: list[InvokeModel] = []
     host = FakeHost(
         models={"m": lambda request: asked.append(request) or "yes"}, knowledge={"kb": ["tea is hot", "ice is cold"]}
@@ -111,14 +111,14 @@ async def test_what_is_said_meanwhile_is_searched_for_too() -> None:
     assert "[2] kb.txt\nice is cold" in str(asked[1].messages[-1].content)
 
 
-async def test_a_quick_model_with_many_rounds_stays_below_what_the_host_takes() -> None:
+async def test_a_quick_model_with_many_rounds_stays_below_the_call_limit_of_the_host() -> None:
     host = FakeHost(models={"m": reply(tool_calls=[tool_call("clock")])}, tools={"clock": "noon"}, timeout=60)
     run = await host.run(FOLDER, "go", config={**CONFIG, "tools": ["clock"], "max_tool_rounds": 40})
     assert (len(run.tool_calls), run.finish_reason) == (40, "tool_limit")
     assert not any(call.error for call in run.calls)
 
 
-async def test_only_rounds_of_tools_count_as_rounds() -> None:
+async def test_only_tool_rounds_count_as_rounds() -> None:
     host = FakeHost(models={"m": "yes"})
     run = await host.run(FOLDER, "one", config={**CONFIG, "max_tool_rounds": 0}, steering={1: "two", 2: "three"})
     assert ([each.content for each in run.messages], run.finish_reason) == (["yes", "yes", "yes"], "stop")
@@ -142,7 +142,7 @@ async def test_a_cancelled_run_leaves_no_tool_behind() -> None:
     await asyncio.wait_for(ended.wait(), 30)
 
 
-async def test_at_its_deadline_a_run_ends_as_a_time_out() -> None:
+async def test_a_run_ends_as_a_timeout_at_its_deadline() -> None:
     async def never(request: InvokeModel) -> str:
         await asyncio.Event().wait()
         return ""
@@ -151,7 +151,7 @@ async def test_at_its_deadline_a_run_ends_as_a_time_out() -> None:
     assert (run.status, run.code, run.warnings) == ("timeout", "runner.timeout", [])
 
 
-async def test_a_tool_that_takes_too_long_is_told_to_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_model_receives_the_timeout_of_a_slow_tool(monkeypatch: pytest.MonkeyPatch) -> None:
     async def slow() -> str:
         await asyncio.Event().wait()
         return ""
@@ -165,7 +165,7 @@ async def test_a_tool_that_takes_too_long_is_told_to_the_model(monkeypatch: pyte
     assert completed.data["error"] == "The tool did not answer within 0.01 seconds."
 
 
-async def test_a_long_output_is_kept_whole_and_shown_in_part() -> None:
+async def test_a_long_output_is_stored_completely_and_passed_in_part() -> None:
     asked: list[InvokeModel] = []
     script = iter([reply(tool_calls=[tool_call("book")]), "I read it."])
     host = FakeHost(models={"m": lambda request: asked.append(request) or next(script)}, tools={"book": "x" * 50_000})
@@ -176,14 +176,14 @@ async def test_a_long_output_is_kept_whole_and_shown_in_part() -> None:
     assert shown.endswith(f"(the whole, 50000 characters, is artifact {kept.artifact.artifact_id})")
 
 
-async def test_a_long_output_that_can_not_be_kept_is_shown_in_part() -> None:
+async def test_a_long_output_that_can_not_be_stored_is_passed_in_part() -> None:
     script = [reply(tool_calls=[tool_call("book")]), "I read it."]
     host = FakeHost(models={"m": script}, tools={"book": "x" * 50_000})
     host.fail("artifact_create", "runtime_error")
     assert (await host.run(FOLDER, "read", config={**CONFIG, "tools": ["book"]})).text == "I read it."
 
 
-async def test_a_model_that_can_not_call_tools_is_told_of_none() -> None:
+async def test_a_model_without_tool_calls_gets_no_tools() -> None:
     asked: list[InvokeModel] = []
     model = FakeModel(lambda request: asked.append(request) or "yes", abilities=("vision",))
     await FakeHost(models={"m": model}, tools={"clock": "noon"}).run(
@@ -192,7 +192,7 @@ async def test_a_model_that_can_not_call_tools_is_told_of_none() -> None:
     assert asked[0].tools is None
 
 
-async def test_it_asks_for_nothing_that_its_manifest_does_not_name() -> None:
+async def test_it_makes_no_call_without_a_permission_in_its_manifest() -> None:
     script = [reply(tool_calls=[tool_call("activate_skill", {"name": "cook"}), tool_call("clock")]), "done"]
     host = FakeHost(models={"m": script}, tools={"clock": "noon"}, skills={"cook": "Heat."}, knowledge={"kb": ["go"]})
     run = await host.run(FOLDER, "go", config={**CONFIG, "tools": ["clock"], "knowledge_bases": ["kb"]})
@@ -200,7 +200,7 @@ async def test_it_asks_for_nothing_that_its_manifest_does_not_name() -> None:
     assert not any(call.error for call in run.calls)
 
 
-async def test_a_tool_that_can_not_be_looked_at_is_left_out_and_names_are_told_once() -> None:
+async def test_a_tool_without_details_is_left_out_and_names_are_unique() -> None:
     asked: list[InvokeModel] = []
     host = FakeHost(
         models={"m": lambda request: asked.append(request) or "yes"},

@@ -1,4 +1,4 @@
-"""Settings: the form's names, its defaults, and a sentence for what it can't check."""
+"""Tests settings: the form's names, its defaults, and a sentence for each value that the form can't check."""
 
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from parlour_sdk.plugin import read_plugin
 FORM = read_plugin(Path(__file__).parents[1]).runner_manifests()["default"]["config_schema"]
 
 
-def test_the_form_asks_for_exactly_what_the_contract_names() -> None:
+def test_the_form_has_exactly_the_fields_of_the_contract() -> None:
     assert [item["name"] for item in FORM] == [
         *("model", "prompt", "knowledge_bases", "retrieve_top_k", "rerank_model", "rerank_top_k", "tools"),
         *("max_tool_rounds", "context_tokens", "thinking", "event_templates", "streaming"),
@@ -26,7 +26,7 @@ def test_the_forms_defaults_are_those_of_an_empty_configuration() -> None:
     assert settings.read(defaults).max_tool_rounds == 128
 
 
-def test_the_models_are_asked_in_their_order_and_each_once() -> None:
+def test_the_models_are_called_in_their_order_and_each_once() -> None:
     chosen = {"primary": "a", "fallbacks": ["b", "a", "c"]}
     assert settings.read({"model": chosen}).models == ("a", "b", "c")
     assert settings.read({"model": {"primary": None, "fallbacks": ["b"]}}).models == ("b",)
@@ -48,7 +48,7 @@ def test_the_models_are_asked_in_their_order_and_each_once() -> None:
         ("context_tokens", "many"),
     ],
 )
-def test_what_makes_no_sense_is_named_with_what_would(name: str, value: Any) -> None:
+def test_an_invalid_setting_is_named_with_the_accepted_values(name: str, value: Any) -> None:
     with pytest.raises(TurnError, match=rf"^The agent's setting '{name}' must be .*\.$") as failure:
         settings.read({name: value})
     assert failure.value.code == "local-agent.configuration"

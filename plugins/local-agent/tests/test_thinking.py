@@ -1,4 +1,4 @@
-"""Thoughts in <think> marks: told apart the same way however the answer is cut into fragments."""
+"""Tests thoughts in <think> marks: they are separated the same way however the answer is cut into fragments."""
 
 import pytest
 from hypothesis import given, settings
@@ -25,13 +25,13 @@ def split(fragments: list[str]) -> tuple[str, str]:
         ("", "", ""),
     ],
 )
-def test_a_thought_is_told_from_the_answer(whole: str, said: str, thought: str) -> None:
+def test_a_thought_is_separated_from_the_answer(whole: str, said: str, thought: str) -> None:
     assert split([whole]) == split(list(whole)) == (said, thought)
 
 
 @settings(deadline=None)
 @given(st.lists(st.sampled_from(["<", "think", ">", "</", "</think>", "<think>", "a", " "])))
-def test_the_cut_makes_no_difference_and_nothing_is_lost(fragments: list[str]) -> None:
+def test_the_fragmentation_makes_no_difference_and_nothing_is_lost(fragments: list[str]) -> None:
     whole = "".join(fragments)
     assert split(fragments) == split([whole]) == split(list(whole))
     if not whole.lstrip().startswith("<think>"):

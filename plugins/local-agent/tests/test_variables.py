@@ -1,4 +1,4 @@
-"""Variables of a prompt: filled in once, and never by what somebody calls himself."""
+"""Tests variables of a prompt: they are filled in once, and never from a user's name."""
 
 from datetime import UTC, datetime, tzinfo
 from typing import Any
@@ -51,7 +51,7 @@ def filled(template: str, ctx: AgentRunContext | None = None) -> str:
         ('{"json": {"a": 1}}', '{"json": {"a": 1}}'),
     ],
 )
-def test_a_variable_stands_for_what_it_is(template: str, expected: str) -> None:
+def test_a_variable_is_replaced_by_its_value(template: str, expected: str) -> None:
     assert filled(template) == expected
 
 
@@ -74,12 +74,12 @@ def test_an_events_fields_are_found_by_their_path(template: str, expected: str) 
 
 @settings(deadline=None)
 @given(st.text())
-def test_a_name_is_short_on_one_line_and_read_as_nothing_else(name: str) -> None:
+def test_a_users_name_is_cut_to_one_short_line_and_not_read_as_a_template(name: str) -> None:
     given = filled("{{actor}}", context(f"{{{{time}}}}{name}"))
     assert given.startswith("{{time}}")
     assert len(given) <= 100
     assert len(given.splitlines()) == 1
 
 
-def test_a_zone_that_nobody_knows_is_utc() -> None:
+def test_an_unknown_time_zone_is_utc() -> None:
     assert zone("Nowhere/Land") is zone("../etc/passwd") is zone(None) is UTC

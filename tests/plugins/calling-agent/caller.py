@@ -1,7 +1,8 @@
-"""Makes the calls that the message lists, `[[action, arguments], ...]` as JSON, and answers with what came of each.
+"""Makes the calls that the message lists, `[[action, arguments], ...]` as JSON, and answers with
+the outcome of each.
 
-`["wait", path]` touches `path.reached` and waits for that file; `["leave", arguments]` leaves a stream after its first
-part.
+`["wait", path]` touches `path.reached` and waits for that file; `["leave", arguments]` leaves a
+stream after its first part.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Does with files what the message says, `{verb: arguments}` as JSON, and answers with what came of it as JSON."""
+"""Handles files as the message says, `{verb: arguments}` as JSON, and answers with the outcome as JSON."""
 
 import asyncio
 import hashlib
@@ -18,8 +18,8 @@ BLOCK = bytes(range(256)) * 4096
 
 class Filer(AgentRunner):
     async def run(self, ctx: AgentRunContext, api: AgentRunAPI) -> AsyncGenerator[Result, None]:
-        told = json.loads(ctx.input.text or '{"seen": {}}')
-        [(verb, arguments)] = told.items()
+        request = json.loads(ctx.input.text or '{"seen": {}}')
+        [(verb, arguments)] = request.items()
         if verb == "show":
             for each in arguments["files"]:
                 yield results.artifact_created("file", each["content"].encode(), name=each["name"])

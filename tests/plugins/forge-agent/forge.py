@@ -1,6 +1,6 @@
-"""A foreman that queues what it is told, and a worker in the same process that claims it and answers.
+"""A foreman that queues the text of its message, and a worker in the same process that claims and answers it.
 
-The worker does what the first word says: `answer`, or `wait` until it is cancelled.
+The worker obeys the first word: `answer`, or `wait` until it is cancelled.
 """
 
 import asyncio
@@ -58,8 +58,8 @@ class Forge(Plugin):
         state = api.claimed(claimed).state
         await state.set("conversation", "work", rest)
         old = await self._call_code_of(api.claimed(claimed.model_copy(update={"lease": "an older lease"})))
-        told = f"forged {await state.get('conversation', 'work')}"
-        answer = results.completed(f"{told}, a stale lease is {stale}, a call with it {old}")
+        product = f"forged {await state.get('conversation', 'work')}"
+        answer = results.completed(f"{product}, a stale lease is {stale}, a call with it {old}")
         for _ in range(2):
             await api.runs.append_result(run_id, answer, lease, sequence=1)
         await api.runs.finalize(run_id, "completed", lease=lease)

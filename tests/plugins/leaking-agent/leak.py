@@ -1,4 +1,4 @@
-"""Tells its secret in the way that the message names: in its log, as its failure, by crashing, in a refused call."""
+"""Leaks its secret in the way that the message names: in its log, as its failure, by crashing, in a refused call."""
 
 import hashlib
 import sys

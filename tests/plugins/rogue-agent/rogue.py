@@ -1,4 +1,4 @@
-"""Does what the first word of the message says; the rest of the message is that deed's argument."""
+"""Obeys the first word of the message; the rest of the message is the argument."""
 
 import asyncio
 import json
@@ -25,12 +25,12 @@ MEBIBYTE = 1024 * 1024
 
 
 def touch(path: str) -> None:
-    """Tells the test that this point is reached."""
+    """Creates the file, so that the test knows that this point is reached."""
     Path(path).touch()
 
 
 def set_free(argument: str) -> None:
-    """Starts `sleep` so that it is nobody's child, in a session of its own."""
+    """Starts `sleep` as an orphan in a session of its own."""
     if os.fork() == 0:
         os.setsid()
         subprocess.Popen(["/bin/sleep", argument], stdin=subprocess.DEVNULL)
@@ -54,7 +54,7 @@ async def say(argument: str) -> Deed:
 
 
 async def gate(argument: str) -> Deed:
-    """Tells that it has begun, and ends when the file that it was told appears."""
+    """Creates a file when it begins, and ends when the file of its argument appears."""
     touch(f"{argument}.begun")
     while not await asyncio.to_thread(Path(argument).exists):
         await asyncio.sleep(0.01)
@@ -62,7 +62,7 @@ async def gate(argument: str) -> Deed:
 
 
 async def stubborn(argument: str) -> Deed:
-    """Goes on for ever, whoever cancels it."""
+    """Continues for ever and ignores its cancellation."""
     yield results.delta("never ")
     while True:
         try:
@@ -72,7 +72,7 @@ async def stubborn(argument: str) -> Deed:
 
 
 async def block(argument: str) -> Deed:
-    """Its event loop hangs, and it can't be asked to end."""
+    """Blocks its event loop and ignores requests to end."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     touch(argument)
     time.sleep(600)  # noqa: ASYNC251 - the event loop is to hang
@@ -96,7 +96,7 @@ async def leak(argument: str) -> Deed:
 
 
 async def fill(argument: str) -> Deed:
-    """So many MiB into this file."""
+    """Writes this number of MiB into the file."""
     megabytes, _, path = argument.partition(" ")
     write(path, int(megabytes))
     await asyncio.sleep(60)
@@ -104,7 +104,7 @@ async def fill(argument: str) -> Deed:
 
 
 async def stretch(argument: str) -> Deed:
-    """A file in this folder that has so many MiB and takes no place on the disk."""
+    """Creates a sparse file of this number of MiB in the folder, which uses no disk space."""
     megabytes, _, folder = argument.partition(" ")
     os.mkdir(folder)
     os.truncate(os.open(os.path.join(folder, "sparse"), os.O_CREAT | os.O_WRONLY), int(megabytes) * MEBIBYTE)
@@ -113,7 +113,7 @@ async def stretch(argument: str) -> Deed:
 
 
 async def litter(argument: str) -> Deed:
-    """So many empty files in this folder."""
+    """Creates this number of empty files in the folder."""
     count, _, folder = argument.partition(" ")
     os.mkdir(folder)
     for number in range(int(count)):
@@ -123,7 +123,7 @@ async def litter(argument: str) -> Deed:
 
 
 async def leak_file(argument: str) -> Deed:
-    """So many MiB that are in memory and no part of the process."""
+    """Uses this number of MiB of memory outside the process."""
     file = os.memfd_create("hoard")
     for _ in range(int(argument)):
         os.write(file, os.urandom(MEBIBYTE))
@@ -132,7 +132,7 @@ async def leak_file(argument: str) -> Deed:
 
 
 async def fill_unseen(argument: str) -> Deed:
-    """So many MiB on the disk, in a file that is in no folder."""
+    """Uses this number of MiB of disk space in an unlinked file."""
     with TemporaryFile(dir=os.environ["PARLOUR_PLUGIN_DATA"]) as file:
         for _ in range(int(argument)):
             file.write(os.urandom(MEBIBYTE))
@@ -142,7 +142,7 @@ async def fill_unseen(argument: str) -> Deed:
 
 
 async def bury(argument: str) -> Deed:
-    """Folders in each other, until their names together are longer than a path may be."""
+    """Nests folders until their path is longer than a path may be."""
     os.chdir(os.environ["PARLOUR_PLUGIN_DATA"])
     for _ in range(30):
         os.mkdir(argument)

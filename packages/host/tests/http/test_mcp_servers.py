@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from parlour.core.config.mcp_servers import McpServerRepository
 from parlour.core.system import SystemClock
 from parlour.http.errors import Problem
-from parlour.http.mcp_servers.mapping import ChangeRequester, McpServerMapper, to_response
+from parlour.http.mcp_servers.mapping import ChangeRequester, McpServerMapper, audit_view
 from parlour.http.mcp_servers.schemas import McpServerBody
 from parlour.testing.memory_journal import MemoryJournal
 
@@ -100,6 +100,6 @@ def test_a_confirmation_holds_for_one_command_and_its_environment(change: dict[s
 
 def test_secrets_go_in_sealed_come_out_masked_and_stay_when_the_mask_comes_back() -> None:
     first = form().to_server("1", McpServerBody.model_validate({**REMOTE, "headers": {"X-Key": "abc"}}))
-    assert (first.headers, to_response(first)["headers"]) == ({"X-Key": "cba"}, {"X-Key": "********"})
+    assert (first.headers, audit_view(first)["headers"]) == ({"X-Key": "cba"}, {"X-Key": "********"})
     again = McpServerBody.model_validate({**REMOTE, "headers": {"X-Key": "********", "X-Other": "de"}})
     assert form().to_server("1", again, first).headers == {"X-Key": "cba", "X-Other": "ed"}

@@ -1,4 +1,4 @@
-"""Platforms are known by their manifests; their code comes in when a bot needs it."""
+"""Platforms are listed by their manifests; their code is loaded when a bot needs it."""
 
 import subprocess
 import sys
@@ -18,7 +18,7 @@ def test_every_manifest_is_under_its_own_name() -> None:
     assert all(manifest.name == name for name, manifest in manifests.items())
 
 
-def test_an_unknown_platform_is_no_platform() -> None:
+def test_an_unknown_platform_is_not_found() -> None:
     with pytest.raises(KeyError):
         BuiltinAdapterCatalogue().create("nosuch", MemoryLink())
 
@@ -43,7 +43,7 @@ def test_the_fake_platform_declares_exactly_what_it_implements() -> None:
     assert set(manifest().supported_apis) == implemented(FakeApi) == set(APIS)
 
 
-async def test_the_fake_platform_stands_beside_the_others() -> None:
+async def test_the_fake_platform_is_listed_with_the_other_platforms() -> None:
     catalogue = FakeCatalogue(FakePlatform(), beside=BuiltinAdapterCatalogue())
     assert {"fake", "onebot11"} <= set(catalogue.manifests())
     assert catalogue.create("onebot11", MemoryLink({"mode": "reverse"})) is not None

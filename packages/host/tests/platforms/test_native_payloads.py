@@ -1,4 +1,4 @@
-"""What was recorded plays back as it was, without secrets."""
+"""Recorded payloads are read back unchanged, without secrets."""
 
 from pathlib import Path
 

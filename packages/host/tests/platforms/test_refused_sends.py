@@ -1,4 +1,4 @@
-"""What a platform refused shows with the bot: until it takes something there, or for ten minutes."""
+"""A refused send is shown with the bot until the platform accepts a message in that chat, at most ten minutes."""
 
 from parlour.platforms._host.sends import ERROR_SHOWN_MILLISECONDS, SendErrors
 
@@ -11,20 +11,20 @@ class Clock:
         return self.time
 
 
-def test_a_refusal_is_told_with_the_chat_and_the_reason() -> None:
+def test_a_refusal_is_shown_with_the_chat_and_the_reason() -> None:
     sends = SendErrors(Clock())
     sends.record_refused("bot", "group 5", "no such group")
     assert sends.current_error("bot") == "what was sent to group 5 was not taken: no such group"
     assert sends.current_error("another bot") == ""
 
 
-def test_what_was_never_answered_is_told_as_open() -> None:
+def test_an_unacknowledged_send_is_shown_as_uncertain() -> None:
     sends = SendErrors(Clock())
     sends.record_unacknowledged("bot", "group 5", "it did not answer")
     assert sends.current_error("bot") == "what was sent to group 5 may not have arrived: it did not answer"
 
 
-def test_it_is_over_when_something_is_taken_in_that_chat() -> None:
+def test_a_refusal_is_no_longer_shown_after_a_successful_send_to_that_chat() -> None:
     sends = SendErrors(Clock())
     sends.record_refused("bot", "group 5", "no such group")
     sends.clear_chat("bot", "group 6")
@@ -34,7 +34,7 @@ def test_it_is_over_when_something_is_taken_in_that_chat() -> None:
     assert sends.current_error("bot") == ""
 
 
-def test_it_is_over_after_a_while() -> None:
+def test_a_refusal_is_no_longer_shown_after_a_while() -> None:
     clock = Clock()
     sends = SendErrors(clock)
     sends.record_refused("bot", "group 5", "no such group")

@@ -1,4 +1,4 @@
-"""Writes plugins for the tests beside it, packs them, and tells what is in a folder."""
+"""Writes and packs plugins for tests, and lists the files of a folder."""
 
 import zipfile
 from pathlib import Path
@@ -45,7 +45,7 @@ def names(folder: Path) -> set[str]:
 
 
 def deep(folder: Path, levels: int) -> Path:
-    """Made from below, since a long path can't be named."""
+    """Makes nested folders from the innermost one, since a long path can't be opened."""
     inner = folder.parent / "level"
     inner.mkdir()
     (inner / "file.txt").write_text("deep")

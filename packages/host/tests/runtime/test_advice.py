@@ -1,4 +1,4 @@
-"""What can be done about packages that can't be installed."""
+"""Advice for packages that can't be installed."""
 
 import pytest
 
@@ -18,11 +18,11 @@ def test_an_index_that_does_not_answer_is_named_without_its_password(quote: str)
     address = "http://user:secret@127.0.0.1:9/simple/six/"
     lines = [line.replace(address, f"{quote}{address}{quote}") for line in UNREACHABLE]
 
-    words = with_hint(EnvironmentFailed("can't be installed: Connection refused (os error 111)"), lines)
+    message = with_hint(EnvironmentFailed("can't be installed: Connection refused (os error 111)"), lines)
 
-    assert words.startswith("can't be installed: Connection refused (os error 111); http://127.0.0.1:9/simple/six/ ")
-    assert "could not be fetched: let this machine reach it, or name another index with uv's variable" in words
-    assert "secret" not in words
+    assert message.startswith("can't be installed: Connection refused (os error 111); http://127.0.0.1:9/simple/six/ ")
+    assert "could not be fetched: let this machine reach it, or name another index with uv's variable" in message
+    assert "secret" not in message
 
 
 @pytest.mark.parametrize(
@@ -33,14 +33,14 @@ def test_an_index_that_does_not_answer_is_named_without_its_password(quote: str)
         "we can conclude that your requirements are unsatisfiable",
     ],
 )
-def test_a_package_that_is_not_there_is_to_be_corrected_or_found_elsewhere(reason: str) -> None:
+def test_a_missing_package_has_advice_to_correct_it_or_add_an_index(reason: str) -> None:
     assert with_hint(EnvironmentFailed(reason), []) == (
         f"{reason}; correct the plugin's requirements, or name an index that has the package with "
         "uv's variable UV_DEFAULT_INDEX where Parlour runs"
     )
 
 
-def test_a_reason_with_a_remedy_of_its_own_stays_as_it_is() -> None:
+def test_a_reason_that_names_its_remedy_is_unchanged() -> None:
     reason = "its environment was not built within 5 s; the setting plugins.environment_seconds gives it more time"
 
     assert with_hint(EnvironmentFailed(reason), ["a line"]) == reason

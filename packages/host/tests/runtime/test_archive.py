@@ -1,4 +1,4 @@
-"""Zips that nobody vouches for: the good ones are unpacked, of the bad ones not a byte is written anywhere."""
+"""Untrusted zip files: good ones are unpacked, bad ones are refused before any byte is written."""
 
 import contextlib
 import stat
@@ -88,7 +88,7 @@ def target(tmp_path: Path) -> Path:
 
 
 def untouched(target: Path, *but: Path) -> bool:
-    """Neither the target nor anything around it has a new file."""
+    """Asserts that no new file is in the target or around it."""
     above = target.parent.parent
     return {path for path in above.rglob("*") if path.is_file() or path.is_symlink()} == set(but)
 
@@ -167,7 +167,7 @@ def test_a_zip_that_claims_less_than_it_holds_writes_no_more_than_it_claimed(tmp
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04 and then nothing", b"\x00" * 1000])
-def test_what_is_no_zip_is_refused(tmp_path: Path, target: Path, content: bytes) -> None:
+def test_a_file_that_is_not_a_zip_is_refused(tmp_path: Path, target: Path, content: bytes) -> None:
     file = tmp_path / "plugin.zip"
     file.write_bytes(content)
 
@@ -185,7 +185,7 @@ def test_a_damaged_zip_is_refused(tmp_path: Path, target: Path) -> None:
         unpack(file, target, LIMITS)
 
 
-def test_a_damaged_zip_is_called_as_people_call_it(tmp_path: Path, target: Path) -> None:
+def test_the_message_about_a_damaged_zip_has_the_given_file_name(tmp_path: Path, target: Path) -> None:
     file = tmp_path / "upload.zip"
     file.write_bytes(b"PK\x03\x04 and then nothing")
 
@@ -193,7 +193,7 @@ def test_a_damaged_zip_is_called_as_people_call_it(tmp_path: Path, target: Path)
         unpack(file, target, LIMITS, "mine.zip")
 
 
-def test_a_zip_whose_numbers_lead_before_its_beginning_is_a_damaged_one(tmp_path: Path, target: Path) -> None:
+def test_a_zip_with_offsets_before_its_beginning_is_refused_as_damaged(tmp_path: Path, target: Path) -> None:
     file = packed(tmp_path, one("text.txt"))
     content = bytearray(file.read_bytes())
     at = content.index(b"PK\x05\x06") + 16
@@ -206,7 +206,7 @@ def test_a_zip_whose_numbers_lead_before_its_beginning_is_a_damaged_one(tmp_path
 
 @given(st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(0, 255)), min_size=1, max_size=8))
 @settings(max_examples=200, deadline=None)
-def test_whatever_happened_to_a_zip_it_is_unpacked_or_refused_in_words(changes: list[tuple[float, int]]) -> None:
+def test_a_corrupted_zip_is_unpacked_or_refused_with_a_reason(changes: list[tuple[float, int]]) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         file = packed(folder, twice("a/one.txt", "a/two.txt"))
@@ -221,7 +221,7 @@ def test_whatever_happened_to_a_zip_it_is_unpacked_or_refused_in_words(changes: 
 
 
 def directory_of(count: int, long: bool, claimed: int) -> bytes:
-    """A zip that is nothing but a list of so many empty files."""
+    """Makes a zip directory with this number of empty files."""
     head = struct.pack("<4s6H3L5H2L", b"PK\x01\x02", 20, 20, 0, 0, 0, 33, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0)
     listed = b"".join(head + b"%07d" % number for number in range(count))
     if not long:
@@ -235,7 +235,7 @@ def directory_of(count: int, long: bool, claimed: int) -> bytes:
 
 @pytest.mark.parametrize("long", [False, True])
 @pytest.mark.parametrize("claimed", [1, 20_000])
-def test_a_zip_with_too_many_entries_is_refused_before_they_are_in_memory(
+def test_a_zip_with_too_many_entries_is_refused_before_they_are_loaded(
     tmp_path: Path, target: Path, long: bool, claimed: int
 ) -> None:
     file = tmp_path / "plugin.zip"
@@ -251,7 +251,7 @@ def test_a_zip_with_too_many_entries_is_refused_before_they_are_in_memory(
     assert peak < 1024 * 1024
 
 
-def test_a_list_of_files_that_is_much_too_long_is_refused(tmp_path: Path, target: Path) -> None:
+def test_a_zip_directory_that_is_too_long_is_refused(tmp_path: Path, target: Path) -> None:
     def pack(opened: zipfile.ZipFile) -> None:
         for number in range(10):
             remarked = entry(f"{number}.txt")
@@ -263,7 +263,7 @@ def test_a_list_of_files_that_is_much_too_long_is_refused(tmp_path: Path, target
 
 
 @pytest.mark.parametrize("comment", [b"", b"a remark"])
-def test_a_zip_has_as_many_entries_as_are_in_its_directory(tmp_path: Path, comment: bytes) -> None:
+def test_the_entries_of_a_zip_are_counted_from_its_directory(tmp_path: Path, comment: bytes) -> None:
     def pack(opened: zipfile.ZipFile) -> None:
         many(opened)
         opened.comment = comment
@@ -290,7 +290,7 @@ def test_a_good_zip_is_unpacked_with_its_folders_and_its_programs(tmp_path: Path
     assert not (target / "a/b/one.txt").stat().st_mode & 0o111
 
 
-def test_a_small_zip_may_shrink_as_far_as_it_likes(tmp_path: Path, target: Path) -> None:
+def test_a_small_zip_may_have_any_compression_ratio(tmp_path: Path, target: Path) -> None:
     unpack(packed(tmp_path, one("zeros", "\0" * 1024 * 1024)), target, LIMITS)
 
     assert (target / "zeros").stat().st_size == 1024 * 1024

@@ -1,4 +1,4 @@
-"""A sandbox from outside: how it ends, what it uses, and that nothing of it is left."""
+"""Tests from outside how a sandbox ends, what it uses, and that nothing of it is left."""
 
 import asyncio
 import json
@@ -12,15 +12,15 @@ import pytest
 
 from parlour.plugin_runtime.process.bubblewrap.sandboxed_process import SandboxedProcess
 
-from .boxes import boxed, make_start
+from .sandboxes import make_start, start_sandboxed
 
 MEBIBYTE = 1024 * 1024
-SAY = "import os, sys\nsay = lambda fact: print(json.dumps(fact), file=sys.stderr, flush=True)\n"
+DEFINE_REPORT = "import os, sys\nreport = lambda fact: print(json.dumps(fact), file=sys.stderr, flush=True)\n"
 UNTIL_CLOSED = "sys.stdin.read()\n"
-"""Until the test closes the wire."""
+"""Waits until the test closes the wire."""
 
 
-async def heard(process: SandboxedProcess) -> Any:
+async def read_report(process: SandboxedProcess) -> Any:
     return json.loads(await asyncio.wait_for(process.log.readline(), 30))
 
 
@@ -47,8 +47,8 @@ def until_gone(pids: set[int]) -> None:
         ("os.abort()", -signal.SIGABRT),
     ],
 )
-async def test_its_exit_status_is_the_plugins_own(tmp_path: Path, code: str, status: int) -> None:
-    process = await boxed(make_start(tmp_path), code)
+async def test_the_exit_status_is_that_of_the_plugin(tmp_path: Path, code: str, status: int) -> None:
+    process = await start_sandboxed(make_start(tmp_path), code)
 
     assert await asyncio.wait_for(process.wait(), 30) == status
 
@@ -56,14 +56,14 @@ async def test_its_exit_status_is_the_plugins_own(tmp_path: Path, code: str, sta
     await end(process)
 
 
-async def test_a_plugin_that_is_asked_to_end_is_given_the_time(tmp_path: Path) -> None:
-    politely = "signal.signal(signal.SIGTERM, lambda *_: (say('goodbye'), sys.exit(5)))\nsay('ready')\n"
-    process = await boxed(make_start(tmp_path), SAY + politely + "time.sleep(60)")
-    assert await heard(process) == "ready"
+async def test_a_terminated_plugin_has_time_to_exit(tmp_path: Path) -> None:
+    politely = "signal.signal(signal.SIGTERM, lambda *_: (report('goodbye'), sys.exit(5)))\nreport('ready')\n"
+    process = await start_sandboxed(make_start(tmp_path), DEFINE_REPORT + politely + "time.sleep(60)")
+    assert await read_report(process) == "ready"
 
     await process.terminate()
 
-    assert await heard(process) == "goodbye"
+    assert await read_report(process) == "goodbye"
     assert await asyncio.wait_for(process.wait(), 30) == 5
     os.close(process.write_fd)
     await end(process)
@@ -76,13 +76,13 @@ children = [
     for _ in range(2)
 ]
 [child.stdout.readline() for child in children]
-say("ready")
+report("ready")
 """
 
 
 async def test_nothing_is_left_of_a_plugin_that_was_killed(tmp_path: Path) -> None:
-    process = await boxed(make_start(tmp_path), SAY + RUNAWAYS + UNTIL_CLOSED)
-    assert await heard(process) == "ready"
+    process = await start_sandboxed(make_start(tmp_path), DEFINE_REPORT + RUNAWAYS + UNTIL_CLOSED)
+    assert await read_report(process) == "ready"
     pids = {seen.pid for seen in process.tree.alive()}
     assert len(pids) == 5
 
@@ -94,9 +94,9 @@ async def test_nothing_is_left_of_a_plugin_that_was_killed(tmp_path: Path) -> No
     await end(process)
 
 
-async def test_what_a_plugin_has_started_ends_with_it(tmp_path: Path) -> None:
-    process = await boxed(make_start(tmp_path), SAY + RUNAWAYS + UNTIL_CLOSED + "os._exit(3)")
-    assert await heard(process) == "ready"
+async def test_child_processes_end_with_the_plugin(tmp_path: Path) -> None:
+    process = await start_sandboxed(make_start(tmp_path), DEFINE_REPORT + RUNAWAYS + UNTIL_CLOSED + "os._exit(3)")
+    assert await read_report(process) == "ready"
     pids = {seen.pid for seen in process.tree.alive()}
 
     os.close(process.write_fd)
@@ -106,11 +106,11 @@ async def test_what_a_plugin_has_started_ends_with_it(tmp_path: Path) -> None:
     await end(process)
 
 
-async def test_the_memory_of_its_children_counts(tmp_path: Path) -> None:
+async def test_the_memory_of_child_processes_counts(tmp_path: Path) -> None:
     child = f"import time; kept = b'x' * {100 * MEBIBYTE}; print(1, flush=True); time.sleep(600)"
     started = f'subprocess.Popen([sys.executable, "-c", "{child}"], stdout=subprocess.PIPE).stdout.readline()\n'
-    process = await boxed(make_start(tmp_path), SAY + started + "say('ready')\n" + UNTIL_CLOSED)
-    assert await heard(process) == "ready"
+    process = await start_sandboxed(make_start(tmp_path), DEFINE_REPORT + started + "report('ready')\n" + UNTIL_CLOSED)
+    assert await read_report(process) == "ready"
 
     assert await process.uses_more_than(100 * MEBIBYTE)
     assert not await process.uses_more_than(200 * MEBIBYTE)
@@ -119,16 +119,16 @@ async def test_the_memory_of_its_children_counts(tmp_path: Path) -> None:
     await end(process)
 
 
-async def test_limits_reach_the_plugin_also_if_it_began_while_they_were_set(tmp_path: Path) -> None:
-    limits = "import resource\nsay([resource.getrlimit(resource.RLIMIT_NOFILE)[0], os.nice(0)])\n"
+async def test_limits_apply_to_a_plugin_that_started_while_they_were_set(tmp_path: Path) -> None:
+    limits = "import resource\nreport([resource.getrlimit(resource.RLIMIT_NOFILE)[0], os.nice(0)])\n"
     before = os.nice(0)
-    process = await boxed(make_start(tmp_path), SAY + "say('up')\n" + UNTIL_CLOSED + limits)
+    process = await start_sandboxed(make_start(tmp_path), DEFINE_REPORT + "report('up')\n" + UNTIL_CLOSED + limits)
 
     await process.apply_limits(open_files=321, niceness=3)
-    assert await heard(process) == "up"
-    await process.apply_limits(open_files=321, niceness=3)  # as it is done once a plugin is ready
+    assert await read_report(process) == "up"
+    await process.apply_limits(open_files=321, niceness=3)  # the Host does this again when a plugin is ready
     os.close(process.write_fd)
 
-    assert await heard(process) == [321, before + 3]
+    assert await read_report(process) == [321, before + 3]
     assert await asyncio.wait_for(process.wait(), 30) == 0
     await end(process)

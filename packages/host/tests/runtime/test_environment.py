@@ -1,4 +1,4 @@
-"""Environments of plugins: built by the real uv from the real registry, whole or not at all, and then kept."""
+"""Environments of plugins are built by the real uv from the real registry, completely or not at all, and reused."""
 
 import asyncio
 import errno
@@ -39,33 +39,33 @@ def environments(root: Path) -> Environments:
 
 @pytest.fixture
 def no_uv(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither on the path, nor beside Python, nor in the workspace."""
+    """Hides uv on the path, beside Python and in the workspace."""
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     monkeypatch.setattr(sys, "prefix", str(tmp_path / "prefix"))
 
 
 def program(folder: Path, script: str) -> Path:
-    """Something that stands where uv is expected."""
+    """Writes a program that is used in place of uv."""
     file = folder / "fake-uv"
     file.write_text(f"#!/bin/sh\n{script}\n")
     file.chmod(0o755)
     return file
 
 
-def appears(file: Path) -> None:
-    until = time.monotonic() + 10
+def wait_for_file(file: Path) -> None:
+    deadline = time.monotonic() + 10
     while not file.exists():
-        assert time.monotonic() < until, f"{file} does not appear"
+        assert time.monotonic() < deadline, f"{file} does not appear"
         time.sleep(0.01)
 
 
 def listed(folder: Path) -> set[str]:
-    """All but the installer's cache."""
+    """Returns the entries of the folder without the installer's cache."""
     return {path.name for path in folder.iterdir()} - {".cache"} if folder.exists() else set()
 
 
-def says(python: Path, code: str) -> str:
+def run_python(python: Path, code: str) -> str:
     clean = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     return subprocess.run([python, "-c", code], check=True, capture_output=True, text=True, env=clean).stdout.strip()
 
@@ -80,15 +80,18 @@ async def test_an_environment_has_the_requirements_and_the_sdk_and_nothing_of_th
 ) -> None:
     python = await environments.ensure_environment(SIX)
 
-    assert says(python, "import six; print(six.__version__)") == "1.17.0"
-    assert says(python, "import parlour_sdk.worker; print(parlour_sdk.__file__)").startswith(str(python.parent.parent))
-    assert says(python, "import importlib.metadata as m; print(m.version('parlour-sdk'))") == "0.1.0"
+    assert run_python(python, "import six; print(six.__version__)") == "1.17.0"
+    assert run_python(python, "import parlour_sdk.worker; print(parlour_sdk.__file__)").startswith(
+        str(python.parent.parent)
+    )
+    assert run_python(python, "import importlib.metadata as m; print(m.version('parlour-sdk'))") == "0.1.0"
     assert (
-        says(python, "import importlib.util as u; print(u.find_spec('fastapi'), u.find_spec('parlour'))") == "None None"
+        run_python(python, "import importlib.util as u; print(u.find_spec('fastapi'), u.find_spec('parlour'))")
+        == "None None"
     )
 
 
-async def test_what_was_built_is_used_again_without_uv_and_without_a_network(
+async def test_a_built_environment_is_reused_without_uv_and_without_a_network(
     root: Path, environments: Environments, tmp_path: Path
 ) -> None:
     built = await environments.ensure_environment(SIX)
@@ -101,8 +104,8 @@ async def test_what_was_built_is_used_again_without_uv_and_without_a_network(
         await Environments(root, broken).ensure_environment(Requirements(("idna",)))
 
 
-async def test_builds_of_the_same_environment_at_once_are_one(root: Path, tmp_path: Path) -> None:
-    """Also from different processes, of which each has its own object."""
+async def test_concurrent_builds_of_the_same_environment_build_once(root: Path, tmp_path: Path) -> None:
+    """The builds may come from different processes, each with its own object."""
     counted = program(tmp_path, f'echo "$@" >> "{tmp_path}/calls"; exec "{uv.find_uv(None)}" "$@"')
 
     pythons = await asyncio.gather(
@@ -138,15 +141,15 @@ async def test_a_package_without_a_wheel_is_refused_with_the_setting_that_allows
 async def test_a_requirement_on_the_sdk_means_the_hosts_own(environments: Environments) -> None:
     python = await environments.ensure_environment(Requirements(("parlour-sdk>=0.1",)))
 
-    assert says(python, "import parlour_sdk.plugin; print('here')") == "here"
+    assert run_python(python, "import parlour_sdk.plugin; print('here')") == "here"
 
 
 @pytest.mark.parametrize("by", ["uv", "the Host"])
-async def test_without_room_for_an_environment_the_remedy_is_said_and_no_requirement_is_blamed(
+async def test_a_full_disk_is_reported_with_the_remedy_and_names_no_requirement(
     root: Path, tmp_path: Path, by: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    words = f"error: Failed to install: six.whl\n  Caused by: failed to copy file from /a to {root}/.building-x/b/c: "
-    full = program(tmp_path, f"echo '{words}No space left on device (os error 28)'; exit 2")
+    output = f"error: Failed to install: six.whl\n  Caused by: failed to copy file from /a to {root}/.building-x/b/c: "
+    full = program(tmp_path, f"echo '{output}No space left on device (os error 28)'; exit 2")
 
     def no_room(*arguments: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -163,7 +166,7 @@ async def test_without_room_for_an_environment_the_remedy_is_said_and_no_require
     assert listed(root) == {f"{environment_key(SIX)}.lock"}
 
 
-async def test_where_an_environment_was_about_to_be_is_no_part_of_why_it_is_not(root: Path, tmp_path: Path) -> None:
+async def test_the_build_folder_is_not_part_of_the_failure_reason(root: Path, tmp_path: Path) -> None:
     broken = program(tmp_path, f"echo 'error: six: {root}/.building-x/environment/lib/a.py is damaged'; exit 2")
 
     with pytest.raises(EnvironmentFailed) as refused:
@@ -172,13 +175,13 @@ async def test_where_an_environment_was_about_to_be_is_no_part_of_why_it_is_not(
     assert str(refused.value) == "its requirement 'six' can't be installed: six: environment/lib/a.py is damaged"
 
 
-async def test_a_build_that_is_cut_off_is_never_used(root: Path, tmp_path: Path) -> None:
+async def test_a_cancelled_build_is_never_used(root: Path, tmp_path: Path) -> None:
     begun = tmp_path / "begun"
     hanging = program(tmp_path, f'for last; do :; done; mkdir -p "$last/bin"; touch "{begun}"; exec sleep 60')
     building = asyncio.create_task(
         Environments(root, EnvironmentRules(uv=hanging, sandbox="off")).ensure_environment(SIX)
     )
-    await asyncio.to_thread(appears, begun)
+    await asyncio.to_thread(wait_for_file, begun)
 
     building.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -199,10 +202,10 @@ async def test_a_folder_without_its_marker_or_its_python_is_built_again(environm
     python.unlink()
     assert not environments.is_built(SIX)
     assert await environments.ensure_environment(SIX) == python
-    assert says(python, "import six; print('here')") == "here"
+    assert run_python(python, "import six; print('here')") == "here"
 
 
-async def test_a_build_that_takes_too_long_is_ended_and_says_so(root: Path, tmp_path: Path) -> None:
+async def test_a_build_that_takes_too_long_is_ended_and_reported(root: Path, tmp_path: Path) -> None:
     pid = tmp_path / "pid"
     slow = program(tmp_path, f'echo $$ > "{pid}"; exec sleep 60')
 
@@ -213,12 +216,12 @@ async def test_a_build_that_takes_too_long_is_ended_and_says_so(root: Path, tmp_
         os.kill(int(pid.read_text()), 0)
 
 
-async def test_without_uv_the_remedy_is_said(environments: Environments, no_uv: None) -> None:
+async def test_a_missing_uv_is_reported_with_the_remedy(environments: Environments, no_uv: None) -> None:
     with pytest.raises(EnvironmentFailed, match=r"pip install uv.*plugins\.uv"):
         await environments.ensure_environment(SIX)
 
 
-def test_uv_is_the_one_that_is_set_then_on_the_path_then_beside_python_then_in_the_workspace(
+def test_uv_is_found_by_setting_then_path_then_beside_python_then_workspace(
     no_uv: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tools = tmp_path / ".tools" / "bin"
@@ -242,7 +245,7 @@ def test_uv_is_the_one_that_is_set_then_on_the_path_then_beside_python_then_in_t
         uv.find_uv(tmp_path / "not there")
 
 
-def test_no_secret_of_ours_reaches_uv_and_the_operators_choices_do() -> None:
+def test_uv_gets_the_operators_settings_and_no_secret_of_the_host() -> None:
     own = {"PATH": "/bin", "PARLOUR__KEY": "secret", "UV_INDEX_URL": "https://mirror.example", "https_proxy": "p"}
 
     passed = uv.environment(own | {"UV_COMPILE_BYTECODE": "1", "UV_CACHE_DIR": "/elsewhere"}, Path("/cache"))
@@ -254,9 +257,7 @@ def test_no_secret_of_ours_reaches_uv_and_the_operators_choices_do() -> None:
     }
 
 
-async def test_an_unused_environment_goes_after_a_while_and_a_needed_or_young_one_stays(
-    environments: Environments, root: Path
-) -> None:
+async def test_only_old_unused_environments_are_deleted(environments: Environments, root: Path) -> None:
     for name, age in (
         ("needed", UNUSED_ENVIRONMENT_SECONDS + 60),
         ("young", 0.0),
@@ -272,12 +273,12 @@ async def test_an_unused_environment_goes_after_a_while_and_a_needed_or_young_on
     assert listed(root) == {"needed", "young"}
 
 
-async def test_what_a_killed_build_left_is_swept_and_one_that_goes_on_is_not(root: Path, tmp_path: Path) -> None:
+async def test_leftovers_of_a_killed_build_are_deleted_and_an_active_build_is_not(root: Path, tmp_path: Path) -> None:
     begun = tmp_path / "begun"
     hanging = program(tmp_path, f'echo > "{begun}"; exec sleep 60')
     environments = Environments(root, EnvironmentRules(uv=hanging, sandbox="off"))
     building = asyncio.create_task(environments.ensure_environment(SIX))
-    await asyncio.to_thread(appears, begun)
+    await asyncio.to_thread(wait_for_file, begun)
     left = root / f".building-{environment_key(Requirements(('six',)))}-left"
     left.mkdir()
     before = listed(root)
@@ -290,7 +291,7 @@ async def test_what_a_killed_build_left_is_swept_and_one_that_goes_on_is_not(roo
 
 
 @pytest.mark.long
-async def test_asking_for_an_environment_makes_it_young_again(environments: Environments, root: Path) -> None:
+async def test_using_an_environment_resets_its_age(environments: Environments, root: Path) -> None:
     python = await environments.ensure_environment(SIX)
     marker = python.parent.parent / MARKER
     then = time.time() - UNUSED_ENVIRONMENT_SECONDS - 60
@@ -302,18 +303,18 @@ async def test_asking_for_an_environment_makes_it_young_again(environments: Envi
     assert python.exists()
 
 
-def test_an_environment_is_known_by_its_requirements() -> None:
+def test_the_key_of_an_environment_depends_on_its_requirements() -> None:
     assert environment_key(SIX) == environment_key(Requirements(SIX.lines))
     assert environment_key(SIX) != environment_key(Requirements(("six",)))
 
 
-async def test_who_builds_is_known_while_it_lasts_and_what_was_said_afterwards(root: Path, tmp_path: Path) -> None:
+async def test_active_builds_are_listed_and_their_output_is_kept(root: Path, tmp_path: Path) -> None:
     gate, begun = tmp_path / "gate", tmp_path / "begun"
     os.mkfifo(gate)
     failing = program(tmp_path, f'touch "{begun}"; echo working; read line < "{gate}"; echo "error: no luck"; exit 1')
     builds = BuildTracker(Environments(root, EnvironmentRules(uv=failing, sandbox="off")))
     building = asyncio.create_task(builds.ensure_environment("acme/hello", SIX))
-    await asyncio.to_thread(appears, begun)
+    await asyncio.to_thread(wait_for_file, begun)
     assert builds.active() == {"acme/hello"}
 
     await asyncio.to_thread(gate.write_text, "go\n")
@@ -327,7 +328,7 @@ async def test_who_builds_is_known_while_it_lasts_and_what_was_said_afterwards(r
 
 
 @pytest.mark.parametrize(("age", "stays"), [(UNUSED_CACHE_SECONDS - 60, True), (UNUSED_CACHE_SECONDS + 60, False)])
-def test_downloads_are_kept_until_nothing_was_built_for_long(
+def test_the_download_cache_is_deleted_after_long_disuse(
     environments: Environments, root: Path, age: float, stays: bool
 ) -> None:
     (root / ".cache" / "wheels").mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""Where packages come from, read from the variables and configuration files of uv and pip."""
+"""Package indexes are read from the variables and configuration files of uv and pip."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ def home(tmp_path: Path) -> Path:
 
 
 def read(home: Path, **variables: str) -> tuple[set[Path], set[tuple[str, int]]]:
-    """The local paths and the hosts, but those that this machine's own configuration of pip names."""
+    """Returns local paths and hosts, except those in this machine's own configuration of pip."""
     own = index_settings.read({"HOME": "/no/such/home"})
     settings = index_settings.read({"HOME": str(home), **variables})
     return set(settings.paths) - set(own.paths), set(settings.hosts)
@@ -31,12 +31,12 @@ def folder(path: Path) -> Path:
     return path
 
 
-def test_without_any_setting_it_is_the_public_index(home: Path) -> None:
+def test_the_default_is_the_public_index(home: Path) -> None:
     assert read(home) == (set(), PYPI)
 
 
 @pytest.mark.parametrize("name", ["UV_DEFAULT_INDEX", "UV_INDEX_URL"])
-def test_another_default_index_takes_its_place(home: Path, name: str) -> None:
+def test_another_default_index_replaces_the_public_one(home: Path, name: str) -> None:
     assert read(home, **{name: "https://u:p@mirror.example:8443/simple"}) == (set(), {("mirror.example", 8443)})
 
 
@@ -94,21 +94,21 @@ def test_folders_beside_a_local_index_that_its_pages_link_to_are_found(home: Pat
     assert hosts == PYPI | {("cdn.example", 443)}
 
 
-def test_places_that_are_only_written_to_and_the_root_are_left_out(home: Path, tmp_path: Path) -> None:
+def test_write_only_folders_and_the_root_are_left_out(home: Path, tmp_path: Path) -> None:
     written = str(folder(tmp_path / "written"))
 
     assert read(home, UV_CACHE_DIR=written, PIP_TARGET=written, UV_TOOL_DIR=written, UV_FIND_LINKS="/") == (set(), PYPI)
     assert read(home, UV_INDEX_OURS_PASSWORD=written, UV_INDEX_OURS_USERNAME="etc", UV_INDEX="etc") == (set(), PYPI)
 
 
-def test_a_damaged_configuration_file_is_left_to_uv_to_complain_about(home: Path) -> None:
+def test_a_damaged_configuration_file_is_ignored(home: Path) -> None:
     (home / ".config" / "uv" / "uv.toml").write_text("index = [")
     (home / ".config" / "pip" / "pip.conf").write_text("no section")
 
     assert read(home) == (set(), PYPI)
 
 
-def test_of_the_netrc_file_only_the_logins_of_indexes_are_taken(home: Path) -> None:
+def test_only_logins_of_indexes_are_read_from_the_netrc_file(home: Path) -> None:
     entries = [
         "ours.example login ann password one",
         'more.example login "a b" password "c\\"d"',
@@ -129,7 +129,7 @@ def test_of_the_netrc_file_only_the_logins_of_indexes_are_taken(home: Path) -> N
         ("files.example:8080", [("files.example", 8080)]),
     ],
 )
-def test_a_host_of_the_setting_means_the_usual_ports_unless_it_names_one(
+def test_a_host_in_the_setting_means_the_usual_ports_unless_it_names_one(
     written: str, meant: list[tuple[str, int]]
 ) -> None:
     assert parse_index_host(written) == meant

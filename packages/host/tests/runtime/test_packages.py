@@ -1,4 +1,4 @@
-"""From a folder, a zip or a git repository to a checked plugin, and in words why not."""
+"""A folder, a zip or a git repository becomes a checked plugin or is refused with a reason."""
 
 import builtins
 import errno
@@ -38,17 +38,17 @@ def staging(tmp_path: Path) -> Path:
     return folder
 
 
-async def take(source: object, staging: Path, **rules: object) -> Package:
+async def load(source: object, staging: Path, **rules: object) -> Package:
     return await stage(str(source), None, staging, PackageRules(**rules))  # type: ignore[arg-type]
 
 
-async def test_a_folder_is_copied_without_what_belongs_to_a_workshop(tmp_path: Path, staging: Path) -> None:
+async def test_a_folder_is_copied_without_development_files(tmp_path: Path, staging: Path) -> None:
     source = write_plugin(tmp_path / "source")
     for waste in ("__pycache__", ".git", ".venv", "tests"):
         (source / waste).mkdir()
         (source / waste / "x").write_text("")
 
-    package = await take(source, staging)
+    package = await load(source, staging)
 
     assert (package.plugin_id, package.version, package.source) == ("acme/hello", "1.0", str(source))
     assert names(package.plugin.folder) == FILES
@@ -58,7 +58,7 @@ async def test_a_folder_is_copied_without_what_belongs_to_a_workshop(tmp_path: P
 async def test_a_zip_may_have_the_plugin_at_its_top_or_in_a_folder(tmp_path: Path, staging: Path, inside: str) -> None:
     file = write_zip(tmp_path / "hello.zip", write_plugin(tmp_path / "source"), inside)
 
-    package = await take(file, staging)
+    package = await load(file, staging)
 
     assert (package.plugin_id, package.source) == ("acme/hello", str(file))
     assert names(package.plugin.folder) == FILES
@@ -68,42 +68,42 @@ async def test_a_plugin_of_one_file_becomes_a_folder(tmp_path: Path, staging: Pa
     file = tmp_path / "hello.py"
     file.write_text(ONE_FILE)
 
-    package = await take(file, staging)
+    package = await load(file, staging)
 
     assert (package.plugin_id, package.version, package.source) == ("acme/hello", "1.0", str(file))
     assert package.requirements.lines == ("six",)
     assert names(package.plugin.folder) == {"manifest.yaml", "main.py", "requirements.txt"}
 
 
-async def test_an_unknown_key_is_told_and_harms_nobody(tmp_path: Path, staging: Path) -> None:
+async def test_an_unknown_key_is_a_warning(tmp_path: Path, staging: Path) -> None:
     source = write_plugin(tmp_path / "source")
     with (source / "manifest.yaml").open("a") as manifest:
         manifest.write("colour: red\n")
 
-    [warning] = (await take(source, staging)).warnings
+    [warning] = (await load(source, staging)).warnings
 
     assert warning.startswith("manifest.yaml")
     assert "colour" in warning
 
 
-async def test_the_same_plugin_has_the_same_digest_wherever_it_comes_from(tmp_path: Path, staging: Path) -> None:
+async def test_the_same_plugin_has_the_same_digest_from_every_source(tmp_path: Path, staging: Path) -> None:
     source = write_plugin(tmp_path / "source")
     file = write_zip(tmp_path / "hello.zip", source, "top/")
     (staging / "1").mkdir()
     (staging / "2").mkdir()
     (staging / "3").mkdir()
 
-    from_folder = await take(source, staging / "1")
-    from_zip = await take(file, staging / "2")
+    from_folder = await load(source, staging / "1")
+    from_zip = await load(file, staging / "2")
     (source / "runner.py").write_text("VERSION = 'other'\n")
-    changed = await take(source, staging / "3")
+    changed = await load(source, staging / "3")
 
     assert from_folder.sha256 == from_zip.sha256 != changed.sha256
 
 
-async def test_what_is_not_there_is_said_with_what_could_be(tmp_path: Path, staging: Path) -> None:
+async def test_a_missing_source_is_refused_with_the_accepted_forms(tmp_path: Path, staging: Path) -> None:
     with pytest.raises(PluginInvalid, match=r"nowhere is not there; name a folder, .* or a git address"):
-        await take(tmp_path / "nowhere", staging)
+        await load(tmp_path / "nowhere", staging)
 
 
 @pytest.mark.parametrize(
@@ -114,20 +114,22 @@ async def test_what_is_not_there_is_said_with_what_could_be(tmp_path: Path, stag
         ("git+https://example.org/\0", "has a character that no path and no address may have"),
     ],
 )
-async def test_what_can_be_no_source_is_refused_in_words(staging: Path, source: str, named: str) -> None:
+async def test_an_invalid_source_is_refused_with_a_reason(staging: Path, source: str, named: str) -> None:
     with pytest.raises(PluginInvalid, match=named):
-        await take(source, staging)
+        await load(source, staging)
 
 
 @pytest.mark.parametrize("kind", ["folder", "zip"])
-async def test_what_may_not_be_read_is_named_with_the_remedy(
+async def test_an_unreadable_file_is_named_with_the_remedy(
     tmp_path: Path, staging: Path, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source = write_plugin(tmp_path / "source")
     source = write_zip(tmp_path / "source.zip", source) if kind == "zip" else source
     closed = source if kind == "zip" else source / "runner.py"
 
-    def opened(path: object, *arguments: object, **options: object) -> Any:  # whoever is root may read everything
+    def opened(
+        path: object, *arguments: object, **options: object
+    ) -> Any:  # root may read everything, so the error is simulated
         if str(path) == str(closed):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
         return open_file(path, *arguments, **options)
@@ -136,19 +138,19 @@ async def test_what_may_not_be_read_is_named_with_the_remedy(
     monkeypatch.setattr(io, "open", opened)
     monkeypatch.setattr(builtins, "open", opened)
     with pytest.raises(PluginInvalid, match=f"{closed} can't be read: Permission denied; let the user that runs"):
-        await take(source, staging)
+        await load(source, staging)
 
 
 async def test_an_identity_that_is_too_long_for_a_file_is_refused(tmp_path: Path, staging: Path) -> None:
     with pytest.raises(PluginInvalid, match=r"can't be part of a plugin's identity; .* at most 100 and 200 bytes"):
-        await take(write_plugin(tmp_path / "source", name="\u540d" * 70), staging)
+        await load(write_plugin(tmp_path / "source", name="\u540d" * 70), staging)
 
 
-async def test_a_file_that_is_no_zip_is_refused(tmp_path: Path, staging: Path) -> None:
+async def test_a_file_that_is_not_a_zip_is_refused(tmp_path: Path, staging: Path) -> None:
     (tmp_path / "file.txt").write_text("hello")
 
     with pytest.raises(PluginInvalid, match="neither a folder nor a zip"):
-        await take(tmp_path / "file.txt", staging)
+        await load(tmp_path / "file.txt", staging)
 
 
 async def test_a_zip_without_a_manifest_is_refused(tmp_path: Path, staging: Path) -> None:
@@ -156,22 +158,20 @@ async def test_a_zip_without_a_manifest_is_refused(tmp_path: Path, staging: Path
     (source / "manifest.yaml").unlink()
 
     with pytest.raises(PluginInvalid, match=r"no manifest\.yaml"):
-        await take(write_zip(tmp_path / "x.zip", source), staging)
+        await load(write_zip(tmp_path / "x.zip", source), staging)
 
 
-async def test_what_is_wrong_in_a_zip_is_named_as_its_author_knows_it(tmp_path: Path, staging: Path) -> None:
+async def test_a_problem_in_a_zip_is_named_by_its_path_in_the_zip(tmp_path: Path, staging: Path) -> None:
     source = write_plugin(tmp_path / "source")
     (source / "runner.yaml").write_text("kind: Nonsense")
 
     with pytest.raises(PluginInvalid, match=r"^runner\.yaml"):
-        await take(write_zip(tmp_path / "x.zip", source), staging)
+        await load(write_zip(tmp_path / "x.zip", source), staging)
 
 
-async def test_requirements_that_can_not_be_used_are_refused_before_anything_is_built(
-    tmp_path: Path, staging: Path
-) -> None:
+async def test_invalid_requirements_are_refused_before_anything_is_built(tmp_path: Path, staging: Path) -> None:
     with pytest.raises(PluginInvalid, match=r"requirements\.txt, line 1"):
-        await take(write_plugin(tmp_path / "source", requirements="-r more.txt"), staging)
+        await load(write_plugin(tmp_path / "source", requirements="-r more.txt"), staging)
 
 
 @pytest.mark.parametrize("target", ["/etc/passwd", "nowhere", "runner.py"])
@@ -180,7 +180,7 @@ async def test_a_link_in_a_folder_is_refused(tmp_path: Path, staging: Path, targ
     (source / "link").symlink_to(target)
 
     with pytest.raises(PluginInvalid, match="link"):
-        await take(source, staging)
+        await load(source, staging)
 
 
 @pytest.mark.parametrize(("limits", "named"), [(SizeLimits(files=2), "2 files"), (SizeLimits(bytes=200), "200 bytes")])
@@ -188,7 +188,7 @@ async def test_a_folder_over_the_limits_is_refused(
     tmp_path: Path, staging: Path, limits: SizeLimits, named: str
 ) -> None:
     with pytest.raises(PluginInvalid, match=named):
-        await take(write_plugin(tmp_path / "source"), staging, sizes=limits)
+        await load(write_plugin(tmp_path / "source"), staging, sizes=limits)
 
 
 def run_git(folder: Path, *arguments: str) -> str:
@@ -213,7 +213,7 @@ def repository(tmp_path: Path) -> Path:
 
 
 async def test_a_git_path_gives_its_newest_version(repository: Path, staging: Path) -> None:
-    package = await take(f"git+{repository}", staging)
+    package = await load(f"git+{repository}", staging)
 
     assert package.version == "2.0"
     assert names(package.plugin.folder) >= FILES
@@ -222,7 +222,7 @@ async def test_a_git_path_gives_its_newest_version(repository: Path, staging: Pa
 
 @pytest.mark.parametrize("form", ["git+{path}@v1", "git+file://{path}@v1"])
 async def test_a_git_address_can_name_a_revision(repository: Path, staging: Path, form: str) -> None:
-    package = await take(form.format(path=repository), staging)
+    package = await load(form.format(path=repository), staging)
 
     assert package.version == "1.0"
     assert package.source == f"git+file://{repository}@v1"
@@ -231,7 +231,7 @@ async def test_a_git_address_can_name_a_revision(repository: Path, staging: Path
 async def test_a_git_address_can_name_a_commit_and_a_folder(repository: Path, staging: Path) -> None:
     commit = run_git(repository, "rev-parse", "v1")
 
-    package = await take(f"git+{repository}@{commit}#subdirectory=packages/hello", staging)
+    package = await load(f"git+{repository}@{commit}#subdirectory=packages/hello", staging)
 
     assert (package.plugin_id, package.version) == ("acme/inner", "1.0")
 
@@ -241,17 +241,17 @@ async def test_a_repository_over_the_limits_is_refused_before_its_files_are_writ
     repository: Path, staging: Path, limits: SizeLimits, named: str
 ) -> None:
     with pytest.raises(PluginInvalid, match=named):
-        await take(f"git+{repository}", staging, sizes=limits)
+        await load(f"git+{repository}", staging, sizes=limits)
 
     assert os.listdir(staging / "fetched") == [".git"]
     inner = staging / "inner"
     inner.mkdir()
-    package = await take(f"git+{repository}#subdirectory=packages/hello", inner, sizes=limits)
+    package = await load(f"git+{repository}#subdirectory=packages/hello", inner, sizes=limits)
     assert package.plugin_id == "acme/inner"
     assert set(os.listdir(inner / "fetched")) == {".git", "packages"}, "the rest of the repository counts for nothing"
 
 
-async def test_hooks_and_submodules_of_a_repository_do_nothing(
+async def test_hooks_and_submodules_of_a_repository_are_ignored(
     repository: Path, staging: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     touched = tmp_path / "touched"
@@ -267,9 +267,9 @@ async def test_hooks_and_submodules_of_a_repository_do_nothing(
     allowed = ["-c", "protocol.file.allow=always", "submodule", "--quiet", "add"]
     run_git(repository, *allowed, str(repository), "inner")
     run_git(repository, "commit", "--quiet", "--message", "submodule")
-    touched.unlink()  # by git as it is without our care
+    touched.unlink()  # created by git without the protection
 
-    package = await take(f"git+{repository}", staging)
+    package = await load(f"git+{repository}", staging)
 
     assert package.version == "2.0"
     assert not touched.exists()
@@ -280,9 +280,9 @@ async def test_hooks_and_submodules_of_a_repository_do_nothing(
     ("tail", "named"),
     [("@nope", "nope"), ("#subdirectory=absent", "absent"), ("#subdirectory=../..", r"\.\./\.\."), ("-gone", "gone")],
 )
-async def test_what_a_repository_does_not_have_is_said(repository: Path, staging: Path, tail: str, named: str) -> None:
+async def test_a_missing_part_of_a_repository_is_named(repository: Path, staging: Path, tail: str, named: str) -> None:
     with pytest.raises(PluginInvalid, match=named) as refused:
-        await take(f"git+{repository}{tail}", staging)
+        await load(f"git+{repository}{tail}", staging)
     assert "\n" not in str(refused.value)
 
 
@@ -299,9 +299,9 @@ async def test_what_a_repository_does_not_have_is_said(repository: Path, staging
         "https://[::1/x",
     ],
 )
-async def test_an_address_that_can_not_be_used_is_refused_with_the_forms_that_can(source: str, staging: Path) -> None:
+async def test_an_invalid_address_is_refused_with_the_accepted_forms(source: str, staging: Path) -> None:
     with pytest.raises(PluginInvalid, match="write git"):
-        await take(source, staging)
+        await load(source, staging)
 
 
 def test_a_password_in_an_address_is_not_shown() -> None:
@@ -311,13 +311,13 @@ def test_a_password_in_an_address_is_not_shown() -> None:
     assert address.display_url == "git+https://example.org/team/plugin.git@v1#subdirectory=a"
 
 
-async def test_a_password_is_not_told_when_the_repository_can_not_be_reached(staging: Path) -> None:
+async def test_a_password_is_not_shown_when_the_repository_is_unreachable(staging: Path) -> None:
     with pytest.raises(PluginInvalid, match="can't be fetched") as refused:
-        await take("git+https://user:secret@127.0.0.1:1/team/plugin.git", staging)
+        await load("git+https://user:secret@127.0.0.1:1/team/plugin.git", staging)
     assert "secret" not in str(refused.value)
 
 
-async def test_a_repository_that_does_not_answer_is_given_up(
+async def test_a_repository_that_does_not_answer_times_out(
     repository: Path, staging: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     programs = tmp_path / "programs"
@@ -327,10 +327,10 @@ async def test_a_repository_that_does_not_answer_is_given_up(
     monkeypatch.setenv("PATH", f"{programs}:/usr/bin:/bin")
 
     with pytest.raises(PluginInvalid, match=r"within 0\.2 s"):
-        await take(f"git+{repository}", staging, fetch_seconds=0.2)
+        await load(f"git+{repository}", staging, fetch_seconds=0.2)
 
 
-async def test_a_repository_for_which_there_is_no_room_is_a_full_disk(
+async def test_a_full_disk_during_a_fetch_is_reported_as_such(
     repository: Path, staging: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     programs = tmp_path / "programs"
@@ -340,31 +340,29 @@ async def test_a_repository_for_which_there_is_no_room_is_a_full_disk(
     monkeypatch.setenv("PATH", f"{programs}:/usr/bin:/bin")
 
     with pytest.raises(OSError, match="No space left on device") as full:
-        await take(f"git+{repository}", staging)
+        await load(f"git+{repository}", staging)
     assert full.value.errno == errno.ENOSPC
 
 
-async def test_without_git_it_is_said_what_else_there_is(
-    repository: Path, staging: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_missing_git_is_reported(repository: Path, staging: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(staging))
 
     with pytest.raises(PluginInvalid, match="git is not installed"):
-        await take(f"git+{repository}", staging)
+        await load(f"git+{repository}", staging)
 
 
-async def test_a_folder_that_is_too_deep_is_refused_in_words(tmp_path: Path, staging: Path) -> None:
+async def test_a_folder_that_is_too_deep_is_refused_with_a_reason(tmp_path: Path, staging: Path) -> None:
     source = write_plugin(tmp_path / "source")
     deep(source, 1200)
 
     with pytest.raises(PluginInvalid, match="lies too deep: a path may have 1000 bytes; move it up"):
-        await take(source, staging)
+        await load(source, staging)
 
     file_tree.delete(source)
     assert not source.exists()
 
 
-def test_a_folder_that_is_closed_to_its_owner_and_a_link_are_deleted_and_nothing_beyond_them(tmp_path: Path) -> None:
+def test_an_unreadable_folder_and_a_link_are_deleted_without_the_target_of_the_link(tmp_path: Path) -> None:
     beyond = tmp_path / "beyond"
     beyond.mkdir()
     (beyond / "file.txt").write_text("not mine")
@@ -381,48 +379,48 @@ def test_a_folder_that_is_closed_to_its_owner_and_a_link_are_deleted_and_nothing
     assert (beyond / "file.txt").read_text() == "not mine"
 
 
-async def test_a_folder_that_is_fairly_deep_is_taken(tmp_path: Path, staging: Path) -> None:
+async def test_a_fairly_deep_folder_is_accepted(tmp_path: Path, staging: Path) -> None:
     source = write_plugin(tmp_path / "source")
     deep(source, 400)
 
-    package = await take(source, staging)
+    package = await load(source, staging)
 
     assert (package.plugin.folder / "/".join(["d"] * 401) / "file.txt").read_text() == "deep"
 
 
-async def test_folders_count_too(tmp_path: Path, staging: Path) -> None:
+async def test_folders_count_as_files(tmp_path: Path, staging: Path) -> None:
     source = write_plugin(tmp_path / "source")
     for number in range(10):
         (source / f"empty{number}").mkdir()
 
     with pytest.raises(PluginInvalid, match="more than 10 files and folders"):
-        await take(source, staging, sizes=SizeLimits(files=10))
+        await load(source, staging, sizes=SizeLimits(files=10))
 
 
-async def test_a_plugin_whose_folder_has_the_data_directory_in_it_is_refused_in_words(tmp_path: Path) -> None:
+async def test_a_plugin_folder_that_contains_the_data_directory_is_refused_with_a_reason(tmp_path: Path) -> None:
     source = write_plugin(tmp_path / "source")
     staging = source / "data" / "plugins" / ".staging" / "x"
     staging.mkdir(parents=True)
 
     with pytest.raises(PluginInvalid, match=r"the data directory lies in the plugin's folder .*: choose another one"):
-        await take(source, staging)
+        await load(source, staging)
 
     assert names(staging) == set()
 
 
-async def test_a_data_directory_in_a_folder_that_is_left_out_does_no_harm(tmp_path: Path) -> None:
+async def test_a_data_directory_in_an_excluded_folder_is_accepted(tmp_path: Path) -> None:
     source = write_plugin(tmp_path / "source")
     staging = source / ".venv" / "data" / "staging"
     staging.mkdir(parents=True)
 
-    assert names((await take(source, staging)).plugin.folder) == FILES
+    assert names((await load(source, staging)).plugin.folder) == FILES
 
 
 @pytest.mark.parametrize("version", ["", "1" * 5000, "1.0\\n2"])
-async def test_a_version_that_nobody_would_read_is_refused(tmp_path: Path, staging: Path, version: str) -> None:
+async def test_a_version_of_invalid_length_is_refused(tmp_path: Path, staging: Path, version: str) -> None:
     source = write_plugin(tmp_path / "source")
     manifest = (source / "manifest.yaml").read_text()
     (source / "manifest.yaml").write_text(manifest.replace("version: '1.0'", f'version: "{version}"'))
 
     with pytest.raises(PluginInvalid, match=r"metadata\.version has \d+ characters; use 1 to 100"):
-        await take(source, staging)
+        await load(source, staging)

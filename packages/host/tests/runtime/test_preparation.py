@@ -1,4 +1,4 @@
-"""What a plugin's start needs, and in words why it is not there."""
+"""Preparation of a plugin's start, and the reason if it fails."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from parlour.plugin_runtime.store import InstalledVersion, PluginStore
 from .plugin_files import write_plugin
 
 
-async def test_a_data_folder_that_can_not_be_made_is_told_with_the_remedy(tmp_path: Path) -> None:
+async def test_a_data_folder_that_can_not_be_created_is_reported_with_the_remedy(tmp_path: Path) -> None:
     (tmp_path / "data").touch()
     builds = BuildTracker(Environments(tmp_path / "environments", EnvironmentRules()))
     prepare = StartPreparer(PluginStore(tmp_path / "plugins"), builds, tmp_path / "data")

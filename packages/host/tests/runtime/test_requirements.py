@@ -63,7 +63,9 @@ def test_comments_order_and_repeats_make_no_difference(tmp_path: Path, text: str
         (".", "not a package's name"),
     ],
 )
-def test_what_is_no_package_is_refused_with_its_line_and_what_to_do(tmp_path: Path, line: str, what: str) -> None:
+def test_a_line_that_is_not_a_package_is_refused_with_its_number_and_the_remedy(
+    tmp_path: Path, line: str, what: str
+) -> None:
     with pytest.raises(
         PluginInvalid, match=rf"requirements\.txt, line 2: .* {what}; list packages by name only, such as"
     ):
@@ -74,7 +76,7 @@ def test_a_plugin_that_names_no_file_requires_nothing(tmp_path: Path) -> None:
     assert read_requirements(read_plugin(write_plugin(tmp_path))) == Requirements()
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
     plugin = read_plugin(write_plugin(tmp_path, requirements="six"))
     (tmp_path / "requirements.txt").unlink()
 
@@ -93,7 +95,7 @@ def test_a_file_outside_the_plugin_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"\xff\xfe", b"#" * (MAX_FILE_BYTES + 1)])
-def test_a_file_that_is_no_list_of_packages_is_refused(tmp_path: Path, content: bytes) -> None:
+def test_a_file_that_is_not_a_list_of_packages_is_refused(tmp_path: Path, content: bytes) -> None:
     write_plugin(tmp_path, requirements="")
     (tmp_path / "requirements.txt").write_bytes(content)
 
@@ -101,7 +103,7 @@ def test_a_file_that_is_no_list_of_packages_is_refused(tmp_path: Path, content: 
         read_requirements(read_plugin(tmp_path))
 
 
-def test_the_requirement_that_a_message_is_about_is_found_however_its_name_is_spelled() -> None:
+def test_the_requirement_in_a_message_is_found_in_every_spelling_of_its_name() -> None:
     requirements = Requirements(("Some_Package>=1", "six"))
 
     assert requirements.find_in("because some-package has no version") == "Some_Package>=1"

@@ -1,4 +1,4 @@
-"""How much a folder holds, whatever is in it, and when that is too much."""
+"""The size of a folder with any content, and the limit of a plugin's data folder."""
 
 import asyncio
 import os
@@ -13,7 +13,7 @@ from parlour.plugin_runtime.supervision.policy import ResourceLimits
 ALLOWANCE = ResourceLimits(data_mb=20, data_check_seconds=0.001)
 
 
-async def test_all_files_below_count(tmp_path: Path) -> None:
+async def test_all_files_in_subfolders_count(tmp_path: Path) -> None:
     (tmp_path / "deep" / "deeper").mkdir(parents=True)
     for path in ("one", "deep/two", "deep/deeper/three"):
         (tmp_path / path).write_bytes(os.urandom(100_000))
@@ -42,12 +42,12 @@ async def test_a_file_with_holes_counts_with_its_whole_size(tmp_path: Path) -> N
     assert (await measure_folder(tmp_path)).size_bytes >= 10**12
 
 
-async def test_a_folder_that_is_not_there_holds_nothing(tmp_path: Path) -> None:
+async def test_a_missing_folder_has_no_size(tmp_path: Path) -> None:
     assert await measure_folder(tmp_path / "absent") == FolderUse()
 
 
-def measured(megabytes: Iterator[int]) -> Measure:
-    """A folder that holds so much at one look after the other."""
+def measure_in_turn(megabytes: Iterator[int]) -> Measure:
+    """Measures a folder that has the next of these sizes at each check."""
 
     async def measure(folder: Path) -> FolderUse:
         return FolderUse(next(megabytes) * MEBIBYTE)
@@ -55,7 +55,7 @@ def measured(megabytes: Iterator[int]) -> Measure:
     return measure
 
 
-async def test_a_folder_that_was_too_full_may_be_tidied_until_the_plugin_is_ready(tmp_path: Path) -> None:
+async def test_a_folder_over_the_limit_may_shrink_until_the_plugin_is_ready(tmp_path: Path) -> None:
     ready = asyncio.Event()
 
     def megabytes() -> Iterator[int]:
@@ -63,15 +63,15 @@ async def test_a_folder_that_was_too_full_may_be_tidied_until_the_plugin_is_read
         ready.set()
         yield from (20, 21)
 
-    words = await watch_folder(tmp_path, ALLOWANCE, measured(megabytes()), ready)
+    reason = await watch_folder(tmp_path, ALLOWANCE, measure_in_turn(megabytes()), ready)
 
-    assert words == "its data folder holds more than 20 MB"
+    assert reason == "its data folder holds more than 20 MB"
 
 
 @pytest.mark.parametrize("sizes", [(30, 31), (5, 25)], ids=["fuller still", "over the limit"])
-async def test_a_folder_that_grows_too_full_before_the_plugin_is_ready_is_too_full(
+async def test_a_folder_that_grows_over_the_limit_before_the_plugin_is_ready_is_refused(
     tmp_path: Path, sizes: tuple[int, ...]
 ) -> None:
-    words = await watch_folder(tmp_path, ALLOWANCE, measured(iter(sizes)), asyncio.Event())
+    reason = await watch_folder(tmp_path, ALLOWANCE, measure_in_turn(iter(sizes)), asyncio.Event())
 
-    assert words == "its data folder holds more than 20 MB"
+    assert reason == "its data folder holds more than 20 MB"

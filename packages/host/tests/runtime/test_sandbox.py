@@ -1,4 +1,4 @@
-"""Which launcher is chosen, and what is said about it, on machines with and without a sandbox."""
+"""The launcher that is chosen, and its notice, on machines with and without a sandbox."""
 
 import shutil
 import sys
@@ -10,11 +10,11 @@ from parlour.plugin_runtime.process.bubblewrap import BubblewrapLauncher
 from parlour.plugin_runtime.process.launcher import PlainLauncher
 from parlour.plugin_runtime.process.sandbox import PROJECT_TOOL, LaunchRefused, SandboxState, choose_launcher
 
-from .boxes import make_start
+from .sandboxes import make_start
 
 
 def program(file: Path, script: str) -> Path:
-    """Somebody's bubblewrap, as it behaves where it does not work."""
+    """Writes a bubblewrap that fails in this way."""
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(f"#!/bin/sh\n{script}\n")
     file.chmod(0o755)
@@ -26,7 +26,7 @@ OLD = "echo 'bwrap: Unknown option --disable-userns' >&2; exit 1"
 
 
 @pytest.mark.parametrize("wish", ["auto", "required"])
-async def test_where_there_is_a_sandbox_it_is_taken_and_nothing_is_to_be_said(wish: str) -> None:
+async def test_a_working_sandbox_is_used_without_a_notice(wish: str) -> None:
     launcher, state = await choose_launcher(wish, None, [])
 
     assert isinstance(launcher, BubblewrapLauncher)
@@ -42,7 +42,7 @@ async def test_where_there_is_a_sandbox_it_is_taken_and_nothing_is_to_be_said(wi
         ("kill -9 $$", "exit status -9", "docs/operate/security.md"),
     ],
 )
-async def test_where_it_does_not_work_plugins_run_without_it_and_the_notice_says_why_and_what_to_do(
+async def test_a_failing_sandbox_is_not_used_and_the_notice_has_reason_and_remedy(
     tmp_path: Path, script: str, reason: str, remedy: str
 ) -> None:
     launcher, state = await choose_launcher("auto", program(tmp_path / "bwrap", script), [])
@@ -55,13 +55,15 @@ async def test_where_it_does_not_work_plugins_run_without_it_and_the_notice_says
     assert state.notice.startswith(f"Plugins run without a sandbox: {state.reason}; {state.remedy}.")
 
 
-async def test_a_file_that_is_no_program_is_named(tmp_path: Path) -> None:
+async def test_a_file_that_is_not_a_program_is_named(tmp_path: Path) -> None:
     _, state = await choose_launcher("auto", tmp_path / "absent", [])
 
     assert f"plugins.bubblewrap names '{tmp_path / 'absent'}'" in state.reason
 
 
-async def test_without_bubblewrap_it_is_said_how_to_install_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_missing_bubblewrap_is_reported_with_the_command_to_install_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(sys, "prefix", str(tmp_path / "environment"))
 
@@ -76,7 +78,7 @@ async def test_without_bubblewrap_it_is_said_how_to_install_it(tmp_path: Path, m
 @pytest.mark.parametrize(
     ("manager", "command"), [("apt-get", "apt-get install bubblewrap"), ("apk", "apk add bubblewrap")]
 )
-async def test_the_command_that_installs_it_is_that_of_the_machines_package_manager(
+async def test_the_install_command_is_that_of_the_machines_package_manager(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, manager: str, command: str
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -90,7 +92,7 @@ async def test_the_command_that_installs_it_is_that_of_the_machines_package_mana
 
 
 @pytest.mark.parametrize("place", ["on the path/bwrap", str(PROJECT_TOOL)])
-async def test_it_is_found_on_the_path_and_in_the_projects_own_tools(
+async def test_bubblewrap_is_found_on_the_path_and_in_the_projects_own_tools(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path / "on the path"))
@@ -102,7 +104,7 @@ async def test_it_is_found_on_the_path_and_in_the_projects_own_tools(
     assert "this one" in state.reason
 
 
-async def test_where_it_is_required_and_missing_no_plugin_is_started_and_the_reason_says_how_to_change_that(
+async def test_no_plugin_starts_without_a_required_sandbox_and_the_reason_has_the_remedy(
     tmp_path: Path,
 ) -> None:
     launcher, state = await choose_launcher("required", program(tmp_path / "bwrap", FORBIDDEN), [])
@@ -115,7 +117,7 @@ async def test_where_it_is_required_and_missing_no_plugin_is_started_and_the_rea
     assert "plugins.sandbox: off" in str(refused.value)
 
 
-async def test_switched_off_it_is_not_even_tried_and_this_is_visible(tmp_path: Path) -> None:
+async def test_a_disabled_sandbox_is_not_tried_and_shown_as_disabled(tmp_path: Path) -> None:
     tried = tmp_path / "tried"
 
     launcher, state = await choose_launcher("off", program(tmp_path / "bwrap", f"touch '{tried}'"), [])
@@ -126,7 +128,7 @@ async def test_switched_off_it_is_not_even_tried_and_this_is_visible(tmp_path: P
     assert state.notice == "Plugins run without a sandbox: the setting plugins.sandbox is off; auto brings it back."
 
 
-async def test_where_the_kernel_filters_no_system_calls_the_sandbox_is_used_without_the_filter(tmp_path: Path) -> None:
+async def test_the_sandbox_is_used_without_a_filter_if_the_kernel_has_no_seccomp(tmp_path: Path) -> None:
     real = shutil.which("bwrap") or str(Path(sys.prefix).parent / PROJECT_TOOL)
     refusing = "bwrap: prctl(PR_SET_SECCOMP): Invalid argument"
     script = (

@@ -1,4 +1,4 @@
-"""What the tests of the stores share."""
+"""Shared fixtures for the tests of the stores."""
 
 import asyncio
 import os
@@ -26,7 +26,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def database(template: Path, tmp_path: Path) -> Path:
-    """An empty database with all tables, at a path that needs care in a URI."""
+    """An empty database with all tables, at a path with characters that are special in a URI."""
     folder = tmp_path / "a b?c#d%20é"
     folder.mkdir()
     return Path(shutil.copy(template, folder))
@@ -34,17 +34,17 @@ def database(template: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def unprivileged(template: Path) -> Iterator[Path]:
-    """A read-only database in a read-only folder, and a test that is not root."""
+    """A read-only database in a read-only folder; the test does not run with root privileges."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         path = Path(shutil.copy(template, folder))
         path.chmod(0o444)
         folder.chmod(0o555)
-        was = os.geteuid()
-        if was == 0:
+        previous = os.geteuid()
+        if previous == 0:
             os.seteuid(65534)
         yield path
-        os.seteuid(was)
+        os.seteuid(previous)
         folder.chmod(0o755)
 
 
@@ -56,18 +56,18 @@ def postgres() -> Iterator[PostgresServer]:
 
 
 @pytest.fixture(scope="session")
-def used_database(postgres: PostgresServer) -> str:
-    """A database with all tables, for one test after another."""
+def shared_database(postgres: PostgresServer) -> str:
+    """A database with all tables, shared by the tests one after another."""
     name = postgres.create()
     asyncio.run(migrate.ensure(postgres.url(name)))
     return name
 
 
 @pytest.fixture
-def postgres_database(postgres: PostgresServer, used_database: str) -> str:
+def postgres_database(postgres: PostgresServer, shared_database: str) -> str:
     """A database with all tables, and nothing in them."""
-    postgres.empty(used_database)
-    return used_database
+    postgres.empty(shared_database)
+    return shared_database
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def url(postgres: PostgresServer, postgres_database: str) -> str:
 
 @pytest.fixture
 def new_database(postgres: PostgresServer) -> Iterator[str]:
-    """A database without tables, of this test alone."""
+    """A database without tables, for one test."""
     name = postgres.create()
     yield name
     postgres.drop(name)
@@ -85,7 +85,7 @@ def new_database(postgres: PostgresServer) -> Iterator[str]:
 
 @pytest.fixture
 async def on_postgres(url: str) -> AsyncIterator[list[Journal]]:
-    """Two journals of one database, as two Hosts would have them."""
+    """Two journals of one database, like those of two Hosts."""
     async with PostgresJournal(url) as one, PostgresJournal(url) as other:
         yield [one, other]
 

@@ -1,4 +1,4 @@
-"""Stands between a journal and its server, and can lose what one says to the other."""
+"""A proxy between a journal and its server that can drop requests and responses."""
 
 import asyncio
 from contextlib import suppress
@@ -14,10 +14,10 @@ class Proxy:
         self._socket = socket
         self._tasks: set[asyncio.Task[None]] = set()
         self._writers: list[asyncio.StreamWriter] = []
-        self.loses_questions = False
-        self.loses_answers = False
-        self.questions = asyncio.Event()
-        """Set when a question was lost."""
+        self.drops_requests = False
+        self.drops_responses = False
+        self.request_dropped = asyncio.Event()
+        """Set when a request was dropped."""
 
     async def __aenter__(self) -> Self:
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
@@ -35,12 +35,12 @@ class Proxy:
         return f"postgresql://postgres@127.0.0.1:{self.port}/{database}"
 
     def refuse(self) -> None:
-        """Takes no connection any more."""
+        """Stops accepting connections."""
         self._server.close()
 
     def cut(self) -> None:
-        """Ends every connection, and loses nothing of the next ones."""
-        self.loses_questions = self.loses_answers = False
+        """Ends every connection and stops dropping data."""
+        self.drops_requests = self.drops_responses = False
         for writer in self._writers:
             writer.transport.abort()
         self._writers.clear()
@@ -48,22 +48,22 @@ class Proxy:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         far_reader, far_writer = await asyncio.open_unix_connection(str(self._socket))
         self._writers += (writer, far_writer)
-        for each in (self._ask(reader, far_writer), self._answer(far_reader, writer)):
+        for each in (self._relay_requests(reader, far_writer), self._relay_responses(far_reader, writer)):
             task = asyncio.ensure_future(each)
             self._tasks.add(task)
 
-    async def _ask(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _relay_requests(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(ConnectionError):
             while content := await reader.read(65536):
-                if self.loses_questions:
-                    self.questions.set()
+                if self.drops_requests:
+                    self.request_dropped.set()
                 else:
                     writer.write(content)
         writer.close()
 
-    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _relay_responses(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(ConnectionError):
             while content := await reader.read(65536):
-                if not self.loses_answers:
+                if not self.drops_responses:
                     writer.write(content)
         writer.close()

@@ -1,4 +1,4 @@
-"""What is accepted as the address of a database, and how it is shown: never with its password."""
+"""The address of a database is validated, and it is never shown with its password."""
 
 import pytest
 
@@ -23,7 +23,7 @@ def test_an_address_is_accepted(url: str) -> None:
     assert settings.database.url.get_secret_value() == url
 
 
-def test_without_an_address_there_is_none() -> None:
+def test_an_empty_address_means_no_server() -> None:
     assert load(None, {}, {}).database.url.get_secret_value() == ""
     assert load(None, {}, {"PARLOUR__DATABASE__URL": ""}).database.url.get_secret_value() == ""
 
@@ -46,14 +46,14 @@ def test_without_an_address_there_is_none() -> None:
         "postgresql://u:hunter2@localhost/parlour?sslmode",
     ],
 )
-def test_what_is_no_address_is_refused_with_an_example_and_not_repeated(url: str) -> None:
+def test_an_invalid_address_is_refused_with_an_example_and_not_echoed(url: str) -> None:
     with pytest.raises(ConfigurationInvalid, match=r"'database\.url': must be empty") as refusal:
         load(None, {}, {"PARLOUR__DATABASE__URL": url})
     assert "postgresql://USER:PASSWORD@HOST:5432/DATABASE" in str(refusal.value)
     assert "hunter2" not in str(refusal.value)
 
 
-def test_settings_that_are_printed_hide_the_address() -> None:
+def test_printed_settings_hide_the_address() -> None:
     settings = load(None, {}, {"PARLOUR__DATABASE__URL": "postgresql://u:hunter2@localhost/parlour"})
     assert "hunter2" not in f"{settings!r} {settings}"
 

@@ -99,7 +99,7 @@ async def journal(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
         yield opened
 
 
-async def test_state_follows_the_callers_that_named_its_actor_or_subject(journal: Journal) -> None:
+async def test_state_moves_to_the_callers_that_named_its_actor_or_subject(journal: Journal) -> None:
     kept = {row["scope_key"]: json.loads(row["value"]) for row in await journal.read(Select(STATE))}
     one, two = KEYS["one"], KEYS["two"]
     assert kept == {
@@ -117,7 +117,7 @@ async def test_state_follows_the_callers_that_named_its_actor_or_subject(journal
     }
 
 
-async def test_budget_uses_follow_them_too(journal: Journal) -> None:
+async def test_budget_uses_move_with_their_callers(journal: Journal) -> None:
     uses = {row["subject"]: row["tokens"] for row in await journal.read(Select(BUDGET_USES))}
     assert uses == {f"user:{KEYS['one']}:{ANN}": 124, f"user:{KEYS['two']}:{ANN}": 124, "user:person": 124}
 

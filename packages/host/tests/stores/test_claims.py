@@ -1,4 +1,4 @@
-"""A claim is exclusive in the database itself: of many claimers, with journals of their own, one gets the run."""
+"""The database makes a claim exclusive: one of many claimers with separate journals gets the run."""
 
 import asyncio
 
@@ -53,13 +53,13 @@ async def check(journals: list[Journal]) -> None:
     assert runs == leases == {run_id: f"claimer{number}" for number, taken in enumerate(claimed) for run_id in taken}
 
 
-async def test_of_many_claimers_each_run_has_one_in_memory(in_memory: list[Journal]) -> None:
+async def test_each_run_is_claimed_once_in_memory(in_memory: list[Journal]) -> None:
     await check(in_memory)
 
 
-async def test_of_many_claimers_each_run_has_one_on_sqlite(on_sqlite: list[Journal]) -> None:
+async def test_each_run_is_claimed_once_on_sqlite(on_sqlite: list[Journal]) -> None:
     await check(on_sqlite)
 
 
-async def test_of_many_claimers_each_run_has_one_on_postgres(on_postgres: list[Journal]) -> None:
+async def test_each_run_is_claimed_once_on_postgres(on_postgres: list[Journal]) -> None:
     await check(on_postgres)

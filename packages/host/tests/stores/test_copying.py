@@ -1,4 +1,4 @@
-"""A database of PostgreSQL goes into a file and into another database, row by row as it was."""
+"""A PostgreSQL database is copied unchanged into a file and into another database."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ async def everything(url: str, file: Path) -> dict[str, list[Row]]:
 
 
 async def fill(url: str) -> None:
-    """More than a batch, bytes, texts that need care, words to be found, and numbers whose last rows are gone."""
+    """Writes more than a batch, bytes, unusual texts, searchable words, and numbered rows without the last ones."""
     async with factory.open_journal(url, Path()) as journal:
         await commit(journal, *(meta(f"{number:05d}", ODD) for number in range(2 * ROWS_PER_BATCH + 1)))
         await commit(journal, insert(STORAGE, area="a", owner="o", name=ODD, value=bytes(range(256)), size_bytes=2**60))
@@ -26,22 +26,20 @@ async def fill(url: str) -> None:
         await commit(journal, Delete(EVENTS, where(event_id="4")), searchable("t", "apple tart"))
 
 
-async def test_what_is_copied_is_the_same_and_goes_on_with_its_numbers(
-    postgres: PostgresServer, tmp_path: Path
-) -> None:
+async def test_a_copy_has_the_same_rows_and_continues_their_numbers(postgres: PostgresServer, tmp_path: Path) -> None:
     first, second = (postgres.url(postgres.create()) for _ in range(2))
     await fill(first)
 
     await factory.dump(first, tmp_path / "copy.db")
     await factory.load(tmp_path / "copy.db", second)
 
-    was = await everything(first, tmp_path)
-    assert len(was[META.name]) >= 2 * ROWS_PER_BATCH + 1
-    assert await everything("", tmp_path / "copy.db") == was
-    assert await everything(second, tmp_path) == was
+    original = await everything(first, tmp_path)
+    assert len(original[META.name]) >= 2 * ROWS_PER_BATCH + 1
+    assert await everything("", tmp_path / "copy.db") == original
+    assert await everything(second, tmp_path) == original
     for url in ("", second):
         async with factory.open_journal(url, tmp_path / "copy.db") as journal:
             [[numbered]] = await commit(journal, event("next"))
-            assert numbered["seq"] == 6, "the number of a row that is gone is not given again"
+            assert numbered["seq"] == 6, "the number of a deleted row is not reused"
             found = await journal.search(Search(TRANSCRIPT, "words", ("tart",)))
             assert [row["transcript_id"] for row in found] == ["t"]

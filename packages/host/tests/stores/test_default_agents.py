@@ -1,4 +1,4 @@
-"""A place has one default agent in the database itself, however many claim it at once with journals of their own."""
+"""The database allows one default agent per place, also if many claim it at once with separate journals."""
 
 import asyncio
 
@@ -36,9 +36,9 @@ async def check(journals: list[Journal]) -> None:
     assert await journals[1].read(Select(DEFAULT_AGENTS)) == [], "and leaves nothing behind"
 
 
-async def test_one_of_many_gets_a_place_on_sqlite(on_sqlite: list[Journal]) -> None:
+async def test_one_of_many_concurrent_claims_succeeds_on_sqlite(on_sqlite: list[Journal]) -> None:
     await check(on_sqlite)
 
 
-async def test_one_of_many_gets_a_place_on_postgresql(on_postgres: list[Journal]) -> None:
+async def test_one_of_many_concurrent_claims_succeeds_on_postgresql(on_postgres: list[Journal]) -> None:
     await check(on_postgres)

@@ -1,4 +1,4 @@
-"""The folder keeps the contract of object stores, stays within itself, and has no half objects after any accident."""
+"""The folder store passes the contract suite, stays within its folder, and has no partial objects after a crash."""
 
 import os
 import resource
@@ -65,20 +65,20 @@ class TestFolderObjects(ObjectStoreContract):
         objects.close()
 
 
-async def test_an_object_is_one_file_for_its_owner_alone(objects: FolderObjects, root: Path) -> None:
+async def test_an_object_is_one_file_that_only_its_owner_can_read(objects: FolderObjects, root: Path) -> None:
     await put(objects, b"hello")
     assert files(root) == [place(root).relative_to(root)]
     assert (mode(place(root)), mode(root)) == (0o600, 0o700)
 
 
-async def test_what_was_put_is_there_in_the_next_life(objects: FolderObjects, root: Path) -> None:
+async def test_an_object_is_still_there_after_a_restart(objects: FolderObjects, root: Path) -> None:
     await put(objects, b"hello")
     again = FolderObjects(root)
     assert await content(again, HELLO) == b"hello"
     again.close()
 
 
-def test_a_process_killed_while_it_writes_leaves_no_object_and_no_rest(root: Path) -> None:
+def test_a_process_killed_while_it_writes_leaves_no_object_and_no_partial_file(root: Path) -> None:
     killed = subprocess.run([sys.executable, "-c", KILLED_WHILE_WRITING, str(root)], timeout=30)
     assert killed.returncode == -signal.SIGKILL
     assert [path.parts[0] for path in files(root)] == [INCOMING]
@@ -86,17 +86,17 @@ def test_a_process_killed_while_it_writes_leaves_no_object_and_no_rest(root: Pat
     assert files(root) == []
 
 
-async def test_without_room_nothing_is_kept_and_with_room_the_same_content_is(
+async def test_nothing_is_stored_on_a_full_disk_and_a_retry_with_room_succeeds(
     objects: FolderObjects, root: Path
 ) -> None:
     writing = await objects.open_writer()
-    was = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (3, was[1]))
+    previous = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (3, previous[1]))
     try:
         with pytest.raises(StorageFailed) as failure:
             await writing.write(b"hello")
     finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, was)
+        resource.setrlimit(resource.RLIMIT_FSIZE, previous)
     writing.abort()
     assert failure.value.code == "storage_full"
     assert str(root) not in failure.value.message

@@ -109,7 +109,7 @@ def inserts(table: Table) -> st.SearchStrategy[Statement]:
 
 
 def updates(table: Table) -> st.SearchStrategy[Statement]:
-    # Several rows moved onto places that belong to others in the same statement depend on the order of the rows; so
+    # The outcome of moving several rows onto keys of other rows in one statement depends on the order of rows. So
     # columns that must be unique are changed in one row at a time, which the key selects.
     free = [column for column in table.columns if not any(column.name in each for each in (table.key, *table.unique))]
     harmless = [st.fixed_dictionaries({column.name: VALUES[column.kind]}) for column in free]
@@ -144,7 +144,7 @@ def _names(columns: list[Column]) -> tuple[str, ...]:
 
 
 def referring(statements: list[Statement]) -> tuple[Statement, ...]:
-    """The same with the count of later inserts taken from what an earlier insert returned."""
+    """Makes later inserts use a count that an earlier insert returned."""
     result: list[Statement] = []
     for statement in statements:
         earlier = next((index for index, each in enumerate(result) if "count" in each.returning), None)
@@ -182,7 +182,7 @@ async def outcome(journal: Journal, unit: Unit) -> Any:
 
 @pytest.fixture(scope="module")
 def url(postgres: PostgresServer) -> str:
-    """A database with the tables of this module, beside what the journal keeps for itself."""
+    """A database with the tables of this module and those of the journal."""
     name = postgres.create()
     asyncio.run(migrate.ensure(postgres.url(name)))
     for table in TABLES:
@@ -238,5 +238,7 @@ def test_memory_sqlite_and_postgres_agree(url: str, batches: list[list[Unit]], a
 @pytest.mark.timeout(900)
 @settings(SETTINGS, max_examples=500)
 @given(batches=BATCHES, asked=ASKED)
-def test_they_agree_on_many_more(url: str, batches: list[list[Unit]], asked: list[Select]) -> None:
+def test_memory_sqlite_and_postgres_agree_on_many_more_units(
+    url: str, batches: list[list[Unit]], asked: list[Select]
+) -> None:
     compare(url, batches, asked)

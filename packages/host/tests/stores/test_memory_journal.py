@@ -1,4 +1,4 @@
-"""The memory journal keeps the journal's contract, and its content outlives it."""
+"""The memory journal passes the journal's contract suite, and its content outlives it."""
 
 import pytest
 
@@ -14,7 +14,7 @@ class TestMemoryJournal(JournalContract):
         return MemoryJournal()
 
 
-async def test_what_was_committed_survives_the_journal() -> None:
+async def test_committed_rows_outlive_the_journal() -> None:
     database = MemoryDatabase()
     await MemoryJournal(database).commit(Unit("test", (meta("kept"),)))
     assert await contents(MemoryJournal(database), META) == [{"name": "kept", "value": ""}]

@@ -1,4 +1,4 @@
-"""The store in memory keeps the contract of object stores."""
+"""The object store in memory passes the contract suite."""
 
 import time
 

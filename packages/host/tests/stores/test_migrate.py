@@ -25,39 +25,39 @@ from tools.database_schema.schema import migrated
 TYPES = {"text": "TEXT", "integer": "INTEGER", "blob": "BLOB"}
 
 
-def asked(path: Path, sql: str, *parameters: Any) -> list[Any]:
+def query_rows(path: Path, sql: str, *parameters: Any) -> list[Any]:
     with closing(sqlite3.connect(path)) as connection:
         return connection.execute(sql, parameters).fetchall()
 
 
 def indexes(path: Path, table: Table, origin: str) -> set[tuple[str, ...]]:
-    names = asked(path, "SELECT name FROM pragma_index_list(?) WHERE origin = ?", table.name, origin)
+    names = query_rows(path, "SELECT name FROM pragma_index_list(?) WHERE origin = ?", table.name, origin)
     columns = "SELECT name FROM pragma_index_info(?) ORDER BY seqno"
-    return {tuple(column for (column,) in asked(path, columns, name)) for (name,) in names}
+    return {tuple(column for (column,) in query_rows(path, columns, name)) for (name,) in names}
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
 def test_the_migrated_table_is_the_declared_one(template: Path, table: Table) -> None:
-    found = asked(template, "SELECT name, type, [notnull], pk FROM pragma_table_info(?)", table.name)
+    found = query_rows(template, "SELECT name, type, [notnull], pk FROM pragma_table_info(?)", table.name)
     columns = {(column.name, TYPES[column.kind]) for column in table.columns}
     assert {(name, kind) for name, kind, _, _ in found} == columns
     assert all(required for _, _, required, _ in found)
     assert tuple(name for name, _, _, place in sorted(found, key=lambda row: row[3]) if place) == table.key
     assert indexes(template, table, "u") == set(table.unique)
     assert indexes(template, table, "c") == set(table.indexes)
-    [(sql,)] = asked(template, "SELECT sql FROM sqlite_master WHERE name = ?", table.name)
+    [(sql,)] = query_rows(template, "SELECT sql FROM sqlite_master WHERE name = ?", table.name)
     assert ("AUTOINCREMENT" in sql) == (table.sequence_column is not None)
     assert sql.rstrip().endswith("STRICT")
 
 
-def test_no_other_tables_are_made(template: Path) -> None:
-    made = {name for (name,) in asked(template, "SELECT name FROM sqlite_master WHERE type = 'table'")}
+def test_no_other_tables_are_created(template: Path) -> None:
+    made = {name for (name,) in query_rows(template, "SELECT name FROM sqlite_master WHERE type = 'table'")}
     full_text = {name for name in made if name.startswith("transcript_words")}
     assert "transcript_words" in full_text
     assert made - full_text == {table.name for table in TABLES} | {"alembic_version", "sqlite_sequence"}
 
 
-def test_a_new_database_is_what_the_migrations_make_of_nothing() -> None:
+def test_a_new_database_equals_a_fully_migrated_one() -> None:
     assert migrate.SCHEMA_FILE.read_text() == migrated(), "run `make documents`"
 
 
@@ -69,7 +69,7 @@ def test_the_known_revisions_are_those_of_alembic() -> None:
     assert tuple(script.revision for script in scripts.walk_revisions())[::-1] == KNOWN_REVISIONS
 
 
-def test_a_database_is_made_once(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_database_is_created_once(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "a b?c#d%20é.db"
     assert current_revision(path) is None
     ensure(path)
@@ -78,10 +78,10 @@ def test_a_database_is_made_once(tmp_path: Path, capfd: pytest.CaptureFixture[st
     ensure(path)
     assert path.stat().st_mtime_ns == before.st_mtime_ns
     assert capfd.readouterr() == ("", "")
-    assert asked(path, "PRAGMA journal_mode") == [("wal",)]
+    assert query_rows(path, "PRAGMA journal_mode") == [("wal",)]
 
 
-def made_at(revision: str, path: Path) -> None:
+def create_at_revision(revision: str, path: Path) -> None:
     engine = create_engine(f"sqlite:///{path}")
     with engine.begin() as connection:
         config = migrate.alembic_config()
@@ -94,23 +94,23 @@ def made_at(revision: str, path: Path) -> None:
 @pytest.mark.parametrize("revision", KNOWN_REVISIONS)
 def test_every_earlier_database_is_upgraded(tmp_path: Path, template: Path, revision: str) -> None:
     path = tmp_path / "parlour.db"
-    made_at(revision, path)
+    create_at_revision(revision, path)
     ensure(path)
     schema = "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name"
-    assert asked(path, schema) == asked(template, schema)
+    assert query_rows(path, schema) == query_rows(template, schema)
 
 
 def put(connection: sqlite3.Connection, table: str, **values: str) -> None:
-    """A row of a table as it is in that file."""
+    """Inserts a row into a table with the columns that it has in that file."""
     columns = connection.execute(f"SELECT name, type FROM pragma_table_info('{table}')")
     row = {name: "" if kind == "TEXT" else 0 for name, kind in columns} | values
     connection.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", tuple(row.values()))
 
 
-@pytest.mark.parametrize("revision", ["0004", "0005"])  # at once in the index, or waiting for it
-async def test_what_was_found_before_an_upgrade_is_found_after_it(tmp_path: Path, revision: str) -> None:
+@pytest.mark.parametrize("revision", ["0004", "0005"])  # 0004 indexes rows at once, 0005 in batches
+async def test_rows_found_before_an_upgrade_are_found_after_it(tmp_path: Path, revision: str) -> None:
     path = tmp_path / "parlour.db"
-    made_at(revision, path)
+    create_at_revision(revision, path)
     with closing(sqlite3.connect(path)) as connection, connection:
         put(connection, "transcript", transcript_id="0", conversation_id="0", content="never indexed")
         put(connection, "transcript", transcript_id="a", conversation_id="a", content="Rain")
@@ -138,7 +138,7 @@ def test_alembic_is_not_loaded_for_a_current_or_a_new_database(tmp_path: Path, t
     assert (result.stdout, result.stderr) == ("[]\n", "")
 
 
-def test_several_processes_may_make_it_at_once(tmp_path: Path) -> None:
+def test_several_processes_may_create_a_database_at_once(tmp_path: Path) -> None:
     path = tmp_path / "parlour.db"
     program = (
         "import sys; from pathlib import Path; import alembic.command, sqlalchemy; "
@@ -161,7 +161,7 @@ def test_several_processes_may_make_it_at_once(tmp_path: Path) -> None:
     assert current_revision(path) == HEAD
 
 
-def test_an_upgrade_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_upgrade_leaves_no_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "parlour.db"
     scripts = tmp_path / "migrations" / "versions"
     scripts.mkdir(parents=True)
@@ -174,19 +174,19 @@ def test_an_upgrade_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytes
         first.write_text(text.replace("def downgrade", "    op.execute('nonsense')\n\n\ndef downgrade"))
         with pytest.raises(StorageFailed, match="nonsense"):
             migrate.upgrade(path)
-    assert asked(path, "SELECT name FROM sqlite_master") == []
+    assert query_rows(path, "SELECT name FROM sqlite_master") == []
     ensure(path)
     assert current_revision(path) == HEAD
 
 
-def test_a_database_that_can_not_be_made_whole_is_not_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_database_that_can_not_be_completed_is_not_created(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, broken = tmp_path / "parlour.db", tmp_path / "schema.sql"
     broken.write_text(migrate.SCHEMA_FILE.read_text() + "nonsense;")
     with monkeypatch.context() as patched:
         patched.setattr(migrate, "SCHEMA_FILE", broken)
         with pytest.raises(StorageFailed, match="nonsense"):
             ensure(path)
-    assert asked(path, "SELECT name FROM sqlite_master") == []
+    assert query_rows(path, "SELECT name FROM sqlite_master") == []
     ensure(path)
     assert current_revision(path) == HEAD
 
@@ -210,7 +210,7 @@ def test_a_database_of_another_program_is_refused(tmp_path: Path) -> None:
     assert failure.value.code == "storage_foreign"
 
 
-def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_database_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "parlour.db"
     path.write_text("this is no database, however long one reads it\n" * 100)
     with pytest.raises(StorageFailed, match="restore a backup") as failure:
@@ -240,7 +240,7 @@ def test_a_missing_folder_is_reported(tmp_path: Path) -> None:
         ensure(tmp_path / "absent" / "parlour.db")
 
 
-def test_a_full_disk_is_reported_and_leaves_nothing_half_made(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_and_leaves_no_partial_database(tmp_path: Path) -> None:
     path = tmp_path / "parlour.db"
     program = (
         "import resource, sys; from pathlib import Path; from parlour.core.journal import StorageFailed\n"

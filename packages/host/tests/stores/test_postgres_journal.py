@@ -1,4 +1,4 @@
-"""The PostgreSQL journal keeps the journal's contract, groups its commits, and shares a database with others."""
+"""The PostgreSQL journal passes the contract suite, groups its commits, and shares a database with other journals."""
 
 import asyncio
 import itertools
@@ -17,7 +17,7 @@ from parlour.stores.postgres import PostgresJournal
 from parlour.testing.journal_contract import JournalContract, commit, contents, event, insert, meta
 from parlour.testing.postgres_server import PostgresServer
 
-from .waiting import eventually
+from .polling import eventually
 
 COMMITTING = """
 import asyncio, sys
@@ -45,7 +45,7 @@ class TestPostgresJournal(JournalContract):
 
 
 async def until_connected(server: PostgresServer, database: str, count: int) -> None:
-    """The server hears a moment later that a connection is gone, and ends what it had begun."""
+    """Waits until the server has noticed closed connections and ended their transactions."""
     asked = f"SELECT count(*) FROM pg_stat_activity WHERE datname = '{database}'"
     await asyncio.to_thread(eventually, lambda: server.execute(asked) == [f"{count}"])
 
@@ -65,7 +65,7 @@ async def test_units_share_transactions_under_load(url: str) -> None:
         assert len(await contents(journal, META)) == 1000
 
 
-async def test_a_single_caller_waits_for_nobody(url: str) -> None:
+async def test_a_single_caller_does_not_wait_for_a_batch(url: str) -> None:
     async with PostgresJournal(url) as journal:
         for number in range(5):
             await commit(journal, meta(f"{number}"))
@@ -79,7 +79,7 @@ async def test_large_units_do_not_share_a_transaction(url: str) -> None:
         assert {len(row["value"]) for row in await contents(journal, META)} == {3 * 2**20}
 
 
-async def test_closing_finishes_what_was_handed_over_and_refuses_the_rest(url: str) -> None:
+async def test_closing_finishes_submitted_units_and_refuses_later_ones(url: str) -> None:
     journal = PostgresJournal(url)
     await journal.open()
     commits = [asyncio.create_task(commit(journal, meta(f"{number}"))) for number in range(500)]
@@ -110,7 +110,7 @@ async def test_a_closed_journal_leaves_no_connection_and_no_row(
     assert postgres.execute("SELECT count(*) FROM journal_writers", postgres_database) == ["0"]
 
 
-async def test_cancelled_callers_neither_undo_nor_hold_up_anything(url: str) -> None:
+async def test_cancelled_callers_neither_undo_nor_delay_other_units(url: str) -> None:
     async with PostgresJournal(url) as journal:
         tasks = [asyncio.create_task(commit(journal, event(f"{number}"))) for number in range(100)]
         reads = [asyncio.create_task(journal.read(Select(META, point_read=few))) for few in (False, True) * 10]
@@ -138,7 +138,7 @@ async def test_more_readers_than_connections_are_all_answered(url: str) -> None:
         assert {len(rows) for rows in answers} == {50}
 
 
-async def test_a_slow_list_does_not_hold_up_queries_by_key(url: str) -> None:
+async def test_a_slow_list_does_not_delay_queries_by_key(url: str) -> None:
     async with PostgresJournal(url, patience=30) as journal:
         await commit(journal, meta("a"), insert(INBOX, event_seq=1))
         other = await asyncpg.connect(url)
@@ -166,14 +166,12 @@ async def test_two_journals_number_without_gap_and_in_the_order_they_commit(url:
         writing = asyncio.gather(*writers)
         while not writing.done():
             seen = await numbers(watching)
-            assert seen == list(range(1, len(seen) + 1)), "whoever sees a number sees all before it"
+            assert seen == list(range(1, len(seen) + 1)), "a reader that sees a number sees all before it"
         await writing
         assert await numbers(watching) == list(range(1, 401))
 
 
-async def test_processes_that_write_and_die_leave_no_gap(
-    postgres: PostgresServer, url: str, postgres_database: str
-) -> None:
+async def test_killed_writer_processes_leave_no_gap(postgres: PostgresServer, url: str, postgres_database: str) -> None:
     processes = [started(url, f"{number}") for number in range(2)]
     acknowledged: list[bytes] = []
     async with PostgresJournal(url) as watching:
@@ -195,9 +193,7 @@ async def test_processes_that_write_and_die_leave_no_gap(
     assert {each["name"] for each in rows} == {each["event_id"] for each in events}, "no unit is there by half"
 
 
-async def test_units_that_lock_each_other_out_are_tried_again(
-    postgres: PostgresServer, url: str, postgres_database: str
-) -> None:
+async def test_deadlocked_units_are_retried(postgres: PostgresServer, url: str, postgres_database: str) -> None:
     postgres.execute(f"ALTER DATABASE {postgres_database} SET deadlock_timeout = '5ms'")
     deadlocks = f"SELECT deadlocks FROM pg_stat_database WHERE datname = '{postgres_database}'"
     before = postgres.execute(deadlocks)
@@ -218,7 +214,7 @@ async def test_units_that_lock_each_other_out_are_tried_again(
     postgres.execute(f"ALTER DATABASE {postgres_database} RESET deadlock_timeout")
 
 
-async def test_a_row_that_another_program_holds_fails_its_unit_and_no_other(url: str) -> None:
+async def test_a_row_locked_by_another_program_fails_only_its_unit(url: str) -> None:
     async with PostgresJournal(url, patience=0.2) as journal:
         await commit(journal, meta("held"), meta("free"))
         other = await asyncpg.connect(url)
@@ -248,9 +244,7 @@ async def test_a_second_host_on_the_same_database_is_refused_until_the_first_is_
         assert len(await contents(next_one, META)) == 1
 
 
-async def test_nothing_is_written_before_the_server_has_it_safe(
-    postgres: PostgresServer, url: str, postgres_database: str
-) -> None:
+async def test_the_server_uses_synchronous_commits(postgres: PostgresServer, url: str, postgres_database: str) -> None:
     postgres.execute(f"ALTER DATABASE {postgres_database} SET synchronous_commit = off")
     try:
         async with PostgresJournal(url) as journal:
@@ -259,7 +253,7 @@ async def test_nothing_is_written_before_the_server_has_it_safe(
         postgres.execute(f"ALTER DATABASE {postgres_database} RESET synchronous_commit")
 
 
-async def test_a_key_that_is_too_long_for_an_index_is_refused_in_words(url: str) -> None:
+async def test_a_key_that_is_too_long_for_an_index_is_refused_with_a_reason(url: str) -> None:
     async with PostgresJournal(url) as journal:
         with pytest.raises(StorageFailed, match="too long") as failure:
             await commit(journal, event("undone"), meta(os.urandom(5000).hex()))

@@ -1,4 +1,4 @@
-"""PostgreSQL databases are made, upgraded or refused as files are, and their schema is that of tables.py."""
+"""PostgreSQL databases are created, upgraded or refused like files, and their schema is that of tables.py."""
 
 import subprocess
 import sys
@@ -43,13 +43,13 @@ SEQUENCES = "SELECT relname FROM pg_class WHERE relkind = 'S'"
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
-def test_the_migrated_table_is_the_declared_one(postgres: PostgresServer, used_database: str, table: Table) -> None:
-    found = [row.split("|") for row in postgres.execute(COLUMNS.format(table.name), used_database)]
+def test_the_migrated_table_is_the_declared_one(postgres: PostgresServer, shared_database: str, table: Table) -> None:
+    found = [row.split("|") for row in postgres.execute(COLUMNS.format(table.name), shared_database)]
     assert {(name, kind) for name, kind, *_ in found} == {(column.name, TYPES[column.kind]) for column in table.columns}
     assert {required for _, _, required, *_ in found} == {"t"}
     assert {collation for _, kind, _, collation, _ in found if kind == "text"} <= {"C"}
     assert {default for *_, default in found} == {"f"}, "the journal gives every value"
-    indexes = [tuple(row.split("|")) for row in postgres.execute(INDEXES.format(table.name), used_database)]
+    indexes = [tuple(row.split("|")) for row in postgres.execute(INDEXES.format(table.name), shared_database)]
     declared = [("key", table.key), *(("unique", each) for each in table.unique)]
     declared += [("index", each) for each in table.indexes]
     if table is TRANSCRIPT:
@@ -57,13 +57,13 @@ def test_the_migrated_table_is_the_declared_one(postgres: PostgresServer, used_d
     assert sorted(indexes) == sorted((kind, " ".join(columns)) for kind, columns in declared)
 
 
-def test_no_other_tables_are_made(postgres: PostgresServer, used_database: str) -> None:
-    made = postgres.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'", used_database)
+def test_no_other_tables_are_created(postgres: PostgresServer, shared_database: str) -> None:
+    made = postgres.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'", shared_database)
     assert set(made) == {table.name for table in TABLES} | OWN
-    assert postgres.execute(SEQUENCES, used_database) == []
+    assert postgres.execute(SEQUENCES, shared_database) == []
 
 
-async def test_a_database_is_made_once(
+async def test_a_database_is_created_once(
     postgres: PostgresServer, new_database: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     url = postgres.url(new_database)
@@ -78,7 +78,7 @@ async def test_a_database_is_made_once(
 
 @pytest.mark.parametrize("revision", KNOWN_REVISIONS)
 async def test_every_earlier_database_is_upgraded(
-    postgres: PostgresServer, new_database: str, used_database: str, revision: str
+    postgres: PostgresServer, new_database: str, shared_database: str, revision: str
 ) -> None:
     script = StringIO()
     command.upgrade(alembic_config(script), f"base:{revision}", sql=True)
@@ -86,10 +86,10 @@ async def test_every_earlier_database_is_upgraded(
     assert await current_revision(postgres.url(new_database)) == revision
     await ensure(postgres.url(new_database))
     tables = "SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY tablename"
-    assert postgres.execute(tables, new_database) == postgres.execute(tables, used_database)
+    assert postgres.execute(tables, new_database) == postgres.execute(tables, shared_database)
 
 
-async def test_what_was_found_before_an_upgrade_is_found_after_it(postgres: PostgresServer, new_database: str) -> None:
+async def test_rows_found_before_an_upgrade_are_found_after_it(postgres: PostgresServer, new_database: str) -> None:
     script = StringIO()
     command.upgrade(alembic_config(script), "base:0005", sql=True)
     postgres.execute(script.getvalue(), new_database)
@@ -105,17 +105,17 @@ async def test_what_was_found_before_an_upgrade_is_found_after_it(postgres: Post
         assert found["content"] == "Rain"
 
 
-def test_alembic_is_not_loaded_for_a_current_database(postgres: PostgresServer, used_database: str) -> None:
+def test_alembic_is_not_loaded_for_a_current_database(postgres: PostgresServer, shared_database: str) -> None:
     program = (
         "import asyncio, sys; from parlour.stores.postgres.migrate import ensure; asyncio.run(ensure(sys.argv[1])); "
         "print(sorted({'alembic', 'sqlalchemy', 'mako'} & set(sys.modules)))"
     )
-    arguments = [sys.executable, "-c", program, postgres.url(used_database)]
+    arguments = [sys.executable, "-c", program, postgres.url(shared_database)]
     result = subprocess.run(arguments, capture_output=True, text=True, check=True)
     assert (result.stdout, result.stderr) == ("[]\n", "")
 
 
-def test_several_processes_may_make_it_at_once(postgres: PostgresServer, new_database: str) -> None:
+def test_several_processes_may_create_a_database_at_once(postgres: PostgresServer, new_database: str) -> None:
     program = (
         "import asyncio, sys, alembic.command, sqlalchemy; from parlour.stores.postgres.migrate import ensure; "
         "print(flush=True); sys.stdin.readline(); asyncio.run(ensure(sys.argv[1]))"
@@ -136,7 +136,7 @@ def test_several_processes_may_make_it_at_once(postgres: PostgresServer, new_dat
     assert postgres.execute("SELECT version_num FROM alembic_version", new_database) == [HEAD]
 
 
-async def test_an_upgrade_that_fails_leaves_nothing(
+async def test_a_failed_upgrade_leaves_no_changes(
     postgres: PostgresServer, new_database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = postgres.url(new_database)

@@ -1,4 +1,4 @@
-"""A budget holds in the database itself: however many reserve at once, with journals of their own, none passes it."""
+"""The database enforces a budget: many concurrent reservations with separate journals never exceed it."""
 
 import asyncio
 
@@ -12,7 +12,7 @@ from parlour.core.system import SystemClock, SystemIds
 from parlour_sdk.protocol.usage import Usage
 
 ASKING = CallContext("plugin", "run", "agent", "conversation", "user", "ann")
-WORST = Usage(prompt_tokens=60, completion_tokens=40, cost_micros=7)
+WORST_CASE_USAGE = Usage(prompt_tokens=60, completion_tokens=40, cost_micros=7)
 USED = Usage(prompt_tokens=5, completion_tokens=1, cost_micros=2)
 BUDGETS = [(Budget("b", "One", "agent", tokens=550), "agent"), (Budget("c", "Other", "sender", tokens=10**9), "ann")]
 
@@ -23,7 +23,7 @@ async def check(journals: list[Journal]) -> None:
 
     async def reserve(number: int) -> Reservation | str:
         try:
-            return await hosts[number % 2].reserve(BUDGETS, ASKING, "model", WORST, lambda left: None)
+            return await hosts[number % 2].reserve(BUDGETS, ASKING, "model", WORST_CASE_USAGE, lambda left: None)
         except ProviderFailed as failure:
             return failure.message
 

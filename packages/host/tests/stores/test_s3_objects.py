@@ -1,4 +1,4 @@
-"""S3-compatible storage keeps the contract of object stores; what goes wrong with it is retried or told in words."""
+"""S3-compatible storage passes the contract suite of object stores; its failures are retried or reported."""
 
 import asyncio
 import os
@@ -29,32 +29,32 @@ def server() -> Iterator[S3Server]:
 
 @pytest.fixture
 def account(server: S3Server) -> S3Account:
-    """A part of the bucket that is this test's own."""
+    """A prefix of the bucket for one test."""
     return server.account(f"test of {uuid.uuid4()}/é+/")
 
 
 @pytest.fixture
-def waiting(tmp_path: Path) -> Path:
+def upload_folder(tmp_path: Path) -> Path:
     return tmp_path / "a b"
 
 
 @pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(s3_client, "FIRST_PAUSE_SECONDS", 0.001)
 
 
 class TestS3Objects(ObjectStoreContract):
     @pytest.fixture
-    async def objects(self, account: S3Account, waiting: Path) -> AsyncIterator[ObjectStore]:
-        async with open_object_store(waiting, account) as objects:
+    async def objects(self, account: S3Account, upload_folder: Path) -> AsyncIterator[ObjectStore]:
+        async with open_object_store(upload_folder, account) as objects:
             yield objects
 
 
-async def failure(account: S3Account, waiting: Path) -> StorageFailed:
-    async with open_object_store(waiting, account) as objects:
+async def failure(account: S3Account, upload_folder: Path) -> StorageFailed:
+    async with open_object_store(upload_folder, account) as objects:
         with pytest.raises(StorageFailed) as failed:
             await put(objects, b"hello")
-        assert files(waiting) == []
+        assert files(upload_folder) == []
         return failed.value
 
 
@@ -62,31 +62,35 @@ def files(folder: Path) -> list[Path]:
     return [path for path in folder.rglob("*") if path.is_file()]
 
 
-async def test_a_wrong_secret_is_refused_and_says_what_to_check(server: S3Server, waiting: Path) -> None:
-    failed = await failure(server.account(secret_key="wrong"), waiting)
+async def test_a_wrong_secret_is_refused_with_the_setting_to_check(server: S3Server, upload_folder: Path) -> None:
+    failed = await failure(server.account(secret_key="wrong"), upload_folder)
     assert (failed.code, "artifacts.s3.access_key" in failed.message) == ("storage_failed", True)
     assert "wrong" not in failed.message
 
 
-async def test_a_bucket_that_is_not_there_is_told(server: S3Server, waiting: Path) -> None:
-    failed = await failure(server.account(bucket="nowhere"), waiting)
+async def test_a_missing_bucket_is_reported(server: S3Server, upload_folder: Path) -> None:
+    failed = await failure(server.account(bucket="nowhere"), upload_folder)
     assert "artifacts.s3.bucket" in failed.message
 
 
-@pytest.mark.usefixtures("impatient")
-async def test_a_server_that_is_not_there_is_told_after_bounded_tries(server: S3Server, waiting: Path) -> None:
+@pytest.mark.usefixtures("short_pauses")
+async def test_an_unreachable_server_is_reported_after_bounded_retries(server: S3Server, upload_folder: Path) -> None:
     account = S3Account("http://127.0.0.1:1", "bucket", "key", "secret")
     async with asyncio.timeout(10):
-        failed = await failure(account, waiting)
+        failed = await failure(account, upload_folder)
     assert "can't be reached" in failed.message
 
 
-async def test_more_than_one_page_is_listed(account: S3Account, waiting: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with open_object_store(waiting, account) as objects:
+async def test_more_than_one_page_is_listed(
+    account: S3Account, upload_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_object_store(upload_folder, account) as objects:
         stored = {(await put(objects, b"%d" % number)).sha256 for number in range(5)}
         ask = s3_client.query
         monkeypatch.setattr(
-            s3_client, "query", lambda told: ask({**told, "max-keys": "2"} if "list-type" in told else told)
+            s3_client,
+            "query",
+            lambda parameters: ask({**parameters, "max-keys": "2"} if "list-type" in parameters else parameters),
         )
         assert set(await names(objects)) == stored
 
@@ -97,16 +101,16 @@ async def test_two_hosts_see_the_same_objects(account: S3Account, tmp_path: Path
         assert await content(two, HELLO) == b"hello"
 
 
-async def test_what_a_dead_process_was_sending_is_cleared(account: S3Account, waiting: Path) -> None:
-    (waiting / "sending").mkdir(parents=True)
-    (waiting / "sending" / "rest").write_bytes(b"half")
-    async with open_object_store(waiting, account):
-        assert files(waiting) == []
+async def test_unfinished_uploads_of_a_dead_process_are_deleted(account: S3Account, upload_folder: Path) -> None:
+    (upload_folder / "sending").mkdir(parents=True)
+    (upload_folder / "sending" / "rest").write_bytes(b"half")
+    async with open_object_store(upload_folder, account):
+        assert files(upload_folder) == []
 
 
 @asynccontextmanager
-async def moody(server: S3Server, answers: list[bytes]) -> AsyncIterator[str]:
-    """In front of the server: gives these answers first (none: hangs up), and then what the server says."""
+async def failing_proxy(server: S3Server, answers: list[bytes]) -> AsyncIterator[str]:
+    """Serves a proxy that gives these answers first (an empty one closes the connection), then those of the server."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = await reader.readuntil(b"\r\n\r\n")
@@ -133,17 +137,19 @@ async def moody(server: S3Server, answers: list[bytes]) -> AsyncIterator[str]:
 BUSY = b"HTTP/1.1 503 Slow Down\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
 
-@pytest.mark.usefixtures("impatient")
-@pytest.mark.parametrize(("answers", "well"), [([BUSY, b"", BUSY], True), ([BUSY] * 4, False)], ids=["soon", "never"])
-async def test_a_server_that_is_busy_for_a_while_is_asked_again(
-    server: S3Server, account: S3Account, waiting: Path, answers: list[bytes], well: bool
+@pytest.mark.usefixtures("short_pauses")
+@pytest.mark.parametrize(
+    ("answers", "succeeds"), [([BUSY, b"", BUSY], True), ([BUSY] * 4, False)], ids=["soon", "never"]
+)
+async def test_a_busy_server_is_retried(
+    server: S3Server, account: S3Account, upload_folder: Path, answers: list[bytes], succeeds: bool
 ) -> None:
-    async with moody(server, list(answers)) as address:
+    async with failing_proxy(server, list(answers)) as address:
         there = replace(account, endpoint=f"http://{address}")
-        if not well:
-            assert "503" in (await failure(there, waiting)).message
+        if not succeeds:
+            assert "503" in (await failure(there, upload_folder)).message
             return
-        async with open_object_store(waiting, there) as objects:
+        async with open_object_store(upload_folder, there) as objects:
             whole = os.urandom(700_000)
             stored = await put(objects, whole)
             assert await content(objects, stored.sha256) == whole

@@ -1,4 +1,4 @@
-"""Statements become SQL that indexes can serve, once per shape."""
+"""Statements are compiled to SQL that uses indexes, once per shape."""
 
 import sqlite3
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The SQLite journal keeps the journal's contract, groups its commits, and keeps its log short."""
+"""The SQLite journal passes the contract suite, groups its commits, and keeps its log short."""
 
 import asyncio
 import os
@@ -31,14 +31,14 @@ async def test_units_share_transactions_under_load(database: Path) -> None:
         assert len(await contents(journal, META)) == 1000
 
 
-async def test_a_single_caller_waits_for_nobody(database: Path) -> None:
+async def test_a_single_caller_does_not_wait_for_a_batch(database: Path) -> None:
     async with SqliteJournal(database) as journal:
         for number in range(5):
             await commit(journal, meta(f"{number}"))
         assert journal.transactions == 5
 
 
-async def test_a_unit_that_may_wait_shares_the_transaction_of_the_next(database: Path) -> None:
+async def test_a_batchable_unit_shares_the_transaction_of_the_next(database: Path) -> None:
     async with SqliteJournal(database) as journal:
         waiting = asyncio.ensure_future(journal.commit(Unit("test", (meta("first"),), can_batch=True)))
         await asyncio.sleep(0)
@@ -48,51 +48,57 @@ async def test_a_unit_that_may_wait_shares_the_transaction_of_the_next(database:
         assert [row["name"] for row in await contents(journal, META)] == ["first", "second"]
 
 
-async def test_whoever_is_waited_for_hears_first(database: Path) -> None:
+async def test_an_unbatched_unit_is_acknowledged_before_batchable_ones(database: Path) -> None:
     done: list[str] = []
 
-    async def committed(journal: Journal, name: str, may_wait: bool) -> None:
-        await journal.commit(Unit("test", (meta(name),), can_batch=may_wait))
+    async def commit_and_note(journal: Journal, name: str, can_batch: bool) -> None:
+        await journal.commit(Unit("test", (meta(name),), can_batch=can_batch))
         done.append(name)
 
     async with SqliteJournal(database) as journal:
-        await asyncio.gather(committed(journal, "may wait", True), committed(journal, "is waited for", False))
+        await asyncio.gather(
+            commit_and_note(journal, "may wait", True), commit_and_note(journal, "is waited for", False)
+        )
         assert (journal.transactions, done) == (1, ["is waited for", "may wait"])
 
 
-async def test_what_is_coming_is_told_before_it_is_durable(database: Path) -> None:
-    """By then others can't see it, and nobody may say that it happened."""
+async def test_the_prepare_callback_runs_before_the_commit_is_durable(database: Path) -> None:
+    """The prepare callback runs before other connections can see the rows."""
     seen: list[tuple[Receipt, int]] = []
-    told = asyncio.Event()
+    prepared = asyncio.Event()
 
-    def foreseen(receipt: Receipt) -> None:
+    def on_prepared(receipt: Receipt) -> None:
         with closing(sqlite3.connect(database)) as other:
             [(count,)] = other.execute("SELECT count(*) FROM events")
         seen.append((receipt, int(count)))
-        told.set()
+        prepared.set()
 
     async with SqliteJournal(database) as journal:
-        held = threading.Event()
-        journal._writer._thread_tasks.put(lambda: held.wait() and None)  # the thread is busy until then
-        committing = asyncio.ensure_future(journal.commit(Unit("test", (event("1"),), on_prepared=foreseen)))
-        await told.wait()
+        released = threading.Event()
+        journal._writer._thread_tasks.put(
+            lambda: released.wait() and None
+        )  # the thread is busy until `released` is set
+        committing = asyncio.ensure_future(journal.commit(Unit("test", (event("1"),), on_prepared=on_prepared)))
+        await prepared.wait()
         assert not committing.done()
-        held.set()
+        released.set()
         assert seen == [(await committing, 0)]
 
 
-async def test_whoever_fails_to_prepare_harms_no_unit(database: Path, caplog: pytest.LogCaptureFixture) -> None:
-    def foreseen(receipt: Receipt) -> None:
+async def test_a_failing_prepare_callback_does_not_fail_the_unit(
+    database: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    def on_prepared(receipt: Receipt) -> None:
         raise ValueError("not prepared")
 
     async with SqliteJournal(database) as journal:
-        await journal.commit(Unit("test", (meta("a"),), on_prepared=foreseen))
+        await journal.commit(Unit("test", (meta("a"),), on_prepared=on_prepared))
         await commit(journal, meta("b"))
         assert len(await contents(journal, META)) == 2
     assert "the prepare callback of unit test failed" in caplog.text
 
 
-async def test_a_unit_that_may_wait_does_not_wait_for_long(database: Path) -> None:
+async def test_batchable_units_alone_are_committed_after_a_short_wait(database: Path) -> None:
     async with SqliteJournal(database) as journal:
         units = [Unit("test", (meta(f"{number}"),), can_batch=True) for number in range(3)]
         await asyncio.gather(*map(journal.commit, units))
@@ -100,7 +106,7 @@ async def test_a_unit_that_may_wait_does_not_wait_for_long(database: Path) -> No
         assert len(await contents(journal, META)) == 3
 
 
-async def test_closing_finishes_a_unit_that_waits(database: Path) -> None:
+async def test_closing_commits_a_waiting_unit(database: Path) -> None:
     async with SqliteJournal(database) as journal:
         waiting = asyncio.ensure_future(journal.commit(Unit("test", (meta("first"),), can_batch=True)))
         await asyncio.sleep(0)
@@ -140,15 +146,15 @@ async def test_a_reader_far_behind_does_not_stop_the_writer(database: Path) -> N
         assert len(await contents(journal, META)) == 8
 
 
-async def test_closing_waits_for_a_checkpoint_under_way(database: Path) -> None:
-    for life in range(3):
+async def test_closing_waits_for_an_active_checkpoint(database: Path) -> None:
+    for opening in range(3):
         async with SqliteJournal(database) as journal:
             for number in range(6):
-                await commit(journal, meta(f"{life} {number}", "x" * 2**20))
+                await commit(journal, meta(f"{opening} {number}", "x" * 2**20))
         assert os.listdir(os.path.dirname(database)) == ["parlour.db"]
 
 
-async def test_closing_finishes_what_was_handed_over_and_refuses_the_rest(database: Path) -> None:
+async def test_closing_finishes_submitted_units_and_refuses_later_ones(database: Path) -> None:
     journal = SqliteJournal(database)
     await journal.open()
     commits = [asyncio.create_task(commit(journal, meta(f"{number}"))) for number in range(500)]
@@ -164,7 +170,7 @@ async def test_closing_finishes_what_was_handed_over_and_refuses_the_rest(databa
         assert len(await contents(again, META)) == 500
 
 
-async def test_cancelled_callers_neither_undo_nor_hold_up_anything(database: Path) -> None:
+async def test_cancelled_callers_neither_undo_nor_delay_other_units(database: Path) -> None:
     async with SqliteJournal(database) as journal:
         tasks = [asyncio.create_task(commit(journal, event(f"{number}"))) for number in range(100)]
         reads = [asyncio.create_task(journal.read(Select(META))) for _ in range(10)]
@@ -189,10 +195,10 @@ def indexed(database: Path) -> int:
         return int(count)
 
 
-async def test_a_search_finds_what_an_earlier_life_wrote(database: Path) -> None:
+async def test_a_search_finds_rows_from_before_a_restart(database: Path) -> None:
     async with SqliteJournal(database) as journal:
         await commit(journal, searchable("a", "rain"), searchable("b", "rain"), searchable("c", "rain"))
-    assert indexed(database) == 0, "a few rows wait"
+    assert indexed(database) == 0, "a few rows are not indexed yet"
     async with SqliteJournal(database) as journal:
         await commit(journal, Delete(TRANSCRIPT, where(transcript_id="b")))
         found = await journal.search(Search(TRANSCRIPT, "words", ("rain",)))
@@ -200,14 +206,14 @@ async def test_a_search_finds_what_an_earlier_life_wrote(database: Path) -> None
     assert indexed(database) == 2
 
 
-async def test_many_rows_are_taken_into_the_index_before_anybody_searches(database: Path) -> None:
+async def test_many_rows_are_indexed_before_a_search(database: Path) -> None:
     async with SqliteJournal(database) as journal:
         for number in range(3):
             await commit(journal, searchable(f"{number}", "rain " * (BATCH_CHARACTERS // 8)))
-    assert indexed(database) == 2, "the third waits for more"
+    assert indexed(database) == 2, "the third is not indexed yet"
 
 
-async def test_two_journals_of_one_database_find_what_the_other_wrote(on_sqlite: list[Journal]) -> None:
+async def test_two_journals_of_one_database_find_rows_of_each_other(on_sqlite: list[Journal]) -> None:
     for number, journal in enumerate(on_sqlite):
         await commit(journal, searchable(f"{number}", "rain"))
     for journal in on_sqlite:

@@ -1,4 +1,4 @@
-"""What a plugin has stored is deleted by the database itself, and of nobody else."""
+"""The stored values of one plugin, and of no other, are deleted by the database."""
 
 from parlour.core.journal import Journal, Select
 from parlour.core.model.storage_owners import storage_owners
@@ -29,13 +29,13 @@ async def check(journal: Journal) -> None:
     ]
 
 
-async def test_what_a_plugin_stored_and_nothing_else_is_forgotten_in_memory() -> None:
+async def test_only_the_stored_values_of_the_plugin_are_deleted_in_memory() -> None:
     await check(MemoryJournal())
 
 
-async def test_what_a_plugin_stored_and_nothing_else_is_forgotten_on_sqlite(on_sqlite: list[Journal]) -> None:
+async def test_only_the_stored_values_of_the_plugin_are_deleted_on_sqlite(on_sqlite: list[Journal]) -> None:
     await check(on_sqlite[0])
 
 
-async def test_what_a_plugin_stored_and_nothing_else_is_forgotten_on_postgres(on_postgres: list[Journal]) -> None:
+async def test_only_the_stored_values_of_the_plugin_are_deleted_on_postgres(on_postgres: list[Journal]) -> None:
     await check(on_postgres[0])

@@ -1,4 +1,4 @@
-"""The last owner stays, also when two of them are changed at the same moment, on both databases."""
+"""One owner always remains, also if two owners are changed at the same moment, on both databases."""
 
 import asyncio
 
@@ -41,10 +41,10 @@ async def check(journals: list[Journal], change: str) -> None:
 
 
 @pytest.mark.parametrize("change", ["demote", "disable", "delete"])
-async def test_one_owner_is_left_on_sqlite(on_sqlite: list[Journal], change: str) -> None:
+async def test_one_owner_remains_on_sqlite(on_sqlite: list[Journal], change: str) -> None:
     await check(on_sqlite, change)
 
 
 @pytest.mark.parametrize("change", ["demote", "disable", "delete"])
-async def test_one_owner_is_left_on_postgres(on_postgres: list[Journal], change: str) -> None:
+async def test_one_owner_remains_on_postgres(on_postgres: list[Journal], change: str) -> None:
     await check(on_postgres, change)

@@ -5,7 +5,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
-from parlour_sdk.protocol.wire_actions import HOST_ACTIONS
+from parlour_sdk.protocol.host_actions import HOST_ACTIONS
 
 SIMPLE: dict[Any, Any] = {str: "text", int: 1, float: 1.0, bool: True, Any: None, list: [], dict: {}}
 

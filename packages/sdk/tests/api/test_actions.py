@@ -16,6 +16,7 @@ from parlour_sdk.protocol.actions import ActionOutcome
 from parlour_sdk.protocol.event_log import EventPage, EventRecord
 from parlour_sdk.protocol.history import HistoryPage, HistorySearchResult
 from parlour_sdk.protocol.host import HostVersion
+from parlour_sdk.protocol.host_actions import HOST_ACTIONS
 from parlour_sdk.protocol.models import ModelAnswer, ModelChunk
 from parlour_sdk.protocol.people import Group, GroupMember, User
 from parlour_sdk.protocol.platform_events import FriendAdded
@@ -24,7 +25,6 @@ from parlour_sdk.protocol.skills import ActiveSkill
 from parlour_sdk.protocol.state import StateKeys
 from parlour_sdk.protocol.storage import StorageKeys
 from parlour_sdk.protocol.tools import ToolDetail, ToolOutcome
-from parlour_sdk.protocol.wire_actions import HOST_ACTIONS
 from parlour_sdk.results import completed
 
 from .recording import Recording

@@ -164,11 +164,12 @@ async def test_state_of_a_scope_that_was_not_granted_is_not_written() -> None:
 async def test_artifacts_go_with_the_next_message_without_repeats() -> None:
     ref = ArtifactRef(artifact_id="mine", artifact_type="file")
     message = Message(role="assistant", content="here", artifact_refs=[ref])
-    made = [artifact(b"1", artifact_id="mine", name="a.txt"), artifact(b"2")]
-    run = await FakeHost().run(yielding(*made, results.completed(message), results.completed("more")))
-    assert [each.content for each in run.artifacts] == [b"1", b"2"]
+    made = [results.artifact_created("file", artifact_id="mine"), artifact(b"2")]
+    host = FakeHost(artifacts={"mine": b"1"})
+    run = await host.run(yielding(*made, results.completed(message), results.completed("more")))
+    assert [each.content for each in run.artifacts] == [b"2"]
     refs = [each.artifact_id for each in run.messages[0].artifact_refs or []]
-    assert refs == ["mine", run.artifacts[1].metadata.artifact_id]
+    assert refs == ["mine", run.artifacts[0].metadata.artifact_id]
     assert run.messages[1].artifact_refs is None
 
 
@@ -177,8 +178,9 @@ async def test_artifacts_go_with_the_next_message_without_repeats() -> None:
     [
         (artifact(content_base64="?"), "base64"),
         (artifact(b"x" * (ARTIFACT_CONTENT_BYTES + 1)), str(ARTIFACT_CONTENT_BYTES)),
+        (artifact(b"1", artifact_id="mine"), "needs content_base64, or the artifact_id"),
     ],
-    ids=["not base64", "too large"],
+    ids=["not base64", "too large", "both content and id"],
 )
 async def test_an_artifact_that_can_not_be_kept_is_passed_over(wrong: Result, reason: str) -> None:
     run = await FakeHost().run(yielding(wrong, results.completed("ok")))

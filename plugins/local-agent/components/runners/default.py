@@ -4,7 +4,6 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from local_agent import events, settings
-from local_agent.call_rate import CallPacer
 from local_agent.compaction import HistoryCompactor
 from local_agent.errors import TurnError
 from local_agent.history import TranscriptReader
@@ -14,7 +13,7 @@ from local_agent.prompt import Prompt
 from local_agent.settings import LocalAgentSettings
 from local_agent.steering import SteeringReader
 from local_agent.template_variables import TemplateVariables
-from local_agent.tool_outputs import ToolOutputReader
+from local_agent.tool_calls import RunTools
 from local_agent.turn import AgentTurn
 from local_agent.turn_context import TurnContextBuilder
 
@@ -52,8 +51,6 @@ def build_turn(
     models, knowledge = ModelChain(ctx, api, chosen), KnowledgeSearch(ctx, api, chosen)
     prompt = Prompt(chosen.prompt, ctx.resources.skills, variables)
     compaction = HistoryCompactor(ctx, TranscriptReader(ctx, api), models)
-    pace = CallPacer()
-    opening = TurnContextBuilder(ctx, api, chosen, models, prompt, compaction, knowledge, pace)
-    return AgentTurn(
-        ctx, chosen, opening, models, knowledge, SteeringReader(ctx, api), ToolOutputReader(ctx, api), pace
-    )
+    tools = RunTools(ctx, api)
+    opening = TurnContextBuilder(chosen, models, prompt, compaction, knowledge, tools)
+    return AgentTurn(ctx, chosen, opening, models, knowledge, SteeringReader(ctx, api), tools)

@@ -1,5 +1,6 @@
 // The settings that apply without a restart: retention, limits of runs, workspace and logs.
 import { useQuery } from "@tanstack/react-query";
+import type { TFunction } from "i18next";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
@@ -21,7 +22,6 @@ import * as settingsQueries from "./queries";
 import { changesOf, nameOf, type Section, type Tunable, TUNABLES, type Values, valuesOf } from "./tunable";
 
 const SECTIONS: Section[] = ["retention", "runs", "workspace", "logs"];
-const LEVELS = ["debug", "info", "warning", "error"];
 
 export function Workspace() {
   const settings = useQuery(settingsQueries.settings);
@@ -166,15 +166,14 @@ function Control({
 }) {
   const { t } = useTranslation();
   switch (tunable.kind) {
-    case "days":
-    case "count":
+    case "number":
       return (
         <NumberInput
           control={control}
           required
-          min={tunable.min ?? 0}
-          max={tunable.kind === "days" ? 36_500 : 100_000}
-          whole={tunable.kind === "count"}
+          min={tunable.min}
+          max={tunable.max}
+          whole={tunable.whole}
           className="max-w-40"
           value={typeof value === "number" ? value : ""}
           onChange={(next) => onChange(Number.isNaN(next) ? "" : next)}
@@ -197,25 +196,21 @@ function Control({
       );
     case "list":
       return <StringList control={control} value={Array.isArray(value) ? value.map(String) : []} onChange={onChange} />;
-    case "language":
+    case "choice":
       return (
         <Select {...control} value={String(value)} onChange={(event) => onChange(event.target.value)}>
-          {Object.entries(LANGUAGES).map(([language, name]) => (
-            <option key={language} value={language}>
-              {name}
-            </option>
-          ))}
-        </Select>
-      );
-    case "level":
-      return (
-        <Select {...control} value={String(value)} onChange={(event) => onChange(event.target.value)}>
-          {LEVELS.map((level) => (
-            <option key={level} value={level}>
-              {t(`logLevel.${level}`)}
+          {tunable.choices?.map((choice) => (
+            <option key={choice} value={choice}>
+              {choiceLabel(t, tunable, choice)}
             </option>
           ))}
         </Select>
       );
   }
+}
+
+const LANGUAGE_NAMES: Record<string, string> = LANGUAGES;
+
+function choiceLabel(t: TFunction, { name }: Tunable, choice: string): string {
+  return name === "language" ? (LANGUAGE_NAMES[choice] ?? choice) : t(`logLevel.${choice}`);
 }

@@ -1,30 +1,38 @@
 // The settings that apply at once, how each is edited, and the request that changes them.
 import type { Settings } from "../../api/types";
+import declared from "../../api/runtime_settings.json";
 
 export type Section = "retention" | "runs" | "workspace" | "logs";
 export type Tunable = {
   section: Section;
   name: string;
-  kind: "days" | "count" | "text" | "currency" | "list" | "level" | "language";
+  kind: "number" | "text" | "currency" | "list" | "choice";
   min?: number;
+  max?: number;
+  whole?: boolean;
+  choices?: string[];
 };
+type Schema = { type: string; minimum?: number; maximum?: number; enum?: string[] };
 
-export const TUNABLES: Tunable[] = [
-  { section: "retention", name: "events_days", kind: "days" },
-  { section: "retention", name: "run_events_days", kind: "days" },
-  { section: "retention", name: "artifacts_days", kind: "days" },
-  { section: "retention", name: "audit_days", kind: "days" },
-  { section: "retention", name: "model_calls_days", kind: "days" },
-  { section: "runs", name: "concurrent", kind: "count", min: 1 },
-  { section: "runs", name: "per_person", kind: "count", min: 1 },
-  { section: "runs", name: "per_sender_per_minute", kind: "count" },
-  { section: "runs", name: "per_conversation_per_minute", kind: "count" },
-  { section: "workspace", name: "time_zone", kind: "text" },
-  { section: "workspace", name: "language", kind: "language" },
-  { section: "workspace", name: "outbound_ips", kind: "list" },
-  { section: "workspace", name: "currency", kind: "currency" },
-  { section: "logs", name: "level", kind: "level" },
-];
+function kindOf(name: string, schema: Schema): Tunable["kind"] {
+  if (schema.enum) return "choice";
+  if (schema.type === "array") return "list";
+  if (schema.type !== "string") return "number";
+  return name === "currency" ? "currency" : "text";
+}
+
+/** As the Host declares them: `make documents` writes the file. */
+export const TUNABLES: Tunable[] = declared.map(
+  ({ section, name, schema }: { section: string; name: string; schema: Schema }) => ({
+    section: section as Section,
+    name,
+    kind: kindOf(name, schema),
+    min: schema.minimum,
+    max: schema.maximum,
+    whole: schema.type === "integer",
+    choices: schema.enum,
+  }),
+);
 
 /** Values by `section.name`. */
 export type Values = Record<string, unknown>;

@@ -2,13 +2,15 @@
 
 from dataclasses import replace
 
-from parlour.core import actions
 from parlour.core.actions.catalog import CatalogActions
 from parlour.core.actions.conversations import ConversationActions
 from parlour.core.actions.gate import Gate
+from parlour.core.actions.history import EventActions, HistoryActions
+from parlour.core.actions.host import HostInfoActions
 from parlour.core.actions.platform_action import PlatformRequestActions
 from parlour.core.actions.runs import RunActions
 from parlour.core.actions.runtimes import RuntimeActions
+from parlour.core.actions.steering import SteeringActions
 from parlour.core.approvals.chat_commands import ApprovalCommands
 from parlour.core.approvals.requests import ActionRequestHandler
 from parlour.core.approvals.service import ApprovalService
@@ -48,6 +50,7 @@ from parlour.core.webhooks.response_actions import WebhookActions, WebhookRespon
 from parlour.version import VERSION
 from parlour_sdk.values import dataclass
 
+from .actions import build_handlers, resource_groups
 from .core_ports import CorePorts
 from .core_records import ConfigParts, DeliveryParts, HookParts, RecordParts
 from .core_runs import RunBasics, RunParts
@@ -178,21 +181,18 @@ def build_gate(
     """Builds the gate with all actions that plugins may call."""
     journal, ids, clock = ports.journal, ports.ids, ports.clock
     budgeted = BudgetedModels(ports.providers.models, config.budgets, records.reservations)
-    bound = actions.bind_actions(
-        journal,
-        lanes.steering,
-        replace(ports.providers, models=budgeted),
-        records.history,
-        EventRecordReader(journal, ports.cursors),
-        records.artifacts,
+    providers = replace(ports.providers, models=budgeted)
+    groups = [
+        *resource_groups(providers, records.artifacts, records.model_calls, journal, ids, clock),
+        HistoryActions(records.history),
+        EventActions(EventRecordReader(journal, ports.cursors)),
+        SteeringActions(lanes.steering),
         RunActions(journal, lanes.control, lanes.creator, RunRequestBuilder(journal, ids, clock), ports.cursors),
         RuntimeActions(journal, lanes.workers, runs.remote_queue, lanes.control, clock),
         ConversationActions(delivery.conversations, ids, clock),
         CatalogActions(ports.plugin_list, ports.components),
         PlatformRequestActions(requests),
-        records.model_calls,
-        ids,
-        clock,
-        VERSION,
-    )
+        HostInfoActions(VERSION),
+    ]
+    bound = build_handlers(groups, providers, journal, clock)
     return Gate(bound, basics.sessions, ports.plugin_grants, records.audit_log, journal, clock, ids)

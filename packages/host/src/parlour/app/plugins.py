@@ -8,6 +8,7 @@ from typing import Protocol
 from parlour.core.backoff import Backoff
 from parlour.core.model.plugin_manager import DeletePluginData, PluginManager, PluginManifestReport
 from parlour.core.model.ports import Clock, PluginCaller
+from parlour.core.redaction import REDACTOR
 from parlour.plugin_runtime.manager import LocalPluginManager
 from parlour.plugin_runtime.process.launcher import Launcher
 from parlour.plugin_runtime.process.log_buffer import LogBuffer
@@ -174,7 +175,7 @@ def _token(there: RuntimeSettings) -> Callable[[], str]:
     from parlour.plugin_runtime.remote.address import read_token
 
     file = there.token_file
-    return there.token.get_secret_value if file is None else lambda: read_token(file)
+    return there.token.get_secret_value if file is None else lambda: read_token(file, REDACTOR)
 
 
 async def _sandbox(plugins: PluginSettings, directory: DataDirectory) -> tuple[Launcher, SandboxState]:
@@ -185,8 +186,9 @@ async def _sandbox(plugins: PluginSettings, directory: DataDirectory) -> tuple[L
 
 
 def _logs(plugins: PluginSettings, directory: DataDirectory) -> Callable[[str], LogBuffer]:
+    folder = directory.logs / "plugins"
     return lambda plugin_id: LogBuffer(
-        LogFile(directory.logs / "plugins" / f"{plugin_id}.log", plugins.log_files, plugins.log_bytes)
+        REDACTOR, LogFile(folder / f"{plugin_id}.log", plugins.log_files, plugins.log_bytes)
     )
 
 

@@ -1,25 +1,60 @@
 """Lists the settings that may be changed while the Host runs, and applies changes of them."""
 
 import logging
+from collections.abc import Iterator
+from dataclasses import replace
 
 from parlour.core.config.live_settings import SettingValues
+from parlour.core.config.setting_declarations import DeclaredSection, DeclaredSetting, RuntimeSetting
 from parlour.core.store.retention import Retention, RetentionPeriods
 
 from .core import Core
-from .settings import HostSettings
+from .settings import ConfigSection, HostSettings
+
+SECTIONS = (
+    DeclaredSection(
+        "retention",
+        "RetentionBody",
+        "RetentionResponse",
+        "How many days things are kept. A clean-up follows at once.",
+        "How many days things are kept; 0: for ever.",
+    ),
+    DeclaredSection("runs", "RunsBody", "RunLimitsResponse", response_description="How many runs go on at once."),
+    DeclaredSection("workspace", "WorkspaceBody", "WorkspaceResponse"),
+    DeclaredSection("logs", "LogsBody", "LogsResponse"),
+)
+"""Sections with settings that can be changed while the Host runs, in the order of the HTTP interface."""
+
+
+def declared_sections() -> tuple[DeclaredSection, ...]:
+    """Returns the sections with the settings that their fields declare."""
+    return tuple(with_declared_settings(section, section_class(section.name)) for section in SECTIONS)
+
+
+def section_class(name: str) -> type[ConfigSection]:
+    found = HostSettings.model_fields[name].annotation
+    assert isinstance(found, type)
+    assert issubclass(found, ConfigSection)
+    return found
+
+
+def with_declared_settings(section: DeclaredSection, fields: type[ConfigSection]) -> DeclaredSection:
+    """Returns the section with the fields that are marked as changeable."""
+    return replace(section, settings=tuple(_declared_settings(section.name, fields)))
+
+
+def _declared_settings(section: str, fields: type[ConfigSection]) -> Iterator[DeclaredSetting]:
+    for name, field in fields.model_fields.items():
+        marks = [each for each in field.metadata if isinstance(each, RuntimeSetting)]
+        if marks:
+            default = None if field.default_factory is not None else field.default
+            yield DeclaredSetting(section, name, field.annotation, default, marks[0])
 
 
 def defaults_from_config(settings: HostSettings) -> dict[str, object]:
     """Returns the values from the file and the environment, by name."""
-    days = {"events_days", "run_events_days", "artifacts_days", "audit_days", "model_calls_days"}
-    kept = settings.retention.model_dump(include=days)
-    sections = {
-        "retention": kept,
-        "runs": settings.runs.model_dump(),
-        "workspace": settings.workspace.model_dump(),
-        "logs": settings.logs.model_dump(include={"level"}),
-    }
-    return {f"{section}.{name}": value for section, values in sections.items() for name, value in values.items()}
+    declared = (each for section in declared_sections() for each in section.settings)
+    return {each.key: getattr(getattr(settings, each.section), each.name) for each in declared}
 
 
 class SettingsApplier:

@@ -4,13 +4,12 @@ import re
 from collections.abc import Iterator
 from ipaddress import ip_network
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import (
     AfterValidator,
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
     SecretStr,
@@ -19,11 +18,25 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from parlour.core.config.setting_declarations import RuntimeSetting
 from parlour.core.texts.catalogue import DEFAULT_LANGUAGE, Language
 from parlour.stores.address import ACCEPTED, is_accepted
 
 from .http_address import host_name, validate_base_path, validate_collector_url, validate_proxies, validate_public_url
-from .time_zone import is_zone, system_zone
+from .setting_values import (
+    COMMA_LIST,
+    CURRENCY,
+    CURRENCY_MESSAGE,
+    EXISTING_ZONE,
+    FALSE_MEANS_OFF,
+    NewAddresses,
+    NewCount,
+    NewCurrency,
+    NewDays,
+    NewRate,
+    NewTimeZone,
+)
+from .time_zone import system_zone
 
 HOST_NAME = re.compile(r"[\w.-]+")
 LISTEN_PATTERN = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[^\s:\[\]]+):(?P<port>\d{1,5})")
@@ -39,16 +52,6 @@ class ConfigSection(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
-def _split_list(value: Any) -> Any:
-    """Splits a string at its commas: in the environment a list is written that way."""
-    return [each.strip() for each in value.split(",") if each.strip()] if isinstance(value, str) else value
-
-
-def _false_to_off(value: Any) -> Any:
-    """Turns false into "off", since YAML reads a plain `off` as false."""
-    return "off" if value is False else value
-
-
 class HttpSettings(ConfigSection):
     host: str = "127.0.0.1"
     port: int = Field(default=5300, ge=0, le=65535)
@@ -59,13 +62,13 @@ class HttpSettings(ConfigSection):
     """Chat sockets that one API key or user may have open at a time."""
     chat_send_seconds: float = Field(default=30, ge=1, le=600)
     """Seconds that a chat socket may take to accept one frame before it is closed."""
-    names: Annotated[list[str], BeforeValidator(_split_list)] = []
+    names: Annotated[list[str], COMMA_LIST] = []
     """Host names that browsers may use besides the Host's address; the one of `public_url` is added."""
     public_url: Annotated[str, AfterValidator(validate_public_url)] = ""
     """External address, such as https://example.org/chat, for links and webhooks."""
     base_path: Annotated[str, AfterValidator(validate_base_path)] | None = None
     """Path prefix below which a proxy serves the Host; by default the path of `public_url`."""
-    trusted_proxies: Annotated[list[str], BeforeValidator(_split_list), AfterValidator(validate_proxies)] = []
+    trusted_proxies: Annotated[list[str], COMMA_LIST, AfterValidator(validate_proxies)] = []
     """Addresses and networks of proxies whose `Forwarded` and `X-Forwarded-*` headers are trusted."""
     connections: int = Field(default=10_000, ge=16, le=1_000_000)
     """Maximum number of open connections; less if the limit of open files is lower."""
@@ -104,12 +107,21 @@ class DatabaseSettings(ConfigSection):
 
 
 class RunSettings(ConfigSection):
-    concurrent: int = Field(default=256, ge=1)
-    per_person: int = Field(default=8, ge=1)
-    per_sender_per_minute: int = Field(default=20, ge=0)
-    """Runs per minute and sender on platforms; a private chat may exceed it for ten minutes. 0 means no limit."""
-    per_conversation_per_minute: int = Field(default=120, ge=0)
-    """Runs per minute for all senders of a group on a platform together. 0 means no limit."""
+    concurrent: Annotated[int, RuntimeSetting(NewCount)] = Field(default=256, ge=1)
+    """Parallel runs in total."""
+    per_person: Annotated[int, RuntimeSetting(NewCount)] = Field(default=8, ge=1)
+    """Parallel runs per person on a platform."""
+    per_sender_per_minute: Annotated[
+        int,
+        RuntimeSetting(NewRate, "On platforms; a private chat may be beyond it for ten minutes. 0: no limit."),
+    ] = Field(default=20, ge=0)
+    """Rate limit for new runs per sender on a platform; 0: no limit. In a group, accounts that behave like bots share
+    one such limit, so that two bots can't keep each other busy. A private chat is limited only after it has exceeded
+    the limit for ten minutes without a break."""
+    per_conversation_per_minute: Annotated[
+        int, RuntimeSetting(NewRate, "For all senders of a group on a platform together. 0: no limit.")
+    ] = Field(default=120, ge=0)
+    """Rate limit for new runs of all senders of a group together; 0: no limit."""
 
 
 class S3Settings(ConfigSection):
@@ -143,11 +155,22 @@ class ArtifactSettings(ConfigSection):
 class RetentionSettings(ConfigSection):
     """Number of days after which records are deleted; 0 means never."""
 
-    events_days: float = Field(default=365, ge=0)
-    run_events_days: float = Field(default=30, ge=0)
-    artifacts_days: float = Field(default=90, ge=0)
-    audit_days: float = Field(default=365, ge=0)
-    model_calls_days: float = Field(default=7, ge=0)
+    events_days: Annotated[
+        float, RuntimeSetting(NewDays, "With events go transcripts, outgoing messages and runs.", "days")
+    ] = Field(default=365, ge=0)
+    """Events, transcripts, runs and sent messages. 0: never deleted."""
+    run_events_days: Annotated[float, RuntimeSetting(NewDays, "What runs did, step by step.", "days")] = Field(
+        default=30, ge=0
+    )
+    """Steps of runs."""
+    artifacts_days: Annotated[float, RuntimeSetting(NewDays, unit="days")] = Field(default=90, ge=0)
+    """Files."""
+    audit_days: Annotated[float, RuntimeSetting(NewDays, unit="days")] = Field(default=365, ge=0)
+    """Audit records."""
+    model_calls_days: Annotated[
+        float, RuntimeSetting(NewDays, "Prompts, parameters and answers of models.", "days")
+    ] = Field(default=7, ge=0)
+    """Prompts, parameters and answers of model calls."""
     first_seconds: float = Field(default=60, ge=0)
     every_hours: float = Field(default=24, gt=0)
 
@@ -183,11 +206,11 @@ class PluginSettings(ConfigSection):
     uv: Path | None = None
     environment_seconds: float = Field(default=600, gt=0)
     allow_building: bool = False
-    index_hosts: Annotated[list[str], BeforeValidator(_split_list)] = []
+    index_hosts: Annotated[list[str], COMMA_LIST] = []
     """Hosts that the installer may connect to besides the package indexes, each `host` or `host:port`."""
     bundled: bool = True
     """True if a new installation gets local-agent and a default agent that uses it."""
-    sandbox: Annotated[Literal["auto", "required", "off"], BeforeValidator(_false_to_off)] = "auto"
+    sandbox: Annotated[Literal["auto", "required", "off"], FALSE_MEANS_OFF] = "auto"
     bubblewrap: Path | None = None
 
     @field_validator("index_hosts")
@@ -226,7 +249,7 @@ class RuntimeSettings(ConfigSection):
 class ToolSettings(ConfigSection):
     call_seconds: float = Field(default=60, gt=0)
     fetch_seconds: float = Field(default=20, gt=0)
-    allowed_addresses: Annotated[list[str], BeforeValidator(_split_list)] = []
+    allowed_addresses: Annotated[list[str], COMMA_LIST] = []
     """Private hosts and networks that are allowed even for addresses from outside, such as links in messages."""
 
     @field_validator("allowed_addresses")
@@ -267,7 +290,8 @@ class LogSettings(ConfigSection):
     """Settings of the Host's own log, on standard error and in `logs/host.log` of the data directory."""
 
     format: Literal["text", "json"] = "text"
-    level: Literal["debug", "info", "warning", "error"] = "info"
+    level: Annotated[Literal["debug", "info", "warning", "error"], RuntimeSetting()] = "info"
+    """Lowest level of the lines that are logged."""
     files: int = Field(default=14, ge=0)
     """Number of old files that are kept; a new file starts each day and after `file_bytes`. 0 means no files."""
     file_bytes: int = Field(default=20 * 1024 * 1024, ge=1024)
@@ -292,25 +316,29 @@ class TelemetrySettings(ConfigSection):
         return {name.strip(): value.strip() for name, _, value in pairs}
 
 
-CURRENCY = r"^([A-Z]{3})?$"
-"""Pattern of an ISO 4217 code, or empty."""
-
-
 class WorkspaceSettings(ConfigSection):
-    time_zone: str = Field(default_factory=system_zone)
-    language: Language = DEFAULT_LANGUAGE
-    """Language of the Host's texts for people whose own language is not known."""
-    outbound_ips: Annotated[list[str], BeforeValidator(_split_list)] = []
-    """Addresses from which this Host connects to platforms, shown where a platform requires an allowlist of them."""
-    currency: str = Field(default="", pattern=CURRENCY)
-    """Currency in which costs are shown, such as EUR; empty: that of the providers, if they all have the same."""
-
-    @field_validator("time_zone")
-    @classmethod
-    def _require_zone(cls, name: str) -> str:
-        if not is_zone(name):
-            raise PydanticCustomError("time_zone", "must be a time zone such as Europe/Berlin or UTC")
-        return name
+    time_zone: Annotated[str, EXISTING_ZONE, RuntimeSetting(NewTimeZone, default_text="the machine's")] = Field(
+        default_factory=system_zone
+    )
+    """Defines when the day of a budget starts, and the time that agents see."""
+    language: Annotated[
+        Language,
+        RuntimeSetting(description="In which the Host speaks to people whose own language it does not know."),
+    ] = DEFAULT_LANGUAGE
+    """Language of the Host's notices to users whose locale is unknown."""
+    outbound_ips: Annotated[list[str], COMMA_LIST, RuntimeSetting(NewAddresses)] = []
+    """Addresses from which this Host connects to platforms, shown where a platform asks for them."""
+    currency: Annotated[
+        str,
+        RuntimeSetting(
+            NewCurrency,
+            "The code of the currency that costs are shown in; empty: that of the providers, where they agree.",
+            default_text="the providers'",
+            pattern_message=CURRENCY_MESSAGE,
+        ),
+    ] = Field(default="", pattern=CURRENCY)
+    """Currency code for costs, such as `EUR`; amounts are not converted. Empty: the currency that all priced providers
+    share."""
 
 
 class HostSettings(ConfigSection):

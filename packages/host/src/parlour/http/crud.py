@@ -1,12 +1,12 @@
-"""Shared logic of the endpoints for configured objects: look-up, lists, conditional changes and audit entries."""
+"""Configured objects of the HTTP interface: lookup, ETag, audit, and the routes that all kinds of them have."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import asdict, field
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
-from fastapi import Response
+from fastapi import APIRouter, Path, Response
 from pydantic import StringConstraints
 
 from parlour.core.access import audit
@@ -16,12 +16,19 @@ from parlour.core.pagination import Cursors
 from parlour_sdk.values import dataclass
 
 from . import etags
+from .auth import Admin, Viewer
 from .errors import invalid_field, not_found
-from .pagination import paginate
+from .etags import IfMatch
+from .pagination import Cursor, Limit, paginate
 from .principals import Principal
-from .responses import Json
+from .responses import Json, PageResponse
 
 Thing = TypeVar("Thing")
+Shown = TypeVar("Shown")
+Body = TypeVar("Body")
+Verb = Literal["create", "list", "read", "replace", "delete"]
+Verbs = tuple[Verb, ...]
+ALL_VERBS: Verbs = ("create", "list", "read", "replace", "delete")
 
 
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
@@ -79,11 +86,15 @@ class ConfigResource(Generic[Thing]):
             yield thing
 
     def list_page(
-        self, things: Iterable[Thing], view: Callable[[Thing], Json], limit: int, cursor: str | None
-    ) -> dict[str, Any]:
+        self, things: Iterable[Thing], view: Callable[[Thing], Shown], limit: int, cursor: str | None
+    ) -> PageResponse[Shown]:
         """Returns a page of objects in the order of their creation."""
-        shown, more = paginate(self.cursors, self.path, things, self.id_of, limit, cursor)
+        shown, more = self.page(things, limit, cursor)
         return {"items": [view(thing) for thing in shown], "next_cursor": more}
+
+    def page(self, things: Iterable[Thing], limit: int, cursor: str | None) -> tuple[list[Thing], str | None]:
+        """Returns the objects of a page and the cursor of the next one."""
+        return paginate(self.cursors, self.path, things, self.id_of, limit, cursor)
 
     def audit_entry(self, principal: Principal, before: Thing | None, after: Thing | None) -> Insert:
         """Builds the audit entry for an object that was created, replaced or deleted."""
@@ -93,3 +104,107 @@ class ConfigResource(Generic[Thing]):
         was, becomes = (self.audit_view(each) if each is not None else None for each in (before, after))
         action = f"{self.name.lower().replace(' ', '_')}.{deed}"
         return audit.change_entry(principal.owner, action, self.id_of(thing), was, becomes, self.clock.now())
+
+
+async def _do_nothing(principal: Principal, before: Any, after: Any) -> None: ...
+
+
+def without_wait(view: Callable[[Thing], Shown]) -> Callable[[Thing], Awaitable[Shown]]:
+    """Makes a function that reads nothing usable as a view."""
+
+    async def shown(thing: Thing) -> Shown:
+        return view(thing)
+
+    return shown
+
+
+@dataclass(frozen=True, slots=True)
+class CrudOperations(Generic[Thing, Body, Shown]):
+    """Functions in which the kinds of configured objects differ."""
+
+    list: Callable[[], Iterable[Thing]]
+    build: Callable[[str, Body, Thing | None, Principal], Thing]
+    """Builds an object from its id, the request body, the object before the change, and the principal."""
+    add: Callable[[Thing, Insert], Awaitable[Thing | None]]
+    """Stores a new object together with its audit entry. Returns what is stored, if that differs."""
+    replace: Callable[[Thing, Insert], Awaitable[Thing | None]]
+    remove: Callable[[str, Insert], Awaitable[None]]
+    """Deletes the object with this id."""
+    view: Callable[[Thing], Awaitable[Shown]]
+    """Returns the object for a response."""
+    after_change: Callable[[Principal, Thing | None, Thing | None], Awaitable[None]] = _do_nothing
+    """Applies a change that is stored, given the object before and after it."""
+
+
+@dataclass(frozen=True, slots=True)
+class CrudSchemas(Generic[Body, Shown]):
+    """Names and schemas of the routes in the OpenAPI document."""
+
+    noun: str
+    """Noun of the operation ids: `agent` for `create_agent` and `list_agents`."""
+    id_name: str
+    """Name of the path parameter, such as `agent_id`."""
+    body: type[Body]
+    response: type[Shown]
+    replace_body: type[Body] | None = None
+    """Body of a replacement, if it is another one than that of a new object."""
+    max_id_length: int | None = None
+    notes: Mapping[Verb, str] = field(default_factory=dict)
+    """Descriptions of single routes."""
+
+
+def add_crud_routes(
+    routes: APIRouter,
+    resource: ConfigResource[Thing],
+    schemas: CrudSchemas[Body, Shown],
+    do: CrudOperations[Thing, Body, Shown],
+    new_id: Callable[[], str],
+    verbs: Verbs = ALL_VERBS,
+) -> None:
+    """Registers the routes to create, list, read, replace and delete objects, or some of these, with ETag and audit."""
+
+    async def create(body: Body, principal: Admin, response: Response) -> Shown:
+        thing = do.build(new_id(), body, None, principal)
+        stored = await do.add(thing, resource.audit_entry(principal, None, thing)) or thing
+        await do.after_change(principal, None, stored)
+        return await do.view(resource.with_etag(stored, response))
+
+    async def list_all(principal: Viewer, limit: Limit = 50, cursor: Cursor = None) -> PageResponse[Shown]:
+        things, more = resource.page(do.list(), limit, cursor)
+        return {"items": [await do.view(thing) for thing in things], "next_cursor": more}
+
+    async def read(thing_id: str, principal: Viewer, response: Response) -> Shown:
+        return await do.view(resource.with_etag(resource.get_or_404(thing_id), response))
+
+    async def replace(
+        thing_id: str, body: Body, principal: Admin, response: Response, if_match: IfMatch = None
+    ) -> Shown:
+        async with resource.edit(thing_id, if_match) as before:
+            thing = do.build(thing_id, body, before, principal)
+            stored = await do.replace(thing, resource.audit_entry(principal, before, thing)) or thing
+        await do.after_change(principal, before, stored)
+        return await do.view(resource.with_etag(stored, response))
+
+    async def delete(thing_id: str, principal: Admin, if_match: IfMatch = None) -> Response:
+        async with resource.edit(thing_id, if_match) as before:
+            await do.remove(thing_id, resource.audit_entry(principal, before, None))
+        await do.after_change(principal, before, None)
+        return Response(status_code=204)
+
+    shown: Any = schemas.response
+    one = Annotated[str, Path(alias=schemas.id_name, max_length=schemas.max_id_length)]
+    changed = schemas.replace_body or schemas.body
+    all_path, one_path = resource.path, f"{resource.path}/{{{schemas.id_name}}}"
+
+    def register(verb: Verb, method: str, path: str, endpoint: Any, status: int | None, **types: Any) -> None:
+        if verb in verbs:
+            endpoint.__annotations__ |= types
+            name = f"{verb}_{schemas.noun}{'s' if verb == 'list' else ''}"
+            note = schemas.notes.get(verb)
+            routes.add_api_route(path, endpoint, name=name, methods=[method], status_code=status, description=note)
+
+    register("create", "POST", all_path, create, 201, body=schemas.body, **{"return": shown})
+    register("list", "GET", all_path, list_all, None, **{"return": PageResponse[shown]})
+    register("read", "GET", one_path, read, None, thing_id=one, **{"return": shown})
+    register("replace", "PUT", one_path, replace, None, thing_id=one, body=changed, **{"return": shown})
+    register("delete", "DELETE", one_path, delete, 204, thing_id=one)

@@ -1,7 +1,7 @@
 """Completes the OpenAPI document with the required scopes, authentication, response schemas and errors."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, get_args
+from typing import Any
 
 from fastapi import APIRouter, FastAPI
 from fastapi.dependencies.models import Dependant
@@ -9,8 +9,8 @@ from fastapi.routing import APIRoute
 from pydantic import ConfigDict, create_model
 from pydantic.json_schema import models_json_schema
 
+from .api_router import response_types
 from .principals import COOKIE, CSRF_HEADER
-from .responses import ResponseSchema
 
 ERROR_SCHEMA = {
     "type": "object",
@@ -80,10 +80,7 @@ def _operations(routers: Routers) -> Iterator[tuple[str, str, APIRoute]]:
 
 
 def _response_types(route: APIRoute) -> Mapping[int, Any]:
-    """Returns the schemas of successful responses by status; empty if the endpoint declares none."""
-    said = get_args(route.endpoint.__annotations__.get("return"))
-    answer = next((each for each in said if isinstance(each, ResponseSchema)), None)
-    return answer.by_status(route.status_code or 200) if answer is not None else {}
+    return response_types(route.endpoint, route.status_code or 200)
 
 
 def _response_schemas(shapes: Sequence[Any]) -> tuple[dict[int, Schema], dict[str, Schema]]:

@@ -1,13 +1,15 @@
 """Pagination of lists: `limit` and `cursor` in, `items` and `next_cursor` out."""
 
 from collections.abc import Callable, Iterable
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Literal, TypeVar
 
 from fastapi import Query
 
 from parlour.core.journal import Condition, Journal, Row, Select, Table, above, below, where
 from parlour.core.journal.query import Direction
 from parlour.core.pagination import Cursors
+
+from .responses import PageResponse
 
 Limit = Annotated[int, Query(ge=1, le=100, description="How many items at most")]
 LongLimit = Annotated[int, Query(ge=1, le=1000, description="How many items at most")]
@@ -47,11 +49,11 @@ class Pages:
         table: Table,
         conditions: tuple[Condition, ...],
         key: str,
-        view: Callable[[Row], dict[str, Any]],
+        view: Callable[[Row], Item],
         limit: int,
         cursor: str | None,
         direction: Direction = "descending",
-    ) -> dict[str, Any]:
+    ) -> PageResponse[Item]:
         """Returns one page ordered by `key`, a column that is unique under the conditions. The cursor is bound to the
         conditions."""
         listing = f"{table.name}:{direction}:" + repr([(each.column, each.value) for each in conditions])

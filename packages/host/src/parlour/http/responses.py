@@ -1,7 +1,8 @@
 """Declares response schemas for the OpenAPI document. They neither validate nor change responses at run time.
 
-An endpoint declares its response in the return type, `Annotated[Json, ResponseSchema(RunResponse)]`. The schemas are
-typed dictionaries, which cost nothing until the document is built.
+An endpoint's return type is the schema of its response: a typed dictionary, which mypy checks and which costs nothing
+until the document is built. `ResponseSchema` is for responses that are built in another way: a dumped model, a
+`Response`, or several schemas by status.
 """
 
 from collections.abc import Mapping

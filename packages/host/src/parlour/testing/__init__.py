@@ -1,6 +1,7 @@
-"""Stand-ins that behave like the real parts, for tests and simulations. Public: plugin and platform authors use them.
+"""Fakes that behave like the real parts, for tests and simulations. They are public: plugin and platform authors use
+them.
 
-The contract suites are modules of their own (`parlour.testing.journal_contract`), since they need pytest.
+The contract suites are modules of their own (`parlour.testing.journal_contract`), because they need pytest.
 """
 
 from .memory_handovers import MemoryHandovers

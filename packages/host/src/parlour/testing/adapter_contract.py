@@ -1,7 +1,7 @@
-"""What every adapter promises, as tests. An adapter joins with a class of its own that has a fixture `rig`: of
-ConnectingContract where it is the adapter that connects, and not the platform.
+"""Tests that every adapter must pass. An adapter joins with a subclass that has a fixture `rig`, of ConnectingContract
+if the adapter connects and not the platform.
 
-The rig is the adapter on a MemoryLink, with the platform's side played by a simulator over the real transport.
+The rig is the adapter on a MemoryLink, with a simulator as the platform over the real transport.
 """
 
 import logging
@@ -27,55 +27,57 @@ CHAT = "4242"
 
 
 class Rig(ABC):
-    """An adapter that is connected to its simulated platform."""
+    """Represents an adapter that is connected to its simulated platform."""
 
     manifest: AdapterManifest
     link: MemoryLink
     adapter: Adapter
     api: type[PlatformApi]
     token: str
-    """Which the adapter was configured with."""
+    """The configuration of the adapter."""
     samples: Sequence[Sample]
 
     @abstractmethod
     async def deliver(self, native: Any) -> None:
-        """The platform reports this."""
+        """Lets the platform report this payload."""
 
     @abstractmethod
     async def say(self, text: str) -> None:
-        """Somebody writes in the chat CHAT."""
+        """Lets a user write in the chat CHAT."""
 
     @abstractmethod
     async def echo(self) -> None:
-        """The platform reports a message of the bot itself."""
+        """Lets the platform report a message of the bot itself."""
 
     @abstractmethod
     async def cut(self) -> None:
-        """The connection breaks; the platform can be reached again at once."""
+        """Breaks the connection; the platform can be reached again at once."""
 
     @abstractmethod
     async def cut_for_long(self, times: int) -> None:
-        """The connection breaks, and so many attempts to connect fail. Of adapters that connect."""
+        """Breaks the connection and lets this many attempts to connect fail. It concerns adapters that connect."""
 
     @abstractmethod
     async def malformed(self) -> int:
-        """The platform reports many things that can't be read, and says how many."""
+        """Lets the platform report many unreadable payloads and returns their number."""
 
     @abstractmethod
     async def reflected(self, chain: MessageChain) -> MessageChain:
-        """Sends the chain and has the platform report the same content as somebody else's message."""
+        """Sends the chain and lets the platform report the same content as another user's message."""
 
     @abstractmethod
     def chain_of_everything(self) -> MessageChain:
-        """Every component that the platform carries, several of them twice, in an order that matters."""
+        """Returns every component that the platform carries, several of them twice, in an order that matters."""
 
     def same(self, sent: Component, received: Component) -> bool:
-        """Whether this is the component that was sent; what the platform can't carry back is named here."""
+        """Compares a sent with a received component. Subclasses list here the parts that the
+        platform can't carry back.
+        """
         return sent == received
 
 
 class AdapterContract:
-    """Subclasses have a fixture `rig`."""
+    """Contains the tests of all adapters. Subclasses have a fixture `rig`."""
 
     def test_declares_exactly_what_it_implements(self, rig: Rig) -> None:
         assert set(rig.manifest.supported_apis) == implemented(rig.api)
@@ -197,7 +199,7 @@ def _says(incoming: IncomingEvent, text: str) -> bool:
 
 
 def _is_told_as_strange(incoming: IncomingEvent) -> bool:
-    """As an event of the platform's own kind, or as a message with its unreadable parts."""
+    """Expects an event of the platform's own kind, or a message with its unreadable parts."""
     chain = getattr(incoming.event, "message_chain", ())
     return incoming.event.type.startswith("platform.") or any(isinstance(each, Unknown | Platform) for each in chain)
 

@@ -1,7 +1,7 @@
-"""What tests have shown of an adapter, kept in a file that the documentation is made from.
+"""Records what tests have shown of an adapter, in a file from which the documentation is made.
 
-A test hands over all that it showed of one section; the file must say exactly that. With `PARLOUR_EVIDENCE=write` in
-the environment the file is written instead, so that nobody fills it by hand.
+A test passes all results of one section, and the file must have exactly these. The setting `PARLOUR_EVIDENCE=write` in
+the environment writes the file instead, so that it is not filled in by hand.
 """
 
 import json
@@ -13,9 +13,9 @@ from typing import Final, Literal
 Level = Literal["live", "peer", "protocol", "unit"]
 Section = Literal["events", "receive", "send", "apis", "actions"]
 LEVELS: Final[tuple[Level, ...]] = ("live", "peer", "protocol", "unit")
-"""From the strongest on."""
+"""Levels, the strongest first."""
 Shown = dict[str, dict[str, list[str]]]
-"""Level, section, names."""
+"""Names by level and section."""
 
 
 class Evidence:
@@ -26,7 +26,7 @@ class Evidence:
         return json.loads(self._file.read_text(encoding="utf-8")) if self._file.exists() else {}
 
     def hold(self, level: Level, section: Section, shown: Iterable[str]) -> None:
-        """Fails when the file claims anything else than what was shown just now."""
+        """Fails if the file has other names than those that were just shown."""
         told, names = self.read(), sorted(set(shown))
         if os.environ.get("PARLOUR_EVIDENCE") == "write":
             told.setdefault(level, {})[section] = names

@@ -11,7 +11,7 @@ from parlour.core.model.ports import SendReceipt, Surface
 
 
 class Fault:
-    """`run.open:after` dies at the first such point, `run.open:after#3` at the third."""
+    """Parses a point: `run.open:after` dies at the first such point, `run.open:after#3` at the third."""
 
     def __init__(self, point: str) -> None:
         self._name, _, count = point.partition("#")

@@ -1,4 +1,4 @@
-"""A Host like any other, with the line platform attached, that can be told where to die.
+"""Runs a Host with the line platform attached that dies at a given point.
 
 `python -m parlour.testing.faulty_host DATA PORT PLATFORM_PORT AGENT_ID [POINT]`
 """

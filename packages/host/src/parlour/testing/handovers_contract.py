@@ -1,7 +1,7 @@
-"""What every keeper of handovers must do, as tests. An implementation joins by a subclass that gives `lives`.
+"""Tests that every send log must pass. An implementation joins by a subclass that provides `lives`.
 
-`lives` makes the keeper of a Host's next life, in which it finds what the one before has noted. Needs pytest and
-pytest-asyncio in auto mode.
+`lives` creates the send log of the Host's next process, which finds the notes of the previous one. The tests need
+pytest and pytest-asyncio in auto mode.
 """
 
 from collections.abc import Callable

@@ -1,6 +1,6 @@
-"""Stands between an adapter and a real homeserver, and makes trouble when it is told to: refusals, cuts, nonsense.
+"""A proxy between an adapter and a real homeserver that causes planned faults: refusals, cuts, nonsense.
 
-What it is not told to spoil it hands on as it is, both ways.
+All other requests and answers are passed on unchanged.
 """
 
 import asyncio
@@ -19,17 +19,17 @@ WAIT_SECONDS = 60.0
 
 @dataclass
 class Fault:
-    """Befalls requests whose path holds `part`, for so many `times`."""
+    """Describes a fault of requests whose path contains `part`, for this number of `times`."""
 
     method: str
     part: str
     times: int
     answer: web.Response | None = None
-    """Instead of the homeserver's; without one the connection is cut."""
+    """The answer instead of the homeserver's; without one the connection is cut."""
     happens: bool = False
-    """Whether the homeserver gets the request all the same."""
+    """True if the homeserver still gets the request."""
     held: asyncio.Event | None = None
-    """Set when the homeserver has answered what nobody will ever hear of."""
+    """Set when the homeserver has given an answer that is never passed on."""
 
 
 class HomeserverProxy:
@@ -37,7 +37,7 @@ class HomeserverProxy:
         self._homeserver = homeserver
         self.url = ""
         self.requests: list[tuple[str, str]] = []
-        """Method and path of each that came."""
+        """Method and path of each request."""
         self._faults: list[Fault] = []
         self._reports: dict[str, dict[str, Any]] = {"join": {}, "invite": {}}
         self._reported = asyncio.Event()
@@ -63,25 +63,25 @@ class HomeserverProxy:
         self._faults.append(Fault(method, part, times, web.json_response(body, status=status)))
 
     def garble(self, method: str, part: str, body: bytes, times: int = 1, happens: bool = False) -> None:
-        """Answers with these bytes as if all were well."""
+        """Answers with these bytes as a success."""
         self._faults.append(Fault(method, part, times, web.Response(body=body), happens))
 
     def cut(self, method: str, part: str, times: int = 1, happens: bool = True) -> None:
         self._faults.append(Fault(method, part, times, happens=happens))
 
     def hold(self, method: str, part: str) -> asyncio.Event:
-        """The homeserver's answer is kept back for good; whoever waits for it may be killed meanwhile."""
+        """Keeps back the homeserver's answer for good; the waiting client may be killed before."""
         held = asyncio.Event()
         self._faults.append(Fault(method, part, 1, happens=True, held=held))
         return held
 
     def cut_all(self) -> None:
-        """Every connection that waits for an answer."""
+        """Cuts every connection that waits for an answer."""
         for transport in list(self._open):
             transport.abort()
 
     def report(self, room_id: str, *events: Any) -> None:
-        """As if the homeserver had told of these next."""
+        """Adds these events to the homeserver's next sync."""
         self._reports["join"].setdefault(room_id, {"timeline": {"events": []}})["timeline"]["events"] += events
         self._reported.set()
 
@@ -93,7 +93,7 @@ class HomeserverProxy:
         return sum(each == method and part in path for each, path in self.requests)
 
     async def until(self, condition: Callable[[], bool]) -> None:
-        """Looked at after each request."""
+        """Waits for a condition, which is checked after each request."""
         async with asyncio.timeout(WAIT_SECONDS):
             while not condition():
                 self._came.clear()
@@ -131,7 +131,7 @@ class HomeserverProxy:
         return web.Response(status=fault.answer.status, body=fault.answer.body, content_type="application/json")
 
     async def _answered(self, request: web.Request) -> web.StreamResponse:
-        """A sync is answered with what is to be reported, as soon as there is such."""
+        """Answers a sync with the events to be reported, as soon as there are any."""
         if not request.path.endswith("/sync") or "since" not in request.query:
             return await self._handed_on(request)
         asked, told = asyncio.create_task(self._handed_on(request)), asyncio.create_task(self._reported.wait())
@@ -143,7 +143,7 @@ class HomeserverProxy:
             told.cancel()
 
     def _report(self, since: str) -> web.Response:
-        """What the homeserver itself has to tell it tells next time."""
+        """Answers a sync with the reports only. The homeserver's own events come with the next one."""
         reports, self._reports = self._reports, {"join": {}, "invite": {}}
         self._reported.clear()
         return web.json_response({"next_batch": since, "rooms": reports})

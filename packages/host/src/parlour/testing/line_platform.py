@@ -1,6 +1,6 @@
-"""The smallest chat platform there is: JSON lines over a TCP connection, with no way to ask and no idempotency.
+"""The smallest possible chat platform: JSON lines over a TCP connection, without queries and without idempotency.
 
-It stands for every platform that can't tell whether it took a message, so that uncertain sends are real ones.
+It stands for every platform that can't say whether it received a message, so that uncertain sends are real ones.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ SURFACE = "sim"
 
 
 class LinePlatform:
-    """Events come in and are acknowledged after the commit; sends go out and wait for their answer."""
+    """Receives events, which are acknowledged after the commit, and sends messages, which wait for their answer."""
 
     def __init__(self, port: int) -> None:
         self._port = port

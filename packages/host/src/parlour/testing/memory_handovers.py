@@ -1,4 +1,4 @@
-"""Notes of handovers in memory: they outlive a Host that is built anew around them, as a file outlives a kill."""
+"""Keeps the send log in memory: it survives a Host that is built again around it, as a file survives a kill."""
 
 from collections.abc import Collection
 
@@ -9,7 +9,7 @@ class MemoryHandovers:
         self._lost = False
 
     def lose(self) -> None:
-        """As when the power fails: what was noted can't be told from what was not."""
+        """Simulates a power failure: noted sends can't be distinguished from others."""
         self._lost = True
 
     async def load(self, sending: Collection[str]) -> None:

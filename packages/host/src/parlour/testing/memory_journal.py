@@ -1,8 +1,8 @@
-"""The journal in memory: the same outcomes as on SQLite, without threads, files or time.
+"""The journal in memory: it has the same outcomes as SQLite, without threads, files or time.
 
-What was committed lives in a MemoryDatabase and outlives the journal, as a file outlives a Host that crashed. A
-statement that is wrong in itself (columns, types) raises an AssertionError. Rows that no `order` puts in place come in
-no promised order, here as there.
+Committed data is in a MemoryDatabase and survives the journal, as a file survives a Host that
+crashed. A statement that is wrong in itself (columns, types) raises an AssertionError. Rows without
+an `order` come in no promised order, as in any database.
 """
 
 import asyncio
@@ -49,13 +49,14 @@ _TESTS: dict[str, Callable[[Any, Any], bool]] = {
 
 
 class MemoryJournal:
-    """A Host's way to a MemoryDatabase. Throw it away to crash."""
+    """Connects a Host to a MemoryDatabase. Discard it to simulate a crash."""
 
     def __init__(self, database: "MemoryDatabase | None" = None) -> None:
         self.database = MemoryDatabase() if database is None else database
 
     async def commit(self, unit: Unit) -> Receipt:
-        # Carried out at once and acknowledged a turn of the loop later: a caller cancelled between has committed.
+        # A unit is carried out at once and acknowledged a turn of the loop later: a caller cancelled in between has
+        # committed.
         try:
             receipt = self.database.commit(unit)
             if unit.on_prepared is not None:
@@ -66,7 +67,7 @@ class MemoryJournal:
 
     async def read(self, query: Select) -> list[Row]:
         rows = self.database.read(query)
-        await asyncio.sleep(0)  # others may write before the caller sees the answer, as with any database
+        await asyncio.sleep(0)  # other callers may write before this one sees the answer, as with any database
         return rows
 
     async def search(self, query: Search) -> list[Row]:
@@ -76,7 +77,7 @@ class MemoryJournal:
 
 
 class MemoryDatabase:
-    """What is durable."""
+    """Holds the durable data."""
 
     def __init__(self) -> None:
         self._tables: dict[str, _Rows] = {}
@@ -100,7 +101,7 @@ class MemoryDatabase:
         return [_part(row, query.columns or query.table.column_names) for row in found[: query.limit]]
 
     def search(self, query: Search) -> list[Row]:
-        """The shorter the text around the words, the better the match."""
+        """Ranks a match higher if the text around the words is shorter."""
         candidates = self.read(Select(query.table, query.where, order=query.table.key, direction="descending"))
         texts = [(str(row[query.column]).split(" "), row) for row in candidates]
         found = [(len(text), row) for text, row in texts if set(query.words) <= set(text)]
@@ -114,7 +115,7 @@ class MemoryDatabase:
 
 
 class _Attempt:
-    """One unit under way, and how to undo it."""
+    """Represents one unit in progress, and how to undo it."""
 
     def __init__(self, database: MemoryDatabase, unit: Unit) -> None:
         self._database = database
@@ -191,7 +192,7 @@ class _Attempt:
         if type(value) is not Ref:
             return _storable(value)
         rows = self._receipt[value.statement]
-        if not rows:  # what it refers to touched nothing, so neither can this
+        if not rows:  # the referenced statement touched nothing, so this one can't either
             raise self._guard_failed()
         return rows[0][value.column]
 
@@ -200,12 +201,12 @@ class _Attempt:
 
 
 class _Rows:
-    """One table's rows. They are replaced, never changed, so an earlier one can be put back."""
+    """Holds one table's rows. They are replaced, never changed, so that an earlier one can be restored."""
 
     def __init__(self, table: Table) -> None:
         self.table = table
         self.last_number = 0
-        """Of the counted column."""
+        """The last number of the counted column."""
         self._all: dict[Values, Row] = {}
         self._constraints = (table.key, *table.unique)
         self._declared = (*self._constraints, *table.indexes)
@@ -213,7 +214,7 @@ class _Rows:
         self._routes: dict[Columns, Columns] = {}
 
     def holder(self, constraint: Columns, row: Row) -> Row | None:
-        """The row that has what `row` wants for itself."""
+        """Returns the row that holds the unique values of `row`."""
         for there in self._lookups[constraint].get(_values(row, constraint), {}).values():
             return there
         return None
@@ -243,7 +244,7 @@ class _Rows:
                 yield row
 
     def _candidates(self, conditions: Sequence[tuple[str, str, Any]]) -> Iterable[Row]:
-        """The rows worth testing: by the best declared key or index for the columns whose values are known."""
+        """Returns the candidate rows: by the best declared key or index for the columns with known values."""
         choices: dict[str, Iterable[Any]] = {}
         for column, test, value in conditions:
             if test == "=":
@@ -286,7 +287,9 @@ def _changed(row: Row, changes: Mapping[str, Any]) -> Row:
 
 
 def _storable(value: Any) -> Any:
-    """The value as a database gives it back; refuses what none can hold although its type is right."""
+    """Returns the value as a database returns it. It refuses a value that no database can hold
+    although its type is right.
+    """
     if type(value) is str and value.isascii():
         return value
     if isinstance(value, int):
@@ -303,7 +306,7 @@ def _storable(value: Any) -> Any:
 
 
 _known_shapes: set[Any] = set()
-"""Of inserts and updates that were found right, so that each is looked at once."""
+"""Shapes of inserts and updates that were found valid, so that each is checked once."""
 
 
 @cache

@@ -1,4 +1,4 @@
-"""What an adapter gets from a Host, without the Host: it keeps what came in and what state was told."""
+"""Replaces the Host's side of an adapter: it records incoming events and reported states."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -48,7 +48,7 @@ class MemoryLink:
 
     @property
     def now(self) -> tuple[ConnectionState, str]:
-        """The state that was told last."""
+        """The last reported state."""
         return self.states[-1] if self.states else ("stopped", "")
 
     async def until(self, condition: Callable[[], bool], seconds: float = WAIT_SECONDS) -> None:
@@ -58,6 +58,6 @@ class MemoryLink:
                 await self._changed.wait()
 
     async def events(self, number: int) -> list[IncomingEvent]:
-        """What came in, once there are so many."""
+        """Waits until this many events have come in and returns them."""
         await self.until(lambda: len(self.incoming) >= number)
         return self.incoming

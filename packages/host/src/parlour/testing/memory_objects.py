@@ -7,7 +7,7 @@ from parlour.core.store.objects import CHUNK_BYTES, ObjectInfo, ObjectMissing, S
 
 
 class MemoryObjects:
-    """`now` is the clock by which objects grow old; without one they have always been old."""
+    """Creates an empty store. `now` is the clock by which objects age; without one they are always old."""
 
     def __init__(self, now: Callable[[], int] = lambda: 0) -> None:
         self._now = now

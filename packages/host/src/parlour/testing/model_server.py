@@ -1,7 +1,7 @@
-"""A model service on loopback that answers in OpenAI's way, or goes wrong in the way it was told to.
+"""Runs a model service on loopback that answers in OpenAI's format, or fails in a scripted way.
 
-`with ModelServer() as server: server.will(Refuse(429), Say("hello"))`: each request takes the next of what it was told,
-and when there is none it says `pong`. It runs in a thread of its own, so that a test may block beside it.
+`with ModelServer() as server: server.will(Refuse(429), Say("hello"))`: each request takes the next scripted answer, and
+without one it says `pong`. It runs in a thread of its own, so that a test may block beside it.
 """
 
 import asyncio
@@ -22,13 +22,13 @@ USAGE = {"prompt_tokens": 10, "completion_tokens": 2, "total_tokens": 12}
 
 @dataclass(frozen=True, slots=True)
 class Say:
-    """A text in as many chunks as it has words; `gap` is the time between them in seconds."""
+    """Answers with a text in as many chunks as it has words; `gap` is the time between them in seconds."""
 
     text: str = "pong"
     gap: float = 0
     reasoning: str = ""
     tool_calls: list[dict[str, Any]] = field(default_factory=list)
-    """As they are streamed: fragments with an index."""
+    """The tool calls as they are streamed: fragments with an index."""
     usage: dict[str, int] | None = field(default_factory=lambda: USAGE)
 
 
@@ -41,17 +41,17 @@ class Refuse:
 
 @dataclass(frozen=True, slots=True)
 class Raw:
-    """These bytes and then the end, a cut or silence."""
+    """Answers with these bytes and then the end, a cut or silence."""
 
     body: bytes
     content_type: str = "text/event-stream"
     then: str = "end"
-    """`end`, `cut` or `stall`."""
+    """The end of the answer: `end`, `cut` or `stall`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Endless:
-    """Goes on until nobody reads."""
+    """Answers without end, until the client disconnects."""
 
 
 Told = Say | Refuse | Raw | Endless
@@ -65,7 +65,7 @@ class Asked:
 
 
 class ModelServer:
-    """`asked` is what it was asked, `let_go` how many answers nobody waited for to their end."""
+    """Records requests in `asked`, and in `let_go` how many answers were abandoned before their end."""
 
     def __init__(self) -> None:
         self._told: deque[Told] = deque()

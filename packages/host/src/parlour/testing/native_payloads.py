@@ -1,7 +1,7 @@
-"""Records what a platform really sends, with what it was decoded to, and plays it back.
+"""Records the real payloads of a platform with the decoded events, and plays them back.
 
-A sample is a JSON file: `{"event": type, "native": payload, "decoded": event}`. Put between an adapter and its Link,
-the recorder writes one for each event that came with the platform's own object.
+A sample is a JSON file: `{"event": type, "native": payload, "decoded": event}`. The recorder stands between an adapter
+and its Link and writes one sample for each event that came with the platform's own object.
 """
 
 import json
@@ -25,7 +25,7 @@ class Sample:
 
 
 class Recorder:
-    """A Link that hands everything on and writes down what came."""
+    """Passes everything on to a Link and records the incoming events."""
 
     def __init__(self, link: HostLink, folder: Path) -> None:
         self._link = link
@@ -63,7 +63,7 @@ class Recorder:
 
 
 def decoded(incoming: IncomingEvent) -> dict[str, Any]:
-    """An event as a sample tells it."""
+    """Returns an event in the form of a sample."""
     return incoming.event.model_dump(mode="json", exclude_none=True)
 
 

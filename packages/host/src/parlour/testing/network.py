@@ -1,14 +1,14 @@
-"""Ports for tests."""
+"""Provides ports for tests."""
 
 import random
 import socket
 
 FIRST, LAST = 20_000, 32_000
-"""Below those that the system gives to outgoing connections."""
+"""These ports are below those that the system gives to outgoing connections."""
 
 
 def free_port() -> int:
-    """One that nobody listens on at this moment."""
+    """Returns a port that is free at this moment."""
     while True:
         port = random.SystemRandom().randint(FIRST, LAST)
         with socket.socket() as probe:

@@ -1,6 +1,6 @@
-"""What every object store must do, as tests. An implementation joins by a subclass that gives the `objects` fixture.
+"""Tests that every object store must pass. An implementation joins by a subclass that provides the `objects` fixture.
 
-The store is empty. Needs pytest and pytest-asyncio in auto mode.
+The store is empty. The tests need pytest and pytest-asyncio in auto mode.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from parlour.core.store.objects import CHUNK_BYTES, ObjectInfo, ObjectMissing, O
 
 HELLO = hashlib.sha256(b"hello").hexdigest()
 FOREVER = 10**15
-"""A time after anything that was ever written."""
+"""A time later than all objects."""
 NAMES_OF_NOTHING = {
     "never put": "0" * 64,
     "empty": "",

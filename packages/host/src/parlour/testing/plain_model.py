@@ -1,8 +1,8 @@
-"""A model service for loads, as a process: it answers every question with one fixed text, in OpenAI's way.
+"""A model service for load tests, as a process: it answers every question with one fixed text, in OpenAI's format.
 
 `python -m parlour.testing.plain_model --port 8901 --text pong --chunks 3 --delay-ms 0 --chunk-delay-ms 0`. A mark such
-as `[#12ab]` in the question is repeated at the end, so that an answer can be held against its question. What goes
-wrong on purpose is `model_server`'s part.
+as `[#12ab]` in the question is repeated at the end, so that an answer can be matched with its question. Intentional
+faults are the task of `model_server`.
 """
 
 import argparse

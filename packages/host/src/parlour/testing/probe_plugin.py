@@ -1,4 +1,5 @@
-"""A plugin that hears everything and does what it is told: installed in a Host, it shows what an adapter really does.
+"""A plugin that records every event and makes requested calls. Installed in a Host, it shows what an adapter really
+does.
 
 Every event is a line of `events.jsonl` in its data folder. A message that is a JSON list of `{"api", "arguments"}`,
 with an api such as `groups.info` or `reply`, is a sweep: each call's outcome is a line of `answers.jsonl`.

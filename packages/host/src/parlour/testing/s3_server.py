@@ -1,4 +1,4 @@
-"""An S3 server for tests, which checks signatures: a foreign program (moto), started on a port of its own."""
+"""Runs an S3 server for tests that checks signatures: a third-party program (moto), started on a port of its own."""
 
 import os
 import re
@@ -16,7 +16,7 @@ from parlour.stores.objects.signature import S3Account
 START_SECONDS = 30
 BUCKET = "parlour"
 _PREPARATIONS = 4
-"""Requests that the server takes without a signature, to be told whom it is to believe."""
+"""Number of requests that the server accepts without a signature, with which its accounts are set up."""
 _EVERYTHING = '{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"*","Resource":"*"}]}'
 
 

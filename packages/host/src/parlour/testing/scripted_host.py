@@ -1,8 +1,8 @@
-"""A Host like any other whose models, tools, knowledge, skills and files are scripted.
+"""Runs a Host whose models, tools, knowledge, skills and files are scripted.
 
-`python -m parlour.testing.scripted_host DATA SEEN` writes to the file SEEN a line for each request to a model or tool,
-so that what was asked is known also after the Host is killed. A model says what it was told; one that is told `hang`
-never answers, one that is told `pause` stops in the middle, and one that is told `busy` refuses.
+`python -m parlour.testing.scripted_host DATA SEEN` writes a line to the file SEEN for each request to a model or tool,
+so that requests are known also after the Host is killed. A model repeats its input; the input `hang` is never answered,
+`pause` stops in the middle, and `busy` is refused.
 """
 
 import sys
@@ -33,7 +33,7 @@ LARGE_CHARACTERS = 300_000
 
 
 class Seen:
-    """Lines that are in the file once they were written, whatever becomes of this process."""
+    """Appends lines that are in the file as soon as they are written, even if this process is killed."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

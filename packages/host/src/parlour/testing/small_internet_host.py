@@ -1,8 +1,8 @@
-"""A Host like any other on an internet of a test's own: names have the addresses that are written down for them, and
-whatever connects to a public address comes out at one port of this machine. Everything else is as it is.
+"""Runs a Host on an internet of the test: names have configured addresses, and every connection to a public address
+ends at one port of this machine. Everything else is unchanged.
 
-`python -m parlour.testing.small_internet_host DATA FILE`. FILE has `names`, for each the addresses of the first time it
-is looked up, of the second and so on, of which the last ones stay; and `port`.
+`python -m parlour.testing.small_internet_host DATA FILE`. FILE has `names`, with the addresses of the first lookup of
+each name, of the second and so on, of which the last ones stay; and `port`.
 """
 
 import json

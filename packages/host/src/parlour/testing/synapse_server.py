@@ -1,6 +1,6 @@
-"""A real Synapse of one's own, for tests: a Matrix homeserver in a folder of its own, on a port of this machine.
+"""Runs a real Synapse for tests: a Matrix homeserver in a folder of its own, on a port of this machine.
 
-It knows no other server and takes as many requests as come. `make synapse` installs the program.
+It knows no other server and has no rate limits. `make synapse` installs the program.
 """
 
 import hashlib
@@ -43,7 +43,7 @@ class SynapseServer:
         return f"http://127.0.0.1:{self._port}"
 
     def start(self) -> None:
-        """Returns when it answers. It can be started again with all that it knew."""
+        """Starts the server and waits until it answers. It can be started again with all its data."""
         self._folder.mkdir(parents=True, exist_ok=True)
         (self._folder / "homeserver.yaml").write_text(json.dumps(self._configuration()), encoding="utf-8")
         (self._folder / "logging.yaml").write_text(json.dumps(_LOGGING), encoding="utf-8")
@@ -72,7 +72,7 @@ class SynapseServer:
         return (self._folder / "output.txt").read_text(encoding="utf-8", errors="replace")[-4000:]
 
     def register(self, name: str, display_name: str = "") -> Account:
-        """A new user, logged in."""
+        """Registers a new user and logs them in."""
         nonce = self.call("GET", "/_synapse/admin/v1/register")["nonce"]
         password = f"password of {name}"
         words = "\0".join((nonce, name, password, "notadmin"))

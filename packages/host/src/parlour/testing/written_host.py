@@ -1,9 +1,9 @@
-"""A Host whose models say what a test in another process writes down for them, and write down what they were asked.
+"""Runs a Host whose models give the replies that a test in another process writes, and record their requests.
 
-`python -m parlour.testing.written_host DATA FOLDER`. In FOLDER, `replies.json` has the replies of each model in their
-order, with a number that is another whenever they are; `asked.jsonl` has a line for each request to a model or a tool,
-and for each that nobody waited for any more. A reply has `text` or `pieces`, `tool_calls`, `reasoning`, `usage`,
-`finish_reason`; `fail` with code and message, alone or after what was said; `hang`; `gate`, a file to wait for.
+`python -m parlour.testing.written_host DATA FOLDER`. The file `replies.json` in FOLDER has the replies of each model in
+their order, with a number that changes whenever they do; `asked.jsonl` has a line for each request to a model or a
+tool, and for each abandoned one. A reply has `text` or `pieces`, `tool_calls`, `reasoning`, `usage`, `finish_reason`;
+`fail` with code and message, alone or after some text; `hang`; `gate`, a file to wait for.
 """
 
 import asyncio
@@ -47,7 +47,7 @@ PIXEL = "iVBORw0KGgo="
 
 
 class Folder:
-    """What a test and this Host both see."""
+    """Represents the folder that the test and this Host share."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -67,7 +67,7 @@ class Folder:
         return replies[at] if at < len(replies) else None
 
     async def opened(self, gate: str) -> None:
-        while not (self._path / gate).exists():  # noqa: ASYNC110 - another process tells of nothing: it has to be asked
+        while not (self._path / gate).exists():  # noqa: ASYNC110 - another process sends no event
             await asyncio.sleep(POLL_SECONDS)
 
 
@@ -124,7 +124,7 @@ def tools(folder: Folder) -> dict[str, Tool]:
         return f"noon in {parameters.get('city', 'London')}"
 
     async def meet(parameters: dict[str, Any]) -> str:
-        """Answers when as many calls are there as are to meet: side by side, or never."""
+        """Answers when the given number of calls has arrived: in parallel, or never."""
         folder.write("tool", {"meet": parameters})
         waiting.append(parameters)
         if len(waiting) == parameters["number"]:

@@ -3,10 +3,11 @@
 import functools
 from typing import Any
 
-from parlour.core.actions.action_table import ACTIONS, Action
 from parlour.core.model.agent import StatePolicy
 from parlour.core.model.providers import EmptyProvider, EmptyTools, Providers
 from parlour.core.model.resource_policy import ResourcePolicy
+from parlour_sdk.protocol.host_actions import HOST_ACTIONS as ACTIONS
+from parlour_sdk.protocol.host_actions import HostAction as Action
 from parlour_sdk.protocol.manifest import Permissions, PluginPermissions
 from parlour_sdk.protocol.resources import (
     FileResource,
@@ -70,7 +71,7 @@ MODEL_TYPES = {"invoke_rerank": "rerank-model", "invoke_embedding": "embedding-m
 
 def request(action: Action, run_id: str | None, **more: Any) -> dict[str, Any]:
     """The least that the action's model takes."""
-    fields = action.wire.request.model_fields
+    fields = action.request.model_fields
     needed = {name: SAMPLES[name] for name, field in fields.items() if field.is_required() and name in SAMPLES}
     if action.name in MODEL_TYPES:
         needed["model_id"] = MODEL_TYPES[action.name]
@@ -173,5 +174,5 @@ async def running(made: World) -> PuppetRun:
     return await made.plugins.next_run()
 
 
-IN_RUN = [action for action in ACTIONS.values() if action.wire.where != "plugin"]
-OUTSIDE = [action for action in ACTIONS.values() if action.wire.where != "run"]
+IN_RUN = [action for action in ACTIONS.values() if action.where != "plugin"]
+OUTSIDE = [action for action in ACTIONS.values() if action.where != "run"]

@@ -6,13 +6,14 @@ from typing import Any
 import pytest
 
 from parlour.core.access.denial_log import MAX_SINGLE_ROWS_PER_WINDOW, MIN_SINGLE_ROWS_PER_KIND, WINDOW_SECONDS
-from parlour.core.actions.action_table import ACTIONS, Action
 from parlour.core.actions.gate import Gate
 from parlour.core.encoding import dumps, loads
 from parlour.core.errors import CallRejected
 from parlour.core.model.agent import StatePolicy
 from parlour.core.runs.session import CALLS_BURST, CALLS_PER_SECOND, RunTermination
 from parlour.core.store.tables import AUDIT, EVENTS
+from parlour_sdk.protocol.host_actions import HOST_ACTIONS as ACTIONS
+from parlour_sdk.protocol.host_actions import HostAction as Action
 from parlour_sdk.protocol.limits import STATE_VALUE_BYTES
 from parlour_sdk.protocol.manifest import PluginPermissions
 
@@ -34,7 +35,7 @@ def request(action: Action, run_id: str, **more: Any) -> dict[str, Any]:
     """The least that the action's model takes."""
     needed = {
         name: ARGUMENTS[name]
-        for name, field in action.wire.request.model_fields.items()
+        for name, field in action.request.model_fields.items()
         if field.is_required() and name in ARGUMENTS
     }
     return {"run_id": run_id, "call_id": f"{run_id}:1", **needed, **more}

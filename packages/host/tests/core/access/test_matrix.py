@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from parlour.core import errors
-from parlour.core.actions.action_table import ACTIONS, Action
 from parlour.core.actions.gate import PLUGIN_CALLS_BURST
 from parlour.core.encoding import loads
 from parlour.core.journal import Statement
@@ -19,6 +18,8 @@ from parlour.core.model.budget import Budget
 from parlour.core.model.resource_policy import ResourcePolicy
 from parlour.core.runs.session import CALLS_BURST, RunTermination
 from parlour.core.store.tables import AUDIT, EVENTS
+from parlour_sdk.protocol.host_actions import HOST_ACTIONS as ACTIONS
+from parlour_sdk.protocol.host_actions import HostAction as Action
 
 from ..support import PLUGIN, World
 from .requests import GRANTED, IN_RUN, OUTSIDE, discovery, plugin_permissions, request, running, world
@@ -110,7 +111,7 @@ async def outcome(
     made: World, action: Action, asked: dict[str, Any], plugin: str = PLUGIN
 ) -> errors.CallRejected | None:
     try:
-        if action.wire.streams:
+        if action.streams:
             async for _ in made.core.gate.stream(plugin, action.name, asked):
                 pass
         else:
@@ -366,7 +367,7 @@ class TestOutsideARun:
         expect(made, action, await refused(made, action, request(action, None)), "rate_limited", matrix)
 
 
-@pytest.mark.parametrize("action", [each for each in ACTIONS.values() if each.wire.where == "run"], ids=by_name)
+@pytest.mark.parametrize("action", [each for each in ACTIONS.values() if each.where == "run"], ids=by_name)
 async def test_what_needs_a_run_is_refused_without_one(action: Action, matrix: Any) -> None:
     made = await world()
     refusal = await refused(made, action, request(action, None))
@@ -375,7 +376,7 @@ async def test_what_needs_a_run_is_refused_without_one(action: Action, matrix: A
     matrix.count()
 
 
-@pytest.mark.parametrize("action", [each for each in ACTIONS.values() if each.wire.where == "plugin"], ids=by_name)
+@pytest.mark.parametrize("action", [each for each in ACTIONS.values() if each.where == "plugin"], ids=by_name)
 async def test_what_is_for_no_run_is_refused_within_one(action: Action, matrix: Any) -> None:
     made = await world()
     run = await running(made)

@@ -7,7 +7,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from parlour.core.runs.results import (
-    MAX_TRACKED_GAPS,
     CompletedMessage,
     Delta,
     Effect,
@@ -16,10 +15,10 @@ from parlour.core.runs.results import (
     InvalidResult,
     ResultParser,
     StateWrite,
-    truncate_message,
 )
 from parlour_sdk.protocol.limits import LARGEST_INTEGER, MESSAGE_TEXT_BYTES, RESULT_BYTES
 from parlour_sdk.protocol.results import PAYLOADS
+from parlour_sdk.protocol.rules.results import MAX_TRACKED_GAPS, truncate_message
 
 RUN = "run"
 

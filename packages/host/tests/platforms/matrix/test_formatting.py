@@ -1,4 +1,4 @@
-"""What a model writes is shown as it meant it, and can do no harm in anybody's client."""
+"""Markdown is rendered as safe HTML that shows a text as the model meant it."""
 
 import json
 import re
@@ -43,7 +43,7 @@ def test_markdown_becomes_harmless_html(text: str, shown: str) -> None:
 
 
 @given(st.text(alphabet="<>&\"'[]()!*_`~#|-\n :/ahref=script.mxid@\ue0001\ue001", max_size=80))
-def test_whatever_is_written_only_allowed_tags_are_made(text: str) -> None:
+def test_any_text_produces_only_allowed_tags(text: str) -> None:
     said = encode([Plain(text=text)])
     formatted = said[0].content.get("formatted_body", "") if said else ""
     for tag, attributes in TAG.findall(formatted):
@@ -60,14 +60,14 @@ def test_the_body_is_the_text_as_it_was_written() -> None:
     assert said.content["m.mentions"] == {"user_ids": ["@ann:here"]}
 
 
-def test_nobody_is_called_by_a_text_that_looks_like_it() -> None:
+def test_text_that_looks_like_a_mention_mentions_no_user() -> None:
     [plain] = encode([Plain(text="@room look, @ann:here \ue0000\ue001")])
     assert plain.content["m.mentions"] == {}
     [meant] = encode([AtAll()])
     assert meant.content["m.mentions"] == {"room": True}
 
 
-def test_the_longest_text_fits_into_an_edit_whatever_it_is_made_of() -> None:
+def test_the_longest_text_fits_into_an_edit_for_any_characters() -> None:
     for character in ("&", "*a* ", "\n", '"', "\u4e2d"):
         text = character * (10_000 // len(character.encode()))
         [said] = encode([Plain(text=text)])

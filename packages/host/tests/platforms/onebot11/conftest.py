@@ -14,9 +14,9 @@ from parlour.testing.memory_link import MemoryLink
 from parlour.testing.network import free_port
 from parlour.testing.onebot_simulator import Simulator
 
-TOKEN = "a-token-nobody-may-see"
+TOKEN = "a-secret-token"
 DEFAULT_TOKEN = "in-the-address"
-"""Of bots for which a test names no other; it is part of their address."""
+"""The token of bots for which a test names no other; it is part of their address."""
 
 
 class Bot:
@@ -57,13 +57,13 @@ async def stack() -> AsyncIterator[AsyncExitStack]:
 
 @pytest.fixture
 def connected() -> ConnectedAccounts:
-    """What all bots of one Host share."""
+    """The list of connected accounts that all bots of one Host share."""
     return ConnectedAccounts()
 
 
 @pytest.fixture
 def reverse(stack: AsyncExitStack, connected: ConnectedAccounts) -> Reverse:
-    """A bot that listens."""
+    """Makes bots that listen for connections."""
 
     async def make(**config: Any) -> Bot:
         default = {"mode": "reverse", "host": "127.0.0.1", "port": free_port(), "access_token": DEFAULT_TOKEN}
@@ -75,7 +75,7 @@ def reverse(stack: AsyncExitStack, connected: ConnectedAccounts) -> Reverse:
 
 @pytest.fixture
 def joined(stack: AsyncExitStack) -> Reverse:
-    """A simulator that is connected to a bot."""
+    """Makes simulators that are connected to a bot."""
 
     async def make(bot: Bot, **options: Any) -> Simulator:
         simulator, before = Simulator(**options), len(bot.link.states)

@@ -1,4 +1,4 @@
-"""When something happened, by the Host's clock, whatever clock the implementation has."""
+"""The time of an event follows the Host's clock, also if the implementation's clock is wrong."""
 
 import json
 import time
@@ -11,35 +11,39 @@ from parlour.testing.onebot_simulator import Simulator, native
 
 from .conftest import Bot
 
-HOUR = 3600
-NEAR = 5_000
-"""OneBot tells whole seconds, and a test is not always quick."""
+HOUR_SECONDS = 3600
+TOLERANCE_MILLISECONDS = 5_000
+"""Tolerance: OneBot reports whole seconds, and a test may be slow."""
 
 
 def milliseconds() -> int:
     return round(time.time() * 1000)
 
 
-@pytest.mark.parametrize("off", [0, -HOUR, HOUR])
-async def test_a_message_happened_when_the_hosts_clock_says_so(off: int, bot: Bot, simulator: Simulator) -> None:
-    """One that was just said, and one of ten minutes ago."""
+@pytest.mark.parametrize("off", [0, -HOUR_SECONDS, HOUR_SECONDS])
+async def test_the_time_of_a_message_is_converted_to_the_hosts_clock(off: int, bot: Bot, simulator: Simulator) -> None:
+    """Sends one message of now and one of ten minutes ago."""
     there = int(time.time()) + off
     await simulator.report({**native.heartbeat(10001, 60), "time": there})
     await simulator.say("now", time=there)
     await simulator.say("earlier", time=there - 600)
     now, earlier = await bot.link.events(2)
-    assert milliseconds() - NEAR < now.happened_at <= milliseconds()
-    assert milliseconds() - 600_000 - NEAR < earlier.happened_at <= milliseconds() - 600_000 + NEAR
+    assert milliseconds() - TOLERANCE_MILLISECONDS < now.happened_at <= milliseconds()
+    assert (
+        milliseconds() - 600_000 - TOLERANCE_MILLISECONDS
+        < earlier.happened_at
+        <= milliseconds() - 600_000 + TOLERANCE_MILLISECONDS
+    )
     assert now.event.timestamp == there * 1000
 
 
-async def test_a_message_from_the_future_comes_in_and_happened_by_now(bot: Bot, simulator: Simulator) -> None:
-    await simulator.say("from afar", time=int(time.time()) + 10 * 365 * 24 * HOUR)
+async def test_a_message_from_the_future_gets_the_current_time(bot: Bot, simulator: Simulator) -> None:
+    await simulator.say("from afar", time=int(time.time()) + 10 * 365 * 24 * HOUR_SECONDS)
     [incoming] = await bot.link.events(1)
-    assert milliseconds() - NEAR < incoming.happened_at <= milliseconds()
+    assert milliseconds() - TOLERANCE_MILLISECONDS < incoming.happened_at <= milliseconds()
 
 
-async def test_without_a_comparison_nothing_is_claimed(bot: Bot) -> None:
+async def test_a_message_has_no_time_before_the_clocks_were_compared(bot: Bot) -> None:
     async with connect(bot.url, additional_headers={"X-Self-ID": "10001"}, proxy=None) as socket:
         await socket.send(_frame(native.message(10001, 1, 7, [native.text("before")])))
         [before] = await bot.link.events(1)
@@ -54,23 +58,23 @@ async def test_without_a_comparison_nothing_is_claimed(bot: Bot) -> None:
     assert after.happened_at > 0
 
 
-async def test_a_greeting_that_is_as_old_as_the_implementation_is_no_comparison(bot: Bot) -> None:
-    """go-cqhttp greets whoever connects to it with the moment at which it was started."""
+async def test_a_greeting_with_the_start_time_of_the_implementation_is_not_compared(bot: Bot) -> None:
+    """The first frame of go-cqhttp has the time at which go-cqhttp was started."""
     async with connect(bot.url, additional_headers={"X-Self-ID": "10001"}, proxy=None) as socket:
-        await socket.send(_frame({**native.lifecycle(10001), "time": int(time.time()) - 5 * HOUR}))
+        await socket.send(_frame({**native.lifecycle(10001), "time": int(time.time()) - 5 * HOUR_SECONDS}))
         await socket.send(_frame(native.message(10001, 1, 7, [native.text("hello")])))
         [incoming] = await bot.link.events(1)
         assert bot.link.now == ("connected", "")
     assert incoming.happened_at == 0
 
 
-async def test_a_message_without_a_moment_has_none(bot: Bot, simulator: Simulator) -> None:
+async def test_a_message_without_a_time_has_none(bot: Bot, simulator: Simulator) -> None:
     await simulator.say("whenever", time=0)
     [incoming] = await bot.link.events(1)
     assert incoming.happened_at == 0
 
 
-def test_the_last_comparison_counts() -> None:
+def test_the_last_clock_comparison_counts() -> None:
     clock = PeerClock()
     clock.compare(1_000_000, now=5_000_000)
     assert (

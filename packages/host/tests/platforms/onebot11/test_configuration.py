@@ -1,4 +1,4 @@
-"""What nobody could connect to is refused when it is saved, and so is what nobody should read."""
+"""A configuration with an unusable address or an exposed secret is refused when it is saved."""
 
 from typing import Any
 
@@ -13,17 +13,17 @@ def problems(**config: Any) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("port", [-1, 65_536, 70_000, None])
-def test_a_port_that_is_none_is_refused(port: int | None) -> None:
+def test_an_invalid_port_is_refused(port: int | None) -> None:
     assert problems(mode="reverse", host="127.0.0.1", port=port, access_token="held") == [("port", PORT)]
 
 
 @pytest.mark.parametrize("host", ["a..b", "two words", "nul\0", "x" * 64])
-def test_an_address_to_listen_on_that_is_none_is_refused(host: str) -> None:
+def test_an_invalid_listen_address_is_refused(host: str) -> None:
     assert problems(mode="reverse", host=host, port=5320, access_token="held") == [("host", HOST)]
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0", "::", "localhost", ""])
-def test_a_place_to_listen_is_taken(host: str) -> None:
+def test_a_valid_listen_address_is_accepted(host: str) -> None:
     assert problems(mode="reverse", host=host, port=1, access_token="held") == []
 
 
@@ -58,14 +58,14 @@ def test_a_loopback_port_needs_no_token(host: str) -> None:
         "ws://napcat:3001/\n",
     ],
 )
-def test_a_url_that_nobody_could_connect_to_is_refused(url: str | None) -> None:
+def test_an_unusable_url_is_refused(url: str | None) -> None:
     assert problems(mode="forward", url=url) == [("url", ADDRESS)]
 
 
 @pytest.mark.parametrize(
     "url", ["ws://127.0.0.1:3001", "wss://qq.example.org/onebot?role=1", "ws://[::1]:3001/", "ws://nap_cat", "WS://a:1"]
 )
-def test_an_address_of_a_websocket_is_taken(url: str) -> None:
+def test_a_websocket_url_is_accepted(url: str) -> None:
     assert problems(mode="forward", url=url) == []
 
 
@@ -80,13 +80,13 @@ def test_an_address_of_a_websocket_is_taken(url: str) -> None:
         "ws://napcat:3001?access_token=",
     ],
 )
-def test_a_url_that_holds_a_secret_is_refused_with_the_place_for_it(url: str) -> None:
+def test_a_url_with_a_secret_is_refused_and_the_right_field_is_named(url: str) -> None:
     [(field, sentence)] = problems(mode="forward", url=url)
     assert (field, sentence) == ("url", SECRET)
     assert "access_token" in sentence
 
 
-def test_what_the_mode_does_not_ask_for_is_not_looked_at() -> None:
+def test_fields_of_the_other_mode_are_not_checked() -> None:
     assert problems(mode="forward", url="ws://napcat:3001", port=0) == []
     assert problems(mode="reverse", url="nonsense", host="", port=5320) == []
 

@@ -1,4 +1,4 @@
-"""Who may connect, what the bot's state says about it, and what happens when a connection goes bad."""
+"""Implementations connect or are refused, and the bot's state shows every problem of a connection."""
 
 import asyncio
 import json
@@ -21,24 +21,25 @@ from .conftest import TOKEN, Bot, Reverse
 
 
 @pytest.mark.parametrize("path", ["/", "/ws", "/onebot/v11/ws", "/onebot/v11/ws/"])
-async def test_implementations_may_come_to(path: str, bot: Bot) -> None:
+async def test_implementations_may_connect_to_each_known_path(path: str, bot: Bot) -> None:
     simulator = Simulator()
     async with simulator.connecting(bot.url.replace("/onebot/v11/ws", path)):
         await simulator.say("hello")
-        await bot.link.events(1)
+        [incoming] = await bot.link.events(1)
+    assert (incoming.event.type, incoming.account) == ("message.received", "10001")
 
 
 @pytest.mark.parametrize(
     ("host", "place"),
     [("127.0.0.1", "127.0.0.1"), ("", "127.0.0.1"), ("0.0.0.0", "THIS-MACHINE"), ("localhost", "localhost")],
 )
-async def test_where_implementations_are_to_connect_is_told(host: str, place: str, reverse: Reverse) -> None:
+async def test_the_state_names_the_address_for_implementations(host: str, place: str, reverse: Reverse) -> None:
     port = free_port()
     bot = await reverse(host=host, port=port)
     assert f"point its reverse WebSocket at ws://{place}:{port}/onebot/v11/ws" in bot.link.now[1]
 
 
-async def test_another_path_is_refused_with_those_that_are_not(bot: Bot, joined: Reverse) -> None:
+async def test_another_path_is_refused_and_the_accepted_paths_are_named(bot: Bot, joined: Reverse) -> None:
     with pytest.raises(InvalidStatus) as refused:
         await connect(bot.url.replace("/ws", "/ws/api"), additional_headers={"X-Self-ID": "10001"}, proxy=None)
     assert refused.value.response.status_code == 404
@@ -48,10 +49,10 @@ async def test_another_path_is_refused_with_those_that_are_not(bot: Bot, joined:
     assert bot.link.now == ("connected", "")
 
 
-@pytest.mark.parametrize("accounts_told", [["1", "2"], ["9" * 100]])
-async def test_an_account_that_is_none_is_refused_with_a_sentence(accounts_told: list[str], bot: Bot) -> None:
+@pytest.mark.parametrize("self_ids", [["1", "2"], ["9" * 100]])
+async def test_an_invalid_account_is_refused_with_a_reason(self_ids: list[str], bot: Bot) -> None:
     with pytest.raises(InvalidStatus) as refused:
-        await connect(bot.url, additional_headers=[("X-Self-ID", each) for each in accounts_told], proxy=None)
+        await connect(bot.url, additional_headers=[("X-Self-ID", each) for each in self_ids], proxy=None)
     assert refused.value.response.status_code == 400
     assert refused.value.response.body == b"X-Self-ID: one account's number is expected\n"
 
@@ -68,13 +69,13 @@ async def test_a_wrong_token_is_refused_and_shown(given: str, reverse: Reverse, 
         await bot.link.until(lambda: bot.link.now == ("connected", ""))
 
 
-async def test_the_token_may_stand_in_the_address(reverse: Reverse, stack: AsyncExitStack) -> None:
+async def test_the_token_may_be_part_of_the_url(reverse: Reverse, stack: AsyncExitStack) -> None:
     bot = await reverse(access_token=TOKEN)
     await stack.enter_async_context(Simulator().connecting(f"{bot.url}?access_token={TOKEN}"))
     await bot.link.until(lambda: bot.link.now == ("connected", ""))
 
 
-async def test_accounts_of_one_bot_are_told_apart(bot: Bot, joined: Reverse) -> None:
+async def test_accounts_of_one_bot_are_distinguished(bot: Bot, joined: Reverse) -> None:
     first, second = await joined(bot, self_id=1), await joined(bot, self_id=2)
     await first.say("to the first", user_id=7)
     await second.say("to the second", user_id=7)
@@ -83,7 +84,7 @@ async def test_accounts_of_one_bot_are_told_apart(bot: Bot, joined: Reverse) -> 
     assert len({each.event.event_id for each in incoming}) == 2
 
 
-async def test_a_send_goes_by_the_account_that_is_named(bot: Bot, joined: Reverse) -> None:
+async def test_a_send_uses_the_named_account(bot: Bot, joined: Reverse) -> None:
     first, second = await joined(bot, self_id=1), await joined(bot, self_id=2)
     await bot.adapter.api("2").send_message("private", "7", [Plain(text="by the second")])
     assert [each.text for each in second.sent()] == ["by the second"]
@@ -92,7 +93,7 @@ async def test_a_send_goes_by_the_account_that_is_named(bot: Bot, joined: Revers
         await bot.adapter.api("3").send_message("private", "7", [Plain(text="by nobody")])
 
 
-async def test_a_second_claim_of_a_living_account_is_refused_and_shown(bot: Bot, joined: Reverse) -> None:
+async def test_a_second_connection_of_a_connected_account_is_refused_and_shown(bot: Bot, joined: Reverse) -> None:
     first = await joined(bot)
     second = Simulator()
     async with second.connecting(bot.url):
@@ -103,9 +104,7 @@ async def test_a_second_claim_of_a_living_account_is_refused_and_shown(bot: Bot,
         await bot.link.events(1)
 
 
-async def test_an_account_whose_connection_is_dead_can_be_claimed_anew(
-    bot: Bot, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_account_with_a_dead_connection_can_connect_again(bot: Bot, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(accounts, "PROBE_TIMEOUT_SECONDS", 0.2)
     headers = {"X-Self-ID": "10001"}
     async with connect(bot.url, additional_headers=headers, proxy=None) as dead:
@@ -114,11 +113,12 @@ async def test_an_account_whose_connection_is_dead_can_be_claimed_anew(
         simulator = Simulator()
         async with simulator.connecting(bot.url):
             await simulator.say("I am back")
-            await bot.link.events(1)
+            [incoming] = await bot.link.events(1)
         dead.transport.abort()
+    assert (incoming.event.type, incoming.account) == ("message.received", "10001")
 
 
-async def test_a_connection_that_does_not_say_whose_it_is_gets_asked(bot: Bot) -> None:
+async def test_a_connection_without_an_account_is_asked_for_it(bot: Bot) -> None:
     async with connect(bot.url, proxy=None) as socket:
         call = json.loads(await socket.recv())
         assert call["action"] == "get_login_info"
@@ -127,14 +127,17 @@ async def test_a_connection_that_does_not_say_whose_it_is_gets_asked(bot: Bot) -
         await bot.link.until(lambda: bot.link.now[0] == "connected")
 
 
-async def test_a_second_claim_that_comes_after_the_handshake_is_refused_too(bot: Bot, joined: Reverse) -> None:
+async def test_a_second_connection_that_names_its_account_after_the_handshake_is_refused(
+    bot: Bot, joined: Reverse
+) -> None:
     first = await joined(bot)
     async with connect(bot.url, proxy=None) as second:
         await second.send(json.dumps(native.lifecycle(10001)))
         await second.wait_closed()
     await bot.link.until(lambda: "claims account 10001" in bot.link.now[1])
     await first.say("still here")
-    await bot.link.events(1)
+    [incoming] = await bot.link.events(1)
+    assert (incoming.event.type, incoming.account) == ("message.received", "10001")
 
 
 async def test_a_heartbeat_that_stops_ends_the_connection(bot: Bot) -> None:
@@ -145,7 +148,7 @@ async def test_a_heartbeat_that_stops_ends_the_connection(bot: Bot) -> None:
     assert bot.link.now[0] == "connecting"
 
 
-async def test_a_frame_that_is_too_large_is_told(reverse: Reverse, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_frame_that_is_too_large_is_shown(reverse: Reverse, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(listening, "MAX_FRAME_BYTES", 1000)
     bot = await reverse()
     async with connect(bot.url, additional_headers={"X-Self-ID": "10001"}, proxy=None) as socket:
@@ -169,25 +172,25 @@ async def test_an_account_that_qq_logged_out_is_shown_until_it_is_back(
 ) -> None:
     offline = {"user_id": 10001, "tag": "Kicked", "message": "another device logged in"}
     await simulator.report(native.notice(10001, "bot_offline", **offline))
-    told = "QQ logged account 10001 out (another device logged in); log in at its OneBot implementation again"
-    await bot.link.until(lambda: bot.link.now == ("connected", told))
+    expected = "QQ logged account 10001 out (another device logged in); log in at its OneBot implementation again"
+    await bot.link.until(lambda: bot.link.now == ("connected", expected))
     await simulator.report(native.heartbeat(10001, 60))
     await simulator.report(native.notice(10001, "friend_add", user_id=7))
     await bot.link.events(2)
-    assert bot.link.now == ("connected", told)
+    assert bot.link.now == ("connected", expected)
     again = native.notice(10001, back) if back == "bot_online" else native.message(10001, 5, 7, [native.text("hello")])
     await simulator.report(again)
     await bot.link.until(lambda: bot.link.now == ("connected", ""))
 
 
-async def test_a_clock_that_is_wrong_is_shown(bot: Bot, joined: Reverse) -> None:
+async def test_a_wrong_clock_is_shown(bot: Bot, joined: Reverse) -> None:
     simulator = await joined(bot)
     late = {**native.heartbeat(10001, 60), "time": int(time.time()) - 3600}
     await simulator.report(late)
     await bot.link.until(lambda: "clock is 60 minutes behind the Host's" in bot.link.now[1])
 
 
-async def test_a_port_in_use_is_told_and_tried_again(reverse: Reverse, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_port_in_use_is_shown_and_tried_again(reverse: Reverse, monkeypatch: pytest.MonkeyPatch) -> None:
     port = free_port()
     other = await asyncio.start_server(lambda reader, writer: None, "127.0.0.1", port)
     bot = await reverse(port=port)
@@ -199,7 +202,7 @@ async def test_a_port_in_use_is_told_and_tried_again(reverse: Reverse, monkeypat
     await bot.link.until(lambda: bot.link.now[0] == "connecting")
 
 
-async def test_an_incident_that_does_not_happen_again_is_forgotten(
+async def test_an_incident_that_does_not_repeat_is_no_longer_shown(
     reverse: Reverse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(accounts, "INCIDENT_SHOWN_SECONDS", 0.2)
@@ -210,19 +213,19 @@ async def test_an_incident_that_does_not_happen_again_is_forgotten(
     await bot.link.until(lambda: "access token" not in bot.link.now[1])
 
 
-async def test_one_account_in_trouble_does_not_hide_another(bot: Bot, joined: Reverse) -> None:
+async def test_a_healthy_account_does_not_hide_the_problem_of_another(bot: Bot, joined: Reverse) -> None:
     away, well = await joined(bot, self_id=1), await joined(bot, self_id=2)
     away.world.online = False
     away.heartbeat_seconds = 0.05
     await bot.link.until(lambda: "account 1 is not logged in" in bot.link.now[1])
-    told = len(bot.link.states)
+    shown_before = len(bot.link.states)
     await well.report(native.heartbeat(2, 60))
     await well.say("hello")
     await bot.link.events(1)
-    assert all("account 1 is not logged in" in error for _, error in bot.link.states[told:])
+    assert all("account 1 is not logged in" in error for _, error in bot.link.states[shown_before:])
 
 
-async def test_an_account_that_went_away_is_told_until_it_is_back(
+async def test_a_disconnected_account_is_shown_until_it_is_back(
     bot: Bot, joined: Reverse, stack: AsyncExitStack
 ) -> None:
     await joined(bot, self_id=1)
@@ -236,7 +239,7 @@ async def test_an_account_that_went_away_is_told_until_it_is_back(
     await bot.link.until(lambda: bot.link.now == ("connected", ""))
 
 
-async def test_of_many_accounts_that_went_away_some_are_named(bot: Bot, joined: Reverse) -> None:
+async def test_a_bounded_number_of_disconnected_accounts_is_named(bot: Bot, joined: Reverse) -> None:
     await joined(bot, self_id=1)
     for account in range(100, 112):
         async with connect(bot.url, additional_headers={"X-Self-ID": str(account)}, proxy=None):
@@ -245,7 +248,7 @@ async def test_of_many_accounts_that_went_away_some_are_named(bot: Bot, joined: 
     assert bot.link.now[1].count("look at its OneBot implementation") == accounts.MAX_NAMED_ACCOUNTS
 
 
-async def test_an_implementation_that_names_two_accounts_is_told(bot: Bot) -> None:
+async def test_an_implementation_that_names_two_accounts_is_shown(bot: Bot) -> None:
     async with connect(bot.url, additional_headers={"X-Self-ID": "10005"}, proxy=None) as socket:
         await socket.send(json.dumps(native.message(10006, 1, 7, [native.text("hello")])))
         await bot.link.events(1)
@@ -255,7 +258,7 @@ async def test_an_implementation_that_names_two_accounts_is_told(bot: Bot) -> No
     await bot.link.until(lambda: "10006" not in bot.link.now[1])
 
 
-async def test_an_account_that_does_not_come_back_is_forgotten(
+async def test_an_account_that_does_not_come_back_is_no_longer_shown(
     bot: Bot, joined: Reverse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(accounts, "DISCONNECTED_SHOWN_SECONDS", 0.2)
@@ -267,7 +270,7 @@ async def test_an_account_that_does_not_come_back_is_forgotten(
     await bot.link.until(lambda: bot.link.now == ("connected", ""))
 
 
-async def test_who_connects_well_hides_no_trouble_of_others(reverse: Reverse, joined: Reverse) -> None:
+async def test_a_good_connection_does_not_hide_problems_of_other_accounts(reverse: Reverse, joined: Reverse) -> None:
     bot = await reverse(access_token=TOKEN)
     await joined(bot, self_id=1, token=TOKEN)
     with pytest.raises(InvalidStatus):
@@ -282,7 +285,7 @@ async def test_who_connects_well_hides_no_trouble_of_others(reverse: Reverse, jo
     assert "access token" not in bot.link.now[1]
 
 
-async def test_many_who_knock_do_not_fill_the_bots_state(reverse: Reverse) -> None:
+async def test_many_refused_connections_do_not_fill_the_bots_state(reverse: Reverse) -> None:
     bot = await reverse(access_token=TOKEN)
     for account in range(30):
         with pytest.raises(InvalidStatus):
@@ -292,14 +295,14 @@ async def test_many_who_knock_do_not_fill_the_bots_state(reverse: Reverse) -> No
 
 
 @pytest.mark.parametrize("port", [-1, 65_536, 99_999])
-async def test_a_port_that_is_none_ends_it_with_a_sentence(port: int) -> None:
+async def test_an_invalid_port_stops_the_adapter_with_a_reason(port: int) -> None:
     link = MemoryLink({"mode": "reverse", "host": "127.0.0.1", "port": port})
     with pytest.raises(AdapterStopped, match=f"there is no port {port}; choose one"):
         await asyncio.wait_for(adapter.adapter_factory()(link).serve(), 30)
 
 
 @pytest.mark.parametrize("config", [{"host": "0.0.0.0", "port": 5320}, {"host": "127.0.0.1", "port": 0}])
-async def test_a_stored_bot_that_others_could_reach_without_a_token_is_not_started(config: dict[str, object]) -> None:
+async def test_a_stored_bot_that_is_reachable_without_a_token_is_not_started(config: dict[str, object]) -> None:
     link = MemoryLink({"mode": "reverse", **config})
     with pytest.raises(AdapterStopped, match="access_token: is required"):
         await asyncio.wait_for(adapter.adapter_factory()(link).serve(), 30)
@@ -309,7 +312,7 @@ def _bearer(token: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
 
 
-async def test_a_place_to_listen_that_is_none_ends_it_with_a_sentence() -> None:
+async def test_an_invalid_listen_address_stops_the_adapter_with_a_reason() -> None:
     link = MemoryLink({"mode": "reverse", "host": "a..b", "port": free_port()})
     with pytest.raises(AdapterStopped, match="host: must be an address of this machine"):
         await asyncio.wait_for(adapter.adapter_factory()(link).serve(), 30)

@@ -1,4 +1,4 @@
-"""The adapter keeps what every adapter promises, in both directions of its WebSocket."""
+"""The adapter passes the contract suite of adapters, in both directions of its WebSocket."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""CQ strings: what is written is read back, and no text can pretend to be a code."""
+"""CQ strings are decoded to what was encoded, and no text can pass for a code."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,15 +21,15 @@ SEGMENTS = st.lists(
 
 
 def joined(segments: list[dict[str, object]]) -> list[dict[str, object]]:
-    """Neighbouring texts are one text in a string."""
-    told: list[dict[str, object]] = []
+    """Joins neighbouring texts, as they are one text in a CQ string."""
+    merged: list[dict[str, object]] = []
     for segment in segments:
-        if told and segment["type"] == told[-1]["type"] == "text":
-            text = told[-1]["data"]["text"] + segment["data"]["text"]  # type: ignore[index]
-            told[-1] = {"type": "text", "data": {"text": text}}
+        if merged and segment["type"] == merged[-1]["type"] == "text":
+            text = merged[-1]["data"]["text"] + segment["data"]["text"]  # type: ignore[index]
+            merged[-1] = {"type": "text", "data": {"text": text}}
         else:
-            told.append(segment)
-    return told
+            merged.append(segment)
+    return merged
 
 
 @given(SEGMENTS)
@@ -54,6 +54,6 @@ def test_anything_can_be_read(text: str) -> None:
     assert all(isinstance(segment["type"], str) for segment in parse(text))
 
 
-def test_what_is_no_whole_code_is_text() -> None:
+def test_an_incomplete_code_is_text() -> None:
     for text in ("[CQ:at,qq=1", "[CQ:]", "[cq:at,qq=1]", "[CQ:at qq=1]"):
         assert parse(text) == [{"type": "text", "data": {"text": text}}]

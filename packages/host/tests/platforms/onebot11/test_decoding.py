@@ -1,4 +1,4 @@
-"""Nothing that an implementation can send makes decoding fail; what it can't read is told as such."""
+"""No payload makes decoding fail; an unreadable one becomes an event that says so."""
 
 import json
 
@@ -38,16 +38,16 @@ PAYLOADS = st.fixed_dictionaries(
 
 
 @given(PAYLOADS)
-def test_every_payload_becomes_an_event_that_the_host_can_keep(payload: dict[str, object]) -> None:
+def test_every_payload_becomes_an_event_that_the_host_can_store(payload: dict[str, object]) -> None:
     chat_key(payload)
     is_own(payload)
     incoming = decode(payload, "bot")
-    told = to_envelope(incoming, "bot", "onebot11")
-    assert decode(payload, "bot").event.event_id == told.event_id
-    json.dumps([dict(told.data), dict(told.input)])
+    envelope = to_envelope(incoming, "bot", "onebot11")
+    assert decode(payload, "bot").event.event_id == envelope.event_id
+    json.dumps([dict(envelope.data), dict(envelope.input)])
 
 
-def test_a_text_of_nothing_says_nothing() -> None:
+def test_a_null_text_becomes_an_empty_text() -> None:
     assert component_of({"type": "text", "data": {"text": None}}) == Plain(text="")
 
 
@@ -82,7 +82,7 @@ RECALL = native.notice(10001, "group_recall", group_id=30003, user_id=7, operato
         ({**RECALL, "notice_type": 5}, "notice_type or request_type: the event's kind is expected, as a text"),
     ],
 )
-def test_what_is_malformed_names_the_field_and_what_was_expected(payload: dict[str, object], problem: str) -> None:
+def test_a_malformed_payload_names_the_field_and_what_was_expected(payload: dict[str, object], problem: str) -> None:
     event = decode(payload, "bot").event
     assert event.type == "platform.onebot11.malformed"
     assert event.data["problem"] == problem  # type: ignore[attr-defined]
@@ -113,10 +113,10 @@ def test_a_node_by_itself_is_a_forward_of_one(data: dict[str, object], node: For
         {"file": "https://example.com/1", "filename": "a.pdf"},
     ],
 )
-def test_a_file_has_its_name_wherever_an_implementation_tells_it(data: dict[str, object]) -> None:
+def test_a_file_name_is_found_in_every_known_field(data: dict[str, object]) -> None:
     segment = {"type": "file", "data": {"url": "https://example.com/1", **data}}
     assert component_of(segment) == File(url="https://example.com/1", name="a.pdf")
 
 
-def test_exactly_the_declared_actions_are_there() -> None:
+def test_exactly_the_declared_actions_are_implemented() -> None:
     assert set(ACTIONS) == set(BuiltinAdapterCatalogue().manifests()["onebot11"].actions)

@@ -1,4 +1,4 @@
-"""Who is a bot among those who write: whom the implementation marks, and the accounts of this same Host."""
+"""A sender counts as a bot if the implementation marks it as one, or if it is an account of the same Host."""
 
 from typing import Any
 
@@ -16,8 +16,8 @@ from .conftest import Bot, Reverse
 PERSON, FIRST, SECOND = 7, 10001, 10002
 
 
-def nobody() -> None:
-    """Hears that others come and go."""
+def ignore_change() -> None:
+    """Ignores changes of the connected accounts."""
 
 
 def by_bot(incoming: IncomingEvent) -> bool:
@@ -25,22 +25,24 @@ def by_bot(incoming: IncomingEvent) -> bool:
 
 
 @pytest.mark.parametrize(
-    "told",
+    "extra",
     [
         {"sender": {"user_id": PERSON, "is_robot": True}},
         {"sender": {"user_id": PERSON, "is_bot": True}},
         {"user": {"user_id": PERSON, "is_bot": True}},
     ],
 )
-async def test_whom_the_implementation_marks_is_a_bot(told: dict[str, Any], bot: Bot, simulator: Simulator) -> None:
-    await simulator.say("beep", PERSON, 5, **told)
+async def test_a_sender_that_the_implementation_marks_is_a_bot(
+    extra: dict[str, Any], bot: Bot, simulator: Simulator
+) -> None:
+    await simulator.say("beep", PERSON, 5, **extra)
     [incoming] = await bot.link.events(1)
     assert by_bot(incoming)
 
 
-@pytest.mark.parametrize("told", [{}, {"sender": {"is_robot": False, "is_bot": "no"}}, {"user": ["is_bot"]}])
-async def test_everybody_else_is_a_person(told: dict[str, Any], bot: Bot, simulator: Simulator) -> None:
-    await simulator.say("hello", PERSON, 5, **told)
+@pytest.mark.parametrize("extra", [{}, {"sender": {"is_robot": False, "is_bot": "no"}}, {"user": ["is_bot"]}])
+async def test_a_sender_without_a_mark_is_a_person(extra: dict[str, Any], bot: Bot, simulator: Simulator) -> None:
+    await simulator.say("hello", PERSON, 5, **extra)
     [incoming] = await bot.link.events(1)
     assert not by_bot(incoming)
 
@@ -62,20 +64,20 @@ async def test_an_account_of_another_bot_is_a_bot(
     assert by_bot(incoming)
 
 
-async def test_an_account_that_two_bots_have_is_told_of_until_one_gives_it_up(
+async def test_an_account_connected_to_two_bots_is_shown_until_one_disconnects(
     bot: Bot, joined: Reverse, connected: ConnectedAccounts
 ) -> None:
-    told = f"account {FIRST} is connected to another bot of this Host too"
+    expected = f"account {FIRST} is connected to another bot of this Host too"
     other = Bot({"mode": "reverse", "host": "127.0.0.1", "port": free_port()}, connected)
     await joined(bot, self_id=FIRST)
     async with other.served():
         await joined(other, self_id=FIRST)
         for link in (bot.link, other.link):
-            await link.until(lambda link=link: told in link.states[-1][1])  # type: ignore[misc]
+            await link.until(lambda link=link: expected in link.states[-1][1])  # type: ignore[misc]
     await bot.link.until(lambda: bot.link.states[-1] == ("connected", ""))
 
 
-async def test_what_a_bot_takes_back_is_taken_back_by_a_bot(bot: Bot, joined: Reverse) -> None:
+async def test_the_actor_of_a_bots_recall_is_a_bot(bot: Bot, joined: Reverse) -> None:
     first = await joined(bot, self_id=FIRST)
     await joined(bot, self_id=SECOND)
     people = {"user_id": SECOND, "operator_id": SECOND, "group_id": 5}
@@ -87,15 +89,15 @@ async def test_what_a_bot_takes_back_is_taken_back_by_a_bot(bot: Bot, joined: Re
     assert recalled.event.native["user_id"] == SECOND
 
 
-def test_an_account_that_went_away_is_a_bot_until_it_could_have_come_back() -> None:
+def test_a_disconnected_account_counts_as_a_bot_for_the_reconnect_grace() -> None:
     now = 1000.0
     known = ConnectedAccounts(lambda: now)
-    known.add("1", nobody)
-    known.add("1", nobody)
-    known.remove("1", nobody)
+    known.add("1", ignore_change)
+    known.add("1", ignore_change)
+    known.remove("1", ignore_change)
     now += connected_accounts.RECONNECT_GRACE_SECONDS
     assert "1" in known, "its other connection is still there"
-    known.remove("1", nobody)
+    known.remove("1", ignore_change)
     assert "1" in known
     now += connected_accounts.RECONNECT_GRACE_SECONDS
     assert "1" not in known

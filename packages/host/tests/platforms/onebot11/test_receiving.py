@@ -1,4 +1,4 @@
-"""What comes in: completed where it only names things, in order within a chat, and never the bot's own."""
+"""Incoming events are completed by lookups, keep their order within a chat, and leave out the bot's own messages."""
 
 import asyncio
 import json
@@ -17,7 +17,7 @@ def chain(incoming: IncomingEvent) -> MessageChain:
     return list(incoming.event.message_chain)[1:]  # type: ignore[attr-defined]
 
 
-async def test_what_a_message_only_names_is_asked_for(bot: Bot, simulator: Simulator) -> None:
+async def test_quotes_files_and_forwards_of_a_message_are_looked_up(bot: Bot, simulator: Simulator) -> None:
     world = simulator.world
     world.files = {name: f"https://example.com/{name}" for name in ("a.jpg", "a.amr", "file-1")}
     world.forwards["fwd"] = [native.segment("node", user_id="8", nickname="Bo", content=[native.text("inner")])]
@@ -45,7 +45,7 @@ async def test_what_a_message_only_names_is_asked_for(bot: Bot, simulator: Simul
     assert forward.nodes[0].chain == [Plain(text="inner")]
 
 
-async def test_what_can_not_be_had_is_named_and_the_message_comes(
+async def test_a_failed_lookup_is_named_and_the_message_comes_in(
     bot: Bot, simulator: Simulator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(enrich, "LOOKUP_TIMEOUT_SECONDS", 0.2)
@@ -60,7 +60,7 @@ async def test_what_can_not_be_had_is_named_and_the_message_comes(
 PICTURES = [native.segment("image", file=f"{number}.jpg") for number in range(5)]
 
 
-async def test_all_of_a_message_is_asked_for_at_once(
+async def test_all_lookups_of_a_message_start_at_once(
     bot: Bot, simulator: Simulator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(enrich, "LOOKUP_TIMEOUT_SECONDS", 600)
@@ -68,9 +68,12 @@ async def test_all_of_a_message_is_asked_for_at_once(
         simulator.faults.stay_silent("get_image")
     await simulator.say(PICTURES)
     await simulator.until(lambda: len(simulator.requests) == len(PICTURES))
+    assert [each["action"] for each in simulator.requests] == ["get_image"] * len(PICTURES)
 
 
-async def test_what_came_in_time_is_kept(bot: Bot, simulator: Simulator, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_lookups_that_finish_in_time_are_kept(
+    bot: Bot, simulator: Simulator, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(enrich, "LOOKUP_TIMEOUT_SECONDS", 0.5)
     simulator.world.files = {f"{number}.jpg": f"https://example.com/{number}" for number in range(5)}
     for _ in range(4):
@@ -80,7 +83,7 @@ async def test_what_came_in_time_is_kept(bot: Bot, simulator: Simulator, monkeyp
     assert [each.type for each in chain(incoming)] == ["Unknown"] * 4 + ["Image"]
 
 
-async def test_a_chat_keeps_its_order_while_another_waits(
+async def test_a_chat_keeps_its_order_while_another_chat_waits(
     bot: Bot, simulator: Simulator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(enrich, "LOOKUP_TIMEOUT_SECONDS", 60)
@@ -101,7 +104,7 @@ async def test_the_bots_own_messages_are_left_out(bot: Bot, joined: Reverse) -> 
     assert [chain(each) for each in incoming] == [[Plain(text="yours")]]
 
 
-async def test_a_repeated_event_has_the_id_that_it_had(bot: Bot, simulator: Simulator) -> None:
+async def test_a_repeated_event_keeps_its_id(bot: Bot, simulator: Simulator) -> None:
     simulator.faults.repeat = 1.0
     await simulator.say("twice")
     await simulator.report(native.notice(10001, "friend_add", user_id=8))
@@ -117,13 +120,13 @@ async def test_events_that_overtake_each_other_all_arrive(bot: Bot, simulator: S
     simulator.faults.swap = 0
     said.append(await simulator.say("last"))
     incoming = await bot.link.events(21)
-    told = [int(each.event.message_id) for each in incoming]  # type: ignore[attr-defined]
-    assert sorted(told) == [each["message_id"] for each in said]
-    assert told != sorted(told)
+    message_ids = [int(each.event.message_id) for each in incoming]  # type: ignore[attr-defined]
+    assert sorted(message_ids) == [each["message_id"] for each in said]
+    assert message_ids != sorted(message_ids)
 
 
 @pytest.mark.parametrize("group", [5, "5"])
-async def test_who_writes_through_a_group_is_answered_through_it(
+async def test_a_private_message_through_a_group_is_answered_through_it(
     group: int | str, bot: Bot, simulator: Simulator
 ) -> None:
     sender = {"user_id": 7, "group_id": group, "nickname": "Ann"}
@@ -134,9 +137,7 @@ async def test_who_writes_through_a_group_is_answered_through_it(
     assert simulator.requests[-1]["params"]["group_id"] == 5
 
 
-async def test_who_wrote_through_a_group_and_is_a_friend_now_is_answered_as_a_friend(
-    bot: Bot, simulator: Simulator
-) -> None:
+async def test_a_sender_who_became_a_friend_is_answered_as_a_friend(bot: Bot, simulator: Simulator) -> None:
     await simulator.say("psst", user_id=7, sub_type="group", sender={"user_id": 7, "group_id": 5})
     await simulator.say("hello", user_id=7)
     await bot.link.events(2)
@@ -144,14 +145,14 @@ async def test_who_wrote_through_a_group_and_is_a_friend_now_is_answered_as_a_fr
     assert "group_id" not in simulator.requests[-1]["params"]
 
 
-async def test_half_an_emoji_does_no_harm(bot: Bot, simulator: Simulator) -> None:
+async def test_half_an_emoji_becomes_a_replacement_character(bot: Bot, simulator: Simulator) -> None:
     event = native.message(10001, 5, 7, [native.text("HALF")])
     await simulator.send_frame(json.dumps(event).replace("HALF", "\\ud83d cut"))
     [incoming] = await bot.link.events(1)
     assert chain(incoming) == [Plain(text="\N{REPLACEMENT CHARACTER} cut")]
 
 
-async def test_a_flood_waits_at_the_door_and_arrives_whole(bot: Bot, simulator: Simulator) -> None:
+async def test_a_flood_of_messages_arrives_whole(bot: Bot, simulator: Simulator) -> None:
     await asyncio.gather(*(simulator.say(f"{number}", user_id=number % 40 + 1) for number in range(2000)))
     incoming = await bot.link.events(2000)
     assert len({each.event.event_id for each in incoming}) == 2000
@@ -170,20 +171,18 @@ async def test_answers_are_read_while_a_burst_of_quotes_waits_for_them(bot: Bot,
     ] * 900
 
 
-async def test_an_event_that_does_not_say_to_whom_it_came_came_to_the_connections_account(
-    bot: Bot, simulator: Simulator
-) -> None:
-    for number, told in enumerate(({}, {"self_id": None}, {"self_id": [1]})):
+async def test_an_event_without_an_account_gets_the_account_of_its_connection(bot: Bot, simulator: Simulator) -> None:
+    for number, fields in enumerate(({}, {"self_id": None}, {"self_id": [1]})):
         event = native.message(10001, number, 7, [native.text("to whom?")])
         del event["self_id"]
-        await simulator.send_frame(json.dumps({**event, **told}))
+        await simulator.send_frame(json.dumps({**event, **fields}))
     incoming = await bot.link.events(3)
     assert {(each.event.type, each.account, each.self_id) for each in incoming} == {
         ("message.received", "10001", "10001")
     }
 
 
-async def test_only_so_much_of_a_message_is_asked_for(bot: Bot, simulator: Simulator) -> None:
+async def test_the_lookups_of_a_message_are_limited(bot: Bot, simulator: Simulator) -> None:
     await simulator.say([native.segment("image", file=f"{number}.jpg") for number in range(enrich.MAX_LOOKUPS + 5)])
     [incoming] = await bot.link.events(1)
     assert len(chain(incoming)) == enrich.MAX_LOOKUPS + 5
@@ -191,7 +190,7 @@ async def test_only_so_much_of_a_message_is_asked_for(bot: Bot, simulator: Simul
 
 
 @pytest.mark.parametrize("moment", ["1760000000", 1_760_000_000.0, 1_760_000_000_000])
-async def test_a_moment_may_be_told_in_many_ways(moment: str | float, bot: Bot, simulator: Simulator) -> None:
+async def test_a_time_is_read_in_every_known_form(moment: str | float, bot: Bot, simulator: Simulator) -> None:
     await simulator.say("when?", time=moment)
     [incoming] = await bot.link.events(1)
     assert (incoming.event.type, incoming.event.timestamp) == ("message.received", 1_760_000_000_000)

@@ -1,4 +1,4 @@
-"""An account whose calls and events go by connections of their own, as go-cqhttp and Lagrange can have it."""
+"""An account may use separate connections for calls and events, like go-cqhttp and Lagrange."""
 
 import json
 from collections.abc import AsyncIterator
@@ -21,7 +21,7 @@ HELLO: MessageChain = [Plain(text="hello")]
 
 
 @asynccontextmanager
-async def both(bot: Bot, events: Simulator, calls: Simulator) -> AsyncIterator[None]:
+async def two_connections(bot: Bot, events: Simulator, calls: Simulator) -> AsyncIterator[None]:
     async with events.connecting(bot.url, role="Event"), calls.connecting(bot.url, role="API"):
         await events.until(lambda: events.connected)
         await calls.until(lambda: calls.connected)
@@ -30,26 +30,26 @@ async def both(bot: Bot, events: Simulator, calls: Simulator) -> AsyncIterator[N
 
 
 @asynccontextmanager
-async def deaf(bot: Bot, role: str) -> AsyncIterator[ClientConnection]:
-    """A connection from which nothing is read, so that not even a ping is answered."""
+async def unresponsive_connection(bot: Bot, role: str) -> AsyncIterator[ClientConnection]:
+    """Opens a connection that reads nothing, so that not even a ping is answered."""
     headers = {"X-Self-ID": "10001", "X-Client-Role": role}
     async with connect(bot.url, additional_headers=headers, proxy=None, close_timeout=0) as socket:
         socket.transport.pause_reading()  # type: ignore[attr-defined]
         yield socket
 
 
-async def test_calls_and_events_may_have_connections_of_their_own(bot: Bot) -> None:
+async def test_calls_and_events_may_use_separate_connections(bot: Bot) -> None:
     events, calls = Simulator(), Simulator()
-    async with both(bot, events, calls):
+    async with two_connections(bot, events, calls):
         await events.say("an event")
         await bot.link.events(1)
         await bot.adapter.api().send_message("private", "7", HELLO)
     assert [each.text for each in calls.sent()] == ["hello"]
 
 
-async def test_what_an_event_only_names_is_asked_for_by_the_connection_for_calls(bot: Bot) -> None:
+async def test_lookups_for_an_event_use_the_connection_for_calls(bot: Bot) -> None:
     events, calls = Simulator(), Simulator()
-    async with both(bot, events, calls):
+    async with two_connections(bot, events, calls):
         calls.world.messages[55] = native.message(10001, 55, 8, [native.text("the original")])
         await events.say([native.segment("reply", id="55"), native.text("why?")])
         [incoming] = await bot.link.events(1)
@@ -59,16 +59,16 @@ async def test_what_an_event_only_names_is_asked_for_by_the_connection_for_calls
     assert [each["action"] for each in calls.requests] == ["get_msg"]
 
 
-async def test_who_reports_cq_strings_by_one_is_answered_in_them_by_the_other(bot: Bot) -> None:
+async def test_cq_strings_on_the_event_connection_are_used_on_the_call_connection(bot: Bot) -> None:
     events, calls = Simulator(message_format="string"), Simulator()
-    async with both(bot, events, calls):
+    async with two_connections(bot, events, calls):
         await events.say("a string")
         await bot.link.events(1)
         await bot.adapter.api().send_message("private", "7", HELLO)
     assert calls.requests[-1]["params"]["message"] == "hello"
 
 
-async def test_half_of_an_account_is_told(bot: Bot) -> None:
+async def test_a_missing_connection_of_an_account_is_shown(bot: Bot) -> None:
     calls = Simulator()
     async with Simulator().connecting(bot.url, role="Event"):
         await bot.link.until(lambda: "account 10001 reports events and takes no calls; let it" in bot.link.now[1])
@@ -81,25 +81,24 @@ async def test_half_of_an_account_is_told(bot: Bot) -> None:
         await bot.link.until(lambda: "account 10001 takes calls and reports no events; let it" in bot.link.now[1])
 
 
-async def test_who_reports_events_alone_need_not_answer_pings(
-    reverse: Reverse, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_event_connection_need_not_answer_pings(reverse: Reverse, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(listening, "PING_INTERVAL_SECONDS", 0.1)
     bot = await reverse()
-    async with deaf(bot, "Event") as events:
-        async with deaf(bot, "API"):
+    async with unresponsive_connection(bot, "Event") as events:
+        async with unresponsive_connection(bot, "API"):
             await bot.link.until(lambda: ("connected", "") in bot.link.states)
-            await bot.link.until(lambda: "takes no calls" in bot.link.now[1])  # the other one was cut off
+            await bot.link.until(lambda: "takes no calls" in bot.link.now[1])  # the connection for calls was closed
         await events.send(json.dumps(native.message(10001, 1, 7, [native.text("still here")])))
-        await bot.link.events(1)
+        [incoming] = await bot.link.events(1)
+    assert (incoming.event.type, incoming.account) == ("message.received", "10001")
 
 
-async def test_a_second_claim_of_events_is_refused_while_the_first_tells_its_heartbeat(
+async def test_a_second_event_connection_is_refused_while_the_first_has_a_heartbeat(
     bot: Bot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(accounts, "PROBE_TIMEOUT_SECONDS", 0.1)
     headers = {"X-Self-ID": "10001", "X-Client-Role": "Event"}
-    async with deaf(bot, "Event") as first:
+    async with unresponsive_connection(bot, "Event") as first:
         await first.send(json.dumps(native.heartbeat(10001, 60)))
         await first.send(json.dumps(native.message(10001, 1, 7, [native.text("hello")])))
         await bot.link.events(1)

@@ -1,4 +1,4 @@
-"""What becomes of a message that is sent: done, refused in words, or uncertain; never done twice by the adapter."""
+"""A send is done, refused with a reason, or uncertain; the adapter never sends twice."""
 
 import asyncio
 import json
@@ -31,7 +31,7 @@ from .conftest import Bot, Reverse
 HELLO: MessageChain = [Plain(text="hello")]
 
 
-async def test_a_refusal_is_told_with_the_platforms_own_words(bot: Bot, joined: Reverse) -> None:
+async def test_a_refusal_has_the_reason_of_the_platform(bot: Bot, joined: Reverse) -> None:
     await joined(bot, strict=True)
     with pytest.raises(PlatformRefused, match=r"the group 5 does not exist .* \(retcode 102\)") as refused:
         await bot.adapter.api().send_message("group", "5", HELLO)
@@ -39,7 +39,7 @@ async def test_a_refusal_is_told_with_the_platforms_own_words(bot: Bot, joined: 
 
 
 @pytest.mark.parametrize(
-    ("retcode", "words", "sentence"),
+    ("retcode", "wording", "sentence"),
     [
         (100, "", "a parameter is missing or wrong, or the operation failed (retcode 100)"),
         (1404, "no such thing", "it does not know this action – no such thing (retcode 1404)"),
@@ -50,10 +50,10 @@ async def test_a_refusal_is_told_with_the_platforms_own_words(bot: Bot, joined: 
         (4711, "", "it gave no reason; look at what it logs (retcode 4711)"),
     ],
 )
-async def test_a_retcode_is_told_in_words(
-    retcode: Any, words: str, sentence: str, bot: Bot, simulator: Simulator
+async def test_a_retcode_becomes_a_readable_reason(
+    retcode: Any, wording: str, sentence: str, bot: Bot, simulator: Simulator
 ) -> None:
-    simulator.faults.refuse("send_private_msg", retcode, words)
+    simulator.faults.refuse("send_private_msg", retcode, wording)
     with pytest.raises(PlatformRefused) as refused:
         await bot.adapter.api().send_message("private", "7", HELLO)
     assert str(refused.value) == f"OneBot refused send_private_msg: {sentence}"
@@ -66,7 +66,7 @@ async def test_a_retcode_is_told_in_words(
         *((code, False) for code in (-1, 100, 103, 104, 200, 1200, 1500, 4711, "1200", [])),
     ],
 )
-async def test_only_what_would_fail_again_is_final(
+async def test_a_refusal_is_permanent_only_if_a_retry_would_fail_too(
     retcode: Any, permanent: bool, bot: Bot, simulator: Simulator
 ) -> None:
     simulator.faults.refuse("send_private_msg", retcode, "not so")
@@ -76,10 +76,10 @@ async def test_only_what_would_fail_again_is_final(
 
 
 @pytest.mark.parametrize(
-    ("retcode", "words"), [(1429, ""), (429, ""), (201, ""), (1200, "发送频率过快"), (200, "too many")]
+    ("retcode", "wording"), [(1429, ""), (429, ""), (201, ""), (1200, "发送频率过快"), (200, "too many")]
 )
-async def test_too_much_is_refused_for_now(retcode: int, words: str, bot: Bot, simulator: Simulator) -> None:
-    simulator.faults.refuse("send_private_msg", retcode, words, {"retry_after": 7})
+async def test_a_rate_limit_is_a_temporary_refusal(retcode: int, wording: str, bot: Bot, simulator: Simulator) -> None:
+    simulator.faults.refuse("send_private_msg", retcode, wording, {"retry_after": 7})
     with pytest.raises(PlatformRefused) as refused:
         await bot.adapter.api().send_message("private", "7", HELLO)
     assert (refused.value.retry_after, refused.value.permanent) == (7, False)
@@ -99,14 +99,14 @@ async def test_a_cut_before_the_answer_is_uncertain(bot: Bot, simulator: Simulat
         await bot.adapter.api().send_message("private", "7", HELLO)
 
 
-async def test_an_implementation_that_waited_in_vain_can_not_tell(bot: Bot, simulator: Simulator) -> None:
+async def test_a_timeout_inside_the_implementation_is_uncertain(bot: Bot, simulator: Simulator) -> None:
     simulator.faults.refuse("send_private_msg", 1200, "Timeout: NTEvent sendMsg")
     with pytest.raises(PlatformUncertain):
         await bot.adapter.api().send_message("private", "7", HELLO)
 
 
-async def answered(bot: Bot, answer: dict[str, Any]) -> MessageResult:
-    """What becomes of a send that is answered so."""
+async def send_with_answer(bot: Bot, answer: dict[str, Any]) -> MessageResult:
+    """Sends a message, answers the call with `answer`, and returns the result."""
     async with connect(bot.url, additional_headers={"X-Self-ID": "10001"}, proxy=None) as socket:
         await bot.link.until(lambda: bot.link.now[0] == "connected")
         sending = asyncio.create_task(bot.adapter.api().send_message("private", "7", HELLO))
@@ -115,9 +115,9 @@ async def answered(bot: Bot, answer: dict[str, Any]) -> MessageResult:
         return await sending
 
 
-async def test_an_answer_that_says_nothing_is_uncertain(bot: Bot) -> None:
+async def test_an_empty_answer_is_uncertain(bot: Bot) -> None:
     with pytest.raises(PlatformUncertain, match="without saying whether it was done"):
-        await answered(bot, {})
+        await send_with_answer(bot, {})
 
 
 @pytest.mark.parametrize(
@@ -130,20 +130,20 @@ async def test_an_answer_that_says_nothing_is_uncertain(bot: Bot) -> None:
         ({"retcode": 0}, None),
     ],
 )
-async def test_what_was_done_may_be_answered_in_many_ways(
+async def test_every_known_form_of_a_successful_answer_is_read(
     answer: dict[str, Any], message_id: str | None, bot: Bot
 ) -> None:
-    assert (await answered(bot, answer)).message_id == message_id
+    assert (await send_with_answer(bot, answer)).message_id == message_id
 
 
 @pytest.mark.parametrize("answer", [{"status": "failed", "retcode": 0}, {"retcode": "1200"}, {"retcode": -1}])
-async def test_what_was_not_done_is_refused_however_that_is_answered(answer: dict[str, Any], bot: Bot) -> None:
+async def test_every_known_form_of_a_failed_answer_is_a_refusal(answer: dict[str, Any], bot: Bot) -> None:
     with pytest.raises(PlatformRefused, match="look at what it logs"):
-        await answered(bot, answer)
+        await send_with_answer(bot, answer)
 
 
 @pytest.mark.parametrize(("duration", "seconds"), [(0, 2_592_000), (60, 60), (10**9, 2_592_000)])
-async def test_nobody_is_muted_for_longer_than_qq_takes(
+async def test_the_duration_of_a_mute_is_limited_to_the_maximum_of_qq(
     duration: int, seconds: int, bot: Bot, simulator: Simulator
 ) -> None:
     simulator.world.add_group(5, role="owner")
@@ -151,13 +151,13 @@ async def test_nobody_is_muted_for_longer_than_qq_takes(
     assert simulator.requests[-1]["params"]["duration"] == seconds
 
 
-async def test_a_merged_forward_is_asked_for_by_both_names_of_its_id(bot: Bot, simulator: Simulator) -> None:
+async def test_a_merged_forward_is_requested_with_both_names_of_its_id(bot: Bot, simulator: Simulator) -> None:
     simulator.world.forwards["fwd"] = []
     await bot.adapter.api().call_platform_api("get_forward_msg", {"id": "fwd"})
     assert simulator.requests[-1]["params"] == {"id": "fwd", "message_id": "fwd"}
 
 
-async def test_nobody_connected_is_no_attempt(bot: Bot) -> None:
+async def test_a_send_without_a_connection_fails_as_offline(bot: Bot) -> None:
     with pytest.raises(PlatformOffline):
         await bot.adapter.api().send_message("private", "7", HELLO)
 
@@ -168,7 +168,7 @@ async def test_answers_that_overtake_each_other_find_their_calls(bot: Bot, simul
     assert [each.id for each in names] == [str(number) for number in range(1, 41)]
 
 
-async def test_a_second_try_goes_on_after_the_parts_that_went_out(bot: Bot, simulator: Simulator) -> None:
+async def test_a_retry_continues_after_the_parts_that_were_sent(bot: Bot, simulator: Simulator) -> None:
     chain: MessageChain = [Plain(text="one"), Voice(url="https://example.com/a.amr"), Plain(text="three")]
     simulator.faults.refuse("send_private_msg", skip=2)
     with pytest.raises(PlatformRefused):
@@ -200,14 +200,16 @@ async def test_an_artifact_goes_out_with_its_bytes_and_name(bot: Bot, simulator:
     ],
     ids=["path", "path as url", "file url", "in capitals", "in a node", "in a segment of its own"],
 )
-async def test_a_file_of_a_machine_is_never_named(component: Component, bot: Bot, simulator: Simulator) -> None:
+async def test_a_local_file_path_is_never_sent(component: Component, bot: Bot, simulator: Simulator) -> None:
     with pytest.raises(PlatformRefused, match="a file of a machine is not sent by its path"):
         await bot.adapter.api().send_message("private", "7", [component])
     assert simulator.sent() == []
 
 
 @pytest.mark.parametrize("target", ["all", "ALL", "all,qq=all", "everyone", ""])
-async def test_only_a_component_of_its_own_mentions_everybody(target: str, bot: Bot, simulator: Simulator) -> None:
+async def test_a_mention_with_a_special_target_never_mentions_the_whole_group(
+    target: str, bot: Bot, simulator: Simulator
+) -> None:
     node = ForwardNode(sender="1", chain=[At(target=target)])
     await bot.adapter.api().send_message("group", "5", [At(target=target), At(target="9"), Forward(nodes=[node])])
     mention, nodes = simulator.sent()
@@ -219,7 +221,7 @@ async def test_only_a_component_of_its_own_mentions_everybody(target: str, bot: 
     ("kind", "data"),
     [("at", {"qq": "all"}), ("image", {"file": "https://example.com"}), ("at,qq=all", {}), ("dice", {"a],[CQ:at": 1})],
 )
-async def test_what_has_a_component_is_not_sent_by_another_name(
+async def test_a_native_segment_can_not_replace_a_standard_component(
     kind: str, data: dict[str, Any], bot: Bot, simulator: Simulator
 ) -> None:
     segment = Platform(platform="onebot11", component_type=kind, data=data)
@@ -247,7 +249,9 @@ async def test_a_segment_may_have_fields_of_any_name(bot: Bot, simulator: Simula
     ],
     ids=["everybody", "in a string", "a file", "deeper", "a quote", "a forward", "a message of any chat"],
 )
-async def test_native_nodes_say_nothing_that_a_chain_may_not(content: Any, bot: Bot, simulator: Simulator) -> None:
+async def test_native_nodes_are_refused_content_that_a_chain_may_not_have(
+    content: Any, bot: Bot, simulator: Simulator
+) -> None:
     nodes = [{"type": "node", "data": {"user_id": 1, "nickname": "x", "content": content}}]
     with pytest.raises(PlatformRefused):
         await bot.adapter.api().call_platform_api("send_group_forward_msg", {"group_id": "5", "messages": nodes})
@@ -255,7 +259,7 @@ async def test_native_nodes_say_nothing_that_a_chain_may_not(content: Any, bot: 
 
 
 @pytest.mark.parametrize(("named", "kept"), [(7200, 3600), (10**400, 3600), (0, None), (-1, None), (True, None)])
-async def test_a_time_that_makes_no_sense_is_bounded_or_left_out(
+async def test_an_unreasonable_retry_time_is_bounded_or_left_out(
     bot: Bot, simulator: Simulator, named: int, kept: int | None
 ) -> None:
     simulator.faults.refuse("send_private_msg", 1429, "", {"retry_after": named})
@@ -264,7 +268,7 @@ async def test_a_time_that_makes_no_sense_is_bounded_or_left_out(
     assert (refused.value.retry_after, refused.value.permanent) == (kept, False)
 
 
-async def test_a_refusal_for_now_that_names_no_time_is_tried_like_any_other(bot: Bot, simulator: Simulator) -> None:
+async def test_a_temporary_refusal_without_a_retry_time_has_none(bot: Bot, simulator: Simulator) -> None:
     simulator.faults.refuse("send_private_msg", 1200, "群消息发送频繁")
     with pytest.raises(PlatformRefused) as refused:
         await bot.adapter.api().send_message("private", "7", HELLO)
@@ -283,7 +287,7 @@ async def test_nothing_to_send_is_refused(bot: Bot, simulator: Simulator) -> Non
         await bot.adapter.api().send_message("private", "7", [Plain(text="")])
 
 
-async def test_who_speaks_in_cq_strings_is_answered_in_cq_strings(bot: Bot, joined: Reverse) -> None:
+async def test_cq_strings_are_answered_with_cq_strings(bot: Bot, joined: Reverse) -> None:
     simulator = await joined(bot, message_format="string")
     await simulator.say("a [b] & c", user_id=7)
     [incoming] = await bot.link.events(1)
@@ -306,7 +310,7 @@ async def test_an_answer_to_the_bots_own_message_addresses_it(bot: Bot, simulato
     assert answer.event.message_chain[1] == expected  # type: ignore[attr-defined]
 
 
-async def test_an_answer_to_what_the_bot_said_in_an_earlier_life_addresses_it(bot: Bot, simulator: Simulator) -> None:
+async def test_an_answer_to_a_message_from_before_a_restart_addresses_the_bot(bot: Bot, simulator: Simulator) -> None:
     own = simulator.world.show("group:5", [native.text("long ago")]).message_id
     others = await simulator.say("by somebody", group_id=5)
     for quoted in (own, others["message_id"]):

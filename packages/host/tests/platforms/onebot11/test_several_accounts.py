@@ -1,4 +1,4 @@
-"""A bot with several accounts: a call goes by the account that met what it names."""
+"""A call of a bot with several accounts uses the account that has seen its target."""
 
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -27,7 +27,7 @@ async def first(bot: Bot, joined: Reverse) -> Simulator:
 
 @pytest.fixture
 async def second(bot: Bot, first: Simulator, joined: Reverse) -> Simulator:
-    """Met a friend, a member of a group, a request and an invitation."""
+    """A second account that has seen a friend, a member of a group, a request and an invitation."""
     second: Simulator = await joined(bot, self_id=SECOND)
     second.world.number = iter(range(500, 600)).__next__  # type: ignore[method-assign]
     await second.say("hello", int(FRIEND))
@@ -57,34 +57,38 @@ CALLS: dict[str, Call] = {
 
 
 @pytest.mark.parametrize("action", CALLS)
-async def test_a_call_goes_by_the_account_that_met_what_it_names(
+async def test_a_call_uses_the_account_that_has_seen_its_target(
     action: str, bot: Bot, first: Simulator, second: Simulator
 ) -> None:
-    with suppress(PlatformRefused):  # what matters is who was asked
+    with suppress(PlatformRefused):  # the test is about the account that was called
         await CALLS[action](bot.adapter.api())
     assert action in [each["action"] for each in second.requests]
     assert first.requests == []
 
 
-async def test_what_nobody_met_goes_by_the_first(bot: Bot, first: Simulator, second: Simulator) -> None:
+async def test_a_call_to_an_unknown_target_uses_the_first_account(
+    bot: Bot, first: Simulator, second: Simulator
+) -> None:
     await bot.adapter.api().send_message("group", "404", HELLO)
     await bot.adapter.api().get_group_list()
     assert [each["action"] for each in first.requests] == ["send_group_msg", "get_group_list"]
 
 
-async def test_an_account_that_is_named_is_taken_whoever_met_it(bot: Bot, first: Simulator, second: Simulator) -> None:
+async def test_a_named_account_is_used_even_if_another_has_seen_the_target(
+    bot: Bot, first: Simulator, second: Simulator
+) -> None:
     await bot.adapter.api(str(FIRST)).send_message("group", GROUP, HELLO)
     assert [each.text for each in first.sent()] == ["hello"]
 
 
-async def test_who_met_a_group_last_is_taken(bot: Bot, first: Simulator, second: Simulator) -> None:
+async def test_the_account_that_saw_a_group_last_is_used(bot: Bot, first: Simulator, second: Simulator) -> None:
     await first.say("hello", int(MEMBER), int(GROUP))
     await bot.link.events(5)
     await bot.adapter.api().send_message("group", GROUP, HELLO)
     assert [each.text for each in first.sent()] == ["hello"]
 
 
-async def test_a_friend_who_also_speaks_in_a_group_is_written_to_by_the_friend(
+async def test_a_private_message_uses_the_account_whose_friend_the_user_is(
     bot: Bot, first: Simulator, second: Simulator
 ) -> None:
     await first.say("hello", int(FRIEND), int(GROUP))
@@ -93,7 +97,7 @@ async def test_a_friend_who_also_speaks_in_a_group_is_written_to_by_the_friend(
     assert [each.text for each in second.sent()] == ["hello"]
 
 
-async def test_what_an_account_sent_is_taken_back_by_it(bot: Bot, first: Simulator, second: Simulator) -> None:
+async def test_a_message_is_deleted_by_the_account_that_sent_it(bot: Bot, first: Simulator, second: Simulator) -> None:
     sent = await bot.adapter.api(str(SECOND)).send_message("group", "404", HELLO)
     assert sent.message_id is not None
     await bot.adapter.api().delete_message("group", "404", sent.message_id)
@@ -101,7 +105,7 @@ async def test_what_an_account_sent_is_taken_back_by_it(bot: Bot, first: Simulat
     assert first.requests == []
 
 
-async def test_who_quotes_a_message_with_the_number_of_one_that_another_account_sent_does_not_mean_the_bot(
+async def test_a_quoted_message_id_of_another_account_does_not_address_the_bot(
     bot: Bot, first: Simulator, second: Simulator
 ) -> None:
     sent = await bot.adapter.api(str(SECOND)).send_message("group", GROUP, HELLO)
@@ -112,7 +116,7 @@ async def test_who_quotes_a_message_with_the_number_of_one_that_another_account_
     assert {each.account: each.addresses_bot for each in incoming[4:]} == {str(FIRST): False, str(SECOND): True}
 
 
-async def test_who_is_a_friend_of_one_account_is_not_answered_through_a_group_of_another(
+async def test_each_account_answers_a_user_as_friend_or_through_its_own_group(
     bot: Bot, first: Simulator, second: Simulator
 ) -> None:
     through = {"user_id": 7, "group_id": 5, "nickname": "Ann"}
@@ -125,7 +129,7 @@ async def test_who_is_a_friend_of_one_account_is_not_answered_through_a_group_of
     assert "group_id" not in second.requests[-1]["params"]
 
 
-async def test_an_account_that_was_just_cut_is_waited_for(
+async def test_an_account_that_just_disconnected_is_not_replaced_by_another(
     bot: Bot, first: Simulator, reverse: Reverse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gone = Simulator(self_id=SECOND)
@@ -138,7 +142,7 @@ async def test_an_account_that_was_just_cut_is_waited_for(
         await bot.adapter.api().send_message("group", GROUP, HELLO)
 
 
-async def test_an_account_that_is_gone_for_long_is_not_waited_for_where_another_might_do(
+async def test_an_account_that_is_gone_for_long_is_replaced_where_another_can_serve(
     bot: Bot, first: Simulator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(accounts, "DISCONNECTED_SHOWN_SECONDS", 0.0)
@@ -154,7 +158,7 @@ async def test_an_account_that_is_gone_for_long_is_not_waited_for_where_another_
         await bot.adapter.api().answer_friend_request("please", True)
 
 
-def test_only_so_many_are_remembered_and_the_latest_are(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_routing_cache_keeps_a_bounded_number_of_latest_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(account_routing, "MAX_CACHED_KEYS", 2)
     known = AccountRouting()
     for group in ("1", "2", "1", "3"):

@@ -1,4 +1,4 @@
-"""Pictures of an album become one message, whatever comes between, and keep their order."""
+"""Pictures of an album become one message and keep their order, also with other messages between them."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ def ids(update: dict[str, Any]) -> list[int]:
     return [each["message_id"] for each in message.get(ALBUM, [message])]
 
 
-def test_an_album_is_due_when_nothing_came_for_a_while() -> None:
+def test_an_album_is_due_after_a_pause() -> None:
     gathered = albums.collect((), [part(2), part(1)], now=0)
     assert gathered.ready == []
     assert albums.complete_due(gathered.open, now=0.6).ready == []
@@ -24,26 +24,26 @@ def test_an_album_is_due_when_nothing_came_for_a_while() -> None:
     assert ids(album) == [1, 2]
 
 
-def test_parts_that_go_on_coming_do_not_hold_it_for_ever() -> None:
+def test_an_album_with_continuous_parts_is_due_after_a_maximum_time() -> None:
     gathered = albums.collect((), [part(1)], now=0)
     for number in range(2, 9):
         gathered = albums.collect(gathered.open, [part(number)], now=number * 0.5)
     assert len(albums.complete_due(gathered.open, now=3.1).ready) == 1
 
 
-def test_what_is_said_after_an_album_comes_after_it() -> None:
+def test_a_message_after_an_album_comes_after_it() -> None:
     gathered = albums.collect((), [part(1), part(2), part(3, group=""), part(4, group="b"), part(5, chat=2)], now=0)
     assert [ids(each) for each in gathered.ready] == [[1, 2], [3]]
     assert len(gathered.open) == 2
 
 
-def test_the_tenth_part_completes_it_and_a_repeated_one_does_not_count() -> None:
+def test_the_tenth_part_completes_an_album_and_a_repeated_one_does_not_count() -> None:
     gathered = albums.collect((), [part(1), *(part(number) for number in range(1, 11))], now=0)
     assert [ids(each) for each in gathered.ready] == [list(range(1, 11))]
     assert gathered.open == ()
 
 
-def test_what_is_kept_makes_the_same_album_again() -> None:
+def test_an_album_is_restored_from_its_pending_updates() -> None:
     gathered = albums.collect((), [part(1), part(2)], now=0)
     again = albums.collect((), albums.pending_updates(gathered.open), now=100)
     [album] = albums.complete_due(again.open, now=200).ready

@@ -1,4 +1,4 @@
-"""The adapter keeps what every adapter promises, over HTTP to the simulated Telegram."""
+"""The adapter passes the contract suite of adapters, over HTTP to the simulated Telegram."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -45,7 +45,7 @@ class TelegramRig(Rig):
         self.adapter = bot.adapter
         self.simulator = bot.simulator
         self.token = bot.simulator.token
-        self.simulator.faults.in_chat = (100, 1.0)  # a message of everything is many at once
+        self.simulator.faults.in_chat = (100, 1.0)  # a message with every component is many requests at once
         self.simulator.world.person(int(CHAT))
         for name in FILES:
             self.simulator.world.add_file(b"hello", file_id=f"sample-{name}")
@@ -84,7 +84,7 @@ class TelegramRig(Rig):
         alone = [message for message in messages if "media_group_id" not in message]
         incoming = await self.link.events(len(alone) + len(albums))
         chains = [each.event.message_chain for each in incoming]  # type: ignore[attr-defined]
-        shown = [each for told in chains for each in told if not isinstance(each, Source)]
+        shown = [each for chain in chains for each in chain if not isinstance(each, Source)]
         return [each for place, each in enumerate(shown) if not _is_picture_of_sticker(shown, place)]
 
     def chain_of_everything(self) -> MessageChain:
@@ -132,13 +132,13 @@ class TestPolling(ConnectingContract):
 
 
 @pytest.fixture
-async def quiet_rig(simulator: Simulator, url: str) -> AsyncIterator[TelegramRig]:
+async def plain_text_rig(simulator: Simulator, url: str) -> AsyncIterator[TelegramRig]:
     async with Bot(simulator, url, markdown_card=False).served() as bot:
         yield TelegramRig(bot)
 
 
-async def test_markup_that_is_not_wanted_is_shown_as_it_was_written(quiet_rig: TelegramRig) -> None:
-    await quiet_rig.adapter.api().send_message("private", CHAT, [Plain(text="**bold** [x](https://example.com)")])
-    [shown] = quiet_rig.simulator.sent(int(CHAT))
+async def test_markup_is_shown_as_written_if_rendering_is_off(plain_text_rig: TelegramRig) -> None:
+    await plain_text_rig.adapter.api().send_message("private", CHAT, [Plain(text="**bold** [x](https://example.com)")])
+    [shown] = plain_text_rig.simulator.sent(int(CHAT))
     assert shown.text == "**bold** [x](https://example.com)"
     assert "entities" not in shown.message

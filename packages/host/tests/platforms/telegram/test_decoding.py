@@ -1,4 +1,4 @@
-"""Whatever Telegram sends becomes events that the Host can keep; what can't be kept harms no other update."""
+"""Every update becomes events that the Host can store; an unstorable one does not affect other updates."""
 
 from typing import Any
 
@@ -31,45 +31,46 @@ values = st.recursive(
 @settings(max_examples=60, deadline=None)
 @given(
     kind=st.sampled_from(("message", "edited_message", "callback_query", "message_reaction", "chat_member", "poll")),
-    told=st.dictionaries(st.sampled_from(FIELDS), values, max_size=5),
+    fields=st.dictionaries(st.sampled_from(FIELDS), values, max_size=5),
 )
-def test_every_update_becomes_events_that_the_host_can_keep(kind: str, told: dict[str, Any]) -> None:
-    whole = {"message_id": 1, "from": native.user(7), "chat": native.private(7), "date": 1760000000, **told}
+def test_every_update_becomes_events_that_the_host_can_store(kind: str, fields: dict[str, Any]) -> None:
+    whole = {"message_id": 1, "from": native.user(7), "chat": native.private(7), "date": 1760000000, **fields}
     for incoming in decode({"update_id": 1, kind: whole}, CONTEXT):
         assert dumps(to_envelope(incoming, "bot", "telegram").data)
 
 
-async def test_an_update_that_can_not_be_kept_harms_no_other(bot: Bot, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_unstorable_update_does_not_block_later_updates(bot: Bot, monkeypatch: pytest.MonkeyPatch) -> None:
     received = MemoryLink.receive
 
-    async def choosy(link: MemoryLink, *incoming: IncomingEvent, cursor: str | None = None) -> None:
+    async def receive_except_poison(link: MemoryLink, *incoming: IncomingEvent, cursor: str | None = None) -> None:
         if any("poison" in str(each.event) for each in incoming):
             raise RuntimeError("it can't be kept")
         await received(link, *incoming, cursor=cursor)
 
-    monkeypatch.setattr(MemoryLink, "receive", choosy)
+    monkeypatch.setattr(MemoryLink, "receive", receive_except_poison)
     bot.simulator.updates.waiting += [
         {"update_id": 600_000_000 + number, "message": bot.simulator.message(1, text=text)}
         for number, text in enumerate(("one", "poison", "two"))
     ]
     await bot.simulator.updates.notify()
-    await bot.link.events(2)
+    incoming = await bot.link.events(2)
+    assert [each.event.message_chain[1].text for each in incoming] == ["one", "two"]  # type: ignore[attr-defined]
     await bot.link.until(lambda: '"offset":600000003' in (bot.link.kept_cursor or "").replace(" ", ""))
 
 
-async def test_half_of_an_emoji_is_shown_as_something_unknown(bot: Bot) -> None:
+async def test_half_of_an_emoji_becomes_a_replacement_character(bot: Bot) -> None:
     await bot.simulator.say("cut \ud83d", 1)
     [incoming] = await bot.link.events(1)
     assert "cut \ufffd" in str(incoming.event)
 
 
 @pytest.mark.parametrize(
-    ("told", "locale"), [({"language_code": "zh-hans"}, "zh-hans"), ({}, None), ({"language_code": 7}, None)]
+    ("fields", "locale"), [({"language_code": "zh-hans"}, "zh-hans"), ({}, None), ({"language_code": 7}, None)]
 )
-def test_the_language_of_a_person_is_known_to_the_host(told: dict[str, Any], locale: str | None) -> None:
+def test_the_language_of_a_user_becomes_the_locale(fields: dict[str, Any], locale: str | None) -> None:
     message = {
         "message_id": 1,
-        "from": {**native.user(7), "language_code": None, **told},
+        "from": {**native.user(7), "language_code": None, **fields},
         "chat": native.private(7),
         "date": 1760000000,
         "text": "你好",

@@ -1,4 +1,4 @@
-"""Markdown as text with entities: places count UTF-16 units, nothing is left open, no link becomes a mention."""
+"""Markdown becomes text with entities: offsets count UTF-16 units, entities are closed, no link becomes a mention."""
 
 import pytest
 from hypothesis import given
@@ -34,7 +34,7 @@ def test_a_fence_keeps_its_language() -> None:
     assert made.entities == [{"offset": 0, "length": 5, "type": "pre", "language": "python"}]
 
 
-def test_what_markup_would_make_too_long_is_sent_as_it_was_written() -> None:
+def test_a_text_that_markup_would_make_too_long_is_sent_as_written() -> None:
     table = "| a | b |\n| - | - |\n" + f"| {'x' * 60} | y |\n" + "| 1 | 2 |\n" * 350
     assert utf16_length(table) <= MAX_TEXT_LENGTH
     assert render_markdown(table, markdown=True).text == table

@@ -1,4 +1,4 @@
-"""What comes in: how far the bot has read, who spoke and in which role, files as bytes, pressed buttons."""
+"""Incoming updates: the stored offset, senders and their roles, files as bytes, pressed buttons."""
 
 import asyncio
 import json
@@ -15,12 +15,12 @@ from .conftest import Bot
 ANN, BOSS, GROUP = 1, 2, -1001
 
 
-def said(incoming: IncomingEvent) -> MessageReceived:
+def message_of(incoming: IncomingEvent) -> MessageReceived:
     assert isinstance(incoming.event, MessageReceived)
     return incoming.event
 
 
-async def test_the_offset_is_kept_with_the_events_and_the_bot_goes_on_from_it(simulator: Simulator, url: str) -> None:
+async def test_the_offset_is_stored_with_the_events_and_used_after_a_restart(simulator: Simulator, url: str) -> None:
     async with Bot(simulator, url).served() as bot:
         await simulator.say("one", ANN)
         await bot.link.events(1)
@@ -31,10 +31,10 @@ async def test_the_offset_is_kept_with_the_events_and_the_bot_goes_on_from_it(si
     await simulator.say("two", ANN)
     async with again.served():
         [incoming] = await again.link.events(1)
-    assert said(incoming).message_id == str(simulator.updates.reported[-1]["message"]["message_id"])
+    assert message_of(incoming).message_id == str(simulator.updates.reported[-1]["message"]["message_id"])
 
 
-async def test_the_role_of_who_writes_and_who_presses_is_told(bot: Bot) -> None:
+async def test_messages_and_button_presses_have_the_role_of_their_sender(bot: Bot) -> None:
     simulator = bot.simulator
     simulator.world.add_group(GROUP)
     simulator.world.add_member(GROUP, BOSS, "creator")
@@ -54,30 +54,30 @@ async def test_the_role_of_who_writes_and_who_presses_is_told(bot: Bot) -> None:
     await simulator.until(lambda: len(simulator.world.answered_queries) == 1)
 
 
-async def test_an_album_comes_by_itself_though_its_timer_is_early(bot: Bot, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_album_comes_in_even_if_its_timer_is_early(bot: Bot, monkeypatch: pytest.MonkeyPatch) -> None:
     sleep = asyncio.sleep
     monkeypatch.setattr("asyncio.sleep", lambda seconds: sleep(max(0.0, seconds - 0.05)))
     file_id = bot.simulator.world.add_file(b"a photo")
     photo = {"photo": [{"file_id": file_id, "file_unique_id": "u", "width": 1, "height": 1}]}
     await bot.simulator.album(photo, photo, user=ANN)
     [incoming] = await bot.link.events(1)
-    assert [type(each) for each in said(incoming).message_chain[1:]] == [Image, Image]
+    assert [type(each) for each in message_of(incoming).message_chain[1:]] == [Image, Image]
 
 
-async def test_a_file_comes_as_bytes_and_one_that_is_gone_says_why(bot: Bot) -> None:
+async def test_a_file_comes_as_bytes_and_a_missing_one_has_a_reason(bot: Bot) -> None:
     simulator = bot.simulator
     known = simulator.world.add_file(b"a photo")
     for file_id in (known, "unknown"):
         await simulator.say(user=ANN, photo=[{"file_id": file_id, "file_unique_id": "u", "width": 1, "height": 1}])
     first, second = await bot.link.events(2)
-    image, reason = said(first).message_chain[1], said(second).message_chain[1]
+    image, reason = message_of(first).message_chain[1], message_of(second).message_chain[1]
     assert isinstance(image, Image)
     assert (image.base64, image.url) == ("YSBwaG90bw==", None)
     assert isinstance(reason, Unknown)
     assert reason.text == "[photo; Telegram did not hand it over]"
 
 
-async def test_a_message_in_a_topic_and_an_answer_to_the_bot_are_known_for_what_they_are(bot: Bot) -> None:
+async def test_messages_in_topics_and_answers_to_the_bot_are_distinguished(bot: Bot) -> None:
     simulator = bot.simulator
     simulator.world.add_group(GROUP, is_forum=True)
     own = simulator.world.show(simulator.world.chats[GROUP], {"text": "mine"})
@@ -88,11 +88,15 @@ async def test_a_message_in_a_topic_and_an_answer_to_the_bot_are_known_for_what_
     assert (answer.thread_id, answer.addresses_bot) == ("", True)
 
 
-async def test_somebody_who_speaks_as_the_group_is_an_administrator_and_no_bot(bot: Bot) -> None:
+async def test_an_anonymous_group_sender_is_an_administrator_and_no_bot(bot: Bot) -> None:
     simulator = bot.simulator
     chat = simulator.world.add_group(GROUP).about
     anonymous = native.user(1087968824, "Group", is_bot=True, username="GroupAnonymousBot")
     message = simulator.message(ANN, GROUP, text="hello", sender_chat=chat)
     await simulator.report(message={**message, "from": anonymous})
     [incoming] = await bot.link.events(1)
-    assert (incoming.role, said(incoming).sender.is_bot, said(incoming).sender.id) == ("admin", False, str(GROUP))
+    assert (incoming.role, message_of(incoming).sender.is_bot, message_of(incoming).sender.id) == (
+        "admin",
+        False,
+        str(GROUP),
+    )

@@ -1,4 +1,4 @@
-"""What goes out: limits in words, retries that go on where they stopped, drafts that Telegram may refuse."""
+"""Outgoing messages: limits with reasons, retries that continue where they stopped, drafts that Telegram may refuse."""
 
 import base64
 
@@ -12,7 +12,7 @@ from .conftest import Bot
 ANN = "1"
 
 
-async def test_a_second_try_goes_on_after_what_went_out(bot: Bot) -> None:
+async def test_a_retry_continues_after_the_parts_that_were_sent(bot: Bot) -> None:
     chain = [Plain(text="one"), File(base64="aGVsbG8="), Plain(text="two")]
     bot.simulator.faults.too_many("sendDocument")
     with pytest.raises(PlatformRefused) as refused:
@@ -23,7 +23,7 @@ async def test_a_second_try_goes_on_after_what_went_out(bot: Bot) -> None:
     assert result.raw == {"message_ids": [str(each.message_id) for each in bot.simulator.sent()]}
 
 
-async def test_an_edit_that_changes_nothing_is_done_and_one_without_buttons_takes_them_away(bot: Bot) -> None:
+async def test_an_unchanged_edit_succeeds_and_an_edit_without_buttons_removes_them(bot: Bot) -> None:
     data = {"buttons": [{"label": "Yes", "action_id": "a", "value": 1}]}
     buttons = Platform(platform="telegram", component_type="buttons", data=data)
     sent = await bot.api.send_message("private", ANN, [Plain(text="sure?"), buttons])
@@ -36,7 +36,7 @@ async def test_an_edit_that_changes_nothing_is_done_and_one_without_buttons_take
 
 
 @pytest.mark.parametrize(
-    ("chain", "words"),
+    ("chain", "reason"),
     [
         ([], "there is nothing in this message"),
         ([Plain(text=" ")], "there is nothing in this message"),
@@ -60,13 +60,13 @@ async def test_an_edit_that_changes_nothing_is_done_and_one_without_buttons_take
         ),
     ],
 )
-async def test_what_can_not_be_sent_is_refused_in_words(bot: Bot, chain: list[Plain], words: str) -> None:
-    with pytest.raises(PlatformRefused, match=words) as refused:
+async def test_an_unsendable_message_is_refused_with_a_reason(bot: Bot, chain: list[Plain], reason: str) -> None:
+    with pytest.raises(PlatformRefused, match=reason) as refused:
         await bot.api.send_message("private", ANN, chain)  # type: ignore[arg-type]
     assert refused.value.permanent
 
 
-async def test_a_picture_that_is_too_large_for_one_goes_out_as_a_file(bot: Bot) -> None:
+async def test_a_picture_that_is_too_large_is_sent_as_a_file(bot: Bot) -> None:
     data = base64.b64encode(b"x" * (10 * 2**20 + 1)).decode()
     await bot.api.send_message("private", ANN, [Image(base64=data)])
     assert "document" in bot.simulator.sent()[0].message
@@ -80,7 +80,7 @@ async def test_an_artifact_goes_out_with_its_name_and_bytes(bot: Bot) -> None:
     assert bot.simulator.world.files[document["file_id"]].data == b"a report"
 
 
-async def test_a_draft_that_comes_too_soon_says_when_and_holds_nothing_of_what_was_refused(bot: Bot) -> None:
+async def test_a_rate_limited_draft_has_a_retry_time_and_its_text_is_not_kept(bot: Bot) -> None:
     stream = await bot.api.open_stream("private", ANN, "key")
     await stream.append("one")
     bot.simulator.faults.too_many("sendMessageDraft", retry_after=7)

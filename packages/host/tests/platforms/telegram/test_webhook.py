@@ -1,4 +1,4 @@
-"""Telegram calls the adapter: acknowledged only when it is durable, refused without the secret, registered in words."""
+"""Telegram calls the adapter: an update is acknowledged only when it is durable, and refused without the secret."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -20,8 +20,8 @@ ANN = 1
 
 
 @asynccontextmanager
-async def door() -> AsyncIterator[tuple[str, list[TelegramAdapter]]]:
-    """What a Host has at its port: it hands calls to the adapter in the list."""
+async def webhook_port() -> AsyncIterator[tuple[str, list[TelegramAdapter]]]:
+    """Serves the webhook port of a Host; it hands calls to the adapter in the list."""
     adapters: list[TelegramAdapter] = []
 
     async def called(request: web.Request) -> web.Response:
@@ -40,7 +40,7 @@ async def door() -> AsyncIterator[tuple[str, list[TelegramAdapter]]]:
 
 @pytest.fixture
 async def called(simulator: Simulator, url: str) -> AsyncIterator[Bot]:
-    async with door() as (address, adapters):
+    async with webhook_port() as (address, adapters):
         bot = Bot(simulator, url, mode="webhook", webhook_url=address)
         assert isinstance(bot.adapter, TelegramAdapter)
         adapters.append(bot.adapter)
@@ -48,15 +48,15 @@ async def called(simulator: Simulator, url: str) -> AsyncIterator[Bot]:
             yield bot
 
 
-async def test_an_update_comes_again_until_it_is_durable(called: Bot, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_update_is_sent_again_until_it_is_durable(called: Bot, monkeypatch: pytest.MonkeyPatch) -> None:
     received, failures = MemoryLink.receive, [StorageFailed("disk_full", "the disk is full")] * 2
 
-    async def reluctant(link: MemoryLink, *incoming: IncomingEvent, cursor: str | None = None) -> None:
+    async def fail_twice(link: MemoryLink, *incoming: IncomingEvent, cursor: str | None = None) -> None:
         if failures:
             raise failures.pop()
         await received(link, *incoming, cursor=cursor)
 
-    monkeypatch.setattr(MemoryLink, "receive", reluctant)
+    monkeypatch.setattr(MemoryLink, "receive", fail_twice)
     await called.simulator.say("hello", ANN)
     await called.simulator.say("more", ANN)
     incoming = await called.link.events(2)
@@ -64,7 +64,7 @@ async def test_an_update_comes_again_until_it_is_durable(called: Bot, monkeypatc
     assert called.simulator.updates.deliveries >= 4
 
 
-async def test_only_the_secret_opens_and_what_is_no_update_is_not_asked_for_again(called: Bot) -> None:
+async def test_a_wrong_secret_is_refused_and_an_invalid_update_is_acknowledged(called: Bot) -> None:
     assert isinstance(called.adapter, TelegramAdapter)
     secret = called.simulator.updates.webhook["secret"]
     for headers in ({}, {SECRET_HEADER: "wrong"}, {SECRET_HEADER: called.simulator.token}):
@@ -73,7 +73,7 @@ async def test_only_the_secret_opens_and_what_is_no_update_is_not_asked_for_agai
     assert called.link.incoming == []
 
 
-async def test_an_album_is_acknowledged_part_by_part_and_comes_in_as_one(called: Bot) -> None:
+async def test_an_album_is_acknowledged_part_by_part_and_comes_in_as_one_message(called: Bot) -> None:
     simulator = called.simulator
     files = [{"photo": [{"file_id": simulator.world.add_file(b"x"), "file_unique_id": "u"}]} for _ in range(3)]
     await simulator.album(*files, user=ANN)

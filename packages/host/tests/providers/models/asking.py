@@ -1,4 +1,4 @@
-"""Requests, models and recorded answers that the tests of dialects share."""
+"""Shared requests, models and recorded answers for the tests of dialects."""
 
 from pathlib import Path
 from typing import Any
@@ -45,7 +45,7 @@ def body(dialect: ModelDialect, asked: InvokeModel, **fields: Any) -> dict[str, 
 
 
 def read(answer: ResponseParser, sample: str) -> ResponseChunk:
-    """A recorded stream, whole."""
+    """Parses a recorded stream and returns the sum of its pieces."""
     splitter, joined = SseSplitter(), ResponseChunk()
     content = (SAMPLES / sample).read_bytes()
     for event in [*splitter.feed(content), *splitter.end()]:

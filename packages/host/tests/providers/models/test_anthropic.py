@@ -1,4 +1,4 @@
-"""Anthropic's dialect: what is asked, and what recorded answers mean."""
+"""Anthropic's dialect: requests that are sent, and recorded answers that are parsed."""
 
 import pytest
 
@@ -14,7 +14,7 @@ from .asking import DIALOGUE, TOOL, body, called, read, request
 DIALECT = Anthropic()
 
 
-def test_a_dialogue_with_a_picture_and_a_tool_is_asked_in_anthropics_words() -> None:
+def test_a_dialogue_with_a_picture_and_a_tool_becomes_an_anthropic_request() -> None:
     asked = body(DIALECT, request(DIALOGUE, tools=[TOOL]), max_output_tokens=9)
     assert (asked["system"], asked["max_tokens"]) == ("Be brief.", 9)
     assert asked["messages"] == [
@@ -50,7 +50,7 @@ def test_a_tool_that_failed_is_marked_as_an_error() -> None:
     assert [each.get("is_error") for each in turn["content"]] == [True, None]
 
 
-def test_words_of_other_services_are_translated_or_left_out() -> None:
+def test_parameters_of_other_services_are_translated_or_left_out() -> None:
     extra = {"stop": "END", "seed": 1, "max_tokens": 7, "tool_choice": "required", "top_k": 3}
     asked = body(DIALECT, request(extra=extra))
     assert (asked["stop_sequences"], asked["max_tokens"], asked["tool_choice"]) == (["END"], 7, {"type": "any"})
@@ -58,7 +58,7 @@ def test_words_of_other_services_are_translated_or_left_out() -> None:
     assert not {"stop", "seed"} & set(asked)
 
 
-def test_json_is_asked_for_by_schema_or_in_words() -> None:
+def test_json_output_is_requested_by_schema_or_by_instruction() -> None:
     schema = {"type": "json_schema", "json_schema": {"schema": {"type": "object"}}}
     by_schema = body(DIALECT, request(extra={"response_format": schema}))
     assert by_schema["output_config"]["format"]["schema"] == {"type": "object"}
@@ -75,7 +75,7 @@ def test_a_streamed_answer_is_put_together() -> None:
     assert (call.id, call.name, call.arguments) == ("toolu_1", "time.now", {"zone": "UTC"})
 
 
-def test_signed_thoughts_go_back_to_the_model_that_had_them_before_its_tool_calls() -> None:
+def test_signed_reasoning_is_sent_back_before_the_tool_calls_it_belongs_to() -> None:
     answer = DIALECT.response_parser()
     read(answer, "anthropic_tools.sse")
     signed = [{"type": "thinking", "thinking": "The user wants the time.", "signature": "c2ln"}]
@@ -91,14 +91,14 @@ def test_signed_thoughts_go_back_to_the_model_that_had_them_before_its_tool_call
         assert [each["type"] for each in turn["content"]] == ["tool_use"]
 
 
-def test_thoughts_that_are_hidden_go_back_as_they_came() -> None:
+def test_redacted_reasoning_is_sent_back_unchanged() -> None:
     answer = DIALECT.response_parser()
     blocks = [{"type": "redacted_thinking", "data": "xyz"}, {"type": "tool_use", "id": "t", "name": "n", "input": {}}]
     answer.parse_whole({"content": blocks, "stop_reason": "tool_use"})
     assert answer.signed_reasoning == [blocks[0]]
 
 
-def test_a_whole_answer_is_read_too() -> None:
+def test_an_unstreamed_answer_is_parsed() -> None:
     answer = DIALECT.response_parser()
     blocks = [{"type": "text", "text": "4"}, {"type": "tool_use", "id": "t", "name": "n", "input": {"a": 1}}]
     usage = {"input_tokens": 3, "output_tokens": 1}
@@ -107,14 +107,14 @@ def test_a_whole_answer_is_read_too() -> None:
     assert answer.calls.complete(ToolNames([]))[0].arguments == {"a": 1}
 
 
-def test_an_error_inside_a_stream_is_told() -> None:
+def test_an_error_inside_a_stream_is_raised() -> None:
     with pytest.raises(ModelCallFailure, match="Overloaded"):
         DIALECT.response_parser().parse_event(
             {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
         )
 
 
-def test_what_the_service_does_not_have_is_refused() -> None:
+def test_embedding_is_refused_as_not_supported() -> None:
     with pytest.raises(ModelCallFailure) as refused:
         DIALECT.embed(called("anthropic"), Embed(call_id="1", model_id="m", texts=["a"]))
     assert refused.value.code == "not_supported"

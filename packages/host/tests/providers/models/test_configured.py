@@ -1,4 +1,4 @@
-"""Models as they are configured: found, priced, counted where nobody counts, and followed when they are changed."""
+"""Configured models are found, priced, estimated if the service counts no tokens, and follow changes."""
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing
@@ -23,8 +23,8 @@ ASKING = CallContext("plugin")
 MODEL = Model("m", "p", "fake", max_output_tokens=100, prices=Prices(1, 2))
 
 
-class Box:
-    """Seals by turning round; what begins with `lost` can't be opened."""
+class ReversingSecretBox:
+    """Seals a secret by reversing it; a sealed text that begins with `lost` can't be opened."""
 
     def seal(self, secret: str) -> str:
         return secret[::-1]
@@ -42,22 +42,22 @@ def server() -> Iterator[ModelServer]:
 
 
 @pytest.fixture
-async def book(server: ModelServer) -> ModelRepository:
+async def repository(server: ModelServer) -> ModelRepository:
     server.forget()
-    book = ModelRepository(MemoryJournal(), SystemClock())
-    await book.put_provider(Provider("p", "Fake", "openai-compatible", f"{server.address}/v1", ("yek",)))
-    await book.put_model(MODEL)
-    return book
+    repository = ModelRepository(MemoryJournal(), SystemClock())
+    await repository.put_provider(Provider("p", "Fake", "openai-compatible", f"{server.address}/v1", ("yek",)))
+    await repository.put_model(MODEL)
+    return repository
 
 
 @pytest.fixture
-async def models(book: ModelRepository) -> AsyncIterator[ConfiguredModels]:
-    models = ConfiguredModels(book, ShippedCatalogue(), Box(), ModelTimeouts())
+async def models(repository: ModelRepository) -> AsyncIterator[ConfiguredModels]:
+    models = ConfiguredModels(repository, ShippedCatalogue(), ReversingSecretBox(), ModelTimeouts())
     yield models
     await models.close()
 
 
-async def test_every_answer_tells_what_it_used_and_cost(models: ConfiguredModels, server: ModelServer) -> None:
+async def test_every_answer_has_its_usage_and_cost(models: ConfiguredModels, server: ModelServer) -> None:
     answer = await models.invoke(ASKING, request())
     assert (answer.message.content, answer.model_id, answer.finish_reason) == ("pong", "m", "stop")
     assert (answer.usage.prompt_tokens, answer.usage.cost_micros) == (10, 14)
@@ -68,7 +68,7 @@ async def test_every_answer_tells_what_it_used_and_cost(models: ConfiguredModels
 
 
 @pytest.mark.parametrize("stream", [True, False])
-async def test_what_a_service_does_not_count_is_estimated(
+async def test_usage_that_a_service_does_not_report_is_estimated(
     models: ConfiguredModels, server: ModelServer, stream: bool
 ) -> None:
     server.will(Say("twelve chars", usage=None))
@@ -80,21 +80,21 @@ async def test_what_a_service_does_not_count_is_estimated(
     assert (usage.prompt_tokens, usage.completion_tokens, usage.cost_micros) == (2, 3, 8)
 
 
-def test_the_worst_case_has_its_price(models: ConfiguredModels, book: ModelRepository) -> None:
+def test_the_worst_case_usage_has_a_cost(models: ConfiguredModels, repository: ModelRepository) -> None:
     worst = models.max_usage(request("hello"))
     assert worst.completion_tokens == 100
     assert worst.cost_micros == worst.prompt_tokens + 200
 
 
-async def test_a_changed_provider_is_followed_and_answers_under_way_end_well(
-    models: ConfiguredModels, book: ModelRepository, server: ModelServer
+async def test_a_changed_provider_is_used_and_active_answers_finish(
+    models: ConfiguredModels, repository: ModelRepository, server: ModelServer
 ) -> None:
     server.will(Say("one two three four", gap=0.05))
     async with aclosing(models.stream(ASKING, request())) as chunks:
         said = str((await anext(chunks)).chunk.content)
-        provider = book.provider("p")
+        provider = repository.provider("p")
         assert provider is not None
-        await book.put_provider(replace(provider, sealed_keys=("wen",)))
+        await repository.put_provider(replace(provider, sealed_keys=("wen",)))
         await models.invoke(ASKING, request())
         async for chunk in chunks:
             said += str(chunk.chunk.content)
@@ -109,28 +109,28 @@ async def test_a_changed_provider_is_followed_and_answers_under_way_end_well(
         (replace(MODEL, type="embedding"), "invalid_argument", "is of type embedding, not llm"),
     ],
 )
-async def test_what_is_not_there_is_told(
-    models: ConfiguredModels, book: ModelRepository, model: Model, code: str, said: str
+async def test_a_missing_model_or_one_of_another_type_is_reported(
+    models: ConfiguredModels, repository: ModelRepository, model: Model, code: str, said: str
 ) -> None:
-    await book.remove_model("m")
-    await book.put_model(model)
+    await repository.remove_model("m")
+    await repository.put_model(model)
     with pytest.raises(ProviderFailed, match=said) as failed:
         await models.invoke(ASKING, request())
     assert failed.value.code == code
 
 
-async def test_keys_that_can_not_be_read_are_told_with_what_to_do(
-    models: ConfiguredModels, book: ModelRepository
+async def test_unreadable_keys_are_reported_with_the_remedy(
+    models: ConfiguredModels, repository: ModelRepository
 ) -> None:
-    provider = book.provider("p")
+    provider = repository.provider("p")
     assert provider is not None
-    await book.put_provider(replace(provider, sealed_keys=("lost",)))
+    await repository.put_provider(replace(provider, sealed_keys=("lost",)))
     with pytest.raises(ProviderFailed, match="enter the secret anew") as failed:
         await models.invoke(ASKING, request())
     assert failed.value.code == "secret_unreadable"
 
 
-async def test_thoughts_come_apart_from_words(models: ConfiguredModels, server: ModelServer) -> None:
+async def test_reasoning_is_separate_from_text(models: ConfiguredModels, server: ModelServer) -> None:
     end = event({}, "stop") + b"data: [DONE]\n\n"
     server.will(Raw(event({"reasoning_content": "hm"}) + event({"content": "yes"}) + end))
     first, last = [chunk async for chunk in models.stream(ASKING, request())]

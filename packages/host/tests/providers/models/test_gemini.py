@@ -1,4 +1,4 @@
-"""Gemini's dialect: what is asked, and what recorded answers mean."""
+"""Gemini's dialect: requests that are sent, and recorded answers that are parsed."""
 
 import pytest
 
@@ -14,7 +14,7 @@ from .asking import DIALOGUE, TOOL, body, called, read, request
 DIALECT = Gemini()
 
 
-def test_a_dialogue_with_a_picture_and_a_tool_is_asked_in_geminis_words() -> None:
+def test_a_dialogue_with_a_picture_and_a_tool_becomes_a_gemini_request() -> None:
     asked = body(DIALECT, request(DIALOGUE, tools=[TOOL]))
     assert asked["systemInstruction"] == {"parts": [{"text": "Be brief."}]}
     assert asked["contents"] == [
@@ -34,7 +34,7 @@ def test_a_dialogue_with_a_picture_and_a_tool_is_asked_in_geminis_words() -> Non
     assert asked["tools"][0]["functionDeclarations"][0]["name"] == "time_now"
 
 
-def test_the_signature_of_a_call_goes_back_with_it() -> None:
+def test_the_signature_of_a_call_is_sent_back_with_it() -> None:
     answer = DIALECT.response_parser()
     parts = [
         {"functionCall": {"name": "a", "args": {}}, "thoughtSignature": "c2ln"},
@@ -53,7 +53,7 @@ def test_the_model_is_named_in_the_path() -> None:
     assert DIALECT.chat(called("gemini"), request(), ToolNames([]), stream=False).path.endswith(":generateContent")
 
 
-def test_settings_go_where_gemini_wants_them() -> None:
+def test_settings_are_sent_in_the_fields_of_gemini() -> None:
     schema = {"type": "json_schema", "json_schema": {"schema": {"type": "object"}}}
     extra = {"max_tokens": 7, "stop": "END", "response_format": schema, "tool_choice": "required"}
     asked = body(DIALECT, request(extra=extra), parameters={"temperature": 0})
@@ -76,14 +76,14 @@ def test_a_streamed_answer_is_put_together() -> None:
     assert (call.id, call.name, call.arguments) == ("call_1", "time.now", {"zone": "UTC"})
 
 
-def test_a_prompt_that_is_blocked_is_filtered() -> None:
+def test_a_blocked_prompt_finishes_with_content_filter() -> None:
     assert (
         DIALECT.response_parser().parse_whole({"promptFeedback": {"blockReason": "SAFETY"}}).finish_reason
         == "content_filter"
     )
 
 
-def test_an_answer_of_another_form_is_none() -> None:
+def test_an_answer_of_another_form_is_an_error() -> None:
     with pytest.raises(ModelCallFailure, match="candidates"):
         DIALECT.response_parser().parse_whole({"hello": 1})
 

@@ -1,4 +1,4 @@
-"""OpenAI's dialect: what is asked, and what recorded answers mean."""
+"""OpenAI's dialect: requests that are sent, and recorded answers that are parsed."""
 
 import pytest
 
@@ -17,7 +17,7 @@ from .asking import DIALOGUE, PICTURE, TOOL, body, called, read, request
 DIALECT = OpenAI()
 
 
-def test_a_dialogue_with_a_picture_and_a_tool_is_asked_in_openais_words() -> None:
+def test_a_dialogue_with_a_picture_and_a_tool_becomes_an_openai_request() -> None:
     asked = body(DIALECT, request(DIALOGUE, tools=[TOOL]))
     assert asked["model"] == "the-model"
     assert asked["messages"] == [
@@ -42,26 +42,26 @@ def test_a_dialogue_with_a_picture_and_a_tool_is_asked_in_openais_words() -> Non
     assert (asked["stream"], asked["stream_options"]) == (True, {"include_usage": True})
 
 
-def test_parameters_of_the_model_go_along_unless_the_request_says_otherwise() -> None:
+def test_parameters_of_the_model_apply_unless_the_request_overrides_them() -> None:
     extra = {"temperature": 1, "response_format": {"type": "json_object"}}
     asked = body(DIALECT, request(extra=extra), parameters={"temperature": 0, "top_p": 0.5})
     assert (asked["temperature"], asked["top_p"], asked["response_format"]) == (1, 0.5, {"type": "json_object"})
 
 
 @pytest.mark.parametrize("word", ["max_tokens", "max_completion_tokens"])
-def test_the_limit_of_an_answer_goes_by_the_services_own_word(word: str) -> None:
+def test_the_limit_of_an_answer_uses_the_parameter_of_the_service(word: str) -> None:
     asked = body(DIALECT, request(extra={"max_tokens": 5}), limit_word=word)
     assert asked[word] == 5
 
 
 @pytest.mark.parametrize(("returns", "expected"), [(True, "hm"), (False, None)])
-def test_thoughts_go_back_only_to_services_that_want_them(returns: bool, expected: str | None) -> None:
+def test_reasoning_is_sent_back_only_to_services_that_expect_it(returns: bool, expected: str | None) -> None:
     thought = {"role": "assistant", "reasoning": "hm", "tool_calls": [{"id": "1", "name": "t"}]}
     asked = body(DIALECT, request([thought]), returns_reasoning=returns)
     assert asked["messages"][0].get("reasoning_content") == expected
 
 
-def test_elements_that_no_service_knows_are_told_in_words() -> None:
+def test_unsupported_elements_are_described_as_text() -> None:
     quote = {"type": "quote", "sender": "Ann", "contents": [{"type": "text", "text": "hi"}]}
     mention = {"type": "mention", "user_id": "7", "name": "Bob"}
     file = {**PICTURE, "type": "file", "name": "a.bin"}
@@ -81,13 +81,13 @@ def test_streamed_tool_calls_are_put_together() -> None:
     assert piece.usage == Usage(prompt_tokens=81, completion_tokens=33, cached_tokens=64, reasoning_tokens=12)
 
 
-def test_streamed_thoughts_are_kept_apart_from_the_answer() -> None:
+def test_streamed_reasoning_is_separate_from_the_answer() -> None:
     piece = read(DIALECT.response_parser(), "deepseek_reasoning.sse")
     assert (piece.reasoning, piece.text, piece.finish_reason) == ("两个数相加", "4", "stop")
     assert piece.usage == Usage(prompt_tokens=11, completion_tokens=9, cached_tokens=8)
 
 
-def test_arguments_that_are_no_json_stay_a_text() -> None:
+def test_arguments_that_are_no_json_stay_text() -> None:
     answer = DIALECT.response_parser()
     call = {"index": 0, "id": "1", "function": {"name": "t", "arguments": "{broken"}}
     answer.parse_event({"choices": [{"delta": {"tool_calls": [call]}}]})
@@ -95,7 +95,7 @@ def test_arguments_that_are_no_json_stay_a_text() -> None:
 
 
 @pytest.mark.parametrize("event", [{"error": {"message": "overloaded"}}, {"code": 7, "message": "overloaded"}])
-def test_an_error_where_an_answer_should_be_is_told(event: object) -> None:
+def test_an_error_in_place_of_an_answer_is_raised(event: object) -> None:
     with pytest.raises(ModelCallFailure, match="overloaded"):
         DIALECT.response_parser().parse_event(event)
     with pytest.raises(ModelCallFailure, match="overloaded"):
@@ -103,12 +103,12 @@ def test_an_error_where_an_answer_should_be_is_told(event: object) -> None:
 
 
 @pytest.mark.parametrize("dialect", [OpenAI(), Anthropic(), Gemini()], ids=lambda each: type(each).__name__)
-def test_no_parameter_changes_which_model_is_asked_or_what(dialect: ModelDialect) -> None:
+def test_no_parameter_changes_the_model_or_the_messages(dialect: ModelDialect) -> None:
     extra = {"model": "dear", "messages": ["x"], "contents": ["x"], "stream": False}
     assert body(dialect, request(extra=extra)) == body(dialect, request())
 
 
-def test_a_word_that_a_service_does_not_know_is_left_out_when_it_is_null() -> None:
+def test_a_parameter_that_is_set_to_null_is_left_out() -> None:
     assert "stream_options" not in body(DIALECT, request(), parameters={"stream_options": None})
 
 

@@ -1,4 +1,4 @@
-"""The small parts: tool names, keys, prices, estimates, the catalogue, the demo model."""
+"""Small parts of the model providers: tool names, keys, prices, estimates, the catalogue, the demo model."""
 
 import subprocess
 import sys
@@ -19,12 +19,13 @@ from parlour_sdk.protocol.usage import Usage
 
 from .asking import TOOL, request
 
-PRODUCT = """openai anthropic gemini deepseek xai moonshot zhipu dashscope volcengine siliconflow modelscope openrouter
+EXPECTED_KINDS = """
+openai anthropic gemini deepseek xai moonshot zhipu dashscope volcengine siliconflow modelscope openrouter
 giteeai compshare ppio shengsuanyun jiekou 302ai qiniu tokenpony ollama lmstudio vllm openai-compatible demo"""
 
 
 @given(st.sets(st.text(min_size=1, max_size=100)))
-def test_tool_names_are_taken_by_services_and_come_back_as_they_were(names: set[str]) -> None:
+def test_tool_names_are_valid_for_services_and_map_back(names: set[str]) -> None:
     known = ToolNames(names)
     wire = [known.wire(name) for name in names]
     assert all(0 < len(each) <= 64 and each.replace("_", "a").replace("-", "a").isalnum() for each in wire)
@@ -32,7 +33,7 @@ def test_tool_names_are_taken_by_services_and_come_back_as_they_were(names: set[
     assert {known.own(each) for each in wire} == names
 
 
-def test_a_key_that_rests_gives_way_to_the_next_until_its_rest_is_over() -> None:
+def test_a_paused_key_is_replaced_by_the_next_until_its_pause_is_over() -> None:
     ring = KeyRing(("a", "b"))
     assert (ring.current(0), ring.pause("a", 0, 10), ring.current(1)) == ("a", True, "b")
     assert not ring.pause("b", 1, 60)
@@ -40,7 +41,7 @@ def test_a_key_that_rests_gives_way_to_the_next_until_its_rest_is_over() -> None
     assert ring.current(11) == "a"
 
 
-def test_keys_are_not_repeated() -> None:
+def test_keys_are_masked_in_messages() -> None:
     assert KeyRing(("sk-secret",)).mask("no such key: sk-secret.") == "no such key: ********."
 
 
@@ -51,7 +52,7 @@ def test_cost_is_counted_in_whole_micro_units_and_rounded_up() -> None:
     assert Prices().cost_micros(Usage(prompt_tokens=10**9)) == 0
 
 
-def test_the_worst_case_is_never_less_than_what_is_likely() -> None:
+def test_the_worst_case_is_never_less_than_the_estimate() -> None:
     asked = request("hello 你好", tools=[TOOL])
     worst = estimates.worst_case_usage(Model("m", "p", "n", max_output_tokens=50), asked)
     assert worst.prompt_tokens >= estimates.estimate_prompt_tokens(asked)
@@ -72,7 +73,7 @@ def test_a_limit_of_the_request_replaces_that_of_the_model(own: dict[str, Any]) 
     assert estimates.worst_case_usage(model, request()).completion_tokens == 900
 
 
-def test_several_answers_share_what_was_reserved() -> None:
+def test_several_answers_share_the_reserved_tokens() -> None:
     model, asked = Model("m", "p", "n", max_output_tokens=50), request(extra={"n": 3})
     assert estimates.worst_case_usage(model, limit_answer(asked, 100)).completion_tokens <= 100
 
@@ -82,14 +83,14 @@ def test_a_text_has_no_more_tokens_than_bytes(text: str) -> None:
     assert estimates.estimate_tokens(text) <= max(1, len(text.encode(errors="replace")))
 
 
-def test_the_catalogue_knows_every_service_of_the_product() -> None:
+def test_the_catalogue_has_every_expected_service() -> None:
     kinds = {kind.kind: kind for kind in ShippedCatalogue().kinds()}
-    assert set(PRODUCT.split()) <= set(kinds)
+    assert set(EXPECTED_KINDS.split()) <= set(kinds)
     assert all(kind.base_url for name, kind in kinds.items() if name not in ("openai-compatible", "demo"))
     assert all(kind.key_page for kind in kinds.values() if kind.needs_key)
 
 
-async def test_the_demo_model_says_what_to_do_next_and_streams_what_it_says() -> None:
+async def test_the_demo_model_explains_the_next_step_and_streams_it() -> None:
     model, asked = Model("demo", "demo", "demo"), request("hello", tools=[TOOL])
     whole = await Demo().invoke(model, asked)
     pieces = [piece async for piece in Demo().stream(model, asked)]
@@ -99,11 +100,11 @@ async def test_the_demo_model_says_what_to_do_next_and_streams_what_it_says() ->
     assert (pieces[-1].done, pieces[-1].usage) == (True, whole.usage)
 
 
-async def test_the_demo_model_answers_in_chinese_when_it_is_spoken_to_so() -> None:
+async def test_the_demo_model_answers_chinese_in_chinese() -> None:
     assert "演示模型" in (await Demo().invoke(Model("demo", "demo", "demo"), request("你好"))).text
 
 
-def test_nothing_heavy_is_loaded_before_a_model_is_asked() -> None:
+def test_no_heavy_module_is_loaded_before_a_model_call() -> None:
     code = "import sys, parlour.app.models; print('aiohttp' in sys.modules, 'nacl' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "False"]

@@ -1,4 +1,4 @@
-"""A real connection to a service that goes wrong in every way: one sentence each, and only what is safe again."""
+"""A model service that fails in every way: each failure has one readable message, and only safe calls are retried."""
 
 import asyncio
 import socket
@@ -44,9 +44,9 @@ def server(shared: ModelServer) -> ModelServer:
 async def make(server: ModelServer) -> AsyncIterator[Make]:
     made: list[ProviderClient] = []
 
-    def make(*keys: str, address: str = "", **patience: Any) -> ProviderClient:
+    def make(*keys: str, address: str = "", **timeouts: Any) -> ProviderClient:
         provider = Provider("p", "Fake", KIND.kind, address or f"{server.address}/v1")
-        made.append(ProviderClient(provider, KIND, keys, ModelTimeouts(**{"first_pause": 0.01, **patience})))
+        made.append(ProviderClient(provider, KIND, keys, ModelTimeouts(**{"first_pause": 0.01, **timeouts})))
         return made[-1]
 
     yield make
@@ -60,10 +60,10 @@ async def streamed(service: ProviderClient, **fields: Any) -> list[ResponseChunk
 
 
 async def until(holds: Callable[[], object], seconds: float = 30) -> None:
-    """The server is in another thread, which tells of nothing: it has to be asked."""
+    """Polls the condition, since the server runs in another thread without notifications."""
     end = time.monotonic() + seconds
     while not holds():
-        assert time.monotonic() < end, "it never came about"
+        assert time.monotonic() < end, "the condition was never met"
         await asyncio.sleep(0.01)
 
 
@@ -73,7 +73,7 @@ async def failure(service: ProviderClient, stream: bool = True) -> ProviderFaile
     return failed.value
 
 
-async def test_an_answer_streams_as_it_comes_and_ends_with_what_it_used(server: ModelServer, make: Make) -> None:
+async def test_an_answer_is_streamed_and_ends_with_its_usage(server: ModelServer, make: Make) -> None:
     server.will(Say("one two three", gap=0.05))
     *pieces, last = await streamed(make("key"))
     assert "".join(piece.text for piece in pieces) == "one two three"
@@ -85,13 +85,13 @@ async def test_an_answer_streams_as_it_comes_and_ends_with_what_it_used(server: 
     assert server.asked[0].path == "/v1/chat/completions"
 
 
-async def test_what_comes_at_once_is_one_piece(server: ModelServer, make: Make) -> None:
+async def test_events_that_arrive_together_are_one_chunk(server: ModelServer, make: Make) -> None:
     server.will(Raw(FIRST * 5 + event({}, "stop") + b"data: [DONE]\n\n"))
     pieces = await streamed(make())
     assert [piece.text for piece in pieces] == ["one " * 5, ""]
 
 
-async def test_streamed_tool_calls_and_thoughts_arrive(server: ModelServer, make: Make) -> None:
+async def test_streamed_tool_calls_and_reasoning_are_read(server: ModelServer, make: Make) -> None:
     calls = [
         {"index": 0, "id": "c", "function": {"name": "time_now", "arguments": '{"a"'}},
         {"index": 0, "function": {"arguments": ": 1}"}},
@@ -103,21 +103,19 @@ async def test_streamed_tool_calls_and_thoughts_arrive(server: ModelServer, make
     assert last.finish_reason == "tool_calls"
 
 
-async def test_an_answer_that_was_not_streamed_is_understood(server: ModelServer, make: Make) -> None:
+async def test_an_unstreamed_answer_to_a_stream_request_is_read(server: ModelServer, make: Make) -> None:
     server.will(Raw(b'{"choices": [{"message": {"content": "hi"}, "finish_reason": "stop"}]}', "application/json"))
     first, last = await streamed(make())
     assert (first.text, last.finish_reason) == ("hi", "stop")
 
 
-async def test_an_answer_is_over_when_the_service_says_so_and_not_when_it_hangs_up(
-    server: ModelServer, make: Make
-) -> None:
+async def test_an_answer_ends_with_its_last_event_and_not_with_the_connection(server: ModelServer, make: Make) -> None:
     server.will(Raw(FIRST + event({}, "stop") + b"data: [DONE]\n\n", then="stall"))
     pieces = await streamed(make())
     assert [(piece.text, piece.done) for piece in pieces] == [("one ", False), ("", True)]
 
 
-async def test_connections_are_used_again(server: ModelServer, make: Make) -> None:
+async def test_connections_are_reused(server: ModelServer, make: Make) -> None:
     service = make()
     server.connections.clear()
     for _ in range(3):
@@ -128,7 +126,7 @@ async def test_connections_are_used_again(server: ModelServer, make: Make) -> No
 
 @pytest.mark.parametrize("stream", [True, False])
 @pytest.mark.parametrize(
-    ("told", "code", "said", "tries"),
+    ("behaviour", "code", "message", "tries"),
     [
         (Refuse(400, "bad picture"), "invalid_argument", "Fake refused the request (400): bad picture", 1),
         (Refuse(401, "who?"), "key_refused", "Fake does not accept the API key (401): who?", 1),
@@ -144,19 +142,19 @@ async def test_connections_are_used_again(server: ModelServer, make: Make) -> No
     ],
     ids=lambda value: f"{value.status}" if isinstance(value, Refuse) else None,
 )
-async def test_a_refusal_is_one_sentence_and_retried_only_when_that_may_help(
-    server: ModelServer, make: Make, told: Told, code: str, said: str, tries: int, stream: bool
+async def test_a_refusal_has_a_one_line_message_and_is_retried_only_if_that_may_help(
+    server: ModelServer, make: Make, behaviour: Told, code: str, message: str, tries: int, stream: bool
 ) -> None:
-    server.will(*[told] * 3)
+    server.will(*[behaviour] * 3)
     failed = await failure(make("key"), stream)
     assert failed.code == code
-    assert said in failed.message
+    assert message in failed.message
     assert "\n" not in failed.message
     assert len(server.asked) == tries
 
 
 @pytest.mark.parametrize(
-    ("told", "code", "said"),
+    ("behaviour", "code", "message"),
     [
         (Raw(FIRST, then="cut"), "stream_cut", "broke its answer off in the middle"),
         (Raw(FIRST), "stream_cut", "broke its answer off in the middle"),
@@ -166,18 +164,18 @@ async def test_a_refusal_is_one_sentence_and_retried_only_when_that_may_help(
         (Endless(), "answer_too_large", "more than 100,000 bytes, which was ended there"),
     ],
 )
-async def test_an_answer_that_goes_wrong_is_not_asked_for_again(
-    server: ModelServer, make: Make, told: Told, code: str, said: str
+async def test_an_answer_that_fails_after_its_start_is_not_retried(
+    server: ModelServer, make: Make, behaviour: Told, code: str, message: str
 ) -> None:
-    server.will(told)
-    patience = {"stall": 0.3} if told == STALL else {"answer_bytes": 100_000}
-    failed = await failure(make("key", **patience))
+    server.will(behaviour)
+    timeouts = {"stall": 0.3} if behaviour == STALL else {"answer_bytes": 100_000}
+    failed = await failure(make("key", **timeouts))
     assert failed.code == code
-    assert said in failed.message
+    assert message in failed.message
     assert len(server.asked) == 1
 
 
-async def test_what_came_before_an_answer_went_wrong_was_given(server: ModelServer, make: Make) -> None:
+async def test_chunks_before_a_failure_are_delivered(server: ModelServer, make: Make) -> None:
     server.will(Raw(FIRST, then="cut"))
     async with aclosing(make().stream(MODEL, request())) as pieces:
         assert (await anext(pieces)).text == "one "
@@ -185,34 +183,32 @@ async def test_what_came_before_an_answer_went_wrong_was_given(server: ModelServ
             await anext(pieces)
 
 
-async def test_a_service_that_never_begins_is_given_up(server: ModelServer, make: Make) -> None:
+async def test_a_service_without_a_first_token_times_out(server: ModelServer, make: Make) -> None:
     server.will(Raw(b"", then="stall"))
     failed = await failure(make(first_token=0.3, attempts=1))
     assert failed.code == "provider_timeout"
 
 
-async def test_an_answer_that_takes_too_long_in_all_is_ended(server: ModelServer, make: Make) -> None:
+async def test_an_answer_beyond_the_total_time_is_ended(server: ModelServer, make: Make) -> None:
     server.will(Say("word " * 1000, gap=0.05))
     failed = await failure(make(total=0.5))
     assert (failed.code, "was not done" in failed.message) == ("provider_timeout", True)
 
 
-async def test_a_retry_waits_as_long_as_the_service_wants(server: ModelServer, make: Make) -> None:
+async def test_a_retry_follows_the_retry_after_header(server: ModelServer, make: Make) -> None:
     server.will(Refuse(429, headers={"Retry-After": "0"}), Refuse(503, headers={"Retry-After": "0.01"}), Say("well"))
     pieces = await streamed(make("key"))
     assert (pieces[0].text, len(server.asked)) == ("well", 3)
 
 
-async def test_a_service_that_wants_to_be_left_alone_for_long_is_not_waited_for(
-    server: ModelServer, make: Make
-) -> None:
+async def test_a_long_retry_after_is_not_waited_for(server: ModelServer, make: Make) -> None:
     server.will(Refuse(429, headers={"Retry-After": "3600"}))
     failed = await failure(make("key"))
     assert (failed.code, failed.retryable, len(server.asked)) == ("rate_limited", True, 1)
 
 
 @pytest.mark.parametrize("status", [401, 429])
-async def test_another_key_is_tried_when_one_is_refused_or_limited_and_kept(
+async def test_after_a_refused_or_limited_key_the_next_one_is_used_and_kept(
     server: ModelServer, make: Make, status: int
 ) -> None:
     server.will(Refuse(status))
@@ -223,18 +219,18 @@ async def test_another_key_is_tried_when_one_is_refused_or_limited_and_kept(
     assert keys == ["first", "second", "second"]
 
 
-async def test_when_every_key_is_refused_each_was_tried_once(server: ModelServer, make: Make) -> None:
+async def test_each_key_is_tried_once_if_all_are_refused(server: ModelServer, make: Make) -> None:
     server.will(Refuse(401), Refuse(401))
     failed = await failure(make("first", "second"))
     assert (failed.code, len(server.asked)) == ("key_refused", 2)
 
 
-async def test_a_key_that_a_service_repeats_is_not_told_on(server: ModelServer, make: Make) -> None:
+async def test_a_key_in_the_answer_of_a_service_is_masked(server: ModelServer, make: Make) -> None:
     server.will(Refuse(401, "Incorrect API key provided: sk-hidden"))
     assert "sk-hidden" not in (await failure(make("sk-hidden"))).message
 
 
-async def test_an_answer_that_is_left_is_ended_at_the_service(server: ModelServer, make: Make) -> None:
+async def test_a_closed_stream_is_ended_at_the_service(server: ModelServer, make: Make) -> None:
     server.will(Endless())
     pieces = make().stream(MODEL, request())
     await anext(pieces)
@@ -250,7 +246,7 @@ async def test_a_cancelled_call_is_ended_at_the_service(server: ModelServer, mak
     await until(lambda: server.let_go)
 
 
-async def test_a_service_that_is_not_there_is_told_with_its_address(make: Make) -> None:
+async def test_an_unreachable_service_is_reported_with_its_address(make: Make) -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{probe.getsockname()[1]}"
@@ -270,7 +266,7 @@ async def test_texts_are_embedded_and_documents_ranked(server: ModelServer, make
     assert [asked.path for asked in server.asked] == ["/v1/embeddings", "/v1/rerank"]
 
 
-async def test_fewer_vectors_than_texts_are_no_answer(server: ModelServer, make: Make) -> None:
+async def test_fewer_vectors_than_texts_are_an_error(server: ModelServer, make: Make) -> None:
     server.will(Raw(b'{"data": []}', "application/json"))
     with pytest.raises(ProviderFailed, match="0 vectors for 1 texts"):
         await make().embed(MODEL, Embed(call_id="1", model_id="m", texts=["a"]))

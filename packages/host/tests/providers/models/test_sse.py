@@ -1,4 +1,4 @@
-"""Streams are split into the same events however they are cut."""
+"""A stream is split into the same events for every way in which it is cut."""
 
 from itertools import pairwise
 
@@ -18,7 +18,7 @@ def all_events(blocks: list[bytes]) -> list[bytes]:
 
 
 @given(st.lists(DATA, max_size=5), END, st.lists(st.integers(0, 400)), st.booleans())
-def test_events_come_out_as_they_went_in_wherever_the_stream_is_cut(
+def test_events_do_not_depend_on_where_the_stream_is_cut(
     events: list[bytes], end: bytes, cuts: list[int], marked: bool
 ) -> None:
     stream = b"\xef\xbb\xbf" * marked + b"".join(b"data: " + event + end + end for event in events)
@@ -28,12 +28,12 @@ def test_events_come_out_as_they_went_in_wherever_the_stream_is_cut(
 
 
 @given(st.binary())
-def test_nothing_that_comes_is_too_strange(stream: bytes) -> None:
+def test_any_bytes_give_the_same_events_in_one_piece_or_byte_by_byte(stream: bytes) -> None:
     once = all_events([stream])
     assert all_events([stream[at : at + 1] for at in range(len(stream))]) == once
 
 
-def test_lines_of_one_event_are_joined_and_all_but_data_is_passed_over() -> None:
+def test_lines_of_one_event_are_joined_and_other_fields_are_ignored() -> None:
     stream = b": ping\n\nevent: delta\nid: 7\ndata: one\ndata:two\nretry: 5\n\ndata\n\n"
     assert all_events([stream]) == [b"one\ntwo"]
 
@@ -42,7 +42,7 @@ def test_the_last_event_needs_no_empty_line_after_it() -> None:
     assert all_events([b"data: [DONE]"]) == [b"[DONE]"]
 
 
-def test_a_line_without_an_end_is_not_waited_for() -> None:
+def test_a_line_that_is_too_long_is_refused() -> None:
     splitter = SseSplitter()
     assert splitter.feed(b"x" * MAX_LINE_BYTES) == []
     with pytest.raises(EventTooLong):

@@ -18,7 +18,7 @@ class Functions:
         self.list(*tools)
 
     def list(self, *names: str) -> None:
-        """What is offered from now on."""
+        """Sets the names of the tools that are offered from now on."""
         self._offers = tuple(
             OfferedTool(f"a.{name}", "native", self._provider, read_only=name == "look") for name in names
         )

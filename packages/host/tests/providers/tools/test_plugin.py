@@ -1,4 +1,4 @@
-"""Tools of plugins: named after their plugin, and failures of their process told in words."""
+"""Tools of plugins are named after their plugin, and failures of its process are reported."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ CALLED = {"content": [{"type": "text", "text": "on"}]}
 
 
 class Caller:
-    """Answers with what it is given, and remembers what it was asked."""
+    """Answers every call with the given answer and records the calls."""
 
     def __init__(self, answer: dict[str, Any] | Exception) -> None:
         self._answer = answer
@@ -53,14 +53,14 @@ def test_a_tool_is_named_after_its_plugin_and_described() -> None:
     assert lamp.parameters_schema["required"] == ["state"]
 
 
-def test_a_plugin_that_is_removed_takes_its_tools_along() -> None:
+def test_the_tools_of_a_removed_plugin_are_removed() -> None:
     made, _, components = tools()
     assert made.tools() is made.tools()
     components.remove_plugin("acme/house")
     assert made.tools() == ()
 
 
-async def test_its_own_plugin_is_called_and_told_who_asks() -> None:
+async def test_a_call_reaches_the_plugin_of_the_tool_with_actor_and_conversation() -> None:
     made, caller, _ = tools()
     outcome = await made.call(ASKING, "acme/house.lamp", {"state": "on"})
     assert plain_text(outcome.content) == "on"
@@ -71,7 +71,7 @@ async def test_its_own_plugin_is_called_and_told_who_asks() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "words", "retryable"),
+    ("answer", "reason", "retryable"),
     [
         (PluginUnavailable("the plugin is stopped"), "was not called: the plugin is stopped", True),
         (PluginCallFailed("deadline_exceeded", "too late"), "failed: too late", False),
@@ -80,9 +80,9 @@ async def test_its_own_plugin_is_called_and_told_who_asks() -> None:
         ({"content": "no list"}, "gave what is no answer", False),
     ],
 )
-async def test_what_becomes_of_its_process_is_a_sentence(
-    answer: dict[str, Any] | Exception, words: str, retryable: bool
+async def test_a_failed_call_is_reported_with_its_reason(
+    answer: dict[str, Any] | Exception, reason: str, retryable: bool
 ) -> None:
-    with pytest.raises(ProviderFailed, match=words) as failed:
+    with pytest.raises(ProviderFailed, match=reason) as failed:
         await tools(answer)[0].call(ASKING, "acme/house.lamp", {"state": "on"})
     assert failed.value.retryable is retryable

@@ -1,4 +1,4 @@
-"""One registry over all sources: names, parameters, time and what comes back."""
+"""One registry over all sources: names, parameters, time limits and outcomes."""
 
 import asyncio
 from typing import Any
@@ -31,7 +31,7 @@ def registry(*sources: Any, seconds: float = 30) -> ToolRegistry:
     return made
 
 
-async def test_tools_of_all_sources_are_offered_with_what_they_take() -> None:
+async def test_tools_of_all_sources_are_listed_with_their_parameters() -> None:
     tools = registry(Functions("one", look=fine), NativeTools([Calculator()]))
     assert [each.tool_name for each in tools.resources()] == ["a.look", "calculator.evaluate"]
     detail = await tools.detail("calculator.evaluate")
@@ -39,7 +39,7 @@ async def test_tools_of_all_sources_are_offered_with_what_they_take() -> None:
     assert detail.parameters_schema["required"] == ["expression"]
 
 
-async def test_a_name_that_two_sources_claim_belongs_to_neither_and_both_are_named() -> None:
+async def test_a_tool_name_of_two_sources_is_not_offered_and_the_error_names_both() -> None:
     first, second = Functions("the first", look=fine), Functions("the second", look=fine, other=fine)
     tools = registry(first, second)
     assert [each.tool_name for each in tools.resources()] == ["a.other"]
@@ -49,7 +49,7 @@ async def test_a_name_that_two_sources_claim_belongs_to_neither_and_both_are_nam
     assert (await tools.call(ASKING, "a.look", {})).is_error is False
 
 
-async def test_what_a_source_no_longer_offers_is_gone() -> None:
+async def test_a_tool_that_its_source_no_longer_offers_is_unknown() -> None:
     source = Functions("one", look=fine, act=fine)
     tools = registry(source)
     assert (tools.read_only("a.look"), tools.read_only("a.act"), tools.read_only("a.nothing")) == (True, False, False)
@@ -58,7 +58,7 @@ async def test_what_a_source_no_longer_offers_is_gone() -> None:
         await tools.call(ASKING, "a.act", {})
 
 
-async def test_parameters_that_do_not_fit_are_told_to_the_model_and_the_tool_is_not_called() -> None:
+async def test_invalid_parameters_are_reported_to_the_model_and_the_tool_is_not_called() -> None:
     tools = registry(NativeTools([Calculator()]))
     outcome = await tools.call(ASKING, "calculator.evaluate", {"expression": 3, "more": 1})
     assert outcome.is_error
@@ -69,7 +69,7 @@ async def test_parameters_that_do_not_fit_are_told_to_the_model_and_the_tool_is_
 
 
 class Endless:
-    """Its schema refers to itself."""
+    """A source with a tool whose schema refers to itself."""
 
     def tools(self) -> tuple[OfferedTool, ...]:
         return self._offers
@@ -82,11 +82,11 @@ class Endless:
         return text_outcome("called")
 
 
-async def test_a_schema_without_end_harms_nobody() -> None:
+async def test_a_recursive_schema_is_handled() -> None:
     assert (await registry(Endless()).call(ASKING, "endless.tool", {"x": 1})).is_error is False
 
 
-async def test_a_tool_that_takes_too_long_is_let_go() -> None:
+async def test_a_tool_that_takes_too_long_is_cancelled() -> None:
     with pytest.raises(ProviderFailed, match=r"'a.stuck' did not answer within 0.01 s") as failed:
         await registry(Functions("one", stuck=stuck), seconds=0.01).call(ASKING, "a.stuck", {})
     assert failed.value.code == "deadline_exceeded"

@@ -20,7 +20,7 @@ def test_a_plugins_path_names_it(plugin_id: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["", "/", "/control", "/plugins/", "/plugins/a", "/plugins/a/", "/plugins//b", "/a/b"])
-def test_other_paths_name_none(path: str) -> None:
+def test_other_paths_name_no_plugin(path: str) -> None:
     assert plugin_id_from_path(path) is None
 
 
@@ -37,13 +37,15 @@ def test_the_older_side_is_the_one_to_update() -> None:
 @pytest.mark.parametrize(
     "error", [PluginDisconnected("gone"), PluginUnavailable("away"), PluginCallFailed("no.such", "what?")]
 )
-def test_why_a_run_ended_survives_the_way(error: PluginDisconnected | PluginUnavailable | PluginCallFailed) -> None:
+def test_the_reason_of_a_failed_run_survives_the_transport(
+    error: PluginDisconnected | PluginUnavailable | PluginCallFailed,
+) -> None:
     back = from_wire_error(to_wire_error(error))
 
     assert (type(back), str(back), back.code) == (type(error), str(error), error.code)
 
 
-def test_an_error_that_nobody_foresaw_is_the_plugins_refusal() -> None:
+def test_an_unknown_error_code_becomes_a_failed_plugin_call() -> None:
     back = from_wire_error(WireError("rate_limited", "too many", ["odd"]))
 
     assert isinstance(back, PluginCallFailed)

@@ -1,4 +1,4 @@
-"""What becomes of a Host's wishes when it is lost, and what it is told when the runtime's disk refuses."""
+"""Requests of a Host that disconnects are finished, and failures of the runtime's disk are reported."""
 
 import asyncio
 import base64
@@ -20,15 +20,15 @@ from parlour.plugin_runtime.standalone.uploads import MAX_OPEN_UPLOADS, STALE_SE
 from parlour_sdk.wire import Peer, WireError
 
 
-class FullKeeper:
-    """No room for any change."""
+class FullDiskManager:
+    """A manager without disk space for any change."""
 
     async def remove(self, plugin_id: str, delete_data: bool) -> NoReturn:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-class SlowKeeper:
-    """A removal that takes until it is let go on."""
+class SlowManager:
+    """A manager whose removal waits for `go_on`."""
 
     def __init__(self) -> None:
         self.begun = asyncio.Event()
@@ -41,11 +41,11 @@ class SlowKeeper:
         self.removed.set()
 
 
-async def greeted(keeper: object, uploads: Path) -> ControlChannel:
+async def connected_channel(manager: object, uploads: Path) -> ControlChannel:
     token = Token(token_id="1", name="test", digest="", created_at=0)
     sessions = HostSessions(lambda: None)
     control = ControlChannel(
-        token, cast(PluginManager, keeper), StatusBroadcast(list, dict), sessions, Uploads(uploads, 10), "0"
+        token, cast(PluginManager, manager), StatusBroadcast(list, dict), sessions, Uploads(uploads, 10), "0"
     )
     control.peer = cast(Peer, object())
     hello = messages.ControlHello(protocol=messages.RUNTIME_PROTOCOL_VERSION, version="0", host="one").model_dump()
@@ -53,34 +53,33 @@ async def greeted(keeper: object, uploads: Path) -> ControlChannel:
     return control
 
 
-async def test_what_a_host_asked_for_is_brought_to_its_end_when_the_host_is_lost(tmp_path: Path) -> None:
-    keeper = SlowKeeper()
-    control = await greeted(keeper, tmp_path)
+async def test_a_request_is_finished_after_its_host_disconnects(tmp_path: Path) -> None:
+    manager = SlowManager()
+    control = await connected_channel(manager, tmp_path)
     asking = asyncio.create_task(
         cast(Any, control.dispatch("remove", {"plugin_id": "acme/hello", "delete_data": False}))
     )
-    await keeper.begun.wait()
+    await manager.begun.wait()
 
     asking.cancel()
     await asyncio.wait([asking])
-    keeper.go_on.set()
+    manager.go_on.set()
 
     async with asyncio.timeout(10):
-        await keeper.removed.wait()
+        await manager.removed.wait()
+    assert manager.removed.is_set()
 
 
-async def test_a_full_disk_is_told_as_such_with_the_remedy(tmp_path: Path) -> None:
-    control = await greeted(FullKeeper(), tmp_path)
+async def test_a_full_disk_is_reported_with_the_remedy(tmp_path: Path) -> None:
+    control = await connected_channel(FullDiskManager(), tmp_path)
 
-    with pytest.raises(WireError, match="No space left on device; make room on the disk") as told:
+    with pytest.raises(WireError, match="No space left on device; make room on the disk") as failure:
         await cast(Any, control.dispatch("remove", {"plugin_id": "acme/hello", "delete_data": False}))
 
-    assert told.value.code == "storage_full"
+    assert failure.value.code == "storage_full"
 
 
-def test_a_host_is_let_in_while_there_is_no_room_for_its_packages(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_refuses_uploads_until_there_is_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*arguments: object, **options: object) -> NoReturn:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -96,7 +95,7 @@ def test_a_host_is_let_in_while_there_is_no_room_for_its_packages(
     uploads.close()
 
 
-def test_an_upload_that_its_host_gave_up_makes_room_for_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_abandoned_upload_makes_room_for_new_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     uploads = Uploads(tmp_path, 10)
     kept, *_ = [uploads.begin() for _ in range(MAX_OPEN_UPLOADS)]
     uploads.add(kept, base64.b64encode(b"content").decode())

@@ -1,4 +1,4 @@
-"""Tokens of Hosts: found by what they are, kept as what nobody can use, gone when revoked."""
+"""Tokens of Hosts are found by their value, stored as digests, and gone when revoked."""
 
 import stat
 from pathlib import Path
@@ -13,7 +13,7 @@ def tokens(tmp_path: Path) -> Tokens:
     return Tokens(tmp_path / "tokens.json")
 
 
-def test_a_token_is_found_by_itself_and_by_nothing_else(tokens: Tokens) -> None:
+def test_a_token_is_found_only_by_its_exact_value(tokens: Tokens) -> None:
     first, second = tokens.create("first", 1), tokens.create("second", 2)
 
     found = tokens.find(first)
@@ -22,7 +22,7 @@ def test_a_token_is_found_by_itself_and_by_nothing_else(tokens: Tokens) -> None:
     assert [tokens.find(text) for text in ("", first[:-1], f"{second} ", found.digest, "\udc80")] == [None] * 5
 
 
-def test_the_file_is_for_its_owner_only_and_holds_no_token(tokens: Tokens, tmp_path: Path) -> None:
+def test_only_the_owner_can_read_the_file_and_it_contains_no_token(tokens: Tokens, tmp_path: Path) -> None:
     secret = tokens.create("first", 1)
 
     file = tmp_path / "tokens.json"

@@ -1,1 +1,1 @@
-"""Supervision on virtual time, with plugins that live in the test's own loop."""
+"""Supervision on virtual time, with plugins that run in the test's own loop."""

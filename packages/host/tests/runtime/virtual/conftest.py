@@ -1,4 +1,4 @@
-"""These tests run on virtual time: a minute of back-off costs nothing, and what waits for nothing fails at once."""
+"""These tests run on virtual time: a minute of back-off takes no real time, and an endless wait fails at once."""
 
 import asyncio
 import random
@@ -9,11 +9,11 @@ import pytest
 
 from parlour.testing.simulation.loop import SeededLoop
 
-from .fakes import Desk, FakeLauncher
+from .fakes import FakeLauncher, SupervisorHarness
 
 
 class InOrder(random.Random):
-    """A die that leaves ready callbacks in the order they became ready, as a real loop does."""
+    """A random source that leaves ready callbacks in their order, like a real loop."""
 
     def random(self) -> float:
         return 1.0
@@ -35,9 +35,9 @@ async def launcher() -> FakeLauncher:
 
 
 @pytest.fixture
-async def desk(launcher: FakeLauncher, tmp_path: Path) -> AsyncIterator[Desk]:
-    desk = Desk(launcher, tmp_path)
-    yield desk
-    await desk.close()
+async def harness(launcher: FakeLauncher, tmp_path: Path) -> AsyncIterator[SupervisorHarness]:
+    harness = SupervisorHarness(launcher, tmp_path)
+    yield harness
+    await harness.close()
     assert all(process.ended for process in launcher.processes)
     assert getattr(asyncio.get_running_loop(), "failures", []) == []

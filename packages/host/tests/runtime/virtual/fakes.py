@@ -1,4 +1,4 @@
-"""Plugins without a process: they speak the real wire from inside the test's loop, and misbehave as they are told."""
+"""Plugins without a process: they use the real wire from inside the test's loop, with scripted misbehaviour."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Coroutine
@@ -9,6 +9,7 @@ from typing import Any
 
 from parlour.core.model.plugin_manager import PluginManifestReport
 from parlour.core.model.ports import ResultStream
+from parlour.core.redaction import Redactor
 from parlour.plugin_runtime.process.launcher import LaunchSpec, PluginProcess
 from parlour.plugin_runtime.process.log_buffer import LogBuffer
 from parlour.plugin_runtime.process.reaper import ReaperProcess
@@ -23,7 +24,7 @@ from parlour_sdk.wire import Peer, Transport, WireError, WireLimits, memory_pair
 
 @dataclass
 class Behaviour:
-    """What a process does that is not asked for by a run."""
+    """Scripted behaviour of a process apart from its runs."""
 
     greets: bool = True
     ends_at_start: bool = False
@@ -31,11 +32,11 @@ class Behaviour:
     last_words: str = ""
     runners: int = 1
     refusal: str = ""
-    """What it answers when it is asked for its runners, instead of them."""
+    """The error that it answers with when its runners are listed."""
 
 
 class FakeProcess:
-    """`name` is its number among those that were launched: 1, 2, 3..."""
+    """A plugin process in memory; `name` is its number among the launched ones: 1, 2, 3..."""
 
     def __init__(self, start: LaunchSpec, name: int, behaviour: Behaviour) -> None:
         self.start = start
@@ -44,11 +45,11 @@ class FakeProcess:
         self.memory = 0
         self.processes = 1
         self.begun_at = now()
-        self.restrained = (0, 0)
-        self.going_on: list[str] = []
-        """The runs that are active in it, by their text."""
-        self.took = asyncio.Event()
-        """A run has begun."""
+        self.applied_limits = (0, 0)
+        self.active_runs: list[str] = []
+        """The active runs, by their text."""
+        self.run_started = asyncio.Event()
+        """Set when a run starts."""
         self._behaviour = behaviour
         self._exit: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._ours, self._hosts = memory_pair()
@@ -65,7 +66,7 @@ class FakeProcess:
         return self._hosts
 
     async def apply_limits(self, open_files: int, niceness: int) -> int:
-        self.restrained = (open_files, niceness)
+        self.applied_limits = (open_files, niceness)
         return self.processes
 
     async def uses_more_than(self, memory_bytes: int) -> bool:
@@ -92,23 +93,23 @@ class FakeProcess:
             self._task.cancel()
             self.peer.close()
             self.log.feed_eof()
-            for gate in self._gates.values():  # a process takes its runs with it, deaf or not
+            for gate in self._gates.values():  # the runs of a process end with it
                 gate.set()
 
     def hang(self) -> None:
-        """Its event loop stands still: nothing is read any more."""
+        """Blocks the event loop of the plugin: nothing is read any more."""
         self._ours.pause()
 
     def wake(self) -> None:
         self._ours.resume()
 
     def flood(self, frames: int) -> None:
-        """Nothing that means anything, but it has to be read."""
+        """Sends frames without meaning that have to be read."""
         for _ in range(frames):
             self._ours.send(b'{"seq_id": 0, "code": 0, "data": null, "chunk_status": "continue"}')
 
-    def let_go(self, text: str) -> None:
-        """The run that waits with this text ends."""
+    def finish_run(self, text: str) -> None:
+        """Ends the run that waits with this text."""
         self._gates[text].set()
 
     async def _work(self) -> None:
@@ -152,15 +153,15 @@ class FakeProcess:
         return {}
 
     async def _run(self, text: str) -> AsyncGenerator[Any, None]:
-        """A text that begins with `wait` or `deaf` goes on until it is let go; the latter also when it is cancelled."""
-        self.going_on.append(text)
-        self.took.set()
+        """Runs until `finish_run` if the text begins with `wait` or `deaf`; a `deaf` run ignores its cancellation."""
+        self.active_runs.append(text)
+        self.run_started.set()
         try:
             if text.startswith(("wait", "deaf")):
                 await self._gate(text)
             yield f"{text} by {self.name}"
         finally:
-            self.going_on.remove(text)
+            self.active_runs.remove(text)
 
     async def _gate(self, text: str) -> None:
         gate = self._gates.setdefault(text, asyncio.Event())
@@ -173,7 +174,7 @@ class FakeProcess:
 
 
 class FakeLauncher:
-    """Behaves as the next of `script` says, and well when that is used up."""
+    """Launches processes with the behaviours in `script`, and well-behaved ones after them."""
 
     def __init__(self) -> None:
         self.script: list[Behaviour] = []
@@ -189,7 +190,7 @@ class FakeLauncher:
         return self.processes[-1]
 
 
-class NoGuardian(ReaperProcess):
+class NoReaper(ReaperProcess):
     async def start(self) -> None: ...
 
 
@@ -205,8 +206,8 @@ class NoActions:
 
 
 @dataclass
-class Desk:
-    """Where a test gives its orders."""
+class SupervisorHarness:
+    """Builds supervisors on fake processes for a test."""
 
     launcher: FakeLauncher
     folder: Path
@@ -224,9 +225,9 @@ class Desk:
 
     def supervisor(self) -> Supervisor:
         starter = Starter(
-            self.launcher, self._prepare, NoActions(), "0", self.policy, NoGuardian(), measure=self._measure
+            self.launcher, self._prepare, NoActions(), "0", self.policy, NoReaper(), measure=self._measure
         )
-        made = Supervisor(self.plugin(), starter, LogBuffer(), self.policy, self._discovered, self._changed)
+        made = Supervisor(self.plugin(), starter, LogBuffer(Redactor()), self.policy, self._discovered, self._changed)
         self._supervisors.append(made)
         return made
 
@@ -256,14 +257,14 @@ def now() -> float:
     return asyncio.get_running_loop().time()
 
 
-def sleep_through(seconds: float) -> None:
-    """The Host itself stands still for so long."""
+def suspend_host(seconds: float) -> None:
+    """Lets time pass while the Host itself is suspended."""
     loop = asyncio.get_running_loop()
     loop._now += seconds  # type: ignore[attr-defined]
 
 
 async def answer(stream: ResultStream) -> list[Any]:
-    """All of a run's results."""
+    """Returns all results of a run."""
     results: list[Any] = []
     while batch := await stream.batch():
         results += batch
@@ -271,6 +272,6 @@ async def answer(stream: ResultStream) -> list[Any]:
 
 
 async def crash(process: FakeProcess) -> None:
-    """It ends, and the Host has noticed."""
+    """Ends the process and waits until the Host has noticed."""
     process.exit(1)
     await asyncio.sleep(0.01)

@@ -1,4 +1,4 @@
-"""What runs is made equal to what is installed: started side by side, upgraded without a gap, removed, told."""
+"""The running plugins follow the installed ones: started in parallel, upgraded without a gap, removed, announced."""
 
 import asyncio
 import json
@@ -10,6 +10,7 @@ import pytest
 
 from parlour.core.model.plugin_manager import PluginManifestReport
 from parlour.core.model.ports import PluginDisconnected, PluginUnavailable
+from parlour.core.redaction import Redactor
 from parlour.plugin_runtime.process.launcher import LaunchSpec
 from parlour.plugin_runtime.process.log_buffer import LogBuffer
 from parlour.plugin_runtime.store import InstalledVersion, PluginStore
@@ -17,11 +18,11 @@ from parlour.plugin_runtime.supervision.local_runtime import EmbeddedRuntime
 from parlour.plugin_runtime.supervision.policy import ResourceLimits, SupervisionPolicy
 from parlour.plugin_runtime.supervision.status import PluginStatusFile
 
-from .fakes import Behaviour, FakeLauncher, NoActions, NoGuardian, answer, now
+from .fakes import Behaviour, FakeLauncher, NoActions, NoReaper, answer, now
 
 
-class Shelf:
-    """What is installed."""
+class MemoryPluginStore:
+    """A plugin store in memory."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -37,39 +38,39 @@ class Shelf:
 
 
 @pytest.fixture
-async def shelf(tmp_path: Path) -> Shelf:
-    return Shelf(tmp_path)
+async def store(tmp_path: Path) -> MemoryPluginStore:
+    return MemoryPluginStore(tmp_path)
 
 
 @pytest.fixture
-async def told() -> list[str]:
-    """Versions that were discovered, and plugins that were removed."""
+async def announcements() -> list[str]:
+    """Announcements of discovered versions and removed plugins."""
     return []
 
 
 @pytest.fixture
 async def runtime(
-    shelf: Shelf, launcher: FakeLauncher, told: list[str], tmp_path: Path
+    store: MemoryPluginStore, launcher: FakeLauncher, announcements: list[str], tmp_path: Path
 ) -> AsyncIterator[EmbeddedRuntime]:
     async def prepare(plugin: InstalledVersion) -> LaunchSpec:
         return LaunchSpec(plugin.plugin_id, plugin.folder, tmp_path)
 
     def discovered(plugin: InstalledVersion, offer: PluginManifestReport) -> None:
-        told.append(f"{plugin.plugin_id} {plugin.version}")
+        announcements.append(f"{plugin.plugin_id} {plugin.version}")
 
     runtime = EmbeddedRuntime(
-        cast(PluginStore, shelf),
+        cast(PluginStore, store),
         launcher,
         prepare,
         "0",
         discovered,
-        lambda plugin_id: told.append(f"{plugin_id} removed"),
+        lambda plugin_id: announcements.append(f"{plugin_id} removed"),
         PluginStatusFile(tmp_path / "plugins.json"),
-        lambda plugin_id: LogBuffer(),
-        NoGuardian(),
+        lambda plugin_id: LogBuffer(Redactor()),
+        NoReaper(),
         SupervisionPolicy(
             concurrent_starts=2, resource_limits=ResourceLimits(data_check_seconds=10**6)
-        ),  # real disks know no virtual time
+        ),  # disk access does not follow virtual time
     )
     runtime.serve(NoActions())
     yield runtime
@@ -81,12 +82,12 @@ async def ask(runtime: EmbeddedRuntime, name: str) -> list[str]:
     return await answer(runtime.run_agent(f"test/{name}", {"text": "hello"}))
 
 
-async def test_what_is_installed_is_started_and_a_bad_one_holds_up_nobody(
-    runtime: EmbeddedRuntime, shelf: Shelf, launcher: FakeLauncher
+async def test_installed_plugins_are_started_and_a_bad_one_delays_no_other(
+    runtime: EmbeddedRuntime, store: MemoryPluginStore, launcher: FakeLauncher
 ) -> None:
     launcher.script = [Behaviour(greets=False)]
     for name in ("bad", "one", "two", "three"):
-        shelf.put(name)
+        store.put(name)
     refreshing = asyncio.create_task(runtime.refresh())
     await asyncio.sleep(1)
 
@@ -100,10 +101,12 @@ async def test_what_is_installed_is_started_and_a_bad_one_holds_up_nobody(
     assert now() == 30
 
 
-async def test_no_more_start_at_once_than_set(runtime: EmbeddedRuntime, shelf: Shelf, launcher: FakeLauncher) -> None:
+async def test_the_number_of_concurrent_starts_is_limited(
+    runtime: EmbeddedRuntime, store: MemoryPluginStore, launcher: FakeLauncher
+) -> None:
     launcher.script = [Behaviour(greets=False)] * 4
     for number in range(4):
-        shelf.put(f"slow{number}")
+        store.put(f"slow{number}")
     refreshing = asyncio.create_task(runtime.refresh())
 
     await asyncio.sleep(9)
@@ -113,12 +116,12 @@ async def test_no_more_start_at_once_than_set(runtime: EmbeddedRuntime, shelf: S
     assert now() == 40
 
 
-async def test_plugins_that_hang_at_their_start_hold_up_the_others_for_a_third_of_its_time(
-    runtime: EmbeddedRuntime, shelf: Shelf, launcher: FakeLauncher
+async def test_plugins_that_hang_at_their_start_delay_other_plugins_for_a_third_of_the_start_time(
+    runtime: EmbeddedRuntime, store: MemoryPluginStore, launcher: FakeLauncher
 ) -> None:
     launcher.script = [Behaviour(greets=False)] * 2
     for name in ("hanging", "hanging too", "good"):
-        shelf.put(name)
+        store.put(name)
     refreshing = asyncio.create_task(runtime.refresh())
 
     await asyncio.sleep(10.1)
@@ -130,12 +133,12 @@ async def test_plugins_that_hang_at_their_start_hold_up_the_others_for_a_third_o
     await refreshing
 
 
-async def test_a_disk_that_takes_no_status_keeps_no_plugin_from_starting_again(
-    runtime: EmbeddedRuntime, shelf: Shelf, launcher: FakeLauncher, tmp_path: Path
+async def test_a_status_file_that_can_not_be_written_does_not_prevent_restarts(
+    runtime: EmbeddedRuntime, store: MemoryPluginStore, launcher: FakeLauncher, tmp_path: Path
 ) -> None:
-    shelf.put("here")
+    store.put("here")
     await runtime.refresh()
-    (tmp_path / "plugins.new").mkdir()  # where the next status would be written
+    (tmp_path / "plugins.new").mkdir()  # blocks the path of the next status file
     launcher.processes[0].exit(1)
     await asyncio.sleep(5)
 
@@ -153,27 +156,27 @@ async def test_a_plugin_that_is_not_installed_is_unavailable(runtime: EmbeddedRu
         await ask(runtime, "absent")
 
 
-async def test_a_plugin_that_is_not_installed_any_more_is_stopped_and_forgotten(
-    runtime: EmbeddedRuntime, shelf: Shelf, launcher: FakeLauncher, told: list[str], tmp_path: Path
+async def test_a_plugin_that_is_no_longer_installed_is_stopped_and_removed(
+    runtime: EmbeddedRuntime, store: MemoryPluginStore, launcher: FakeLauncher, announcements: list[str], tmp_path: Path
 ) -> None:
-    shelf.put("here")
-    shelf.put("gone")
+    store.put("here")
+    store.put("gone")
     await runtime.refresh()
-    del shelf.plugins["test/gone"]
+    del store.plugins["test/gone"]
 
     await runtime.refresh()
 
-    assert told == ["test/here 1", "test/gone 1", "test/gone removed"]
+    assert announcements == ["test/here 1", "test/gone 1", "test/gone removed"]
     assert [process.ended for process in launcher.processes] == [False, True]
     assert set(json.loads((tmp_path / "plugins.json").read_text())["plugins"]) == {"test/here"}
     with pytest.raises(PluginUnavailable, match="not installed"):
         await ask(runtime, "gone")
 
 
-async def test_what_has_not_changed_is_left_alone(
-    runtime: EmbeddedRuntime, shelf: Shelf, launcher: FakeLauncher
+async def test_an_unchanged_plugin_is_not_restarted(
+    runtime: EmbeddedRuntime, store: MemoryPluginStore, launcher: FakeLauncher
 ) -> None:
-    shelf.put("same")
+    store.put("same")
     await runtime.refresh()
 
     await runtime.refresh()
@@ -181,49 +184,49 @@ async def test_what_has_not_changed_is_left_alone(
     assert len(launcher.processes) == 1
 
 
-async def test_another_version_takes_over(
-    runtime: EmbeddedRuntime, shelf: Shelf, launcher: FakeLauncher, told: list[str]
+async def test_another_version_replaces_the_running_one(
+    runtime: EmbeddedRuntime, store: MemoryPluginStore, launcher: FakeLauncher, announcements: list[str]
 ) -> None:
-    shelf.put("renewed")
+    store.put("renewed")
     await runtime.refresh()
-    shelf.put("renewed", "2")
+    store.put("renewed", "2")
 
     await runtime.refresh()
 
     assert await ask(runtime, "renewed") == ["hello by 2"]
-    assert told == ["test/renewed 1", "test/renewed 2"]
+    assert announcements == ["test/renewed 1", "test/renewed 2"]
 
 
-async def test_another_version_that_does_not_start_leaves_the_one_before_in_service(
-    runtime: EmbeddedRuntime, shelf: Shelf, launcher: FakeLauncher, tmp_path: Path
+async def test_another_version_that_does_not_start_leaves_the_previous_one_in_service(
+    runtime: EmbeddedRuntime, store: MemoryPluginStore, launcher: FakeLauncher, tmp_path: Path
 ) -> None:
-    shelf.put("renewed")
+    store.put("renewed")
     await runtime.refresh()
     launcher.script = [Behaviour(ends_at_start=True)]
 
     with pytest.raises(PluginUnavailable, match=r"test/renewed is not ready: its process ended \(exit status 3\)"):
-        await runtime.replace(shelf.put("renewed", "2"))
+        await runtime.replace(store.put("renewed", "2"))
 
     assert await ask(runtime, "renewed") == ["hello by 1"]
     assert json.loads((tmp_path / "plugins.json").read_text())["plugins"]["test/renewed"]["stamp"] == 1
 
 
-async def test_a_first_version_that_does_not_start_says_why(
-    runtime: EmbeddedRuntime, shelf: Shelf, launcher: FakeLauncher
+async def test_a_first_version_that_does_not_start_has_a_reason(
+    runtime: EmbeddedRuntime, store: MemoryPluginStore, launcher: FakeLauncher
 ) -> None:
     launcher.script = [Behaviour(ends_at_start=True, last_words="no luck today\n")]
 
     with pytest.raises(PluginUnavailable, match="no luck today"):
-        await runtime.replace(shelf.put("first"))
+        await runtime.replace(store.put("first"))
 
 
-async def test_what_is_installed_is_tried_when_nothing_serves(
-    runtime: EmbeddedRuntime, shelf: Shelf, launcher: FakeLauncher
+async def test_the_installed_version_is_tried_when_no_version_serves(
+    runtime: EmbeddedRuntime, store: MemoryPluginStore, launcher: FakeLauncher
 ) -> None:
     launcher.script = [Behaviour(ends_at_start=True), Behaviour(ends_at_start=True)]
-    shelf.put("repaired")
+    store.put("repaired")
     await runtime.refresh()
-    shelf.put("repaired", "2")
+    store.put("repaired", "2")
 
     await runtime.refresh()
 
@@ -231,8 +234,10 @@ async def test_what_is_installed_is_tried_when_nothing_serves(
     assert launcher.latest.start.folder.name == "2"
 
 
-async def test_a_restart_brings_a_fresh_process(runtime: EmbeddedRuntime, shelf: Shelf, launcher: FakeLauncher) -> None:
-    shelf.put("tired")
+async def test_a_restart_starts_a_new_process(
+    runtime: EmbeddedRuntime, store: MemoryPluginStore, launcher: FakeLauncher
+) -> None:
+    store.put("tired")
     await runtime.refresh()
 
     await runtime.restart("test/tired")
@@ -243,52 +248,52 @@ async def test_a_restart_brings_a_fresh_process(runtime: EmbeddedRuntime, shelf:
 
 
 async def test_code_is_in_use_until_the_last_run_of_its_version_has_ended(
-    runtime: EmbeddedRuntime, shelf: Shelf, launcher: FakeLauncher
+    runtime: EmbeddedRuntime, store: MemoryPluginStore, launcher: FakeLauncher
 ) -> None:
-    old = shelf.put("renewed")
+    old = store.put("renewed")
     await runtime.refresh()
     answering = asyncio.create_task(answer(runtime.run_agent("test/renewed", {"text": "wait"})))
-    await launcher.latest.took.wait()
-    new = shelf.put("renewed", "2")
+    await launcher.latest.run_started.wait()
+    new = store.put("renewed", "2")
 
     await runtime.refresh()
 
     assert runtime.folders_in_use() == {old.folder, new.folder}
-    launcher.processes[0].let_go("wait")
+    launcher.processes[0].finish_run("wait")
     assert await answering == ["wait by 1"]
     await asyncio.sleep(1)
     assert runtime.folders_in_use() == {new.folder}
 
 
-async def test_a_plugin_that_is_removed_takes_no_new_runs_and_finishes_its_own(
-    runtime: EmbeddedRuntime, shelf: Shelf, launcher: FakeLauncher, told: list[str]
+async def test_a_removed_plugin_gets_no_new_runs_and_finishes_its_own(
+    runtime: EmbeddedRuntime, store: MemoryPluginStore, launcher: FakeLauncher, announcements: list[str]
 ) -> None:
-    shelf.put("leaving")
+    store.put("leaving")
     await runtime.refresh()
     answering = asyncio.create_task(answer(runtime.run_agent("test/leaving", {"text": "wait"})))
-    await launcher.latest.took.wait()
-    del shelf.plugins["test/leaving"]
+    await launcher.latest.run_started.wait()
+    del store.plugins["test/leaving"]
     removing = asyncio.create_task(runtime.refresh())
     await asyncio.sleep(1)
 
-    assert told[-1] == "test/leaving removed"
+    assert announcements[-1] == "test/leaving removed"
     with pytest.raises(PluginUnavailable, match="finishes its runs: 1"):
         await ask(runtime, "leaving")
-    launcher.latest.let_go("wait")
+    launcher.latest.finish_run("wait")
     assert await answering == ["wait by 1"]
     await removing
     assert launcher.latest.ended
     assert runtime.supervisors() == {}
 
 
-async def test_a_run_that_does_not_end_holds_a_removal_up_for_a_bounded_time(
-    runtime: EmbeddedRuntime, shelf: Shelf, launcher: FakeLauncher
+async def test_a_run_that_does_not_end_delays_a_removal_for_a_bounded_time(
+    runtime: EmbeddedRuntime, store: MemoryPluginStore, launcher: FakeLauncher
 ) -> None:
-    shelf.put("leaving")
+    store.put("leaving")
     await runtime.refresh()
     answering = asyncio.create_task(answer(runtime.run_agent("test/leaving", {"text": "wait"})))
-    await launcher.latest.took.wait()
-    del shelf.plugins["test/leaving"]
+    await launcher.latest.run_started.wait()
+    del store.plugins["test/leaving"]
     begun = now()
 
     await runtime.refresh()

@@ -1,4 +1,4 @@
-"""Hundreds of lives by a seeded die: whatever comes together, every run ends once and nothing is left behind."""
+"""Hundreds of seeded random scenarios: in each one every run ends once and no process is left."""
 
 import asyncio
 import random
@@ -11,7 +11,7 @@ from parlour.plugin_runtime.supervision.policy import HealthPolicy, RestartPolic
 from parlour.testing.simulation.loop import SeededLoop
 from parlour_sdk.protocol.manifest import PluginLimits
 
-from .fakes import Behaviour, Desk, FakeLauncher, answer, sleep_through
+from .fakes import Behaviour, FakeLauncher, SupervisorHarness, answer, suspend_host
 
 SEEDS = 150
 STEPS = 40
@@ -21,7 +21,7 @@ class Cancelled(Exception):
     pass
 
 
-class Story:
+class Scenario:
     def __init__(self, dice: random.Random, folder: Path) -> None:
         self.dice = dice
         self.launcher = FakeLauncher()
@@ -29,26 +29,28 @@ class Story:
         policy = SupervisionPolicy(
             start_seconds=5, drain_seconds=4, health=health, restart=RestartPolicy(give_up_after=1000)
         )
-        self.desk = Desk(self.launcher, folder, policy, PluginLimits(max_runs=3))
+        self.harness = SupervisorHarness(self.launcher, folder, policy, PluginLimits(max_runs=3))
         self.runs: list[tuple[ResultStream, asyncio.Task[str]]] = []
         self.replacing: list[asyncio.Task[None]] = []
 
-    async def tell(self) -> None:
-        self.supervisor = self.desk.supervisor()
-        deeds = (
+    async def play(self) -> None:
+        self.supervisor = self.harness.supervisor()
+        actions = (
             [self.ask] * 4
             + [self.cancel] * 2
-            + [self.crash, self.hang, self.let_go, self.upgrade, self.swell, self.nap]
+            + [self.crash, self.hang, self.finish_runs, self.upgrade, self.exceed_memory, self.suspend]
         )
         for _ in range(STEPS):
-            self.dice.choice(deeds)()
+            self.dice.choice(actions)()
             if self.dice.random() < 0.2:
                 self.launcher.script.append(self._behaviour())
             await asyncio.sleep(self.dice.choice((0, 0, 0.001, 0.5, 3)))
 
     def _behaviour(self) -> Behaviour:
         dice = self.dice
-        return Behaviour(dice.random() < 0.7, dice.random() < 0.3, dice.random() < 0.3, "words\n" * dice.randint(0, 1))
+        return Behaviour(
+            dice.random() < 0.7, dice.random() < 0.3, dice.random() < 0.3, "last line\n" * dice.randint(0, 1)
+        )
 
     def ask(self) -> None:
         text = f"{self.dice.choice(('wait', 'deaf', 'say'))} {len(self.runs)}"
@@ -67,37 +69,37 @@ class Story:
         if self.launcher.processes:
             self.launcher.latest.hang()
 
-    def swell(self) -> None:
+    def exceed_memory(self) -> None:
         if self.launcher.processes:
             self.launcher.latest.memory = 10**12
 
-    def let_go(self) -> None:
+    def finish_runs(self) -> None:
         for process in self.launcher.processes:
-            for text in list(process.going_on):
-                process.let_go(text)
+            for text in list(process.active_runs):
+                process.finish_run(text)
 
     def upgrade(self) -> None:
         self.replacing.append(asyncio.create_task(self._replace(str(len(self.replacing) + 2))))
 
     async def _replace(self, version: str) -> None:
         try:
-            await self.supervisor.replace(self.desk.plugin(version))
+            await self.supervisor.replace(self.harness.plugin(version))
         except PluginUnavailable:
             return
         assert not self.launcher.latest.ended or self.supervisor.status != "ready"
 
-    def nap(self) -> None:
-        sleep_through(self.dice.choice((1, 60)))
+    def suspend(self) -> None:
+        suspend_host(self.dice.choice((1, 60)))
 
-    async def heal(self) -> None:
-        """Every run comes to its end, and the plugin serves again."""
+    async def recover(self) -> None:
+        """Ends every run and waits until the plugin serves again."""
         self.launcher.script.clear()
         await asyncio.gather(*self.replacing)
         while any(not task.done() for _, task in self.runs):
-            self.let_go()
+            self.finish_runs()
             await asyncio.sleep(1)
         tries = 1
-        while await outcome(self.supervisor.run({"text": "say healed"})) != "answered":
+        while await outcome(self.supervisor.run({"text": "say recovered"})) != "answered":
             tries += 1
             await asyncio.sleep(1)
             assert tries < 10
@@ -110,26 +112,26 @@ async def outcome(stream: ResultStream) -> str:
         return type(error).__name__
 
 
-async def story(dice: random.Random, folder: Path) -> None:
-    told = Story(dice, folder)
-    await told.tell()
+async def play_scenario(dice: random.Random, folder: Path) -> None:
+    scenario = Scenario(dice, folder)
+    await scenario.play()
     if dice.random() < 0.7:
-        await asyncio.wait_for(told.heal(), 3600)
+        await asyncio.wait_for(scenario.recover(), 3600)
         await asyncio.sleep(20)
-        assert sum(not process.ended for process in told.launcher.processes) == 1
-    await asyncio.wait_for(told.supervisor.stop(), 7)
-    assert all(process.ended for process in told.launcher.processes)
-    await asyncio.wait_for(asyncio.gather(*told.replacing), 1)
-    await asyncio.sleep(1)  # what the fakes were doing ends
-    assert "wrong" not in await asyncio.wait_for(asyncio.gather(*(task for _, task in told.runs)), 1)
+        assert sum(not process.ended for process in scenario.launcher.processes) == 1
+    await asyncio.wait_for(scenario.supervisor.stop(), 7)
+    assert all(process.ended for process in scenario.launcher.processes)
+    await asyncio.wait_for(asyncio.gather(*scenario.replacing), 1)
+    await asyncio.sleep(1)  # active work of the fakes ends
+    assert "wrong" not in await asyncio.wait_for(asyncio.gather(*(task for _, task in scenario.runs)), 1)
 
 
-@pytest.mark.parametrize("tens", range(SEEDS // 10))
-def test_whatever_comes_together_every_run_ends_and_nothing_is_left(tmp_path: Path, tens: int) -> None:
-    for seed in range(tens * 10, tens * 10 + 10):
+@pytest.mark.parametrize("seed_group", range(SEEDS // 10))
+def test_every_run_ends_and_no_process_is_left_in_random_scenarios(tmp_path: Path, seed_group: int) -> None:
+    for seed in range(seed_group * 10, seed_group * 10 + 10):
         loop = SeededLoop(dice := random.Random(seed), 0.0)
         try:
-            loop.run_until_complete(story(dice, tmp_path))
+            loop.run_until_complete(play_scenario(dice, tmp_path))
             assert loop.failures == [], seed
         except BaseException as failure:
             failure.add_note(f"seed {seed}")

@@ -1,4 +1,4 @@
-"""A plugin that is refused now and then hears it at once; one that asks in vain all the time has to wait for it."""
+"""An occasional refusal is answered at once; frequent refusals of one plugin are delayed."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -30,8 +30,8 @@ class NothingAllowed:
         yield {}
 
 
-async def ask(calls: ActionDispatcher, name: str) -> float:
-    """When the refusal came, in seconds from now."""
+async def time_refusal(calls: ActionDispatcher, name: str) -> float:
+    """Makes a call that is refused and returns how many seconds that took."""
     begun = now()
     answer = calls.dispatch(name, {})
     with pytest.raises(WireError, match="not for you"):
@@ -40,13 +40,13 @@ async def ask(calls: ActionDispatcher, name: str) -> float:
 
 
 @pytest.mark.parametrize("name", ["call", "stream"])
-async def test_who_is_refused_too_often_waits_for_it_and_after_a_rest_no_more(name: str) -> None:
+async def test_refusals_beyond_the_burst_are_delayed_until_a_pause(name: str) -> None:
     calls = ActionDispatcher("test/fake", NothingAllowed())
 
-    at_once = [await ask(calls, name) for _ in range(REFUSAL_BURST)]
-    late = await asyncio.gather(*(ask(calls, name) for _ in range(5)))
+    at_once = [await time_refusal(calls, name) for _ in range(REFUSAL_BURST)]
+    late = await asyncio.gather(*(time_refusal(calls, name) for _ in range(5)))
     await asyncio.sleep(2 / REFUSALS_PER_SECOND)
 
     assert set(at_once) == {0}
     assert late == [REFUSAL_DELAY_SECONDS] * 5
-    assert await ask(calls, name) == 0
+    assert await time_refusal(calls, name) == 0

@@ -1,4 +1,4 @@
-"""One plugin kept alive: restarted with back-off, given up visibly, brought back, and stopped in time."""
+"""Supervision of one plugin: restarts with back-off, giving up, bringing back, and stopping in time."""
 
 import asyncio
 from dataclasses import replace
@@ -7,26 +7,26 @@ import pytest
 
 from parlour.core.model.ports import PluginDisconnected, PluginUnavailable
 
-from .fakes import Behaviour, Desk, FakeLauncher, answer, crash, now
+from .fakes import Behaviour, FakeLauncher, SupervisorHarness, answer, crash, now
 
 
 class Aborted(Exception):
     pass
 
 
-async def test_a_run_is_answered_by_the_plugin(desk: Desk) -> None:
-    supervisor = await desk.started()
+async def test_a_run_is_answered_by_the_plugin(harness: SupervisorHarness) -> None:
+    supervisor = await harness.started()
 
     assert await answer(supervisor.run({"text": "hello"})) == ["hello by 1"]
-    assert desk.announced == [("1", ["1"])]
+    assert harness.announced == [("1", ["1"])]
 
 
-async def test_a_run_that_came_before_its_plugin_was_ready_waits_for_it(desk: Desk) -> None:
-    assert await answer(desk.supervisor().run({"text": "early"})) == ["early by 1"]
+async def test_a_run_waits_until_its_plugin_is_ready(harness: SupervisorHarness) -> None:
+    assert await answer(harness.supervisor().run({"text": "early"})) == ["early by 1"]
 
 
-async def test_a_crashed_plugin_is_restarted_after_backoff(desk: Desk, launcher: FakeLauncher) -> None:
-    supervisor = await desk.started()
+async def test_a_crashed_plugin_is_restarted_after_backoff(harness: SupervisorHarness, launcher: FakeLauncher) -> None:
+    supervisor = await harness.started()
 
     for delay in (1, 2, 4):
         crashed = now()
@@ -35,17 +35,21 @@ async def test_a_crashed_plugin_is_restarted_after_backoff(desk: Desk, launcher:
         assert launcher.latest.begun_at - crashed == pytest.approx(delay)
 
 
-async def test_a_plugin_may_fail_as_often_as_its_operator_allows(desk: Desk, launcher: FakeLauncher) -> None:
-    restart = replace(desk.policy.restart, first_delay_seconds=0.01, max_delay_seconds=0.01, give_up_after=2000)
-    desk.policy = replace(desk.policy, restart=restart)
+async def test_a_plugin_may_fail_as_often_as_its_operator_allows(
+    harness: SupervisorHarness, launcher: FakeLauncher
+) -> None:
+    restart = replace(harness.policy.restart, first_delay_seconds=0.01, max_delay_seconds=0.01, give_up_after=2000)
+    harness.policy = replace(harness.policy, restart=restart)
     launcher.script = [*[Behaviour(ends_at_start=True)] * 300, Behaviour()]
 
-    assert await answer(desk.supervisor().run({"text": "at last"})) == ["at last by 301"]
+    assert await answer(harness.supervisor().run({"text": "at last"})) == ["at last by 301"]
 
 
-async def test_the_reason_of_a_crash_has_its_status_and_last_words(desk: Desk, launcher: FakeLauncher) -> None:
+async def test_the_reason_of_a_crash_has_exit_status_and_last_log_line(
+    harness: SupervisorHarness, launcher: FakeLauncher
+) -> None:
     launcher.script = [Behaviour(last_words="no luck today\n")]
-    supervisor = await desk.started()
+    supervisor = await harness.started()
 
     launcher.latest.exit(7)
     await asyncio.sleep(0.5)
@@ -54,11 +58,11 @@ async def test_the_reason_of_a_crash_has_its_status_and_last_words(desk: Desk, l
     assert supervisor.reason == "its process ended (exit status 7); its log ends with: no luck today"
 
 
-async def test_a_plugin_that_serves_again_still_tells_why_it_had_to_be_started_again(
-    desk: Desk, launcher: FakeLauncher
+async def test_a_restarted_plugin_shows_the_reason_of_its_restart(
+    harness: SupervisorHarness, launcher: FakeLauncher
 ) -> None:
     launcher.script = [Behaviour(last_words="no luck today\n"), Behaviour()]
-    supervisor = await desk.started()
+    supervisor = await harness.started()
     assert supervisor.reason == ""
 
     launcher.latest.exit(7)
@@ -76,8 +80,8 @@ async def test_a_plugin_that_serves_again_still_tells_why_it_had_to_be_started_a
     assert supervisor.status == "ready"
 
 
-async def test_the_runs_of_a_crashed_plugin_fail_at_once(desk: Desk, launcher: FakeLauncher) -> None:
-    supervisor = await desk.started()
+async def test_the_runs_of_a_crashed_plugin_fail_at_once(harness: SupervisorHarness, launcher: FakeLauncher) -> None:
+    supervisor = await harness.started()
     stream = supervisor.run({"text": "wait"})
     waiting = asyncio.create_task(stream.batch())
     await asyncio.sleep(1)
@@ -90,11 +94,11 @@ async def test_the_runs_of_a_crashed_plugin_fail_at_once(desk: Desk, launcher: F
 
 
 async def test_a_plugin_that_fails_too_often_is_given_up_and_its_runs_fail_with_the_reason(
-    desk: Desk, launcher: FakeLauncher
+    harness: SupervisorHarness, launcher: FakeLauncher
 ) -> None:
     launcher.script = [Behaviour(ends_at_start=True, last_words="no luck today\n")] * 5
-    supervisor = desk.supervisor()
-    waiting = supervisor.run({"text": "anybody?"})
+    supervisor = harness.supervisor()
+    waiting = supervisor.run({"text": "hello?"})
 
     with pytest.raises(PluginUnavailable, match=r"is failed: its process ended \(exit status 3\).*no luck today"):
         await waiting.batch()
@@ -102,11 +106,11 @@ async def test_a_plugin_that_fails_too_often_is_given_up_and_its_runs_fail_with_
     assert (supervisor.status, supervisor.is_ready, len(launcher.processes)) == ("failed", True, 5)
     assert "failed 5 times within 10 minutes and is tried again only in 10 minutes; restart it" in supervisor.reason
     with pytest.raises(PluginUnavailable, match="no luck today"):
-        await supervisor.run({"text": "still nobody?"}).batch()
+        await supervisor.run({"text": "hello again?"}).batch()
 
 
-async def test_failures_of_long_ago_do_not_count(desk: Desk, launcher: FakeLauncher) -> None:
-    supervisor = await desk.started()
+async def test_old_failures_do_not_count(harness: SupervisorHarness, launcher: FakeLauncher) -> None:
+    supervisor = await harness.started()
 
     for _ in range(10):
         launcher.latest.exit(1)
@@ -114,11 +118,11 @@ async def test_failures_of_long_ago_do_not_count(desk: Desk, launcher: FakeLaunc
         assert supervisor.status == "ready"
 
 
-async def test_a_plugin_that_was_given_up_is_tried_again_when_its_failures_do_not_count_any_more(
-    desk: Desk, launcher: FakeLauncher
+async def test_a_given_up_plugin_is_tried_again_when_its_failures_are_old(
+    harness: SupervisorHarness, launcher: FakeLauncher
 ) -> None:
     launcher.script = [Behaviour(ends_at_start=True)] * 5
-    supervisor = desk.supervisor()
+    supervisor = harness.supervisor()
     await asyncio.sleep(600)
     assert (supervisor.status, len(launcher.processes)) == ("failed", 5)
 
@@ -129,9 +133,9 @@ async def test_a_plugin_that_was_given_up_is_tried_again_when_its_failures_do_no
     assert await answer(supervisor.run({"text": "hello"})) == ["hello by 6"]
 
 
-async def test_a_plugin_that_was_given_up_is_brought_back_at_once(desk: Desk, launcher: FakeLauncher) -> None:
+async def test_a_given_up_plugin_can_be_restarted_at_once(harness: SupervisorHarness, launcher: FakeLauncher) -> None:
     launcher.script = [Behaviour(ends_at_start=True)] * 5
-    supervisor = desk.supervisor()
+    supervisor = harness.supervisor()
     await asyncio.sleep(100)
     assert supervisor.status == "failed"
 
@@ -139,13 +143,15 @@ async def test_a_plugin_that_was_given_up_is_brought_back_at_once(desk: Desk, la
 
     assert (supervisor.status, supervisor.reason, now()) == ("ready", "", 100)
     assert await answer(supervisor.run({"text": "hello"})) == ["hello by 6"]
-    await crash(launcher.latest)  # and it is watched as before
+    await crash(launcher.latest)  # it is supervised like before
     assert await answer(supervisor.run({"text": "hello"})) == ["hello by 7"]
 
 
-async def test_a_given_up_plugin_that_can_not_be_brought_back_says_why(desk: Desk, launcher: FakeLauncher) -> None:
+async def test_a_given_up_plugin_that_fails_to_restart_has_a_reason(
+    harness: SupervisorHarness, launcher: FakeLauncher
+) -> None:
     launcher.script = [*[Behaviour(ends_at_start=True)] * 5, Behaviour(ends_at_start=True, last_words="another\n")]
-    supervisor = desk.supervisor()
+    supervisor = harness.supervisor()
     await asyncio.sleep(100)
 
     with pytest.raises(PluginUnavailable, match="another"):
@@ -155,9 +161,11 @@ async def test_a_given_up_plugin_that_can_not_be_brought_back_says_why(desk: Des
     assert "another" in supervisor.reason
 
 
-async def test_a_plugin_that_does_not_greet_is_ended_in_time(desk: Desk, launcher: FakeLauncher) -> None:
+async def test_a_plugin_that_sends_no_hello_is_ended_in_time(
+    harness: SupervisorHarness, launcher: FakeLauncher
+) -> None:
     launcher.script = [Behaviour(greets=False)]
-    supervisor = desk.supervisor()
+    supervisor = harness.supervisor()
 
     await supervisor.wait_until_started()
 
@@ -166,23 +174,23 @@ async def test_a_plugin_that_does_not_greet_is_ended_in_time(desk: Desk, launche
     assert launcher.processes[0].ended
 
 
-async def test_a_plugin_with_more_runners_than_allowed_does_not_start_and_is_told(
-    desk: Desk, launcher: FakeLauncher
+async def test_a_plugin_with_more_runners_than_allowed_does_not_start_and_has_a_reason(
+    harness: SupervisorHarness, launcher: FakeLauncher
 ) -> None:
     launcher.script = [Behaviour(runners=1001)]
-    supervisor = desk.supervisor()
+    supervisor = harness.supervisor()
 
     await supervisor.wait_until_started()
 
     assert (supervisor.status, supervisor.reason) == ("waiting", "it has 1001 runners, and 1000 are allowed")
-    assert desk.announced == []
+    assert harness.announced == []
 
 
-async def test_what_a_plugin_says_at_its_start_is_a_short_line_whatever_it_says(
-    desk: Desk, launcher: FakeLauncher
+async def test_an_error_at_the_start_is_shown_as_a_short_line(
+    harness: SupervisorHarness, launcher: FakeLauncher
 ) -> None:
     launcher.script = [Behaviour(refusal="no\nERROR parlour: forged\x1b[2J" + "A" * 1_000_000)]
-    supervisor = desk.supervisor()
+    supervisor = harness.supervisor()
 
     await supervisor.wait_until_started()
 
@@ -190,9 +198,11 @@ async def test_what_a_plugin_says_at_its_start_is_a_short_line_whatever_it_says(
     assert len(supervisor.reason) == 500
 
 
-async def test_a_run_waits_for_an_absent_plugin_only_so_long(desk: Desk, launcher: FakeLauncher) -> None:
+async def test_a_run_waits_for_an_unavailable_plugin_for_a_bounded_time(
+    harness: SupervisorHarness, launcher: FakeLauncher
+) -> None:
     launcher.script = [Behaviour(greets=False)] * 2
-    stream = desk.supervisor().run({"text": "anybody?"})
+    stream = harness.supervisor().run({"text": "hello?"})
 
     with pytest.raises(PluginUnavailable):
         await stream.batch()
@@ -200,9 +210,9 @@ async def test_a_run_waits_for_an_absent_plugin_only_so_long(desk: Desk, launche
     assert now() == 30
 
 
-async def test_a_waiting_run_can_be_aborted(desk: Desk, launcher: FakeLauncher) -> None:
+async def test_a_waiting_run_can_be_aborted(harness: SupervisorHarness, launcher: FakeLauncher) -> None:
     launcher.script = [Behaviour(greets=False)]
-    stream = desk.supervisor().run({"text": "never"})
+    stream = harness.supervisor().run({"text": "never"})
     waiting = asyncio.create_task(stream.batch())
     await asyncio.sleep(1)
 
@@ -213,18 +223,20 @@ async def test_a_waiting_run_can_be_aborted(desk: Desk, launcher: FakeLauncher) 
     assert now() == 1
 
 
-async def test_an_aborted_run_never_reaches_the_plugin(desk: Desk, launcher: FakeLauncher) -> None:
-    supervisor = desk.supervisor()
+async def test_an_aborted_run_never_reaches_the_plugin(harness: SupervisorHarness, launcher: FakeLauncher) -> None:
+    supervisor = harness.supervisor()
     supervisor.run({"text": "wait"}).abort(Aborted())
 
     await supervisor.ready()
     assert await answer(supervisor.run({"text": "next"})) == ["next by 1"]
-    assert launcher.latest.going_on == []
+    assert launcher.latest.active_runs == []
 
 
-async def test_a_plugin_that_ignores_requests_to_end_is_stopped_in_time(desk: Desk, launcher: FakeLauncher) -> None:
+async def test_a_plugin_that_ignores_requests_to_end_is_stopped_in_time(
+    harness: SupervisorHarness, launcher: FakeLauncher
+) -> None:
     launcher.script = [Behaviour(ignores_requests_to_end=True)]
-    supervisor = await desk.started()
+    supervisor = await harness.started()
 
     await supervisor.stop()
 
@@ -233,9 +245,9 @@ async def test_a_plugin_that_ignores_requests_to_end_is_stopped_in_time(desk: De
     assert supervisor.status == "stopped"
 
 
-async def test_a_plugin_that_hangs_is_stopped_in_time(desk: Desk, launcher: FakeLauncher) -> None:
+async def test_a_plugin_that_hangs_is_stopped_in_time(harness: SupervisorHarness, launcher: FakeLauncher) -> None:
     launcher.script = [Behaviour(ignores_requests_to_end=True)]
-    supervisor = await desk.started()
+    supervisor = await harness.started()
     launcher.latest.hang()
 
     await supervisor.stop()
@@ -244,9 +256,9 @@ async def test_a_plugin_that_hangs_is_stopped_in_time(desk: Desk, launcher: Fake
     assert now() < 5
 
 
-async def test_a_plugin_that_is_starting_is_stopped_in_time(desk: Desk, launcher: FakeLauncher) -> None:
+async def test_a_plugin_that_is_starting_is_stopped_in_time(harness: SupervisorHarness, launcher: FakeLauncher) -> None:
     launcher.script = [Behaviour(greets=False, ignores_requests_to_end=True)]
-    supervisor = desk.supervisor()
+    supervisor = harness.supervisor()
     await asyncio.sleep(1)
 
     await supervisor.stop()
@@ -255,8 +267,10 @@ async def test_a_plugin_that_is_starting_is_stopped_in_time(desk: Desk, launcher
     assert now() < 6
 
 
-async def test_a_plugin_that_waits_for_its_next_start_is_stopped_at_once(desk: Desk, launcher: FakeLauncher) -> None:
-    supervisor = await desk.started()
+async def test_a_plugin_that_waits_for_its_next_start_is_stopped_at_once(
+    harness: SupervisorHarness, launcher: FakeLauncher
+) -> None:
+    supervisor = await harness.started()
     launcher.latest.exit(1)
     await asyncio.sleep(0.6)
     waiting = supervisor.run({"text": "late"})
@@ -268,8 +282,10 @@ async def test_a_plugin_that_waits_for_its_next_start_is_stopped_at_once(desk: D
         await waiting.batch()
 
 
-async def test_memory_beyond_the_limit_ends_the_plugin_in_words(desk: Desk, launcher: FakeLauncher) -> None:
-    supervisor = await desk.started()
+async def test_memory_beyond_the_limit_ends_the_plugin_with_a_reason(
+    harness: SupervisorHarness, launcher: FakeLauncher
+) -> None:
+    supervisor = await harness.started()
     launcher.latest.memory = 256 * 1024 * 1024 + 1
 
     await asyncio.sleep(2.1)
@@ -279,9 +295,11 @@ async def test_memory_beyond_the_limit_ends_the_plugin_in_words(desk: Desk, laun
     assert await answer(supervisor.run({"text": "slimmer"})) == ["slimmer by 2"]
 
 
-async def test_the_operators_ceiling_is_below_what_a_manifest_asks_for(desk: Desk, launcher: FakeLauncher) -> None:
-    desk.policy = replace(desk.policy, resource_limits=replace(desk.policy.resource_limits, memory_mb=100))
-    supervisor = await desk.started()
+async def test_the_operators_limit_overrides_a_higher_one_in_the_manifest(
+    harness: SupervisorHarness, launcher: FakeLauncher
+) -> None:
+    harness.policy = replace(harness.policy, resource_limits=replace(harness.policy.resource_limits, memory_mb=100))
+    supervisor = await harness.started()
     launcher.latest.memory = 101 * 1024 * 1024
 
     await asyncio.sleep(2.1)
@@ -289,9 +307,11 @@ async def test_the_operators_ceiling_is_below_what_a_manifest_asks_for(desk: Des
     assert supervisor.reason == "it used more than 100 MB of memory"
 
 
-async def test_more_processes_than_allowed_end_the_plugin_in_words(desk: Desk, launcher: FakeLauncher) -> None:
-    desk.policy = replace(desk.policy, resource_limits=replace(desk.policy.resource_limits, processes=20))
-    supervisor = await desk.started()
+async def test_more_processes_than_allowed_end_the_plugin_with_a_reason(
+    harness: SupervisorHarness, launcher: FakeLauncher
+) -> None:
+    harness.policy = replace(harness.policy, resource_limits=replace(harness.policy.resource_limits, processes=20))
+    supervisor = await harness.started()
     launcher.latest.processes = 21
 
     await asyncio.sleep(2.1)
@@ -300,9 +320,11 @@ async def test_more_processes_than_allowed_end_the_plugin_in_words(desk: Desk, l
     assert (supervisor.status, supervisor.reason) == ("waiting", "it had more than 20 processes")
 
 
-async def test_a_data_folder_beyond_its_quota_ends_the_plugin_in_words(desk: Desk, launcher: FakeLauncher) -> None:
-    supervisor = await desk.started()
-    desk.data_bytes = 1024 * 1024 * 1024 + 1
+async def test_a_data_folder_beyond_its_quota_ends_the_plugin_with_a_reason(
+    harness: SupervisorHarness, launcher: FakeLauncher
+) -> None:
+    supervisor = await harness.started()
+    harness.data_bytes = 1024 * 1024 * 1024 + 1
 
     await asyncio.sleep(10.1)
 
@@ -310,9 +332,13 @@ async def test_a_data_folder_beyond_its_quota_ends_the_plugin_in_words(desk: Des
     assert (supervisor.status, supervisor.reason) == ("waiting", "its data folder holds more than 1024 MB")
 
 
-async def test_a_process_is_restrained_as_the_operator_set(desk: Desk, launcher: FakeLauncher) -> None:
-    desk.policy = replace(desk.policy, resource_limits=replace(desk.policy.resource_limits, open_files=200, niceness=7))
+async def test_the_operators_limits_are_applied_to_a_process(
+    harness: SupervisorHarness, launcher: FakeLauncher
+) -> None:
+    harness.policy = replace(
+        harness.policy, resource_limits=replace(harness.policy.resource_limits, open_files=200, niceness=7)
+    )
 
-    await desk.started()
+    await harness.started()
 
-    assert launcher.latest.restrained == (200, 7)
+    assert launcher.latest.applied_limits == (200, 7)

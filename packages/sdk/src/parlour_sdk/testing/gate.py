@@ -9,11 +9,12 @@ from pydantic import BaseModel
 
 from parlour_sdk.protocol.calls import Call
 from parlour_sdk.protocol.errors import AgentAPIError, AgentAPIException
-from parlour_sdk.protocol.wire_actions import HOST_ACTIONS
+from parlour_sdk.protocol.host_actions import HOST_ACTIONS
+from parlour_sdk.protocol.rules.calls import unknown_action
 from parlour_sdk.wire import WireError
 
 from ..values import dataclass
-from .checks import check, parse_call, require_active_run
+from .checks import check, parse_call, refusal_exception, require_active_run
 from .grants import Grant
 from .script import Failure
 from .sessions import Caller, CallRate, RecordedCall, Session
@@ -55,13 +56,13 @@ class FakeGate:
         """Checks and records a call; `plugin` is the grant of the caller's plugin outside a run."""
         action = HOST_ACTIONS.get(name)
         if action is None:
-            raise Failure("not_supported", f"the Host has no action '{name}'").exception()
+            raise refusal_exception(unknown_action(name))
         request = parse_call(action, data)
         session = self._sessions.get(request.run_id) if request.run_id is not None else None
         recorded = self._record(name, request, session)
         try:
             caller = Caller(plugin) if request.run_id is None else require_active_run(session, action)
-            check(caller, action, request, caller.run.rate if caller.session else rate)
+            check(caller, action, request, data, caller.run.rate if caller.session else rate)
             if self._failures.get(name):
                 raise self._failures[name].popleft().exception()
         except AgentAPIException as refusal:

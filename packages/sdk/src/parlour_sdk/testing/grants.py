@@ -7,28 +7,21 @@ from typing import Any, get_args
 
 from pydantic import BaseModel
 
-from parlour_sdk.protocol.access import Permission, literals
+from parlour_sdk.protocol.host_actions import Permission
 from parlour_sdk.protocol.manifest import AgentRunnerManifest, Capabilities, Permissions, PluginPermissions
+from parlour_sdk.protocol.rules.permissions import (
+    granted_actions,
+    granted_apis,
+    literals,
+    permitted_operations,
+    plugin_storage_areas,
+)
 
 from ..values import dataclass
 
 Operations = Mapping[str, frozenset[str]]
 StateKey = tuple[str, ...]
 """A scope, and the ids that tie it to a run."""
-MODEL_OPERATIONS = {
-    "llm": frozenset(("invoke", "stream")),
-    "embedding": frozenset(("embed",)),
-    "rerank": frozenset(("rerank",)),
-}
-_APIS: dict[str, Permission] = {
-    "history_page": ("history", "page"),
-    "history_search": ("history", "search"),
-    "event_get": ("events", "get"),
-    "event_page": ("events", "page"),
-    "artifact_metadata": ("artifacts", "metadata"),
-    "artifact_read": ("artifacts", "read"),
-    "artifact_create": ("artifacts", "create"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,33 +51,25 @@ def grant_for_run(
     conversation_id: str,
     other_conversations: bool,
 ) -> Grant:
-    asked, able = manifest.permissions, manifest.capabilities
-    permissions = literals(asked)
-    actions = tuple(asked.platform_actions) if able.platform_actions else ()
-    apis = {api for api, permission in _APIS.items() if permission in permissions}
-    apis |= {"state"} if scopes else set()
-    apis |= {"storage"} if asked.storage else set()
-    apis |= {"steering_pull"} if able.steering else set()
-    apis |= {"platform_action"} if actions else set()
+    permissions, areas = literals(manifest.permissions), frozenset(manifest.permissions.storage)
     return Grant(
         permissions=permissions,
-        apis=frozenset(apis),
+        apis=granted_apis(manifest, permissions, scopes, areas),
         scopes=scopes,
         resources={
-            kind: {name: operations & set(getattr(asked, kind)) for name, operations in names.items()}
-            for kind, names in there_are.items()
-            if getattr(asked, kind) and _is_usable(kind, able)
+            kind: {name: able & set(operations) for name, able in there_are[kind].items()}
+            for kind, operations in permitted_operations(manifest).items()
+            if kind in there_are
         },
-        storage=frozenset(asked.storage),
-        actions=actions,
+        storage=areas,
+        actions=granted_actions(manifest),
         conversation_id=conversation_id,
         other_conversations=other_conversations,
     )
 
 
 def grant_outside_run(granted: PluginPermissions) -> Grant:
-    areas = frozenset(area for area in granted.storage if area != "binding")
-    return Grant(literals(granted), every_resource=True, storage=areas)
+    return Grant(literals(granted), every_resource=True, storage=frozenset(plugin_storage_areas(granted)))
 
 
 def all_permissions() -> Permissions:
@@ -99,12 +84,6 @@ def all_plugin_permissions() -> PluginPermissions:
 
 def all_capabilities() -> Capabilities:
     return Capabilities(**dict.fromkeys(Capabilities.model_fields, True))
-
-
-def _is_usable(kind: str, able: Capabilities) -> bool:
-    """Returns whether a runner gets this kind of resource: tools, knowledge and skills need the capability."""
-    needs = {"tools": able.tool_calling, "knowledge_bases": able.knowledge_retrieval, "skills": able.skills}
-    return needs.get(kind, True)
 
 
 def _all_literals(model: type[BaseModel]) -> dict[str, Any]:

@@ -28,13 +28,10 @@ from .records import HostRecords, ReadableIds
 from .run import FakeRun, ObservedRunner
 from .run_setup import RunOptions, RunSetup, SteeringPlan
 from .script import Failure
-from .served.actions import Actions, Approvals
-from .served.artifacts import Artifacts
+from .served.actions import Approvals
 from .served.catalog import HostCatalog
-from .served.history import Events, Transcript
 from .served.ledger import Ledger
 from .served.platform import Platform, SentMessage, bot_with_all_apis
-from .served.state import State, Storage
 from .served.steering import Steering
 from .served.tools import FakeTool
 from .sessions import RecordedCall
@@ -78,14 +75,11 @@ class FakeHost(ComponentClient):
         self._resources = HostResources(
             models or {}, self._wrap_tools(tools or {}), knowledge or {}, skills or {}, files or {}
         )
-        self._records = HostRecords(
-            Transcript(new), Events(), Artifacts(new), State(state or {}), Actions(approvals, new)
-        )
+        self._records = HostRecords.from_arguments(new, state, storage, artifacts, approvals)
         self._policy = AccessOverrides.from_arguments(
             permissions, capabilities, plugin_permissions, state_scopes, other_conversations
         )
         self._run_setup = RunSetup(self._resources, self._records, self._ids, self._policy)
-        self._storage = Storage(storage or {})
         self._platform = Platform(bots or [bot_with_all_apis(BOT)], new)
         self._steering = Steering(self._run_setup.record_steering)
         self.ledger = Ledger(new, self._run_setup.build_claimed_context)
@@ -93,8 +87,6 @@ class FakeHost(ComponentClient):
         self._gate = FakeGate(self._handlers(), answers or {})
         for role, text in history:
             self.say(role, text)
-        for artifact_id, content in (artifacts or {}).items():
-            self._records.artifacts.store(content, artifact_id=artifact_id)
 
     async def run(self, component: Any, said: UserInput = "", **given: Any) -> FakeRun:
         """Executes one run to its end; takes the arguments of `start`."""
@@ -168,17 +160,15 @@ class FakeHost(ComponentClient):
 
     @property
     def storage(self) -> dict[str, dict[str, bytes]]:
-        return self._storage.areas
+        return self._records.storage.areas
 
     def connection(self, loaded: LoadedPlugin) -> InMemoryConnection:
         return InMemoryConnection(loaded, PluginEndpoint(self._gate, self._policy.plugin_grant(loaded)))
 
     def _handlers(self) -> dict[str, Any]:
-        facts = self._records
-        surroundings = HostCatalog(self.new_conversation)
-        served = (facts.transcript, facts.events, facts.artifacts, facts.state, facts.actions, self._storage)
-        every = (self._resources, *served, self._platform, self._steering, self.ledger, surroundings)
-        return {name: handler for each in every for name, handler in each.handlers().items()}
+        catalog = HostCatalog(self.new_conversation)
+        groups = (self._resources, self._records, self._platform, self._steering, self.ledger, catalog)
+        return {name: handler for each in groups for name, handler in each.handlers().items()}
 
     def _wrap_tools(self, tools: Mapping[str, Any]) -> dict[str, Any]:
         """Wraps Tool components among the tools, so that they are called as a Host would call them."""

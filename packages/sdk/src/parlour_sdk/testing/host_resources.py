@@ -5,16 +5,13 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from parlour_sdk.protocol.rules.permissions import MODEL_OPERATIONS, RESOURCE_OPERATIONS, ResourceKind
+
 from .gate import Handler
-from .grants import MODEL_OPERATIONS, Operations
+from .grants import Operations
 from .served.knowledge import Files, Knowledge, Skills
 from .served.models import Models
 from .served.tools import Tools
-
-TOOL_OPERATIONS = frozenset(("detail", "call"))
-KNOWLEDGE_OPERATIONS = frozenset(("list", "retrieve"))
-SKILL_OPERATIONS = frozenset(("list", "activate", "author"))
-FILE_OPERATIONS = frozenset(("config", "knowledge"))
 
 
 class HostResources:
@@ -46,10 +43,13 @@ class HostResources:
         }
 
     def operations(self) -> dict[str, Operations]:
+        names: dict[ResourceKind, list[str]] = {
+            "tools": [each.tool_name for each in self.tools.resources()],
+            "knowledge_bases": [each.kb_id for each in self._knowledge.resources()],
+            "skills": [each.skill_name for each in self._skills.resources()],
+            "files": [each.file_id for each in self._files.resources()],
+        }
         return {
             "models": {each.model_id: MODEL_OPERATIONS[each.type] for each in self.models.resources()},
-            "tools": {each.tool_name: TOOL_OPERATIONS for each in self.tools.resources()},
-            "knowledge_bases": {each.kb_id: KNOWLEDGE_OPERATIONS for each in self._knowledge.resources()},
-            "skills": {each.skill_name: SKILL_OPERATIONS for each in self._skills.resources()},
-            "files": {each.file_id: FILE_OPERATIONS for each in self._files.resources()},
+            **{kind: dict.fromkeys(each, RESOURCE_OPERATIONS[kind]) for kind, each in names.items()},
         }

@@ -15,10 +15,16 @@ from parlour_sdk.protocol.results import (
     RunFailed,
     StateUpdated,
 )
+from parlour_sdk.protocol.rules.results import (
+    ResultDropped,
+    ResultSequence,
+    artifact_content,
+    parse_payload,
+    truncate_message,
+)
 from parlour_sdk.protocol.runs import RunUsage
 
 from .outcome import FakeRunEnd, FakeRunOutcome
-from .rules import ResultDropped, ResultRules, content_of, preview
 from .served.artifacts import FakeArtifact
 
 BLANK_MESSAGE_WARNING = "a completed message is dropped: there is nothing in it that people could see"
@@ -29,7 +35,7 @@ class ResultRecorder:
     def __init__(self, outcome: FakeRunOutcome) -> None:
         self._outcome = outcome
         self._facts = outcome.records
-        self._rules = ResultRules(outcome.run_id, outcome.warnings.append)
+        self._sequence = ResultSequence(outcome.run_id, outcome.warnings.append)
         self._fragments: list[str] = []
         self._unattached: list[FakeArtifact] = []
 
@@ -42,12 +48,16 @@ class ResultRecorder:
             return None
 
     def _apply(self, raw: Any) -> FakeRunEnd | None:
-        result, payload = self._rules.check(raw)
-        ending = self._effect(payload)
+        result, sequence = self._sequence.accept(raw)
+        payload = parse_payload(result.type, result.data, sequence)
+        if payload is None:
+            kind = result.type[:100]
+            self._outcome.warnings.append(f"a result has the unknown type '{kind}'; it is recorded and has no effect")
+        ending = self._effect(payload, sequence)
         self._outcome.results.append(result)
         return ending
 
-    def _effect(self, payload: BaseModel | None) -> FakeRunEnd | None:
+    def _effect(self, payload: BaseModel | None, sequence: int) -> FakeRunEnd | None:
         match payload:
             case MessageDelta():
                 self._fragments.append(plain_text(payload.chunk.content))
@@ -55,7 +65,7 @@ class ResultRecorder:
             case MessageCompleted():
                 self._complete(payload.message)
             case ArtifactCreated():
-                self._keep(payload)
+                self._keep(payload, sequence)
             case StateUpdated():
                 self._write(payload)
             case ActionRequested():
@@ -96,7 +106,7 @@ class ResultRecorder:
             return False
         self._fragments.clear()
         self._unattached.clear()
-        shown, cut = preview(plain_text(message.content))
+        shown, cut = truncate_message(plain_text(message.content))
         if cut:
             self._outcome.warnings.append("a message is longer than may be shown; it is kept whole as an artifact")
             refs.append(self._keep_text(plain_text(message.content)).ref)
@@ -108,8 +118,8 @@ class ResultRecorder:
         self._facts.transcript.add(self._outcome.session.conversation_id, message, context.event.event_id)
         return True
 
-    def _keep(self, payload: ArtifactCreated) -> None:
-        content = content_of(payload)
+    def _keep(self, payload: ArtifactCreated, sequence: int) -> None:
+        content = artifact_content(payload, sequence) or b""
         artifact = self._facts.artifacts.stored.get(payload.artifact_id or "")
         if artifact is None:
             facts = payload.model_dump(exclude={"content_base64", "artifact_type", "size_bytes", "sha256"})

@@ -1,12 +1,15 @@
 """The records that the fake Host keeps from one run to the next."""
 
 from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from ..values import dataclass
-from .served.actions import Actions
+from .gate import Handler
+from .served.actions import Actions, Approvals
 from .served.artifacts import Artifacts
 from .served.history import Events, Transcript
-from .served.state import State
+from .served.state import State, Storage
 
 
 class ReadableIds:
@@ -26,4 +29,25 @@ class HostRecords:
     events: Events
     artifacts: Artifacts
     state: State
+    storage: Storage
     actions: Actions
+
+    @classmethod
+    def from_arguments(
+        cls,
+        new_id: Callable[[str], str],
+        state: Mapping[str, Mapping[str, Any]] | None,
+        storage: Mapping[str, Mapping[str, bytes]] | None,
+        artifacts: Mapping[str, bytes] | None,
+        approvals: Approvals,
+    ) -> "HostRecords":
+        """Creates the records with the values that a test starts from."""
+        stored = Artifacts(new_id)
+        for artifact_id, content in (artifacts or {}).items():
+            stored.store(content, artifact_id=artifact_id)
+        kept, values = State(state or {}), Storage(storage or {})
+        return cls(Transcript(new_id), Events(), stored, kept, values, Actions(approvals, new_id))
+
+    def handlers(self) -> dict[str, Handler]:
+        groups = (self.transcript, self.events, self.artifacts, self.state, self.storage, self.actions)
+        return {name: handler for each in groups for name, handler in each.handlers().items()}

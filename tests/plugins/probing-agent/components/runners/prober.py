@@ -1,4 +1,4 @@
-"""Tries what the message says, `[verb, argument...]` as JSON, and answers with what came of it as JSON."""
+"""Tries what the message says, `[verb, argument...]` as JSON, and answers with the outcome as JSON."""
 
 import ctypes
 import errno
@@ -46,7 +46,7 @@ def connect(port: int) -> str:
 
 
 def processes() -> dict[str, Any]:
-    """Everybody's command line, as far as it can be seen."""
+    """Returns all visible command lines."""
     seen = {name: read(f"/proc/{name}/cmdline") for name in os.listdir("/proc") if name.isdigit()}
     return {"seen": seen, "own": os.getpid(), "parent": os.getppid()}
 
@@ -57,7 +57,7 @@ def kill(pid: int) -> str:
 
 
 def environments() -> list[str]:
-    """Of every process whose environment can be read."""
+    """Returns the environment of every process whose environment can be read."""
     found = []
     for name in filter(str.isdigit, os.listdir("/proc")):
         try:

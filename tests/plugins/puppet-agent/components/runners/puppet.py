@@ -1,4 +1,4 @@
-"""Does what the first word of the message says; the rest of the message is that deed's argument."""
+"""Obeys the first word of the message; the rest of the message is the argument."""
 
 import asyncio
 import json
@@ -25,7 +25,7 @@ def await_file(path: str) -> None:
 
 
 def touch(path: str) -> None:
-    """Tells the test that this point is reached."""
+    """Creates the file, so that the test knows that this point is reached."""
     Path(path).touch()
 
 
@@ -42,7 +42,7 @@ async def sleep(argument: str, ctx: AgentRunContext) -> Deed:
 
 
 async def deaf(argument: str, ctx: AgentRunContext) -> Deed:
-    """Ignores its cancellation and talks on."""
+    """Ignores its cancellation and continues."""
     if argument:
         yield results.delta(argument)
     try:
@@ -53,7 +53,7 @@ async def deaf(argument: str, ctx: AgentRunContext) -> Deed:
 
 
 async def gate(argument: str, ctx: AgentRunContext) -> Deed:
-    """Ends when the file that it was told appears."""
+    """Ends when the file of its argument appears."""
     yield results.delta("waiting ")
     await asyncio.to_thread(await_file, argument)
     yield results.completed("waiting is over")
@@ -96,7 +96,7 @@ async def fail(argument: str, ctx: AgentRunContext) -> Deed:
 
 
 async def unfinished(argument: str, ctx: AgentRunContext) -> Deed:
-    """Fragments only: no message, no last word."""
+    """Yields fragments only: no message, no end."""
     yield results.delta("frag")
     yield results.delta("ments")
 
@@ -124,7 +124,7 @@ async def linger(argument: str, ctx: AgentRunContext) -> Deed:
 
 
 async def chatter(argument: str, ctx: AgentRunContext) -> Deed:
-    """Writes to where the wire is, or was."""
+    """Writes to the standard output, which the wire uses or used."""
     print("this is no frame", flush=True)  # noqa: T201
     sys.stdout.write('{"seq_id": 1, "code": 0}\n')
     sys.stdout.flush()
@@ -133,7 +133,7 @@ async def chatter(argument: str, ctx: AgentRunContext) -> Deed:
 
 
 async def flood(argument: str, ctx: AgentRunContext) -> Deed:
-    """As many fragments of as many characters as it was told."""
+    """Yields the given number of fragments of the given number of characters."""
     count, _, width = argument.partition(" ")
     fragment = "x" * int(width or 1)
     for _ in range(int(count)):
@@ -142,7 +142,7 @@ async def flood(argument: str, ctx: AgentRunContext) -> Deed:
 
 
 async def odd(argument: str, ctx: AgentRunContext) -> Deed:
-    """Yields what it was told, as (type, data) or as whole envelopes, and then an answer."""
+    """Yields the given results, as (type, data) or as whole envelopes, and then an answer."""
     for item in json.loads(argument):
         yield Result("raw", item) if "type" not in item or "run_id" in item else Result(item["type"], item["data"])
     yield results.completed("fine")
@@ -173,7 +173,7 @@ _well_formed = worker._envelope
 
 
 def _envelope(run_id: str, sequence: int, result: Result) -> dict[str, Any]:
-    """A raw result goes over the wire as it is; `{run}` in it becomes the run's own id."""
+    """Sends a raw result over the wire unchanged; `{run}` in it becomes the run's own id."""
     if result.type != "raw":
         return _well_formed(run_id, sequence, result)
     return json.loads(json.dumps(result.data).replace("{run}", run_id))

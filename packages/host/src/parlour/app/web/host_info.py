@@ -2,27 +2,36 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 from parlour.app.host import Host
-from parlour.app.models import ModelSubsystem
 from parlour.app.settings import HostSettings
-from parlour.core.config.live_settings import LiveSettings
 from parlour.core.models.catalogue import common_currency
 from parlour.core.observability.metrics import Sample
+from parlour.version import VERSION
 from parlour_sdk.protocol.base import PROTOCOL_VERSION
 
 from .connection_limits import ConnectionLimiter
 
+if TYPE_CHECKING:
+    from parlour.http.info import Info
 
-def host_info(settings: HostSettings, tuning: LiveSettings, models: ModelSubsystem) -> dict[str, Any]:
+
+def host_info(host: Host) -> "Info":
     """Returns what clients should know beforehand, such as limits and features."""
+    settings, values, models = host.settings, host.live_settings.values(), host.models
     return {
+        "version": VERSION,
+        "time": host.clock.now(),
         "protocol": PROTOCOL_VERSION,
-        "limits": settings.http.model_dump(include={"body_bytes", "chat_frame_bytes", "upload_bytes"}),
-        "outbound_ips": tuning.values()["workspace.outbound_ips"],
-        "time_zone": tuning.values()["workspace.time_zone"],
-        "currency": tuning.values()["workspace.currency"] or common_currency(models.repository, models.catalogue),
+        "limits": {
+            "body_bytes": settings.http.body_bytes,
+            "chat_frame_bytes": settings.http.chat_frame_bytes,
+            "upload_bytes": settings.http.upload_bytes,
+        },
+        "outbound_ips": values["workspace.outbound_ips"],
+        "time_zone": values["workspace.time_zone"],
+        "currency": values["workspace.currency"] or common_currency(models.repository, models.catalogue),
         "features": _features(settings),
     }
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from parlour.app.host import Host
+from parlour.app.runtime_settings import declared_sections
 from parlour.app.settings import HostSettings
 from parlour.core.access.browser_sessions import BrowserSessions
 from parlour.core.access.keys import ApiKeys
@@ -16,7 +17,6 @@ from parlour.http.allowed_hosts import AllowedHosts
 from parlour.http.domain import Domain, api_domain
 from parlour.http.events.service import EventService
 from parlour.http.principals import Authenticator
-from parlour.version import VERSION
 from parlour_sdk.values import dataclass
 
 from .connection_limits import ConnectionLimiter
@@ -107,16 +107,14 @@ class DomainRouters:
         return router()
 
     def info(self) -> "APIRouter":
-        from parlour.http.info.endpoints import router
+        from parlour.http.info import router
 
-        return router(
-            VERSION, partial(host_info, self.settings, self.host.live_settings, self.host.models), self.host.clock
-        )
+        return router(partial(host_info, self.host))
 
     def runtime_settings(self) -> "APIRouter":
         from parlour.http.settings.endpoints import router
 
-        return router(self.host.live_settings, self.host.clock)
+        return router(self.host.live_settings, declared_sections(), self.host.clock)
 
     def live(self) -> "APIRouter":
         from parlour.http.live.endpoints import router
@@ -124,8 +122,7 @@ class DomainRouters:
         return router(self.host.live_feed, self.authenticator)
 
     def stats(self) -> "APIRouter":
-        from parlour.http.stats.endpoints import router
-        from parlour.http.stats.usage import UsageByDay
+        from parlour.http.stats import UsageByDay, router
 
         host, core = self.host, self.host.core
         usage = UsageByDay(host.statistics, core.days, core.agents, host.models.repository)
@@ -159,14 +156,12 @@ class DomainRouters:
 
     def webhooks(self) -> "APIRouter":
         from parlour.core.ingest.inbound_webhooks import InboundWebhookReceiver
-        from parlour.http.webhooks.endpoints import router
+        from parlour.http.webhooks.endpoints import WebhookMapper, router
 
         host, core = self.host, self.host.core
         calls = InboundWebhookReceiver(core.gateway, host.secrets, host.ids, host.clock)
-        public_url = self.settings.http.public_address
-        return router(
-            core.inbound_webhooks, calls, self._targets(), host.secrets, host.cursors, host.ids, host.clock, public_url
-        )
+        form = WebhookMapper(self._targets(), host.secrets, self.settings.http.public_address)
+        return router(core.inbound_webhooks, calls, form, host.cursors, host.ids, host.clock)
 
     def events(self) -> "APIRouter":
         from parlour.core.observability.explain.explanations import Explanations
@@ -176,24 +171,23 @@ class DomainRouters:
 
     def chat(self) -> "APIRouter":
         from parlour.http.chat.endpoints import router
-        from parlour.http.chat.presence import ChatLimits
+        from parlour.http.chat.missed_frames import MissedFrames
+        from parlour.http.chat.presence import ChatConnections, ChatLimits
+        from parlour.http.chat.session import ChatSessions
+        from parlour.http.chat.sockets import ChatSockets
 
         host, core, http = self.host, self.host.core, self.settings.http
-        return router(
-            host.journal,
-            core.agents,
-            core.gateway,
-            core.conversations,
+        sessions = ChatSessions(core.agents, core.conversations, core.gateway, host.ids, host.clock)
+        sockets = ChatSockets(
+            sessions,
+            ChatConnections(host.clock, ChatLimits(http.chat_sockets, http.chat_send_seconds)),
+            self.authenticator,
             core.feed,
+            MissedFrames(host.journal),
             core.control,
             core.approvals,
-            self.authenticator,
-            self._pages(),
-            host.cursors,
-            host.ids,
-            host.clock,
-            ChatLimits(http.chat_sockets, http.chat_send_seconds),
         )
+        return router(host.journal, sessions, sockets, self._pages(), host.cursors, host.clock)
 
     def approvals(self) -> "APIRouter":
         from parlour.http.approvals.endpoints import router
@@ -209,18 +203,19 @@ class DomainRouters:
         return router(host.journal, core.control, core.reruns, listing, self._pages(), host.clock)
 
     def runtimes(self) -> "APIRouter":
-        from parlour.http.runtimes.endpoints import router
+        from parlour.http.runtimes import router
 
         return router(self.host.core.workers, self.host.cursors)
 
     def agents(self) -> "APIRouter":
         from parlour.http.agents.endpoints import router
+        from parlour.http.agents.mapping import AgentMapper
 
         host, core = self.host, self.host.core
-        return router(core.agents, core.registry, host.secrets, host.cursors, host.ids, host.clock)
+        return router(core.agents, AgentMapper(core.registry, host.secrets), host.cursors, host.ids, host.clock)
 
     def adapters(self) -> "APIRouter":
-        from parlour.http.adapters.endpoints import router
+        from parlour.http.adapters import router
 
         return router(self.host.catalogue, self.host.cursors)
 
@@ -249,7 +244,7 @@ class DomainRouters:
         return router(core.default_agents, form, host.cursors, host.ids, host.clock)
 
     def runners(self) -> "APIRouter":
-        from parlour.http.runners.endpoints import router
+        from parlour.http.runners import router
 
         return router(self.host.core.registry, self._plugin_status, self.host.cursors)
 
@@ -263,16 +258,16 @@ class DomainRouters:
         from parlour.core.config.default_model import DefaultModelAssigner
         from parlour.core.config.model_usage import ModelReferences
         from parlour.http.models.connection_test import ModelTest
-        from parlour.http.models.endpoints import router
+        from parlour.http.models.endpoints import ModelAgents, router
 
         host, core = self.host, self.host.core
+        default_agent = DefaultModelAssigner(host.journal, core.agents)
+        references = ModelReferences(core.agents, core.registry)
         return router(
             host.models.repository,
             self._model_forms(),
             ModelTest(host.models.models),
-            core.agents,
-            DefaultModelAssigner(host.journal, core.agents),
-            ModelReferences(core.agents, core.registry),
+            ModelAgents(core.agents, default_agent, references, host.clock),
             host.cursors,
             host.ids,
             host.clock,
@@ -293,7 +288,7 @@ class DomainRouters:
         return router(host.plugins, self.uploads, PluginAudit(host.core.audit_log, host.clock), host.cursors)
 
     def tools(self) -> "APIRouter":
-        from parlour.http.tools.endpoints import router
+        from parlour.http.tools import router
 
         return router(self.host.tools.registry, self.host.cursors)
 
@@ -308,26 +303,16 @@ class DomainRouters:
         return router(tools.mcp_repository, tools.mcp_servers, form, host.cursors, host.ids, host.clock)
 
     def conversations(self) -> "APIRouter":
-        from parlour.core.store.history import HistoryReader
-        from parlour.http.conversations.endpoints import router
+        from parlour.http.conversations.endpoints import ConversationDeletion, router
         from parlour.http.conversations.search import ConversationSearch
 
         host, core = self.host, self.host.core
-        history = HistoryReader(host.journal, host.cursors)
-        return router(
-            host.journal,
-            self._pages(),
-            history,
-            core.conversations,
-            core.default_agents,
-            core.conversation_eraser,
-            ConversationSearch(host.journal, host.cursors),
-            host.ids,
-            host.clock,
-        )
+        deletion = ConversationDeletion(core.conversations, core.default_agents, core.conversation_eraser, host.clock)
+        search = ConversationSearch(host.journal, host.cursors)
+        return router(host.journal, self._pages(), search, core.conversations, deletion, host.ids, host.clock)
 
     def audit(self) -> "APIRouter":
-        from parlour.http.audit.endpoints import router
+        from parlour.http.audit import router
 
         return router(self._pages())
 

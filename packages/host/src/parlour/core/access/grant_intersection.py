@@ -4,8 +4,9 @@ from collections.abc import Set
 from dataclasses import replace
 
 from parlour_sdk.protocol.manifest import Permissions, PluginPermissions
+from parlour_sdk.protocol.rules.permissions import API_PERMISSIONS
 
-from .grants import API_PERMISSIONS, Grant, Operations
+from .grants import Grant, Operations
 
 CONVERSATION_PERMISSION_KEYS: Set[str] = {"history", "events", "artifacts"}
 """Permissions that concern the run's own conversation. Outside a run there is no conversation to have rights in, and

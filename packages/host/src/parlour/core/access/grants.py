@@ -15,28 +15,26 @@ from parlour.core.model.agent import Binding
 from parlour.core.model.chats import PLATFORM_SURFACE
 from parlour.core.model.event import EventEnvelope, RecordedEvent
 from parlour.core.model.providers import Providers
-from parlour.core.model.resource_policy import ResourceKind, ResourcePolicy, Selection
+from parlour.core.model.resource_policy import ResourcePolicy, Selection
 from parlour.core.model.runner import RunnerDescriptor
 from parlour.core.model.storage_owners import storage_owners
 from parlour.core.store.state import StateScopes, scope_key
-from parlour_sdk.protocol.access import Permission, literals
+from parlour_sdk.protocol.host_actions import Permission
 from parlour_sdk.protocol.manifest import PluginPermissions
+from parlour_sdk.protocol.rules.permissions import (
+    MODEL_OPERATIONS,
+    RESOURCE_OPERATIONS,
+    ResourceKind,
+    granted_actions,
+    granted_apis,
+    literals,
+    permitted_operations,
+    plugin_storage_areas,
+)
 from parlour_sdk.values import dataclass
 
 Operations = Mapping[str, frozenset[str]]
 """Ids of granted resources, each with the operations that are allowed on it."""
-
-_MODEL_OPERATIONS = {"llm": ("invoke", "stream"), "embedding": ("embed",), "rerank": ("rerank",)}
-API_PERMISSIONS: dict[str, Permission] = {
-    "history_page": ("history", "page"),
-    "history_search": ("history", "search"),
-    "event_get": ("events", "get"),
-    "event_page": ("events", "page"),
-    "artifact_metadata": ("artifacts", "metadata"),
-    "artifact_read": ("artifacts", "read"),
-    "artifact_create": ("artifacts", "create"),
-}
-"""APIs of a run that need exactly one permission, with that permission."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,21 +101,15 @@ def compute(
     scopes = _state_scopes(event, binding, descriptor)
     storage = storage_owners(event.envelope.workspace_id, descriptor.plugin_id, binding.binding_id)
     areas: dict[str, str] = {area: storage[area] for area in manifest.permissions.storage if area in policy.storage}
-    actions = tuple(manifest.permissions.platform_actions) if manifest.capabilities.platform_actions else ()
-    apis = {api for api, permission in API_PERMISSIONS.items() if permission in permissions}
-    apis |= {"state"} if scopes else set()
-    apis |= {"storage"} if areas else set()
-    apis |= {"steering_pull"} if manifest.capabilities.steering else set()
-    apis |= {"platform_action"} if actions else set()
     return Grant(
         plugin_id=descriptor.plugin_id,
         permissions=permissions,
         runner_id=descriptor.runner_id,
-        apis=frozenset(apis),
+        apis=granted_apis(manifest, permissions, scopes, areas),
         scopes=scopes,
         resources=_resources(authority or event.envelope, binding, descriptor, providers),
         storage=areas,
-        actions=actions,
+        actions=granted_actions(manifest),
         conversation_id=event.conversation_id,
         thread_id=event.envelope.thread_id,
         other_conversations=policy.cross_conversation_history,
@@ -154,7 +146,7 @@ def from_snapshot(snapshot: str, event: RecordedEvent, binding: Binding, descrip
 def plugin_grant(plugin_id: str, granted: PluginPermissions, workspace_id: str = "default") -> Grant:
     """Returns what a plugin's components may use outside a run: what the operator granted at installation."""
     storage = storage_owners(workspace_id, plugin_id, "")
-    areas: dict[str, str] = {area: storage[area] for area in granted.storage if area != "binding"}
+    areas: dict[str, str] = {area: storage[area] for area in plugin_storage_areas(granted)}
     return Grant(plugin_id, literals(granted), every_resource=True, storage=areas, other_conversations=False)
 
 
@@ -166,19 +158,9 @@ def _resources(
     sender: EventEnvelope, binding: Binding, descriptor: RunnerDescriptor, providers: Providers
 ) -> dict[str, Operations]:
     manifest, agent = descriptor.manifest, binding.agent
-    able = manifest.capabilities
     chosen = selected_resources(manifest.config_schema, with_defaults(manifest.config_schema, agent.runner_config))
-    permitted: dict[ResourceKind, tuple[str, ...]] = {
-        "models": tuple(manifest.permissions.models),
-        "tools": tuple(manifest.permissions.tools) if able.tool_calling else (),
-        "knowledge_bases": tuple(manifest.permissions.knowledge_bases) if able.knowledge_retrieval else (),
-        "skills": tuple(manifest.permissions.skills) if able.skills else (),
-        "files": tuple(manifest.permissions.files),
-    }
     granted: dict[str, Operations] = {}
-    for kind, operations in permitted.items():
-        if not operations:
-            continue
+    for kind, operations in permitted_operations(manifest).items():
         policy = agent.resource_policy.granted_names(kind, sender)
         wanted = chosen.get(kind, frozenset())
         if kind == "tools":
@@ -204,17 +186,16 @@ def _server_tools(policy: ResourcePolicy, providers: Providers) -> frozenset[str
 def _available_resources(kind: ResourceKind, providers: Providers) -> Iterable[tuple[str, frozenset[str]]]:
     match kind:
         case "models":
-            return ((each.model_id, frozenset(_MODEL_OPERATIONS[each.type])) for each in providers.models.resources())
+            return ((each.model_id, MODEL_OPERATIONS[each.type]) for each in providers.models.resources())
         case "tools":
-            return ((each.tool_name, frozenset(("detail", "call"))) for each in providers.tools.resources())
+            names = [each.tool_name for each in providers.tools.resources()]
         case "knowledge_bases":
-            return ((each.kb_id, frozenset(("list", "retrieve"))) for each in providers.knowledge.resources())
+            names = [each.kb_id for each in providers.knowledge.resources()]
         case "skills":
-            return (
-                (each.skill_name, frozenset(("list", "activate", "author"))) for each in providers.skills.resources()
-            )
+            names = [each.skill_name for each in providers.skills.resources()]
         case "files":
-            return ((each.file_id, frozenset(("config", "knowledge"))) for each in providers.files.resources())
+            names = [each.file_id for each in providers.files.resources()]
+    return ((name, RESOURCE_OPERATIONS[kind]) for name in names)
 
 
 def _state_scopes(event: RecordedEvent, binding: Binding, descriptor: RunnerDescriptor) -> StateScopes:

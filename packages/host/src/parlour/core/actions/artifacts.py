@@ -24,6 +24,8 @@ from parlour_sdk.protocol.artifacts import (
     ArtifactUpload,
 )
 
+from .handlers import Handler
+
 MAX_OPEN_UPLOADS = 16
 """Maximum number of unfinished uploads of a run."""
 
@@ -34,6 +36,13 @@ class ArtifactActions:
         self._journal = journal
         self._ids = ids
         self._clock = clock
+
+    def handlers(self) -> dict[str, Handler]:
+        return {
+            "artifact_metadata": self.metadata,
+            "artifact_read": self.read,
+            "artifact_create": self.create,
+        }
 
     async def metadata(self, caller: ActionCaller, request: ArtifactMetadataGet) -> ArtifactMetadata:
         return _metadata(await self._artifacts.get_visible(request.artifact_id, readable_scope(caller.run_session)))

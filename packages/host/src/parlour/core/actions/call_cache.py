@@ -1,7 +1,9 @@
 """Wraps the action handlers so that a repeated run of an agent with `journal_calls` gets the recorded answers.
 
 An answer is committed before it is returned; the parts of a stream are recorded when it has ended. A stream that its
-runner leaves early is not recorded, since it can't be distinguished from an interrupted one.
+runner leaves early is not recorded, since it can't be distinguished from an interrupted one. The table of Host actions
+says which answers are recorded. Steering is not, because messages that an interrupted run had pulled are queued again,
+and artifacts are not, because their content never changes and creating one is an effect.
 """
 
 import hashlib
@@ -23,24 +25,10 @@ from parlour.core.runs.session import RunSession, RunTermination
 from parlour.core.store import ledger
 from parlour.core.store.call_cache import CallRecord, CallRecords, RunAncestry
 from parlour_sdk.protocol.calls import Call
+from parlour_sdk.protocol.host_actions import HOST_ACTIONS
 from parlour_sdk.values import dataclass
 
-from .action_table import ACTIONS
-from .gate import Handler
-
-CACHED_ACTIONS = frozenset(
-    """
-    invoke_llm invoke_llm_stream invoke_rerank invoke_embedding get_tool_detail call_tool
-    list_knowledge retrieve_knowledge list_skills activate_skill get_file
-    history_page history_search event_get event_page
-    state_get state_set state_delete state_list storage_get storage_set storage_delete storage_list
-    """.split()  # noqa: SIM905
-)
-"""Actions whose answers are recorded.
-
-Steering is left out because messages that an interrupted run had pulled are queued again, and artifacts because their
-content never changes and creating one is an effect.
-"""
+from .handlers import Handler
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +54,12 @@ class CallCache:
 
     def wrap(self, handlers: Mapping[str, Any]) -> Mapping[str, Handler]:
         """Returns the handlers, with those of recorded actions wrapped."""
-        return {name: self._wrapped(name, each) if name in CACHED_ACTIONS else each for name, each in handlers.items()}
+        return {
+            name: self._wrapped(name, each) if HOST_ACTIONS[name].replayed else each for name, each in handlers.items()
+        }
 
     def _wrapped(self, name: str, handler: Any) -> Handler:
-        return self._stream(name, handler) if ACTIONS[name].wire.streams else self._unary(name, handler)
+        return self._stream(name, handler) if HOST_ACTIONS[name].streams else self._unary(name, handler)
 
     def _unary(self, name: str, handler: Callable[..., Awaitable[BaseModel]]) -> Handler:
         async def act(caller: ActionCaller, request: Call) -> BaseModel:
@@ -78,7 +68,7 @@ class CallCache:
                 return await handler(caller, request)
             known = await self._find_recorded(asked)
             if known is not None:
-                return ACTIONS[name].wire.answer.model_validate(_part(known))
+                return HOST_ACTIONS[name].answer.model_validate(_part(known))
             await self._record_start(asked)
             try:
                 answer = await handler(caller, request)
@@ -96,7 +86,7 @@ class CallCache:
             known = None if asked is None else await self._find_recorded(asked)
             if known is not None:
                 for part in known.parts:
-                    yield ACTIONS[name].wire.answer.model_validate(part)
+                    yield HOST_ACTIONS[name].answer.model_validate(part)
                 _raise(known)
                 return
             given = []

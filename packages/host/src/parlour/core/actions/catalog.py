@@ -16,6 +16,8 @@ from parlour_sdk.protocol.listing import (
     PluginSummary,
 )
 
+from .handlers import Handler
+
 InstalledPlugins = Callable[[], Sequence[PluginInfo]]
 """Returns the installed plugins."""
 BUILTIN_COMMANDS: dict[str, I18nText] = {
@@ -29,6 +31,12 @@ class CatalogActions:
     def __init__(self, plugins: InstalledPlugins, components: ComponentRegistry) -> None:
         self._plugins = plugins
         self._components = components
+
+    def handlers(self) -> dict[str, Handler]:
+        return {
+            "list_plugins": self.plugins,
+            "list_commands": self.commands,
+        }
 
     async def plugins(self, caller: ActionCaller, request: ListPlugins) -> PluginList:
         return PluginList(plugins=[_summary(facts) for facts in self._plugins()])

@@ -6,12 +6,17 @@ from parlour.core.runs.caller import ActionCaller
 from parlour.core.store.conversations import Conversations
 from parlour_sdk.protocol.listing import ConversationStarted, StartConversation
 
+from .handlers import Handler
+
 
 class ConversationActions:
     def __init__(self, conversations: Conversations, ids: Ids, clock: Clock) -> None:
         self._conversations = conversations
         self._ids = ids
         self._clock = clock
+
+    def handlers(self) -> dict[str, Handler]:
+        return {"start_conversation": self.start}
 
     async def start(self, caller: ActionCaller, request: StartConversation) -> ConversationStarted:
         key = await self._conversations.get_key(request.conversation_id)

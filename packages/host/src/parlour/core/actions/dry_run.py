@@ -1,7 +1,7 @@
 """Wraps the action handlers for reruns: reads are real, changes go to a private copy or are only recorded.
 
-Tools that are not read-only are called only if the user who requested the rerun allowed it. Actions that are neither
-known to be harmless nor handled here are refused in a rerun.
+Tools that are not read-only are called only if the user who requested the rerun allowed it. The
+table of Host actions says which treatment an action gets; an action without one is refused in a rerun.
 """
 
 import base64
@@ -18,6 +18,7 @@ from parlour.core.runs.caller import ActionCaller
 from parlour.core.runs.dry_run_state import DryRunState
 from parlour_sdk.protocol.actions import ActionOutcome, RequestAction
 from parlour_sdk.protocol.calls import Call, Done
+from parlour_sdk.protocol.host_actions import HOST_ACTIONS, HostAction
 from parlour_sdk.protocol.limits import STATE_LIST_KEYS
 from parlour_sdk.protocol.state import StateDelete, StateGet, StateKeys, StateList, StateSet, StateValue
 from parlour_sdk.protocol.storage import (
@@ -30,17 +31,7 @@ from parlour_sdk.protocol.storage import (
 )
 from parlour_sdk.protocol.tools import CallTool
 
-from .action_table import ACTIONS
-from .gate import Handler
-
-EFFECT_FREE_ACTIONS = frozenset(
-    """
-    invoke_llm invoke_llm_stream invoke_rerank invoke_embedding get_tool_detail list_knowledge retrieve_knowledge
-    list_skills activate_skill get_file history_page history_search event_get event_page steering_pull
-    artifact_metadata artifact_read artifact_create run_get run_list run_events_page runtime_list get_host_version
-    """.split()  # noqa: SIM905
-)
-"""Actions that a rerun may execute: they only read, or create data that belongs to the rerun alone."""
+from .handlers import Handler
 
 RealHandler = Callable[[ActionCaller, Any], Awaitable[BaseModel]]
 """The real handler of an action."""
@@ -56,24 +47,14 @@ class DryRunActions:
 
     def wrap(self, handlers: Mapping[str, Any]) -> Mapping[str, Handler]:
         """Returns the handlers with those replaced that could have effects in a rerun."""
-        treatments: dict[str, DryRunHandler] = {
-            "call_tool": self._call_tool,
-            "platform_action": _record_only,
-            "state_get": _state_get,
-            "state_set": _state_set,
-            "state_delete": _state_delete,
-            "state_list": _state_list,
-            "storage_get": _storage_get,
-            "storage_set": _storage_set,
-            "storage_delete": _storage_delete,
-            "storage_list": _storage_list,
-        }
-        return {name: self._wrapped(name, each, treatments.get(name, _refuse)) for name, each in handlers.items()}
+        return {name: self._wrapped(name, each) for name, each in handlers.items()}
 
-    def _wrapped(self, name: str, handler: Any, treatment: DryRunHandler) -> Handler:
-        if name in EFFECT_FREE_ACTIONS or ACTIONS[name].wire.where == "plugin":
+    def _wrapped(self, name: str, handler: Any) -> Handler:
+        action = HOST_ACTIONS[name]
+        if action.dry_run == "execute" or action.where == "plugin":
             wrapped: Handler = handler
             return wrapped
+        treatment = self._treatment(action)
 
         async def act(caller: ActionCaller, request: Call) -> BaseModel:
             rehearsal = caller.session.dry_run if caller.session is not None else None
@@ -83,6 +64,17 @@ class DryRunActions:
             return await treatment(caller, rehearsal, request, handler)
 
         return act
+
+    def _treatment(self, action: HostAction) -> DryRunHandler:
+        match action.dry_run:
+            case "copy":
+                return COPIED_ACTIONS[action.name]
+            case "check_tool":
+                return self._call_tool
+            case "record":
+                return _record_only
+            case _:
+                return _refuse
 
     async def _call_tool(
         self, caller: ActionCaller, rehearsal: DryRunState, request: CallTool, call: RealHandler
@@ -170,3 +162,16 @@ async def _storage_list(
     written = {key for key, value in own.items() if value is not None and key.startswith(prefix)}
     names = sorted(({*there.keys} - own.keys()) | written)
     return StorageKeys(keys=names[:STATE_LIST_KEYS], has_more=there.has_more or len(names) > STATE_LIST_KEYS)
+
+
+COPIED_ACTIONS: dict[str, DryRunHandler] = {
+    "state_get": _state_get,
+    "state_set": _state_set,
+    "state_delete": _state_delete,
+    "state_list": _state_list,
+    "storage_get": _storage_get,
+    "storage_set": _storage_set,
+    "storage_delete": _storage_delete,
+    "storage_list": _storage_list,
+}
+"""Actions that work on the private copy of a rerun."""

@@ -2,12 +2,11 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from contextlib import aclosing, contextmanager
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
-from pydantic_core import to_json
 
 from parlour.core.access import audit
 from parlour.core.access.audit_writer import AuditWriter
@@ -23,9 +22,12 @@ from parlour.core.runs.caller import ActionCaller
 from parlour.core.runs.session import RunSession
 from parlour.core.runs.session_registry import RunSessions
 from parlour_sdk.protocol.calls import Call
+from parlour_sdk.protocol.host_actions import HOST_ACTIONS, HostAction
 from parlour_sdk.protocol.manifest import PluginPermissions
+from parlour_sdk.protocol.rules import calls as rules
+from parlour_sdk.protocol.rules.calls import Refusal, resource_name, scope_name
 
-from .action_table import ACTIONS, Action
+from .handlers import Handler
 
 logger = logging.getLogger(__name__)
 
@@ -38,8 +40,6 @@ PLUGIN_CALL_START_BURST = 16
 PLUGIN_CALL_STARTS_PER_SECOND = 500
 """Rate at which further calls of a plugin outside runs are started."""
 
-Handler = Callable[[ActionCaller, Any], Awaitable[BaseModel]] | Callable[[ActionCaller, Any], AsyncGenerator[Any, None]]
-"""Implementation of one action: a coroutine function, or an async generator function for a stream."""
 PluginGrants = Callable[[str], PluginPermissions]
 """Returns the permissions that the operator granted a plugin for use outside runs."""
 
@@ -57,8 +57,8 @@ class Gate:
         clock: Clock,
         ids: Ids,
     ) -> None:
-        if set(handlers) != set(ACTIONS):
-            raise ValueError(f"actions and their table differ: {set(handlers) ^ set(ACTIONS)}")
+        if set(handlers) != set(HOST_ACTIONS):
+            raise ValueError(f"actions and their table differ: {set(handlers) ^ set(HOST_ACTIONS)}")
         self._handlers: Mapping[str, Any] = handlers
         self._sessions = sessions
         self._plugin_grants = plugin_grants
@@ -69,8 +69,8 @@ class Gate:
         self._spacings: dict[str, PacedBucket] = {}
 
     def streams(self, name: str) -> bool:
-        action = ACTIONS.get(name)
-        return action is not None and action.wire.streams
+        action = HOST_ACTIONS.get(name)
+        return action is not None and action.streams
 
     async def call(self, plugin_id: str, name: str, data: Any) -> dict[str, Any]:
         return (await self.call_typed(plugin_id, name, data)).model_dump(mode="json")
@@ -102,9 +102,9 @@ class Gate:
                     yield part
 
     async def _admit(self, plugin_id: str, name: str, data: Any) -> tuple[ActionCaller, Call]:
-        action = ACTIONS.get(name)
+        action = HOST_ACTIONS.get(name)
         if action is None:
-            raise CallRejected("not_supported", f"the Host has no action '{name}'")
+            raise _rejection(rules.unknown_action(name))
         if wait := self._spacing(plugin_id, data).reserve_delay():
             await asyncio.sleep(wait)
         request = _parse(action, data)
@@ -138,17 +138,19 @@ class Gate:
             return ActionCaller(plugin_id, Grant(plugin_id, frozenset()))
         return ActionCaller(plugin_id, session.grant, session)
 
-    def _check(self, caller: ActionCaller, action: Action, request: Call, data: Any) -> None:
+    def _check(self, caller: ActionCaller, action: HostAction, request: Call, data: Any) -> None:
+        session = caller.session
         if request.run_id is not None:
-            _check_run(caller.session, action)
-            _check_lease(caller.session, request)
-        _check_access(caller.grant, action, request, in_run=caller.session is not None)
-        if len(to_json(data)) > action.max_bytes:  # `data` as it was sent: with all defaults a prompt is twice as long
-            raise CallRejected("payload_too_large", f"{action.name} takes at most {action.max_bytes} bytes")
-        rate = caller.session.rate if caller.session else self._rate(caller.plugin_id)
+            active = session is not None and not session.ended.is_set()
+            stopping = session.stopping if session is not None else None
+            _reject(rules.check_run(action, active, stopping.status if stopping is not None else None))
+            _check_lease(session, request)
+        _reject(rules.check_access(caller.grant, action, request, in_run=session is not None))
+        _reject(rules.check_size(action, data))
+        rate = session.rate if session else self._rate(caller.plugin_id)
         if not rate.try_acquire():
-            raise CallRejected("rate_limited", "this caller asks too often; wait and try again", retryable=True)
-        if caller.session is not None and 0 < caller.session.deadline_at <= self._clock.now():
+            raise _rejection(rules.RATE_REFUSAL)
+        if session is not None and 0 < session.deadline_at <= self._clock.now():
             raise CallRejected("deadline_exceeded", "the run's time is over")
 
     def _rate(self, plugin_id: str) -> TokenBucket:
@@ -156,38 +158,28 @@ class Gate:
             self._rates[plugin_id] = TokenBucket(PLUGIN_CALLS_PER_SECOND, PLUGIN_CALLS_BURST)
         return self._rates[plugin_id]
 
-    def _record_allowed(self, caller: ActionCaller, action: Action, request: Call) -> None:
+    def _record_allowed(self, caller: ActionCaller, action: HostAction, request: Call) -> None:
         self._audit_log.check_capacity()
-        resource, scope, now = _resource(action, request), _scope(action, request), self._clock.now()
+        resource, scope, now = resource_name(action, request), scope_name(action, request), self._clock.now()
         entry = audit.access_entry(caller, request.run_id or "", action.name, resource, scope, "allowed", "", now)
         if caller.session is not None:
             self._audit_log.add_for_run(caller.session, entry)
         else:
             self._audit_log.add([entry])
 
-    async def _record_denial(self, caller: ActionCaller, action: Action, request: Call, refusal: CallRejected) -> None:
+    async def _record_denial(
+        self, caller: ActionCaller, action: HostAction, request: Call, refusal: CallRejected
+    ) -> None:
         """Writes the refusal to the database before the call is answered."""
-        resource, scope = _resource(action, request), _scope(action, request)
+        resource, scope = resource_name(action, request), scope_name(action, request)
         await self._denials.record(caller, action.name, request.run_id or "", resource, scope, refusal)
 
 
-def _parse(action: Action, data: Any) -> Call:
+def _parse(action: HostAction, data: Any) -> Call:
     try:
-        return action.wire.request.model_validate(data)
+        return action.request.model_validate(data)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        field = ".".join(str(part) for part in first["loc"]) or "the request"
-        raise CallRejected("invalid_argument", f"{action.name}: {field}: {first['msg']}") from error
-
-
-def _check_run(session: RunSession | None, action: Action) -> None:
-    if session is None or session.ended.is_set():
-        raise CallRejected("unauthorized", "no active run has this id")
-    if session.stopping is not None:
-        code = {"cancelled": "cancelled", "timeout": "deadline_exceeded"}.get(session.stopping.status, "unauthorized")
-        raise CallRejected(code, "the run is being ended")
-    if action.wire.where == "plugin":
-        raise CallRejected("unauthorized", f"{action.name} is not for runs; ask without a run_id")
+        raise _rejection(rules.invalid_request(action, error)) from error
 
 
 def _check_lease(session: RunSession | None, request: Call) -> None:
@@ -197,42 +189,13 @@ def _check_lease(session: RunSession | None, request: Call) -> None:
         raise CallRejected("unauthorized", f"{told}; calls of a claimed run carry the lease of its claim")
 
 
-def _check_access(grant: Grant, action: Action, request: Call, in_run: bool) -> None:
-    if action.permission is not None and not grant.has(action.permission):
-        raise CallRejected("unauthorized", f"{':'.join(action.permission)} was not granted")
-    if in_run and action.api and action.api not in grant.apis:
-        raise CallRejected("unauthorized", f"this run was not granted {action.api}")
-    if action.resource is not None and action.permission is not None:
-        kind, name = action.resource[0], _resource(action, request)
-        if not grant.allows(kind, name, action.permission[1]):
-            raise CallRejected("unauthorized", f"{action.permission[1]} on '{name}' ({kind}) was not granted")
-    scope = _scope(action, request)
-    match action.scope:
-        case "state" if scope not in grant.scopes:
-            raise CallRejected("unauthorized", f"this run has no state scope '{scope}'")
-        case "storage" if scope not in grant.storage:
-            raise CallRejected("unauthorized", f"the storage area '{scope}' was not granted")
-        case "conversation" if scope and scope != grant.conversation_id and not grant.other_conversations:
-            raise CallRejected("unauthorized", "this run may read its own conversation only")
+def _reject(refusal: Refusal | None) -> None:
+    if refusal is not None:
+        raise _rejection(refusal)
 
 
-def _resource(action: Action, request: Call) -> str:
-    return str(getattr(request, action.resource[1])) if action.resource is not None else ""
-
-
-def _scope(action: Action, request: Call) -> str:
-    match action.scope:
-        case "state":
-            return str(getattr(request, "scope", ""))
-        case "storage":
-            return str(getattr(request, "area", ""))
-        case "conversation":
-            named = getattr(request, "conversation_id", None) or getattr(
-                getattr(request, "filters", None), "conversation_id", None
-            )
-            return str(named or "")
-        case _:
-            return ""
+def _rejection(refusal: Refusal) -> CallRejected:
+    return CallRejected(refusal.code, refusal.message, refusal.retryable)
 
 
 @contextmanager

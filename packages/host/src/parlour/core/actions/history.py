@@ -11,10 +11,18 @@ from parlour.core.store.history import EventRecordReader, HistoryReader
 from parlour_sdk.protocol.event_log import EventGet, EventPage, EventPageGet, EventRecord
 from parlour_sdk.protocol.history import HistoryPage, HistoryPageGet, HistorySearch, HistorySearchResult
 
+from .handlers import Handler
+
 
 class HistoryActions:
     def __init__(self, history: HistoryReader) -> None:
         self._history = history
+
+    def handlers(self) -> dict[str, Handler]:
+        return {
+            "history_page": self.page,
+            "history_search": self.search,
+        }
 
     async def page(self, caller: ActionCaller, request: HistoryPageGet) -> HistoryPage:
         conversation_id, thread_id = _conversation_and_thread(caller, request.conversation_id)
@@ -36,6 +44,12 @@ class HistoryActions:
 class EventActions:
     def __init__(self, events: EventRecordReader) -> None:
         self._events = events
+
+    def handlers(self) -> dict[str, Handler]:
+        return {
+            "event_get": self.get,
+            "event_page": self.page,
+        }
 
     async def get(self, caller: ActionCaller, request: EventGet) -> EventRecord:
         grant = caller.grant

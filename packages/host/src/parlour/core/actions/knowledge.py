@@ -7,10 +7,18 @@ from parlour_sdk.protocol.files import FileChunk, GetFile
 from parlour_sdk.protocol.knowledge import KnowledgeList, KnowledgeResult, ListKnowledge, RetrieveKnowledge
 from parlour_sdk.protocol.skills import ActivateSkill, ActiveSkill, ListSkills, SkillList
 
+from .handlers import Handler
+
 
 class KnowledgeActions:
     def __init__(self, knowledge: Knowledge) -> None:
         self._knowledge = knowledge
+
+    def handlers(self) -> dict[str, Handler]:
+        return {
+            "list_knowledge": self.list,
+            "retrieve_knowledge": self.retrieve,
+        }
 
     async def list(self, caller: ActionCaller, request: ListKnowledge) -> KnowledgeList:
         granted = [
@@ -28,6 +36,12 @@ class SkillActions:
     def __init__(self, skills: Skills) -> None:
         self._skills = skills
 
+    def handlers(self) -> dict[str, Handler]:
+        return {
+            "list_skills": self.list,
+            "activate_skill": self.activate,
+        }
+
     async def list(self, caller: ActionCaller, request: ListSkills) -> SkillList:
         granted = [each for each in self._skills.resources() if caller.grant.allows("skills", each.skill_name, "list")]
         return SkillList(skills=granted)
@@ -39,6 +53,9 @@ class SkillActions:
 class FileActions:
     def __init__(self, files: Files) -> None:
         self._files = files
+
+    def handlers(self) -> dict[str, Handler]:
+        return {"get_file": self.get}
 
     async def get(self, caller: ActionCaller, request: GetFile) -> FileChunk:
         asked = self._files.read(request.file_key, request.offset, request.length)

@@ -9,6 +9,7 @@ from parlour.core.runs.model_call_log import ModelCallLog, OpenCall
 from parlour.core.runs.scope import await_in_run, stream_in_run
 from parlour_sdk.protocol.models import Embed, EmbedAnswer, InvokeModel, ModelAnswer, ModelChunk, Rerank, RerankAnswer
 
+from .handlers import Handler
 from .prompt_attachments import PromptAttachments
 from .usage_recording import CallUsage, UsageRecorder
 
@@ -21,6 +22,14 @@ class ModelActions:
         self._media = media
         self._metering = metering
         self._model_calls = model_calls
+
+    def handlers(self) -> dict[str, Handler]:
+        return {
+            "invoke_llm": self.invoke,
+            "invoke_llm_stream": self.stream,
+            "invoke_rerank": self.rerank,
+            "invoke_embedding": self.embed,
+        }
 
     async def invoke(self, caller: ActionCaller, request: InvokeModel) -> ModelAnswer:
         inlined = await self._media.inline(caller.session, request)

@@ -9,11 +9,12 @@ from pydantic import BaseModel
 from parlour.core.errors import CallRejected
 from parlour.core.model.providers import Platforms
 from parlour.core.runs.caller import ActionCaller
+from parlour_sdk.protocol.host_actions import HOST_ACTIONS
 from parlour_sdk.protocol.listing import BotCapabilities, BotList, GetBotCapabilities, ListBots
 from parlour_sdk.protocol.platform_api import PlatformCall, UploadedFile, UploadFile
 
-from .action_table import ACTIONS
 from .chunked_uploads import ChunkedUploads
+from .handlers import Handler
 
 
 class PlatformActions:
@@ -21,14 +22,17 @@ class PlatformActions:
         self._platforms = platforms
         self._uploads = uploads
 
-    def bot_handlers(self) -> dict[str, Callable[[ActionCaller, PlatformCall], Awaitable[BaseModel]]]:
+    def handlers(self) -> dict[str, Handler]:
+        return {"list_bots": self.bots, "get_bot_capabilities": self.capabilities, **self._bot_handlers()}
+
+    def _bot_handlers(self) -> dict[str, Callable[[ActionCaller, PlatformCall], Awaitable[BaseModel]]]:
         """Returns the handlers of all actions whose request names a bot."""
-        requests = {name: action.wire.request for name, action in ACTIONS.items()}
+        requests = {name: action.request for name, action in HOST_ACTIONS.items()}
         own = {name: self._method(name) for name, request in requests.items() if issubclass(request, PlatformCall)}
         return {**own, "upload_file": self._upload}
 
     def _method(self, name: str) -> Callable[[ActionCaller, PlatformCall], Awaitable[BaseModel]]:
-        answer = ACTIONS[name].wire.answer
+        answer = HOST_ACTIONS[name].answer
 
         async def call(caller: ActionCaller, request: PlatformCall) -> BaseModel:
             arguments = request.model_dump(exclude={"call_id", "run_id", "lease", "bot_id"})

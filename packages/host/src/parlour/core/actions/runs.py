@@ -28,6 +28,8 @@ from parlour_sdk.protocol.runs import (
     RunRetry,
 )
 
+from .handlers import Handler
+
 MAX_ERROR_CHARACTERS = 2000
 """Maximum number of characters of an error message or reason that is stored."""
 DEFAULT_END_CODES = {
@@ -53,6 +55,18 @@ class RunActions:
         self._creating = creating
         self._commissions = commissions
         self._cursors = cursors
+
+    def handlers(self) -> dict[str, Handler]:
+        return {
+            "run_create": self.create,
+            "run_get": self.get,
+            "run_list": self.list,
+            "run_events_page": self.events,
+            "run_cancel": self.cancel,
+            "run_append_result": self.append,
+            "run_finalize": self.finalize,
+            "run_retry": self.retry,
+        }
 
     async def create(self, caller: ActionCaller, request: RunCreate) -> AgentRun:
         return to_agent_run(await self._creating.create(caller, await self._commissions.build(caller, request)))

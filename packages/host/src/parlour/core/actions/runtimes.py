@@ -27,6 +27,7 @@ from parlour_sdk.protocol.runtimes import (
     Wakeup,
 )
 
+from .handlers import Handler
 from .runs import to_agent_run
 
 DEFINITION = {"labels", "runners", "slots", "versions", "providers", "workspaces"}
@@ -42,6 +43,18 @@ class RuntimeActions:
         self._claims = claims
         self._control = control
         self._clock = clock
+
+    def handlers(self) -> dict[str, Handler]:
+        return {
+            "runtime_register": self.register,
+            "runtime_heartbeat": self.heartbeat,
+            "runtime_wakeups": self.wakeups,
+            "runtime_list": self.list,
+            "runtime_deregister": self.deregister,
+            "run_claim": self.claim,
+            "run_renew": self.renew,
+            "run_release": self.release,
+        }
 
     async def register(self, caller: ActionCaller, request: RuntimeRegister) -> Runtime:
         definition = request.model_dump(mode="json", include=DEFINITION)

@@ -9,12 +9,22 @@ from parlour_sdk.protocol.calls import Done
 from parlour_sdk.protocol.limits import STATE_LIST_KEYS
 from parlour_sdk.protocol.state import StateDelete, StateGet, StateKeys, StateList, StateSet, StateValue
 
+from .handlers import Handler
+
 
 class StateActions:
     def __init__(self, journal: Journal, clock: Clock) -> None:
         self._journal = journal
         self._state = StateStore(journal)
         self._clock = clock
+
+    def handlers(self) -> dict[str, Handler]:
+        return {
+            "state_get": self.get,
+            "state_set": self.set,
+            "state_delete": self.delete,
+            "state_list": self.list,
+        }
 
     async def get(self, caller: ActionCaller, request: StateGet) -> StateValue:
         found, value = await self._state.get(caller.grant.scopes[request.scope], request.key)

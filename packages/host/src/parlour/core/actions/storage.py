@@ -17,11 +17,21 @@ from parlour_sdk.protocol.storage import (
     StorageValue,
 )
 
+from .handlers import Handler
+
 
 class StorageActions:
     def __init__(self, storage: Storage, quotas: Quotas) -> None:
         self._storage = storage
         self._quotas = quotas
+
+    def handlers(self) -> dict[str, Handler]:
+        return {
+            "storage_get": self.get,
+            "storage_set": self.set,
+            "storage_delete": self.delete,
+            "storage_list": self.list,
+        }
 
     async def get(self, caller: ActionCaller, request: StorageGet) -> StorageValue:
         value = await self._storage.get(request.area, caller.grant.storage[request.area], request.key)

@@ -10,6 +10,7 @@ from parlour.core.store import ledger
 from parlour_sdk.protocol.listing import ListTools, ToolList
 from parlour_sdk.protocol.tools import CallTool, GetTool, ToolDetail, ToolOutcome
 
+from .handlers import Handler
 from .usage_recording import UsageRecorder
 
 
@@ -22,6 +23,13 @@ class ToolActions:
         self._outputs = outputs
         self._journal = journal
         self._clock = clock
+
+    def handlers(self) -> dict[str, Handler]:
+        return {
+            "get_tool_detail": self.detail,
+            "call_tool": self.call,
+            "list_tools": self.list,
+        }
 
     async def detail(self, caller: ActionCaller, request: GetTool) -> ToolDetail:
         return await await_in_run(caller.session, self._tools.detail(request.tool_name))

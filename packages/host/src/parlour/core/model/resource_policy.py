@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any, Literal
 
+from parlour_sdk.protocol.rules.permissions import ResourceKind
 from parlour_sdk.values import dataclass
 
 from .chats import PLATFORM_SURFACE
 from .event import EventEnvelope
 
 Names = Literal["*"] | tuple[str, ...]
-ResourceKind = Literal["models", "tools", "knowledge_bases", "skills", "files"]
 RESOURCE_KINDS: tuple[ResourceKind, ...] = ("models", "tools", "knowledge_bases", "skills", "files")
 
 

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-from parlour_sdk.protocol.access import Permission, literals
+from parlour_sdk.protocol.host_actions import Permission
 from parlour_sdk.protocol.manifest import AgentRunnerManifest
+from parlour_sdk.protocol.rules.permissions import literals
 
 
 @dataclass(frozen=True)

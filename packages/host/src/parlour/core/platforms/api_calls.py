@@ -8,8 +8,8 @@ from typing import Any
 from pydantic import BaseModel
 
 from parlour.core.model.providers import ProviderFailed
+from parlour_sdk.protocol.host_actions import HOST_ACTIONS
 from parlour_sdk.protocol.platform_api import NotSupportedError
-from parlour_sdk.protocol.wire_actions import HOST_ACTIONS
 
 from .api import PlatformApi
 from .port import PlatformRefused, PlatformUncertain

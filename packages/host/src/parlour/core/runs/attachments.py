@@ -20,9 +20,10 @@ from parlour.core.store.artifacts import Artifact, ArtifactInfo, ArtifactScope
 from parlour.core.store.event_attachments import MEDIA_TYPES
 from parlour_sdk.protocol.content import says_something
 from parlour_sdk.protocol.limits import RESULT_BYTES, TRANSCRIPT_TEXT_BYTES
+from parlour_sdk.protocol.rules.results import truncate_message
 from parlour_sdk.values import dataclass
 
-from .results import FileResult, truncate_message
+from .results import FileResult
 from .session import RunSession
 
 ArtifactRefData = dict[str, Any]

@@ -1,19 +1,11 @@
 """Parses the results that a runner streams: each raw result becomes one effect. Pure; the recorder applies effects."""
 
-import base64
-import binascii
-from collections.abc import Callable
-from types import NoneType
 from typing import Any
 
-from pydantic import ValidationError
-from pydantic_core import to_json
+from pydantic import BaseModel
 
 from parlour_sdk.protocol.content import plain_text
-from parlour_sdk.protocol.limits import ARTIFACT_CONTENT_BYTES, LARGEST_INTEGER, MESSAGE_TEXT_BYTES, RESULT_BYTES
 from parlour_sdk.protocol.results import (
-    PAYLOADS,
-    AgentRunResult,
     ArtifactCreated,
     MessageCompleted,
     MessageDelta,
@@ -21,14 +13,11 @@ from parlour_sdk.protocol.results import (
     RunFailed,
     StateUpdated,
 )
+from parlour_sdk.protocol.rules.results import ResultDropped, ResultSequence, artifact_content, parse_payload
 from parlour_sdk.values import dataclass
 
 from .session import RunTermination
 
-MAX_PAYLOAD_FIELDS = 64
-"""Maximum fields of a payload; no valid payload has as many."""
-MAX_TRACKED_GAPS = 1000
-"""Maximum missing sequence numbers that are tracked."""
 _TEXT_FIELDS = {"message.delta": "chunk", "message.completed": "message"}
 _PLAIN = {"role", "content"}
 
@@ -100,77 +89,23 @@ class InvalidResult:
 Effect = Delta | CompletedMessage | GenericResult | FileResult | StateWrite | FinalResult | InvalidResult
 
 
-class ResultParser:
+class ResultParser(ResultSequence):
     """Parses each result at most once and in stream order: a repeat is dropped, a gap or an inversion only causes a
     warning.
     """
 
-    def __init__(self, run_id: str, warn: Callable[[str], None]) -> None:
-        self._run_id = run_id
-        self._warn = warn
-        self._last = 0
-        self._skipped: set[int] = set()
-
-    def resume(self, last: int, missing: set[int]) -> None:
-        """Continues after the results that a previous process of the Host applied."""
-        self._last, self._skipped = last, missing
-
-    @property
-    def next_sequence(self) -> int:
-        return self._last + 1
-
-    def has_parsed(self, sequence: int) -> bool:
-        return sequence <= self._last and sequence not in self._skipped
-
     def parse(self, raw: Any) -> Effect:
-        if not self._is_next(raw):
+        if not self.accept_next(raw):
             return self._validate(raw)
-        self._last += 1
         type, data = raw["type"], raw["data"]
         return _plain(type, data, self._last) or parse_effect(type, data, self._last)
 
-    def _is_next(self, raw: Any) -> bool:
-        """Returns whether the result is complete and in order, as nearly all are. All others are fully validated."""
-        try:
-            return (
-                raw["run_id"] == self._run_id
-                and raw["sequence"] == self._last + 1
-                and type(raw["sequence"]) is int
-                and raw["sequence"] <= LARGEST_INTEGER
-                and type(raw["type"]) is str
-                and type(raw["data"]) is dict
-                and type(raw.get("timestamp")) in (int, NoneType)
-            )
-        except (KeyError, TypeError, AttributeError):
-            return False
-
     def _validate(self, raw: Any) -> Effect:
         try:
-            result = AgentRunResult.model_validate(raw)
-        except ValidationError as error:
-            return InvalidResult(f"a result is malformed: {_first(error)}")
-        if result.run_id != self._run_id:
-            return InvalidResult("a result names another run")
-        sequence = result.sequence if result.sequence is not None else self._last + 1
-        if not self._is_new(sequence):
-            return InvalidResult(f"result {sequence} came again")
+            result, sequence = self.accept(raw)
+        except ResultDropped as dropped:
+            return InvalidResult(str(dropped))
         return parse_effect(result.type, result.data, sequence)
-
-    def _is_new(self, sequence: int) -> bool:
-        if sequence == self._last + 1:
-            self._last = sequence
-            return True
-        if sequence > self._last:
-            self._warn(f"results {self._last + 1} to {sequence - 1} are missing")
-            room = MAX_TRACKED_GAPS - len(self._skipped)
-            self._skipped.update(range(self._last + 1, min(sequence, self._last + 1 + room)))
-            self._last = sequence
-            return True
-        if sequence in self._skipped:
-            self._skipped.remove(sequence)
-            self._warn(f"result {sequence} came after {self._last}")
-            return True
-        return False
 
 
 def _plain(type: str, data: dict[str, Any], sequence: int) -> Delta | CompletedMessage | None:
@@ -188,27 +123,21 @@ def _plain(type: str, data: dict[str, Any], sequence: int) -> Delta | CompletedM
 
 def parse_effect(type: str, data: dict[str, Any], sequence: int) -> Effect:
     """Validates the payload of a result and returns its effect."""
-    model = PAYLOADS.get(type)
-    if model is None:
-        return _check_size(GenericResult(type, data, sequence))
-    if (
-        len(data) > MAX_PAYLOAD_FIELDS and model.model_config.get("extra") == "forbid"
-    ):  # an error that lists all fields would take long to build
-        return InvalidResult(f"result {sequence} ({type}) is dropped: it has {len(data)} fields")
     try:
-        payload = model.model_validate(data)
-    except ValidationError as error:
-        return InvalidResult(f"result {sequence} ({type}) is dropped: {_first(error)}")
+        return _to_effect(parse_payload(type, data, sequence), type, data, sequence)
+    except ResultDropped as dropped:
+        return InvalidResult(str(dropped))
+
+
+def _to_effect(payload: BaseModel | None, type: str, data: dict[str, Any], sequence: int) -> Effect:
     match payload:
         case MessageDelta():
             return Delta(plain_text(payload.chunk.content), sequence, payload.chunk.reasoning or "")
         case MessageCompleted():
             return _completed(payload.message.model_dump(mode="json", exclude_none=True), sequence)
         case ArtifactCreated():
-            return _created(payload, sequence)
+            return FileResult(payload, artifact_content(payload, sequence), sequence)
         case StateUpdated():
-            if len(to_json(payload.value)) > RESULT_BYTES:
-                return InvalidResult(f"state value '{payload.key}' is over the limit of {RESULT_BYTES} bytes")
             return StateWrite(payload.scope, payload.key, payload.value, sequence)
         case RunCompleted():
             return _finish_well(payload, data, sequence)
@@ -216,7 +145,7 @@ def parse_effect(type: str, data: dict[str, Any], sequence: int) -> Effect:
             ending = RunTermination("failed", payload.code, payload.error[:2000], payload.retryable, by_runner=True)
             return FinalResult(data, type, ending, None, sequence)
         case _:
-            return _check_size(GenericResult(type, data, sequence))
+            return GenericResult(type, data, sequence)
 
 
 def _finish_well(payload: RunCompleted, data: dict[str, Any], sequence: int) -> FinalResult:
@@ -231,42 +160,3 @@ def _completed(message: dict[str, Any], sequence: int) -> CompletedMessage:
     content = message.get("content", "")
     text = content if isinstance(content, str) else "".join(each.get("text", "") for each in content)
     return CompletedMessage(message, text, sequence)
-
-
-def _created(payload: ArtifactCreated, sequence: int) -> FileResult | InvalidResult:
-    told = f"result {sequence} (artifact.created)"
-    if (payload.content_base64 is None) == (payload.artifact_id is None):
-        return InvalidResult(
-            f"{told} is dropped: it needs content_base64, or the artifact_id of what artifact_create made"
-        )
-    if len(to_json(payload.model_dump(exclude={"content_base64"}))) > RESULT_BYTES:
-        return InvalidResult(f"{told} is over the limit of {RESULT_BYTES} bytes")
-    if payload.content_base64 is None:
-        return FileResult(payload, None, sequence)
-    try:
-        content = base64.b64decode(payload.content_base64, validate=True)
-    except (binascii.Error, ValueError):
-        return InvalidResult(f"{told} is dropped: content_base64 is not base64")
-    if len(content) > ARTIFACT_CONTENT_BYTES:
-        limit = f"{told} is over the limit of {ARTIFACT_CONTENT_BYTES} bytes"
-        return InvalidResult(f"{limit}; more goes through artifact_create")
-    return FileResult(payload, content, sequence)
-
-
-def _check_size(note: GenericResult) -> GenericResult | InvalidResult:
-    if len(to_json(note.data)) > RESULT_BYTES:
-        return InvalidResult(f"result {note.sequence} ({note.type}) is over the limit of {RESULT_BYTES} bytes")
-    return note
-
-
-def truncate_message(text: str) -> tuple[str, bool]:
-    """Returns the part of a text that may be shown, and whether it was cut."""
-    encoded = text.encode(errors="replace")
-    if len(encoded) <= MESSAGE_TEXT_BYTES:
-        return text, False
-    return encoded[:MESSAGE_TEXT_BYTES].decode(errors="ignore"), True
-
-
-def _first(error: ValidationError) -> str:
-    detail = error.errors(include_url=False, include_input=False)[0]
-    return f"{'.'.join(str(part) for part in detail['loc']) or 'it'}: {detail['msg']}"

@@ -55,10 +55,10 @@ class RequestedTargets:
             raise CallRejected("not_found", decision.reason)
         descriptor = self._checks.find_runner(decision.binding.agent)
         request = envelope.run_request
-        if request is not None and request.config is not None:
-            if problem := find_config_problem(descriptor, request.config):
-                field, sentence = problem
-                raise CallRejected("invalid_argument", f"config.{field}: {sentence}")
+        config = request.config if request is not None else None
+        if config is not None and (problem := find_config_problem(descriptor, config)):
+            field, sentence = problem
+            raise CallRejected("invalid_argument", f"config.{field}: {sentence}")
         return RunTarget(decision.binding, descriptor)
 
     def grant(self, caller: ActionCaller, asked: NewRunRequest, event: RecordedEvent, target: RunTarget) -> Grant:

@@ -1,7 +1,7 @@
 """Endpoints for creating the first owner, logging in and out, and reading or changing the own account."""
 
 import hmac
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
@@ -11,11 +11,11 @@ from parlour.core.access.passwords import PasswordsBusy
 from parlour.core.access.users import UserAccount, UserAccounts
 
 from ..allowed_hosts import AllowedHosts
+from ..api_router import ApiRouter
 from ..auth import requires
 from ..client_address import limit_key
 from ..errors import Problem
 from ..principals import COOKIE, Authenticator, Principal
-from ..responses import Json, ResponseSchema
 from .login_errors import raise_problem_if_refused
 from .responses import KeyPrincipalResponse, SessionUserResponse, SetupState
 from .throttle import LoginThrottle
@@ -52,9 +52,9 @@ def router(
     setup_token: str,
     cookie_path: str = "/",
 ) -> APIRouter:
-    routes = APIRouter(tags=["accounts"])
+    routes = ApiRouter(tags=["accounts"])
 
-    async def enter(user: UserAccount, request: Request, response: Response) -> dict[str, Any]:
+    async def enter(user: UserAccount, request: Request, response: Response) -> SessionUserResponse:
         cookie, login = await logins.open(user, request.headers.get("user-agent", ""), _address(request))
         response.set_cookie(
             COOKIE,
@@ -65,13 +65,16 @@ def router(
             httponly=True,
             samesite="lax",
         )
-        return person(login, request)
+        return person(login, login.user, request)
 
-    def person(login: BrowserSession, request: Request) -> dict[str, Any]:
+    def person(login: BrowserSession, user: UserAccount, request: Request) -> SessionUserResponse:
         authenticator: Authenticator = request.app.state.authenticator
         return {
             "kind": "user",
-            **_to_response(login.user),
+            "user_id": user.user_id,
+            "email": user.email,
+            "name": user.name,
+            "role": user.role,
             "reads_model_calls": authenticator.permits(login.user.role, "model_calls"),
             "csrf_token": login.csrf,
             "expires_at": login.expires_at,
@@ -89,16 +92,14 @@ def router(
         return user
 
     @routes.get("/auth/setup")
-    async def read_setup(request: Request) -> Annotated[Json, ResponseSchema(SetupState)]:
+    async def read_setup(request: Request) -> SetupState:
         """Tells whether the first owner is still to be made, and whether that takes the set-up token: it does unless
         the page was opened on the Host's own machine, without a proxy."""
         needed = not await users.has_any()
         return {"needed": needed, "token_required": needed and not names.is_local(request)}
 
     @routes.post("/auth/setup", status_code=201)
-    async def set_up(
-        body: FirstOwner, request: Request, response: Response
-    ) -> Annotated[Json, ResponseSchema(SessionUserResponse)]:
+    async def set_up(body: FirstOwner, request: Request, response: Response) -> SessionUserResponse:
         """Makes the first owner and logs them in; there is one first owner only."""
         names.check(request)
         if not names.is_local(request):
@@ -114,9 +115,7 @@ def router(
         return await enter(user, request, response)
 
     @routes.post("/auth/login")
-    async def log_in(
-        body: Credentials, request: Request, response: Response
-    ) -> Annotated[Json, ResponseSchema(SessionUserResponse)]:
+    async def log_in(body: Credentials, request: Request, response: Response) -> SessionUserResponse:
         names.check(request)
         tried = (f"account:{body.email.strip().casefold()}", f"address:{limit_key(_address(request))}")
         user = await authenticated(body.email, body.password, *tried)
@@ -133,18 +132,16 @@ def router(
         return answer
 
     @routes.get("/auth/me")
-    async def read_me(
-        principal: AnyPrincipal, request: Request
-    ) -> Annotated[Json, ResponseSchema(SessionUserResponse | KeyPrincipalResponse)]:
+    async def read_me(principal: AnyPrincipal, request: Request) -> SessionUserResponse | KeyPrincipalResponse:
         """Who is asking; for a person also the token that guards changes."""
         if principal.login is not None:
-            return person(principal.login, request)
+            return person(principal.login, principal.login.user, request)
         return {"kind": "key", "key_id": principal.id, "name": principal.name, "scope": principal.scope}
 
     @routes.put("/auth/me")
     async def change_me(
         body: OwnAccount, principal: AnyPrincipal, request: Request, response: Response
-    ) -> Annotated[Json, ResponseSchema(SessionUserResponse)]:
+    ) -> SessionUserResponse:
         """A new password takes the present one and ends all other sessions."""
         if principal.login is None:
             raise Problem(409, "conflict", "a key has no account; log in to change yours")
@@ -157,14 +154,10 @@ def router(
         )
         if body.password is not None:
             return await enter(user, request, response)
-        return {**person(principal.login, request), **_to_response(user)}
+        return person(principal.login, user, request)
 
     return routes
 
 
 def _address(request: Request) -> str:
     return request.client.host if request.client else ""
-
-
-def _to_response(user: UserAccount) -> dict[str, Any]:
-    return {"user_id": user.user_id, "email": user.email, "name": user.name, "role": user.role}

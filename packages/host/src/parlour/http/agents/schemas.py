@@ -1,13 +1,15 @@
-"""Request schemas of an agent."""
+"""Request and response schemas of an agent."""
 
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, field_validator
 from pydantic_core import PydanticCustomError
+from typing_extensions import TypedDict
 
 from parlour.core.model.delivery_policy import MIN_MESSAGE_SIZE
 
 from ..crud import Name
+from ..responses import Id
 from ..validation_errors import register_pattern
 
 MAX_DURATION_SECONDS = 10 * 365 * 86_400
@@ -170,3 +172,63 @@ class AgentChange(AgentBody):
     """What was read may be sent back with its changes."""
 
     agent_id: str | None = Field(default=None, exclude=True, description="If it is given, that of the address")
+
+
+class SenderResponse(TypedDict):
+    users: list[str]
+    groups: list[str]
+    roles: list[str]
+    chat_type: str
+
+
+class ResourceRule(TypedDict):
+    """Adds to or takes from what is granted, for some senders."""
+
+    when: SenderResponse
+    allow: dict[ResourceKind, Names]
+    deny: dict[ResourceKind, Names]
+
+
+class ResourcePolicyResponse(TypedDict):
+    """What the agent may use, beyond what its configuration selects."""
+
+    models: Names
+    tools: Names
+    knowledge_bases: Names
+    skills: Names
+    files: Names
+    plugins: Names
+    mcp_servers: Names
+    storage: list[str]
+    cross_conversation_history: bool
+    rules: list[ResourceRule]
+
+
+class StatePolicyResponse(TypedDict):
+    enabled: bool
+    scopes: list[str]
+
+
+class AgentResponse(TypedDict):
+    agent_id: Id
+    name: str
+    runner_id: str
+    """Of GET /runners."""
+    description: str
+    runner_config: dict[str, Any]
+    """As the runner's form asks for it; a secret is masked, and stays as it is when it comes back so."""
+    resource_policy: ResourcePolicyResponse
+    state_policy: StatePolicyResponse
+    delivery_policy: dict[str, Any]
+    """What differs from the defaults."""
+    approval_policy: dict[str, Any]
+    restart_policy: Literal["auto", "never", "always"]
+    timeout_seconds: float
+    """0: none."""
+    stale_after: float
+    """Seconds after which an event is no longer answered; 0: never."""
+    conversation_ttl: float
+    """Seconds of silence after which a chat begins anew; 0: never."""
+    journal_calls: bool
+    event_types: list[str]
+    enabled: bool

@@ -1,11 +1,11 @@
-"""Request schema of a decision, and the response built from an approval row."""
+"""Request and response schemas of approvals."""
 
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+from typing_extensions import TypedDict
 
-from parlour.core.encoding import loads
-from parlour.core.journal import Row
+from ..responses import Id, TimestampMs
 
 Status = Literal["pending", "approved", "denied", "expired"]
 
@@ -19,17 +19,41 @@ class DecisionBody(BaseModel):
     reason: str = Field(default="", max_length=1000)
 
 
-def to_response(row: Row) -> dict[str, Any]:
-    plain = ("approval_id", "keyword", "status", "action", "words", "hash", "run_id", "agent_id", "conversation_id")
-    maybe = ("decided_at", "decided_by", "reason", "outbox_id")
-    return {
-        **{name: row[name] for name in plain},
-        "call": loads(row["call"]),
-        "requester": row["requester"],
-        "event_seq": row["event_seq"],
-        "who": loads(row["who"]),
-        "created_at": row["created_at"],
-        "expires_at": row["expires_at"],
-        **{name: row[name] or None for name in maybe},
-        "outcome": loads(row["outcome"]) or None,
-    }
+class OccasionResponse(TypedDict):
+    """Who is behind the action; empty texts where something is not known."""
+
+    actor_id: str
+    actor_name: str
+    group_id: str
+    group_name: str
+    comment: str
+    """What a request said, such as the one of somebody who wants to be a friend."""
+
+
+class ApprovalResponse(TypedDict):
+    approval_id: Id
+    keyword: str
+    """What the people of the chat answer with."""
+    status: Status
+    action: str
+    words: str
+    """What is asked, as the chat was told."""
+    hash: str
+    run_id: str
+    agent_id: str
+    conversation_id: str
+    call: dict[str, Any]
+    """Exactly what will be done."""
+    requester: str
+    occasion: OccasionResponse | None
+    """Null once the event that led to it was deleted."""
+    who: dict[str, Any]
+    """Who may decide in the chat."""
+    created_at: TimestampMs
+    expires_at: TimestampMs
+    decided_at: TimestampMs | None
+    decided_by: str | None
+    reason: str | None
+    outbox_id: Id | None
+    outcome: dict[str, Any] | None
+    """What came of it, once it was carried out."""

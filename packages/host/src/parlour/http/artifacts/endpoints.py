@@ -7,10 +7,10 @@ from fastapi import APIRouter, Path, Request, Response
 from parlour.core.store.artifact_service import ArtifactService
 from parlour.core.store.artifacts import Artifact
 
+from ..api_router import ApiRouter
 from ..auth import Reader
 from ..errors import not_found
 from ..principals import Principal
-from ..responses import Json, ResponseSchema
 from .access import ArtifactAccess
 from .content import content_response
 from .responses import ArtifactResponse
@@ -26,7 +26,7 @@ CONTENT: dict[int | str, dict[str, Any]] = {
 
 
 def router(kept: ArtifactService, access: ArtifactAccess) -> APIRouter:
-    routes = APIRouter(tags=["artifacts"])
+    routes = ApiRouter(tags=["artifacts"])
 
     async def visible(artifact_id: str, principal: Principal) -> Artifact:
         """Returns the artifact if the principal may see it. Another principal's artifact yields not_found, like one
@@ -38,10 +38,8 @@ def router(kept: ArtifactService, access: ArtifactAccess) -> APIRouter:
 
     @routes.head("/artifacts/{artifact_id}", include_in_schema=False)
     @routes.get("/artifacts/{artifact_id}")
-    async def read_artifact(
-        artifact_id: ArtifactId, principal: Reader
-    ) -> Annotated[Json, ResponseSchema(ArtifactResponse)]:
-        return (await visible(artifact_id, principal)).to_metadata()
+    async def read_artifact(artifact_id: ArtifactId, principal: Reader) -> ArtifactResponse:
+        return to_response(await visible(artifact_id, principal))
 
     @routes.head("/artifacts/{artifact_id}/content", include_in_schema=False)
     @routes.get("/artifacts/{artifact_id}/content", response_class=Response, responses=CONTENT)
@@ -50,3 +48,22 @@ def router(kept: ArtifactService, access: ArtifactAccess) -> APIRouter:
         return content_response(kept, await kept.ensure_local(await visible(artifact_id, principal)), request)
 
     return routes
+
+
+def to_response(artifact: Artifact) -> ArtifactResponse:
+    info, scope = artifact.info, artifact.scope
+    return {
+        "artifact_id": artifact.artifact_id,
+        "artifact_type": info.artifact_type,
+        "mime_type": info.mime_type or None,
+        "name": info.name or None,
+        "size_bytes": artifact.size_bytes if artifact.location == "object" else None,
+        "sha256": artifact.sha256 or None,
+        "source": info.source,
+        "conversation_id": scope.conversation_id or None,
+        "run_id": scope.run_id or None,
+        "runner_id": scope.runner_id or None,
+        "created_at": artifact.created_at,
+        "expires_at": info.expires_at or None,
+        "metadata": info.metadata,
+    }

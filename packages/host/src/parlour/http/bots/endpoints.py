@@ -2,7 +2,7 @@
 of the Host."""
 
 from operator import attrgetter
-from typing import Annotated, Any, Protocol
+from typing import Protocol
 
 from fastapi import APIRouter, Response
 
@@ -13,12 +13,13 @@ from parlour.core.model.ports import Clock, Ids
 from parlour.core.pagination import Cursors
 from parlour.core.platforms.port import ConnectionStatus
 
+from ..api_router import ApiRouter
 from ..auth import Admin, Viewer
 from ..crud import ConfigResource, check_same_id
 from ..errors import Problem, not_found
 from ..etags import IfMatch
 from ..pagination import Cursor, Limit
-from ..responses import Json, PageResponse, ResponseSchema
+from ..responses import PageResponse
 from . import responses
 from .mapping import BotMapper, audit_view, version_fields
 from .schemas import BotBody, BotChange
@@ -53,9 +54,9 @@ def router(
     ids: Ids,
     clock: Clock,
 ) -> APIRouter:
-    routes = APIRouter(tags=["bots"])
+    routes = ApiRouter(tags=["bots"])
 
-    def shown(bot: Bot) -> dict[str, Any]:
+    def shown(bot: Bot) -> responses.BotResponse:
         """Returns the bot with the names of its secrets instead of their values."""
         status = connections.status(bot.bot_id)
         return {
@@ -75,9 +76,7 @@ def router(
     shelf = ConfigResource("bot", "/bots", bots.get, attrgetter("bot_id"), audit_view, cursors, clock, version_fields)
 
     @routes.post("/bots", status_code=201)
-    async def create_bot(
-        body: BotBody, principal: Admin, response: Response
-    ) -> Annotated[Json, ResponseSchema(responses.BotResponse)]:
+    async def create_bot(body: BotBody, principal: Admin, response: Response) -> responses.BotResponse:
         bot = form.to_bot(ids.new(), body)
         first = routing.with_ids(first_routes(agents.all()))
         await bots.add(bot, shelf.audit_entry(principal, None, bot), *replace_statements(bot.bot_id, first))
@@ -88,19 +87,17 @@ def router(
     @routes.get("/bots")
     async def list_bots(
         principal: Viewer, limit: Limit = 50, cursor: Cursor = None
-    ) -> Annotated[Json, ResponseSchema(PageResponse[responses.BotResponse])]:
+    ) -> PageResponse[responses.BotResponse]:
         return shelf.list_page(bots.all(), shown, limit, cursor)
 
     @routes.get("/bots/{bot_id}")
-    async def read_bot(
-        bot_id: str, principal: Viewer, response: Response
-    ) -> Annotated[Json, ResponseSchema(responses.BotResponse)]:
+    async def read_bot(bot_id: str, principal: Viewer, response: Response) -> responses.BotResponse:
         return shown(shelf.with_etag(shelf.get_or_404(bot_id), response))
 
     @routes.put("/bots/{bot_id}")
     async def replace_bot(
         bot_id: str, body: BotChange, principal: Admin, response: Response, if_match: IfMatch = None
-    ) -> Annotated[Json, ResponseSchema(responses.BotResponse)]:
+    ) -> responses.BotResponse:
         async with shelf.edit(bot_id, if_match) as before:
             check_same_id("bot_id", bot_id, body.bot_id)
             bot = form.to_bot(bot_id, body, before)

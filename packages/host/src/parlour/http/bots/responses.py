@@ -9,6 +9,8 @@ from parlour.core.platforms.port import ConnectionState
 from ..responses import Id, TimestampMs
 from .handler_types import HandlerType
 
+BindingScope = Literal["thread", "conversation", "channel", "actor", "bot", "workspace"]
+
 
 class BotStatus(TypedDict):
     state: ConnectionState
@@ -62,7 +64,7 @@ class DryRun(TypedDict):
     handler_type: HandlerType
     agent_id: Id | None
     """Who would answer."""
-    scope: Literal["thread", "conversation", "channel", "actor", "bot", "workspace"] | None
+    scope: BindingScope | None
     """Whose claim that is: `bot` is a route's, the others are default agents'."""
     reasons: list[str]
     """What each route that was looked at said, then the default agent, and what comes of it."""

@@ -2,7 +2,7 @@
 
 import asyncio
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Any, cast
 
 from fastapi import APIRouter, Response
 
@@ -15,11 +15,13 @@ from parlour.core.plugin_hooks.subscriptions import ListenerSubscriptions
 from parlour.core.routing.decisions import ToAgent, ToListeners
 from parlour.core.routing.router import Router, matched_route
 
+from ..api_router import ApiRouter
 from ..auth import Admin, Viewer
 from ..etags import IfMatch, check_if_match, set_etag
-from ..responses import Json, PageResponse, ResponseSchema
+from ..responses import PageResponse
 from . import dry_run, responses
 from .endpoints import bot_not_found, get_bot_or_404
+from .handler_types import HandlerType
 from .route_mapping import RouteMapper, to_response
 from .route_schemas import DryRunBody, RouteList
 from .sample_events import parse_sample
@@ -33,27 +35,25 @@ def router(
     audience: ListenerSubscriptions,
     clock: Clock,
 ) -> APIRouter:
-    routes = APIRouter(tags=["bots"])
+    routes = ApiRouter(tags=["bots"])
     turn = asyncio.Lock()
     """Serializes changes of routes."""
 
     def parts(bot_id: str) -> dict[str, Any]:
         return {"items": [asdict(route) for route in book.in_user_order(bot_id)]}
 
-    def told(bot_id: str, response: Response) -> dict[str, Any]:
+    def told(bot_id: str, response: Response) -> PageResponse[responses.RouteResponse]:
         set_etag(response, parts(bot_id))
         return {"items": [to_response(route) for route in book.in_user_order(bot_id)], "next_cursor": None}
 
     @routes.get("/bots/{bot_id}/routes")
-    async def list_routes(
-        bot_id: str, principal: Viewer, response: Response
-    ) -> Annotated[Json, ResponseSchema(PageResponse[responses.RouteResponse])]:
+    async def list_routes(bot_id: str, principal: Viewer, response: Response) -> PageResponse[responses.RouteResponse]:
         return told(get_bot_or_404(bots, bot_id).bot_id, response)
 
     @routes.put("/bots/{bot_id}/routes")
     async def replace_routes(
         bot_id: str, body: RouteList, principal: Admin, response: Response, if_match: IfMatch = None
-    ) -> Annotated[Json, ResponseSchema(PageResponse[responses.RouteResponse])]:
+    ) -> PageResponse[responses.RouteResponse]:
         async with turn:
             bot = get_bot_or_404(bots, bot_id)
             check_if_match(f"the list of routes of bot '{bot.name}'", if_match, parts(bot_id))
@@ -68,9 +68,7 @@ def router(
         return told(bot_id, response)
 
     @routes.post("/bots/{bot_id}/routes/dry-run")
-    async def try_routes(
-        bot_id: str, body: DryRunBody, principal: Viewer
-    ) -> Annotated[Json, ResponseSchema(responses.DryRun)]:
+    async def try_routes(bot_id: str, body: DryRunBody, principal: Viewer) -> responses.DryRun:
         """By the bot's own routes, or by those that come with the event."""
         bot = get_bot_or_404(bots, bot_id)
         event, own = parse_sample(bot_id, bot.adapter, body.event), book.in_user_order(bot_id)
@@ -83,13 +81,13 @@ def router(
         outcome = dry_run.outcome_step(decision, bool(audience.subscribed_plugins(event.event_type, plugins)))
         steps = [*map(dry_run.route_step, tried), *default, outcome]
         binding = decision.binding if isinstance(decision, ToAgent) else None
-        unrouted = "plugin" if isinstance(decision, ToListeners) else "agent"
+        unrouted: HandlerType = "plugin" if isinstance(decision, ToListeners) else "agent"
         return {
             "route": to_response(route) if route is not None else None,
             "index": next((place for place, each in enumerate(listed) if each is route), None),
-            "handler_type": route.handler_type if route is not None else unrouted,
+            "handler_type": cast("HandlerType", route.handler_type) if route is not None else unrouted,
             "agent_id": binding.agent.agent_id if binding is not None else None,
-            "scope": binding.scope if binding is not None else None,
+            "scope": cast("responses.BindingScope", binding.scope) if binding is not None else None,
             "reasons": [step["text"] for step in steps],
             "steps": steps,
         }

@@ -1,8 +1,7 @@
 """Builds routes from request bodies, or raises a Problem that names an invalid field; serializes routes without their
 secrets."""
 
-from dataclasses import asdict
-from typing import Any
+from typing import Any, cast
 
 from pydantic import ValidationError
 
@@ -12,8 +11,9 @@ from parlour.core.model.plugin_manager import PluginManager
 from parlour.core.secrets import SecretBox
 
 from ..validation_errors import field_errors
-from .handler_types import HANDLER_FORMS, HandlerForm
+from .handler_types import HANDLER_FORMS, HandlerForm, HandlerType
 from .mapping import invalid_fields
+from .responses import RouteResponse
 from .route_schemas import RouteBody
 
 
@@ -48,7 +48,14 @@ def _config(place: str, body: RouteBody, form: HandlerForm) -> dict[str, Any]:
         raise invalid_fields([(f"{where}.{each['field']}", each["message"]) for each in told]) from None
 
 
-def to_response(route: Route) -> dict[str, Any]:
-    view = asdict(route)
-    config = dict(view.pop("handler_config"))
-    return {**view, "handler_config": HANDLER_FORMS[route.handler_type].to_response(config)}
+def to_response(route: Route) -> RouteResponse:
+    return {
+        "event_type": route.event_type,
+        "handler_type": cast("HandlerType", route.handler_type),
+        "enabled": route.enabled,
+        "priority": route.priority,
+        "description": route.description,
+        "filters": route.filters,
+        "route_id": route.route_id,
+        "handler_config": HANDLER_FORMS[route.handler_type].to_response(route.handler_config),
+    }

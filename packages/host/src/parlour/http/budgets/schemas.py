@@ -1,9 +1,12 @@
-"""Request schema of a budget."""
+"""Request and response schemas of a budget."""
 
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
+from typing_extensions import TypedDict
+
+from ..responses import Id, Micros
 
 MAX_LIMIT = 2**53 - 1
 
@@ -33,3 +36,36 @@ class BudgetBody(BaseModel):
         if self.scope == "workspace" and self.target:
             raise PydanticCustomError("budget_target", "a budget of the workspace is for all and takes no target")
         return self
+
+
+class Spent(TypedDict):
+    tokens: int
+    cost_micros: Micros
+
+
+class Remaining(TypedDict):
+    """Null where there is no limit."""
+
+    tokens: int | None
+    cost_micros: Micros | None
+
+
+class BudgetUse(TypedDict):
+    subject: str
+    """Who used it: a sender, conversation, agent, or the workspace."""
+    used: Spent
+    left: Remaining
+
+
+class BudgetResponse(TypedDict):
+    budget_id: Id
+    name: str
+    scope: Literal["sender", "conversation", "agent", "workspace"]
+    target: str
+    period: Literal["day", "total"]
+    tokens: int | None
+    cost_micros: Micros | None
+    enabled: bool
+    current_period: str
+    uses: list[BudgetUse]
+    """Of its current period, the most first."""

@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 from collections import deque
 from dataclasses import replace
-from operator import itemgetter
 from typing import Any
 
 from fastapi import WebSocket, WebSocketDisconnect
@@ -13,28 +12,24 @@ from pydantic_core import to_json
 
 from parlour.core.approvals.decisions import Decider
 from parlour.core.approvals.service import ApprovalService
-from parlour.core.delivery.feed import Feed, FeedSubscription, Frame, outgoing_frame, run_frame
+from parlour.core.delivery.feed import Feed, FeedSubscription, Frame
 from parlour.core.errors import CallRejected
 from parlour.core.ingest.gateway import HostStopping
 from parlour.core.journal import StorageFailed
 from parlour.core.model.providers import ProviderFailed
 from parlour.core.runs.control import RunControl
-from parlour.core.store.ledger import Ledger
-from parlour.core.store.outbox_rows import OutboxStore
 from parlour.core.texts.catalogue import DEFAULT_LANGUAGE, match_language
 from parlour.core.texts.translation import translate
 
 from ..errors import Problem
-from ..principals import Authenticator, Principal
+from ..principals import Authenticator
 from ..runs.endpoints import CANCELLED
 from ..socket_control import SOCKET_EXTENSION, SocketControl
 from .frames import CLIENT_FRAMES, ApproveFrame, CancelFrame, DisconnectFrame, MessageFrame, PingFrame
+from .missed_frames import MissedFrames
 from .session import ChatSession
-from .user_messages import MAX_MISSED_MESSAGES, UserMessageHistory, user_message_frame
+from .user_messages import MAX_MISSED_MESSAGES, user_message_frame
 
-MISSED_MESSAGES_PER_READ = 1
-"""Missed messages that are read at a time. It bounds the memory that a client which does not read can occupy, besides
-the frame being sent."""
 TOO_SLOW_CLOSE_CODE = 1013
 TOO_SLOW_REASON = "too slow; connect again with after"
 
@@ -44,27 +39,21 @@ class ChatConnection:
         self,
         socket: WebSocket,
         chat: ChatSession,
-        principal: Principal,
         authenticator: Authenticator,
         feed: Feed,
-        rows: OutboxStore,
-        said: UserMessageHistory,
-        ledger: Ledger,
+        missed: MissedFrames,
         runs: RunControl,
         approvals: ApprovalService,
     ) -> None:
-        self._approvals = approvals
         self._socket = socket
         self._chat = chat
-        self._principal = principal
         self._authenticator = authenticator
         self._feed = feed
-        self._rows = rows
-        self._user_messages = said
-        self._ledger = ledger
+        self._missed = missed
         self._runs = runs
+        self._approvals = approvals
         self._cancelling: set[asyncio.Task[None]] = set()
-        self.agent_id, self.session, self.owner = chat.agent_id, chat.name, principal.owner
+        self.agent_id, self.session, self.owner = chat.agent_id, chat.name, chat.principal.owner
         self._seq = 0
         self._wants_user_messages = False
         self._forwarded_event_ids: deque[str] = deque(maxlen=2 * MAX_MISSED_MESSAGES)
@@ -132,7 +121,7 @@ class ChatConnection:
         The subscription exists before missed frames are read, so no frame falls between the two.
         """
         conversation_id = self._chat.conversation_id
-        self._seq = await self._rows.last_feed_seq(conversation_id) if after is None else after
+        self._seq = await self._missed.last_seq(conversation_id) if after is None else after
         await self._send(
             {
                 "type": "connected",
@@ -149,30 +138,11 @@ class ChatConnection:
 
     async def _send_missed(self) -> None:
         """Sends users' messages, replies and ends of runs since the last `seq`, in their order."""
-        conversation_id, seen = self._chat.conversation_id, self._seq
-        others: list[tuple[int, Frame | int]] = [
-            (int(run["feed_seq"]), run_frame(run["run_id"], run["status"], run["feed_seq"]))
-            for run in await self._ledger.ended_after(conversation_id, seen)
-        ]
-        if self._wants_user_messages:
-            others += await self._user_messages.read_since(conversation_id, seen)
-        others.sort(key=itemgetter(0))
-        while rows := await self._rows.shown_after(conversation_id, seen, MISSED_MESSAGES_PER_READ):
-            for row in rows:
-                while others and others[0][0] < row.feed_seq:
-                    await self._load_and_forward(others.pop(0)[1])
-                await self._send(outgoing_frame(row))
-            seen = rows[-1].feed_seq
-        for _, other in others:
-            await self._load_and_forward(other)
-
-    async def _load_and_forward(self, other: Frame | int) -> None:
-        """Sends a frame, or loads and sends the user message of the event with this number."""
-        frame = (
-            await self._user_messages.load_frame(other, self._chat.event_prefix) if isinstance(other, int) else other
-        )
-        if frame is not None:
-            await self._forward(frame)
+        said_prefix = self._chat.event_prefix if self._wants_user_messages else None
+        missed = self._missed.read_after(self._chat.conversation_id, self._seq, said_prefix)
+        async with contextlib.aclosing(missed) as frames:
+            async for frame in frames:
+                await self._forward(frame)
 
     async def _forward(self, frame: Frame) -> None:
         """Sends a frame; a user message only to clients that asked for those, and once.
@@ -234,7 +204,7 @@ class ChatConnection:
     async def _message(self, frame: MessageFrame) -> None:
         try:
             await self._authenticator.authenticate(self._socket)  # the key may have been revoked since
-            accepted = await self._chat.send(frame, self._principal)
+            accepted = await self._chat.send(frame)
         except Problem as problem:
             await self._fail(problem.code, problem.message)
         except HostStopping as closed:

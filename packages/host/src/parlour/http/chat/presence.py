@@ -4,13 +4,14 @@ stuck."""
 import asyncio
 import logging
 from collections import Counter
-from typing import Any, Protocol
+from typing import Protocol
 
 from parlour.core.delivery.feed import Frame
 from parlour.core.model.ports import Clock
 from parlour_sdk.values import dataclass
 
 from ..errors import Problem
+from .responses import ConnectionResponse
 
 logger = logging.getLogger(__name__)
 
@@ -78,7 +79,7 @@ class ChatConnections:
     def for_agent(self, agent_id: str) -> list[ChatClient]:
         return [connection for connection in self._connected_since if connection.agent_id == agent_id]
 
-    def list_for_agent(self, agent_id: str, owner: str | None) -> list[dict[str, Any]]:
+    def list_for_agent(self, agent_id: str, owner: str | None) -> list[ConnectionResponse]:
         """Returns the connections of an agent, oldest first; all of them, or those of one owner."""
         seen = [each for each in self.for_agent(agent_id) if owner is None or each.owner == owner]
         return [{"session": each.session, "owner": each.owner, "since": self._connected_since[each]} for each in seen]

@@ -11,15 +11,15 @@ from parlour.core.journal import Journal, Row, Select, where
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.runs.conversation_deletion import ConversationEraser
 from parlour.core.store.conversations import Conversations
-from parlour.core.store.history import HistoryReader
 from parlour.core.store.tables import CONVERSATIONS, TRANSCRIPT
 
 from .. import views
+from ..api_router import ApiRouter
 from ..auth import ChatUser, Reader
 from ..errors import Problem, not_found
 from ..pagination import DIRECTIONS, Cursor, Limit, Order, Pages
 from ..principals import Principal
-from ..responses import Json, NewConversationResponse, PageResponse, ResponseSchema
+from ..responses import NewConversationResponse, PageResponse
 from .responses import ConversationResponse, TranscriptItemResponse
 from .search import ConversationSearch
 
@@ -30,18 +30,50 @@ Text = Annotated[
 ]
 
 
+class ConversationDeletion:
+    """Deletes a conversation together with the default agents of its chat or thread."""
+
+    def __init__(
+        self,
+        conversations: Conversations,
+        default_agents: DefaultAgentRepository,
+        eraser: ConversationEraser,
+        clock: Clock,
+    ) -> None:
+        self._conversations = conversations
+        self._default_agents = default_agents
+        self._eraser = eraser
+        self._clock = clock
+
+    async def delete(self, conversation_id: str, principal: Principal) -> None:
+        """Deletes the conversation. Raises CallRejected if that is not possible now."""
+        gone = await self._own_defaults(conversation_id)
+        before = {"default_agents": [each.agent_id for each in gone]} if gone else None
+        entry = audit.change_entry(
+            principal.owner, "conversation.delete", conversation_id, before, None, self._clock.now()
+        )
+        await self._eraser.erase(conversation_id, principal.participant, entry, *delete_statements(gone))
+        self._default_agents.evict(lambda each: each in gone)
+
+    async def _own_defaults(self, conversation_id: str) -> ScopeDefaults:
+        """Returns the default agents of the conversation's chat or thread, if it is that chat's current
+        conversation."""
+        key = await self._conversations.get_key(conversation_id)
+        if key is None or await self._conversations.find(key) != conversation_id:
+            return ()
+        return self._default_agents.for_conversation(key)
+
+
 def router(
     journal: Journal,
     pages: Pages,
-    history: HistoryReader,
-    conversations: Conversations,
-    default_agents: DefaultAgentRepository,
-    erasing: ConversationEraser,
     search: ConversationSearch,
+    conversations: Conversations,
+    deletion: ConversationDeletion,
     ids: Ids,
     clock: Clock,
 ) -> APIRouter:
-    routes = APIRouter(tags=["conversations"])
+    routes = ApiRouter(tags=["conversations"])
 
     async def visible(conversation_id: str, principal: Principal) -> Row:
         rows = await journal.read(Select(CONVERSATIONS, where(conversation_id=conversation_id), limit=1))
@@ -49,18 +81,10 @@ def router(
             raise not_found(f"conversation '{conversation_id}'", "GET /api/v1/conversations lists them")
         return rows[0]
 
-    async def own_defaults(conversation_id: str) -> ScopeDefaults:
-        """Returns the default agents of the conversation's chat or thread, if it is that chat's current
-        conversation."""
-        key = await conversations.get_key(conversation_id)
-        if key is None or await conversations.find(key) != conversation_id:
-            return ()
-        return default_agents.for_conversation(key)
-
     @routes.get("/conversations")
     async def list_conversations(
         principal: Reader, q: Text = None, limit: Limit = 50, cursor: Cursor = None
-    ) -> Annotated[Json, ResponseSchema(PageResponse[ConversationResponse])]:
+    ) -> PageResponse[ConversationResponse]:
         """Newest first; with a chat key only its own. With `q` a page may hold fewer than `limit`, also none."""
         conditions = () if principal.may("viewer") else where(principal=principal.owner)
         if q is not None:
@@ -68,9 +92,7 @@ def router(
         return await pages.page(CONVERSATIONS, conditions, "conversation_id", views.conversation, limit, cursor)
 
     @routes.get("/conversations/{conversation_id}")
-    async def read_conversation(
-        conversation_id: ConversationId, principal: Reader
-    ) -> Annotated[Json, ResponseSchema(ConversationResponse)]:
+    async def read_conversation(conversation_id: ConversationId, principal: Reader) -> ConversationResponse:
         return views.conversation(await visible(conversation_id, principal))
 
     @routes.get("/conversations/{conversation_id}/transcript")
@@ -81,20 +103,18 @@ def router(
         order: Order = "oldest",
         limit: Limit = 50,
         cursor: Cursor = None,
-    ) -> Annotated[Json, ResponseSchema(PageResponse[TranscriptItemResponse])]:
+    ) -> PageResponse[TranscriptItemResponse]:
         """In the order it was said or the other way round; with `q` what matches, the best first, on one page."""
         await visible(conversation_id, principal)
         conditions = where(conversation_id=conversation_id)
         if q is not None:
-            rows = await history.search_rows(q, conversation_id, conditions, limit)
+            rows = await search.transcript_rows(q, conversation_id, limit)
             return {"items": [views.transcript_item(row) for row in rows], "next_cursor": None}
         way = DIRECTIONS[order]
         return await pages.page(TRANSCRIPT, conditions, "seq", views.transcript_item, limit, cursor, way)
 
     @routes.post("/conversations/{conversation_id}/reset")
-    async def reset_conversation(
-        conversation_id: ConversationId, principal: ChatUser
-    ) -> Annotated[Json, ResponseSchema(NewConversationResponse)]:
+    async def reset_conversation(conversation_id: ConversationId, principal: ChatUser) -> NewConversationResponse:
         """Its chat begins anew; what was said before stays under its own id."""
         await visible(conversation_id, principal)
         key = await conversations.get_key(conversation_id)
@@ -108,14 +128,10 @@ def router(
         Its default agent goes with it.
         """
         await visible(conversation_id, principal)
-        gone = await own_defaults(conversation_id)
-        before = {"default_agents": [each.agent_id for each in gone]} if gone else None
-        entry = audit.change_entry(principal.owner, "conversation.delete", conversation_id, before, None, clock.now())
         try:
-            await erasing.erase(conversation_id, principal.participant, entry, *delete_statements(gone))
+            await deletion.delete(conversation_id, principal)
         except CallRejected as refusal:
             raise Problem(409, "conflict", refusal.message) from refusal
-        default_agents.evict(lambda each: each in gone)
         return Response(status_code=204)
 
     return routes

@@ -1,12 +1,13 @@
 """Searches conversations by their messages and by their senders."""
 
-from typing import Any
-
-from parlour.core.journal import Condition, Journal, Select, Table, below, contains, where
+from parlour.core.journal import Condition, Journal, Row, Select, Table, below, contains, where
 from parlour.core.pagination import Cursors
+from parlour.core.store.history import HistoryReader
 from parlour.core.store.tables import CONVERSATIONS, EVENTS, TRANSCRIPT
 
 from .. import views
+from ..responses import PageResponse
+from .responses import ConversationResponse
 
 MAX_SEARCHED_CONVERSATIONS = 500
 """Maximum number of conversations that one request searches; its cursor continues after them."""
@@ -21,10 +22,16 @@ class ConversationSearch:
     def __init__(self, journal: Journal, cursors: Cursors) -> None:
         self._journal = journal
         self._cursors = cursors
+        self._history = HistoryReader(journal, cursors)
+
+    async def transcript_rows(self, text: str, conversation_id: str, limit: int) -> list[Row]:
+        """Returns the transcript items that match the text, the best first."""
+        conditions = where(conversation_id=conversation_id)
+        return await self._history.search_rows(text, conversation_id, conditions, limit)
 
     async def page(
         self, text: str, conditions: tuple[Condition, ...], limit: int, cursor: str | None
-    ) -> dict[str, Any]:
+    ) -> PageResponse[ConversationResponse]:
         """Returns a page, newest first. It may hold fewer items than `limit`, or none, while there is more to
         search."""
         listing = f"conversations:{conditions}:{text}"
@@ -33,7 +40,7 @@ class ConversationSearch:
         rows = await self._journal.read(
             Select(CONVERSATIONS, conditions, (), ("conversation_id",), "descending", MAX_SEARCHED_CONVERSATIONS)
         )
-        found: list[dict[str, Any]] = []
+        found: list[ConversationResponse] = []
         for row in rows:
             if await self._contains(row["conversation_id"], text):
                 found.append(views.conversation(row))

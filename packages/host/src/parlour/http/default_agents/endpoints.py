@@ -12,15 +12,15 @@ from parlour.core.journal import GuardFailed
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.pagination import Cursors
 
+from ..api_router import ApiRouter
 from ..auth import Admin, Viewer
 from ..crud import ConfigResource
 from ..errors import invalid_field, not_found
 from ..pagination import Cursor, Limit
 from ..principals import Principal
-from ..responses import Json, PageResponse, ResponseSchema
-from . import responses
+from ..responses import PageResponse
 from .mapping import DefaultAgentMapper, audit_view
-from .schemas import DefaultAgentBody
+from .schemas import DefaultAgentBody, DefaultAgentResponse
 
 DefaultId = Annotated[str, Path(max_length=64)]
 
@@ -28,7 +28,7 @@ DefaultId = Annotated[str, Path(max_length=64)]
 def router(
     book: DefaultAgentRepository, form: DefaultAgentMapper, cursors: Cursors, ids: Ids, clock: Clock
 ) -> APIRouter:
-    routes = APIRouter(tags=["default agents"])
+    routes = ApiRouter(tags=["default agents"])
     shelf = ConfigResource(
         "default agent", "/default-agents", book.get, attrgetter("default_id"), audit_view, cursors, clock
     )
@@ -41,14 +41,12 @@ def router(
         bot_id: Annotated[str | None, Query(max_length=64, description="Only those of this bot's chats")] = None,
         limit: Limit = 50,
         cursor: Cursor = None,
-    ) -> Annotated[Json, ResponseSchema(PageResponse[responses.DefaultAgentResponse])]:
+    ) -> PageResponse[DefaultAgentResponse]:
         listed = [each for each in book.all() if bot_id is None or each.place.bot_id == bot_id]
         return shelf.list_page(listed, form.to_response, limit, cursor)
 
     @routes.put("/default-agents")
-    async def set_default_agent(
-        body: DefaultAgentBody, principal: Admin
-    ) -> Annotated[Json, ResponseSchema(responses.DefaultAgentResponse)]:
+    async def set_default_agent(body: DefaultAgentBody, principal: Admin) -> DefaultAgentResponse:
         """Where another agent is the default already, it is refused, unless that one is named in `replaces`."""
         async with turn:
             place = form.to_place(body)

@@ -11,7 +11,7 @@ from parlour.core.model.default_scope import REQUIRED_FIELDS, DefaultScope
 from parlour.core.platforms.port import AdapterCatalogue
 
 from ..errors import Problem, invalid_field
-from .schemas import DefaultAgentBody
+from .schemas import DefaultAgentBody, DefaultAgentResponse
 
 CHAT_PATTERN = re.compile(r"(?:[^/:]+/)?(?:private|group):.+", re.DOTALL)
 CHANNEL_PATTERN = re.compile(r"(?:private|group):.+", re.DOTALL)
@@ -50,12 +50,17 @@ class DefaultAgentMapper:
                 "chat", "write it as GET /api/v1/conversations shows it, such as group:42 or 10001/group:42"
             )
 
-    def to_response(self, default: DefaultAgent) -> dict[str, Any]:
+    def to_response(self, default: DefaultAgent) -> DefaultAgentResponse:
         agent, bot = self._agents.get(default.agent_id), self._bots.get(default.place.bot_id)
-        placed = {name: value or None for name, value in default.place._asdict().items()}
+        place = default.place
         return {
             "default_id": default.default_id,
-            **placed,
+            "scope": place.scope,
+            "platform": place.platform or None,
+            "bot_id": place.bot_id or None,
+            "chat": place.chat or None,
+            "thread_id": place.thread_id or None,
+            "actor_id": place.actor_id or None,
             "bot_name": bot.name if bot is not None else None,
             "agent_id": default.agent_id,
             "agent_name": self._name(default.agent_id),

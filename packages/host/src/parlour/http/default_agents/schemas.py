@@ -1,8 +1,13 @@
-"""Request schema of a default agent."""
+"""Request and response schemas of default agents."""
+
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+from typing_extensions import TypedDict
 
 from parlour.core.model.default_scope import ScopeKind
+
+from ..responses import Id, TimestampMs
 
 
 class DefaultAgentBody(BaseModel):
@@ -34,3 +39,22 @@ class DefaultAgentBody(BaseModel):
     agent_id: str = Field(min_length=1, max_length=64)
     replaces: str = Field(default="", max_length=64)
     """Id of the agent that is the default there now. If it is empty, no agent is replaced."""
+
+
+class DefaultAgentResponse(TypedDict):
+    """What its scope does not need is null."""
+
+    default_id: Id
+    scope: Literal["thread", "conversation", "channel", "actor", "workspace"]
+    platform: str | None
+    bot_id: Id | None
+    bot_name: str | None
+    chat: str | None
+    """As its platform names it, such as `group:42`."""
+    thread_id: str | None
+    actor_id: str | None
+    agent_id: Id
+    agent_name: str
+    agent_enabled: bool
+    created_at: TimestampMs
+    updated_at: TimestampMs

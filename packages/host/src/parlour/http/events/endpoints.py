@@ -1,27 +1,28 @@
 """Endpoints to inject events and to read the event log."""
 
-from dataclasses import asdict
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Response
 
 from parlour.core.journal import where
 from parlour.core.observability.explain.explanations import Explanations
+from parlour.core.observability.explain.steps import ExplanationStep
 from parlour.core.store.tables import EVENTS
 
 from .. import views
+from ..api_router import ApiRouter
 from ..auth import ChatUser, Reader
 from ..errors import not_found
 from ..pagination import Cursor, Limit, Pages
-from ..responses import Json, PageResponse, ResponseSchema
+from ..responses import PageResponse, ResponseSchema
 from .event_schema import EventResponse
-from .responses import AcceptedEvent, EventResult, Trail
+from .responses import AcceptedEvent, EventResult, Trail, TrailStepResponse
 from .schemas import EventBody, EventQuery
 from .service import EventService
 
 
 def router(door: EventService, pages: Pages, trails: Explanations) -> APIRouter:
-    routes = APIRouter(tags=["events"])
+    routes = ApiRouter(tags=["events"])
 
     @routes.post("/events", status_code=202, response_model=None)
     async def inject_event(
@@ -38,7 +39,7 @@ def router(door: EventService, pages: Pages, trails: Explanations) -> APIRouter:
         conversation_id: str | None = None,
         limit: Limit = 50,
         cursor: Cursor = None,
-    ) -> Annotated[Json, ResponseSchema(PageResponse[EventResponse])]:
+    ) -> PageResponse[EventResponse]:
         """Newest first."""
         filters = {"event_type": type, "bot_id": bot_id, "conversation_id": conversation_id}
         if not principal.may("viewer"):
@@ -47,9 +48,7 @@ def router(door: EventService, pages: Pages, trails: Explanations) -> APIRouter:
         return await pages.page(EVENTS, conditions, "seq", views.event, limit, cursor)
 
     @routes.get("/events/{name}/why")
-    async def explain_event(
-        name: Annotated[str, Path(max_length=256)], principal: Reader
-    ) -> Annotated[Json, ResponseSchema(Trail)]:
+    async def explain_event(name: Annotated[str, Path(max_length=256)], principal: Reader) -> Trail:
         """The decision trail, in words. The name is an event's id, a run's id or a platform's message id."""
         events = [
             event
@@ -59,6 +58,16 @@ def router(door: EventService, pages: Pages, trails: Explanations) -> APIRouter:
         if not events:
             raise not_found(f"event, run or message '{name}'", "GET /api/v1/events lists events")
         found = await trails.explain(events[0], reruns=principal.may("viewer"))
-        return {"event": views.event(found.event), "steps": [asdict(step) for step in found.steps]}
+        return {"event": views.event(found.event), "steps": [_step_response(step) for step in found.steps]}
 
     return routes
+
+
+def _step_response(step: ExplanationStep) -> TrailStepResponse:
+    return {
+        "at": step.at,
+        "step": step.step,
+        "text": step.text,
+        "data": step.data,
+        "sentences": [{"code": each.code, "values": each.values} for each in step.sentences],
+    }

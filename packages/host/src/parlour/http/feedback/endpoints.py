@@ -9,21 +9,22 @@ from parlour.core.store.feedback import WITHDRAWN
 from parlour.core.store.tables import FEEDBACK
 
 from .. import views
+from ..api_router import ApiRouter
 from ..auth import Viewer
 from ..pagination import Cursor, Limit, Pages
-from ..responses import Json, PageResponse, ResponseSchema
+from ..responses import PageResponse
 from .responses import FeedbackResponse
 
 AgentId = Annotated[str | None, Query(max_length=255)]
 
 
 def router(pages: Pages) -> APIRouter:
-    routes = APIRouter(tags=["feedback"])
+    routes = ApiRouter(tags=["feedback"])
 
     @routes.get("/feedback")
     async def list_feedback(
         principal: Viewer, agent_id: AgentId = None, limit: Limit = 50, cursor: Cursor = None
-    ) -> Annotated[Json, ResponseSchema(PageResponse[FeedbackResponse])]:
+    ) -> PageResponse[FeedbackResponse]:
         """What was not withdrawn, in a lasting order that is not that of time."""
         conditions = where(feedback_type=other_than(WITHDRAWN))
         conditions += where(agent_id=agent_id) if agent_id is not None else ()

@@ -3,7 +3,7 @@ them."""
 
 import asyncio
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Request, Response
 from fastapi import Path as InPath
@@ -14,13 +14,14 @@ from parlour.core.store.artifact_service import ArtifactService
 from parlour.core.store.artifacts import Artifact, ArtifactInfo, ArtifactScope
 from parlour.core.store.objects import CHUNK_BYTES
 
+from ..api_router import ApiRouter
 from ..artifacts.access import ArtifactAccess
+from ..artifacts.endpoints import to_response as artifact_response
 from ..artifacts.responses import UploadedFileResponse
 from ..auth import ChatUser, Reader
 from ..errors import Problem, not_found, upload_not_stored
 from ..multipart import read_form, upload_directory
 from ..principals import Principal
-from ..responses import Json, ResponseSchema
 
 FileId = Annotated[str, InPath(max_length=64)]
 BODY = {
@@ -46,7 +47,7 @@ def router(
     kept: ArtifactService, access: ArtifactAccess, journal: Journal, clock: Clock, uploads: Path, unclaimed: int
 ) -> APIRouter:
     """`unclaimed` is the time in milliseconds after which an upload expires if no message uses it."""
-    routes = APIRouter(tags=["files"])
+    routes = ApiRouter(tags=["files"])
 
     async def visible(file_id: str, principal: Principal) -> Artifact:
         found = await kept.get(file_id)
@@ -56,9 +57,7 @@ def router(
         return found
 
     @routes.post("/files", status_code=201, openapi_extra=BODY)
-    async def upload_file(
-        request: Request, principal: ChatUser
-    ) -> Annotated[Json, ResponseSchema(UploadedFileResponse)]:
+    async def upload_file(request: Request, principal: ChatUser) -> UploadedFileResponse:
         """One file in the field 'file'. A message takes it along by naming its id as `artifact_id`."""
         with upload_directory(uploads) as folder:
             target = Path(folder) / "upload"
@@ -70,7 +69,7 @@ def router(
         return to_response(artifact)
 
     @routes.get("/files/{file_id}")
-    async def read_file(file_id: FileId, principal: Reader) -> Annotated[Json, ResponseSchema(UploadedFileResponse)]:
+    async def read_file(file_id: FileId, principal: Reader) -> UploadedFileResponse:
         return to_response(await visible(file_id, principal))
 
     @routes.delete("/files/{file_id}", status_code=204)
@@ -88,9 +87,9 @@ def router(
     return routes
 
 
-def to_response(artifact: Artifact) -> dict[str, Any]:
+def to_response(artifact: Artifact) -> UploadedFileResponse:
     content = f"/api/v1/artifacts/{artifact.artifact_id}/content"
-    return {"file_id": artifact.artifact_id, "content": content, **artifact.to_metadata()}
+    return {"file_id": artifact.artifact_id, "content": content, **artifact_response(artifact)}
 
 
 async def _read_upload(request: Request, target: Path) -> tuple[str, str]:

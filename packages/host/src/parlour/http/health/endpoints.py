@@ -1,16 +1,27 @@
 """Liveness and readiness endpoints."""
 
-from typing import Annotated
+from typing import Annotated, Literal, NotRequired
 
 from fastapi import APIRouter, Response
+from typing_extensions import TypedDict
 
+from ..api_router import ApiRouter
 from ..responses import ResponseSchema
 from .fast_path import PendingStartSteps, healthz_response, readyz_response
-from .responses import HealthResponse, ReadinessResponse
+
+
+class HealthResponse(TypedDict):
+    status: Literal["ok"]
+
+
+class ReadinessResponse(TypedDict):
+    status: Literal["ready", "waiting"]
+    waiting_for: NotRequired[list[str]]
+    """What is still to come, in words."""
 
 
 def router(waiting: PendingStartSteps) -> APIRouter:
-    routes = APIRouter(tags=["health"])
+    routes = ApiRouter(tags=["health"])
 
     @routes.get("/healthz", response_model=None)
     async def healthz() -> Annotated[Response, ResponseSchema(HealthResponse)]:

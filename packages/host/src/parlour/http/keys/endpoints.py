@@ -1,7 +1,7 @@
 """Endpoints to create, list and revoke API keys. The secret is returned only on creation."""
 
 from operator import attrgetter
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Path, Response
 from pydantic import BaseModel, ConfigDict, Field
@@ -11,10 +11,11 @@ from parlour.core.model.ports import Clock
 from parlour.core.pagination import Cursors
 
 from ..accounts.responses import ApiKey, NewApiKey
+from ..api_router import ApiRouter
 from ..auth import Admin
 from ..errors import not_found
 from ..pagination import Cursor, Limit, paginate
-from ..responses import Json, PageResponse, ResponseSchema
+from ..responses import PageResponse
 
 KeyId = Annotated[str, Path(max_length=64)]
 
@@ -32,10 +33,10 @@ class NewKey(BaseModel):
 
 
 def router(keys: ApiKeys, cursors: Cursors, clock: Clock) -> APIRouter:
-    routes = APIRouter(tags=["keys"])
+    routes = ApiRouter(tags=["keys"])
 
     @routes.post("/api-keys", status_code=201)
-    async def create_key(body: NewKey, principal: Admin) -> Annotated[Json, ResponseSchema(NewApiKey)]:
+    async def create_key(body: NewKey, principal: Admin) -> NewApiKey:
         """`key` is in this answer only."""
         days = body.expires_in_days
         expires_at = clock.now() + int(days * 24 * 3600 * 1000) if days else 0
@@ -43,9 +44,7 @@ def router(keys: ApiKeys, cursors: Cursors, clock: Clock) -> APIRouter:
         return {**_to_response(key), "key": secret}
 
     @routes.get("/api-keys")
-    async def list_keys(
-        principal: Admin, limit: Limit = 50, cursor: Cursor = None
-    ) -> Annotated[Json, ResponseSchema(PageResponse[ApiKey])]:
+    async def list_keys(principal: Admin, limit: Limit = 50, cursor: Cursor = None) -> PageResponse[ApiKey]:
         page, more = paginate(cursors, "api-keys", await keys.all(), attrgetter("key_id"), limit, cursor)
         return {"items": [_to_response(key) for key in page], "next_cursor": more}
 
@@ -59,7 +58,7 @@ def router(keys: ApiKeys, cursors: Cursors, clock: Clock) -> APIRouter:
     return routes
 
 
-def _to_response(key: ApiKeyRecord) -> dict[str, Any]:
+def _to_response(key: ApiKeyRecord) -> ApiKey:
     return {
         "key_id": key.key_id,
         "name": key.name,

@@ -10,7 +10,8 @@ from pydantic_core import to_json
 
 from parlour.core.observability.live_feed import Frame, LiveFeed, LiveSubscriber
 
-from ..chat.endpoints import REFUSED_CLOSE_CODE_BASE, refuse_socket
+from ..api_router import ApiRouter
+from ..chat.sockets import REFUSED_CLOSE_CODE_BASE, refuse_socket
 from ..errors import Problem
 from ..principals import Authenticator
 
@@ -25,7 +26,7 @@ class LiveQuery(BaseModel):
 
 
 def router(board: LiveFeed, authenticator: Authenticator) -> APIRouter:
-    routes = APIRouter(tags=["live"])
+    routes = ApiRouter(tags=["live"])
 
     @routes.websocket("/live")
     async def live(socket: WebSocket) -> None:

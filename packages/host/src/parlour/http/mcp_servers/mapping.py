@@ -3,17 +3,17 @@ and returned masked."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import asdict
-from typing import Any
 
 from parlour.core.config.form_validation import SECRET_MASK
 from parlour.core.config.mcp_servers import McpServerRepository
 from parlour.core.model.mcp_server import McpServer
 from parlour.core.secrets import SecretBox
-from parlour.core.tools.mcp import McpServerStatus
+from parlour.core.tools.mcp import McpPrompt, McpServerStatus
 from parlour_sdk.values import dataclass
 
 from ..errors import Problem
-from .schemas import CONFIRMATION_TEXT, McpServerBody
+from ..responses import Json
+from .schemas import CONFIRMATION_TEXT, McpPromptResponse, McpServerBody, McpServerResponse, McpStatus
 
 NOT_CONFIRMED = ("", 0)
 
@@ -104,7 +104,7 @@ def _is_same_command(before: McpServer, body: McpServerBody) -> bool:
     return kept and len(body.environment) == len(before.environment) and _is_same_target(before, body)
 
 
-def to_response(server: McpServer) -> dict[str, Any]:
+def audit_view(server: McpServer) -> Json:
     """Serializes a server with masked secrets."""
     return {
         **asdict(server),
@@ -113,14 +113,63 @@ def to_response(server: McpServer) -> dict[str, Any]:
     }
 
 
-def status_response(status: McpServerStatus) -> dict[str, Any]:
+def to_response(server: McpServer, status: McpServerStatus) -> McpServerResponse:
+    """Returns the server with masked secrets, and its status."""
+    return {
+        "server_id": server.server_id,
+        "name": server.name,
+        "transport": server.transport,
+        "url": server.url,
+        "headers": dict.fromkeys(server.headers, SECRET_MASK),
+        "command": server.command,
+        "arguments": list(server.arguments),
+        "environment": dict.fromkeys(server.environment, SECRET_MASK),
+        "enabled": server.enabled,
+        "unsandboxed_by": server.unsandboxed_by,
+        "unsandboxed_at": server.unsandboxed_at,
+        "status": status_response(status),
+    }
+
+
+def status_response(status: McpServerStatus) -> McpStatus:
+    listing = status.listing
     return {
         "state": status.state,
         "since": status.since or None,
         "last_error": status.last_error or None,
         "protocol_version": status.identity.protocol_version or None,
         "server": {"name": status.identity.name, "version": status.identity.version},
-        **asdict(status.listing),
+        "tools": [
+            {
+                "name": each.name,
+                "description": each.description,
+                "parameters_schema": dict(each.parameters_schema),
+                "read_only": each.read_only,
+            }
+            for each in listing.tools
+        ],
+        "resources": [
+            {
+                "uri": each.uri,
+                "name": each.name,
+                "description": each.description,
+                "mime_type": each.mime_type,
+                "is_template": each.is_template,
+            }
+            for each in listing.resources
+        ],
+        "prompts": [_prompt(each) for each in listing.prompts],
+        "left_out": list(listing.left_out),
+    }
+
+
+def _prompt(prompt: McpPrompt) -> McpPromptResponse:
+    return {
+        "name": prompt.name,
+        "description": prompt.description,
+        "arguments": [
+            {"name": each.name, "description": each.description, "required": each.required} for each in prompt.arguments
+        ],
     }
 
 

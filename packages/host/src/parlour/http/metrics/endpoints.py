@@ -7,6 +7,7 @@ from fastapi import APIRouter, Response
 
 from parlour.core.observability.metrics import Metrics, Sample
 
+from ..api_router import ApiRouter
 from ..auth import Viewer
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -35,7 +36,7 @@ Gauges = Callable[[], Iterable[Sample]]
 
 
 def router(measurements: Metrics, gauges: Gauges) -> APIRouter:
-    routes = APIRouter(tags=["health"])
+    routes = ApiRouter(tags=["health"])
 
     @routes.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
     async def read_metrics(principal: Viewer) -> Response:

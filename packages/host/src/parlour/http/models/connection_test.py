@@ -1,7 +1,9 @@
 """Tests a model with one small request, and reports the exact error if it fails."""
 
 import time
-from typing import Any
+from typing import Any, NotRequired
+
+from typing_extensions import TypedDict
 
 from parlour.core.model.model_config import Model
 from parlour.core.model.providers import CallContext, Models, ProviderFailed
@@ -9,25 +11,37 @@ from parlour_sdk.protocol.content import plain_text
 from parlour_sdk.protocol.messages import Message
 from parlour_sdk.protocol.models import Embed, InvokeModel, Rerank
 
+from .schemas import ModelTestResponse, ModelUsage
+
 MAX_ANSWER_TOKENS = 256
 """Token limit of the answer; enough for a model that reasons first."""
 MAX_SHOWN_CHARACTERS = 500
 CALL = "test"
 
 
+class _Outcome(TypedDict):
+    """The result of a test, without its duration."""
+
+    ok: bool
+    message: str
+    code: NotRequired[str]
+    usage: NotRequired[ModelUsage | None]
+
+
 class ModelTest:
     def __init__(self, models: Models) -> None:
         self._models = models
 
-    async def run(self, model: Model) -> dict[str, Any]:
+    async def run(self, model: Model) -> ModelTestResponse:
         began = time.monotonic()
+        outcome: _Outcome
         try:
-            told = await self._call(model)
+            outcome = await self._call(model)
         except ProviderFailed as failure:
-            told = {"ok": False, "code": failure.code, "message": failure.message}
-        return {**told, "milliseconds": round((time.monotonic() - began) * 1000)}
+            outcome = {"ok": False, "code": failure.code, "message": failure.message}
+        return {**outcome, "milliseconds": round((time.monotonic() - began) * 1000)}
 
-    async def _call(self, model: Model) -> dict[str, Any]:
+    async def _call(self, model: Model) -> _Outcome:
         asking, model_id = CallContext(""), model.model_id
         match model.type:
             case "llm":
@@ -47,5 +61,5 @@ class ModelTest:
                 return _success(f"it ranked {len(ranked.results)} documents", ranked.usage)
 
 
-def _success(message: str, usage: Any) -> dict[str, Any]:
+def _success(message: str, usage: Any) -> _Outcome:
     return {"ok": True, "message": message, "usage": usage.model_dump(exclude_none=True) if usage else None}

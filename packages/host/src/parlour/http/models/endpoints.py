@@ -1,102 +1,103 @@
 """Endpoints to create, read, change, delete and test models."""
 
 from operator import attrgetter
-from typing import Annotated
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter
 
 from parlour.core.access import audit
 from parlour.core.config.agents import AgentRepository
 from parlour.core.config.default_model import DefaultModelAssigner
 from parlour.core.config.model_usage import ModelReferences
 from parlour.core.config.models import ModelRepository
+from parlour.core.journal import Insert
 from parlour.core.model.model_config import Model
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.pagination import Cursors
+from parlour_sdk.values import dataclass
 
-from ..auth import Admin, Operator, Viewer
-from ..crud import ConfigResource
+from ..api_router import ApiRouter
+from ..auth import Operator, Viewer
+from ..crud import ConfigResource, CrudOperations, CrudSchemas, Verbs, add_crud_routes, without_wait
 from ..errors import Problem
-from ..etags import IfMatch
 from ..pagination import Cursor, Limit
 from ..principals import Principal
-from ..responses import Json, PageResponse, ResponseSchema
-from . import responses
+from ..responses import PageResponse
 from .connection_test import ModelTest
 from .mapping import ModelMapper, model_response
-from .schemas import ModelBody
+from .schemas import ModelBody, ModelResponse, ModelTestResponse
 
+GENERAL_VERBS: Verbs = ("create", "read", "replace", "delete")
 MAX_NAMED_AGENTS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAgents:
+    """Finds the agents that use a model, and gives a new model to a default agent that has none."""
+
+    repository: AgentRepository
+    default_agent: DefaultModelAssigner
+    references: ModelReferences
+    clock: Clock
+
+    async def offer(self, principal: Principal, model: Model) -> None:
+        offered = await self.default_agent.assignment_for(model)
+        if offered is None:
+            return
+        before, after = ({"runner_config": {"model": each.runner_config.get("model")}} for each in offered)
+        agent, now = offered[1], self.clock.now()
+        entry = audit.change_entry(principal.owner, "agent.replace", agent.agent_id, before, after, now)
+        await self.repository.replace(agent, entry)
+
+    def check_unused(self, model: Model) -> None:
+        users = self.references.agents_using(model.model_id)
+        if users:
+            message = f"model '{model.name}' is used by {_named(users)}; let them use another one first"
+            raise Problem(409, "in_use", message, {"agents": users})
 
 
 def router(
     book: ModelRepository,
     forms: ModelMapper,
     test: ModelTest,
-    agents: AgentRepository,
-    default_agent: DefaultModelAssigner,
-    needed: ModelReferences,
+    agents: ModelAgents,
     cursors: Cursors,
     ids: Ids,
     clock: Clock,
 ) -> APIRouter:
-    routes = APIRouter(tags=["models"])
-    shelf = ConfigResource("model", "/models", book.model, attrgetter("model_id"), model_response, cursors, clock)
+    routes = ApiRouter(tags=["models"])
+    resource = ConfigResource("model", "/models", book.model, attrgetter("model_id"), model_response, cursors, clock)
 
-    async def offer_to_default_agent(principal: Principal, model: Model) -> None:
-        offered = await default_agent.assignment_for(model)
-        if offered is None:
-            return
-        before, after = ({"runner_config": {"model": each.runner_config.get("model")}} for each in offered)
-        agent = offered[1]
-        entry = audit.change_entry(principal.owner, "agent.replace", agent.agent_id, before, after, clock.now())
-        await agents.replace(agent, entry)
+    def build(model_id: str, body: ModelBody, before: Model | None, principal: Principal) -> Model:
+        return forms.to_model(model_id, body)
 
-    @routes.post("/models", status_code=201)
-    async def create_model(
-        body: ModelBody, principal: Admin, response: Response
-    ) -> Annotated[Json, ResponseSchema(responses.ModelResponse)]:
-        model = forms.to_model(ids.new(), body)
-        await book.put_model(model, shelf.audit_entry(principal, None, model))
-        await offer_to_default_agent(principal, model)
-        return model_response(shelf.with_etag(model, response))
+    async def remove(model_id: str, entry: Insert) -> None:
+        agents.check_unused(resource.get_or_404(model_id))
+        await book.remove_model(model_id, entry)
+
+    async def after_change(principal: Principal, before: Model | None, after: Model | None) -> None:
+        if before is None and after is not None:
+            await agents.offer(principal, after)
+
+    add_crud_routes(
+        routes,
+        resource,
+        CrudSchemas("model", "model_id", ModelBody, ModelResponse),
+        CrudOperations(
+            book.models, build, book.put_model, book.put_model, remove, without_wait(model_response), after_change
+        ),
+        ids.new,
+        GENERAL_VERBS,
+    )
 
     @routes.get("/models")
     async def list_models(
         principal: Viewer, provider_id: str | None = None, limit: Limit = 50, cursor: Cursor = None
-    ) -> Annotated[Json, ResponseSchema(PageResponse[responses.ModelResponse])]:
-        return shelf.list_page(book.models(provider_id), model_response, limit, cursor)
-
-    @routes.get("/models/{model_id}")
-    async def read_model(
-        model_id: str, principal: Viewer, response: Response
-    ) -> Annotated[Json, ResponseSchema(responses.ModelResponse)]:
-        return model_response(shelf.with_etag(shelf.get_or_404(model_id), response))
-
-    @routes.put("/models/{model_id}")
-    async def replace_model(
-        model_id: str, body: ModelBody, principal: Admin, response: Response, if_match: IfMatch = None
-    ) -> Annotated[Json, ResponseSchema(responses.ModelResponse)]:
-        async with shelf.edit(model_id, if_match) as before:
-            model = forms.to_model(model_id, body)
-            await book.put_model(model, shelf.audit_entry(principal, before, model))
-        return model_response(shelf.with_etag(model, response))
-
-    @routes.delete("/models/{model_id}", status_code=204)
-    async def delete_model(model_id: str, principal: Admin, if_match: IfMatch = None) -> Response:
-        async with shelf.edit(model_id, if_match) as before:
-            users = needed.agents_using(model_id)
-            if users:
-                message = f"model '{before.name}' is used by {_named(users)}; let them use another one first"
-                raise Problem(409, "in_use", message, {"agents": users})
-            await book.remove_model(model_id, shelf.audit_entry(principal, before, None))
-        return Response(status_code=204)
+    ) -> PageResponse[ModelResponse]:
+        return resource.list_page(book.models(provider_id), model_response, limit, cursor)
 
     @routes.post("/models/{model_id}/test")
-    async def test_model(
-        model_id: str, principal: Operator
-    ) -> Annotated[Json, ResponseSchema(responses.ModelTestResponse)]:
-        return await test.run(shelf.get_or_404(model_id))
+    async def test_model(model_id: str, principal: Operator) -> ModelTestResponse:
+        return await test.run(resource.get_or_404(model_id))
 
     return routes
 

@@ -1,16 +1,21 @@
 """Builds providers and models from request bodies and serializes them. Keys are stored sealed and never returned."""
 
-from dataclasses import asdict
-from typing import Any
-
 from parlour.core.config.form_validation import SECRET_MASK
 from parlour.core.config.models import ModelRepository
 from parlour.core.model.model_config import Model, Prices, Provider
-from parlour.core.models.catalogue import ModelCatalogue, ModelServiceKind, apply_catalogue_defaults
+from parlour.core.models.catalogue import CatalogueModel, ModelCatalogue, ModelServiceKind, apply_catalogue_defaults
 from parlour.core.secrets import SecretBox
 
 from ..errors import Problem
-from .schemas import ModelBody, ProviderBody
+from .schemas import (
+    KnownModelResponse,
+    ModelBody,
+    ModelKind,
+    ModelResponse,
+    PricesResponse,
+    ProviderBody,
+    ProviderResponse,
+)
 
 
 class ModelMapper:
@@ -67,7 +72,7 @@ class ModelMapper:
         return tuple(kept[at] if key == SECRET_MASK else self._secrets.seal(key) for at, key in enumerate(given))
 
 
-def provider_response(provider: Provider, kind: ModelServiceKind | None) -> dict[str, Any]:
+def provider_response(provider: Provider, kind: ModelServiceKind | None) -> ProviderResponse:
     return {
         "provider_id": provider.provider_id,
         "name": provider.name,
@@ -77,17 +82,48 @@ def provider_response(provider: Provider, kind: ModelServiceKind | None) -> dict
     }
 
 
-def model_response(model: Model) -> dict[str, Any]:
+def model_response(model: Model) -> ModelResponse:
     """Serializes a model; unknown values are null."""
-    told = asdict(model)
-    sizes = {name: told[name] or None for name in ("context_window", "max_output_tokens")}
-    return {**told, **sizes, "abilities": list(model.abilities)}
+    return {
+        "model_id": model.model_id,
+        "provider_id": model.provider_id,
+        "name": model.name,
+        "type": model.type,
+        "context_window": model.context_window or None,
+        "max_output_tokens": model.max_output_tokens or None,
+        "abilities": list(model.abilities),
+        "prices": _prices(model.prices),
+        "parameters": model.parameters,
+    }
 
 
-def kind_response(kind: ModelServiceKind) -> dict[str, Any]:
-    told = asdict(kind)
-    names = ("kind", "label", "base_url", "needs_key", "key_page", "currency")
-    return {**{name: told[name] for name in names}, "models": told["models"]}
+def kind_response(kind: ModelServiceKind) -> ModelKind:
+    return {
+        "kind": kind.kind,
+        "label": kind.label,
+        "base_url": kind.base_url,
+        "needs_key": kind.needs_key,
+        "key_page": kind.key_page,
+        "currency": kind.currency,
+        "models": [_known_model(model) for model in kind.models],
+    }
+
+
+def _known_model(model: CatalogueModel) -> KnownModelResponse:
+    return {
+        "name": model.name,
+        "type": model.type,
+        "context_window": model.context_window,
+        "max_output_tokens": model.max_output_tokens,
+        "abilities": list(model.abilities),
+        "prices": _prices(model.prices),
+    }
+
+
+def _prices(prices: Prices | None) -> PricesResponse | None:
+    if prices is None:
+        return None
+    return {"input": prices.input, "output": prices.output, "cached_input": prices.cached_input}
 
 
 def invalid_field(field: str, message: str) -> Problem:

@@ -12,10 +12,11 @@ from fastapi import APIRouter, Query, Request, Response
 from parlour.core.model.plugin_manager import UNUSABLE, PluginError, PluginManager
 from parlour.core.pagination import Cursors
 
+from ..api_router import ApiRouter
 from ..auth import Admin, Operator, Viewer
 from ..errors import Problem, not_found
 from ..pagination import Cursor, LongLimit, paginate
-from ..responses import Json, PageResponse, ResponseSchema
+from ..responses import PageResponse
 from .audit import PluginAudit
 from .install_request import read_install_request
 from .responses import PluginResponse
@@ -67,19 +68,19 @@ def _refusals() -> Iterator[None]:
 
 
 def router(plugins: PluginManager, uploads: Path, changes: PluginAudit, cursors: Cursors) -> APIRouter:
-    routes = APIRouter(tags=["plugins"])
+    routes = ApiRouter(tags=["plugins"])
 
     @routes.get("/plugins")
     async def list_plugins(
         principal: Viewer, limit: LongLimit = 1000, cursor: Cursor = None
-    ) -> Annotated[Json, ResponseSchema(PageResponse[PluginResponse])]:
+    ) -> PageResponse[PluginResponse]:
         """Every installed plugin; one that does not run says why."""
         with _refusals():
             page, more = paginate(cursors, "plugins", plugins.all(), attrgetter("plugin_id"), limit, cursor)
         return {"items": [to_response(each) for each in page], "next_cursor": more}
 
     @routes.post("/plugins/install", status_code=201, openapi_extra=BODY)
-    async def install_plugin(request: Request, principal: Admin) -> Annotated[Json, ResponseSchema(PluginResponse)]:
+    async def install_plugin(request: Request, principal: Admin) -> PluginResponse:
         """Installs or upgrades; a version that does not start leaves the one before it in service."""
         with _refusals():
             async with read_install_request(request, uploads) as asked:
@@ -89,7 +90,7 @@ def router(plugins: PluginManager, uploads: Path, changes: PluginAudit, cursors:
         return to_response(facts)
 
     @routes.get("/plugins/{author}/{name}")
-    async def read_plugin(author: str, name: str, principal: Viewer) -> Annotated[Json, ResponseSchema(PluginResponse)]:
+    async def read_plugin(author: str, name: str, principal: Viewer) -> PluginResponse:
         with _refusals():
             facts = plugins.get(f"{author}/{name}")
         if facts is None:
@@ -97,9 +98,7 @@ def router(plugins: PluginManager, uploads: Path, changes: PluginAudit, cursors:
         return to_response(facts)
 
     @routes.put("/plugins/{author}/{name}")
-    async def change_plugin(
-        author: str, name: str, body: ChangeBody, principal: Admin
-    ) -> Annotated[Json, ResponseSchema(PluginResponse)]:
+    async def change_plugin(author: str, name: str, body: ChangeBody, principal: Admin) -> PluginResponse:
         with _refusals():
             before = plugins.get(f"{author}/{name}")
             facts = await plugins.change(f"{author}/{name}", body.granted, body.enabled)
@@ -107,9 +106,7 @@ def router(plugins: PluginManager, uploads: Path, changes: PluginAudit, cursors:
         return to_response(facts)
 
     @routes.post("/plugins/{author}/{name}/restart")
-    async def restart_plugin(
-        author: str, name: str, principal: Admin
-    ) -> Annotated[Json, ResponseSchema(PluginResponse)]:
+    async def restart_plugin(author: str, name: str, principal: Admin) -> PluginResponse:
         with _refusals():
             before = plugins.get(f"{author}/{name}")
             facts = await plugins.restart(f"{author}/{name}")
@@ -117,9 +114,7 @@ def router(plugins: PluginManager, uploads: Path, changes: PluginAudit, cursors:
         return to_response(facts)
 
     @routes.get("/plugins/{author}/{name}/logs")
-    async def read_log(
-        author: str, name: str, principal: Operator, limit: LogLimit = 200
-    ) -> Annotated[Json, ResponseSchema(PageResponse[str])]:
+    async def read_log(author: str, name: str, principal: Operator, limit: LogLimit = 200) -> PageResponse[str]:
         """The last lines that it wrote, oldest first; before them those of the last build of its environment."""
         with _refusals():
             return {"items": await plugins.log(f"{author}/{name}", limit), "next_cursor": None}

@@ -1,13 +1,14 @@
 """Request schemas for plugins, and the response built from a plugin's facts."""
 
-from dataclasses import asdict
-from typing import Any
+from typing import cast
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from parlour.core.access.permission_text import describe_permissions
 from parlour.core.model.plugin_manager import PermissionMap, PluginInfo
 from parlour_sdk.protocol.manifest import PluginPermissions
+
+from .responses import PermissionTextResponse, PluginPermissionsResponse, PluginResponse, PluginState
 
 NO_SANDBOX_PERMISSION = "no_sandbox"
 """Permission text of a plugin without a sandbox. It describes what the plugin can do, not what it requested."""
@@ -53,26 +54,40 @@ class ChangeBody(BaseModel):
         return self
 
 
-def _permissions(facts: PluginInfo) -> dict[str, Any]:
+def _permissions(facts: PluginInfo) -> PluginPermissionsResponse:
     """Returns the permissions as `granted` accepts them, and as texts for the operator who decides."""
-    named = {"asked": facts.asked, "granted": facts.granted, "ungranted": facts.ungranted}
     boxed = facts.sandbox not in ("", "none")
-    words = {name: _permission_texts(given, boxed) for name, given in named.items()}
-    for name in ("asked", "ungranted"):
-        words[name] = [each for each in words[name] if each["key"] != NO_SANDBOX_PERMISSION]
-    return {**named, "words": words}
+    asked, granted, ungranted = (
+        _permission_texts(each, boxed) for each in (facts.asked, facts.granted, facts.ungranted)
+    )
+    return {
+        "asked": _lists(facts.asked),
+        "granted": _lists(facts.granted),
+        "ungranted": facts.ungranted,
+        "words": {
+            "asked": [each for each in asked if each["key"] != NO_SANDBOX_PERMISSION],
+            "granted": granted,
+            "ungranted": [each for each in ungranted if each["key"] != NO_SANDBOX_PERMISSION],
+        },
+    }
 
 
-def _permission_texts(given: PermissionMap, boxed: bool) -> list[dict[str, Any]]:
-    permissions = PluginPermissions.model_validate({key: list(values) for key, values in given.items()})
-    return [asdict(sentence) for sentence in describe_permissions(permissions, boxed)]
+def _lists(given: PermissionMap) -> dict[str, list[str]]:
+    return {key: list(values) for key, values in given.items()}
 
 
-def to_response(facts: PluginInfo) -> dict[str, Any]:
+def _permission_texts(given: PermissionMap, boxed: bool) -> list[PermissionTextResponse]:
+    permissions = PluginPermissions.model_validate(_lists(given))
+    return [
+        {"key": each.key, "values": each.values, "text": each.text} for each in describe_permissions(permissions, boxed)
+    ]
+
+
+def to_response(facts: PluginInfo) -> PluginResponse:
     return {
         "id": facts.plugin_id,
         "version": facts.version,
-        "status": facts.status,
+        "status": cast("PluginState", facts.status),
         "reason": facts.reason or None,
         "enabled": facts.enabled,
         "label": facts.label,
@@ -86,6 +101,6 @@ def to_response(facts: PluginInfo) -> dict[str, Any]:
         "source": facts.source,
         "sha256": facts.sha256,
         "installed_at": facts.installed_at or None,
-        "components": list(facts.components),
+        "components": [{"kind": each["kind"], "name": each["name"]} for each in facts.components],
         "warnings": list(facts.warnings),
     }

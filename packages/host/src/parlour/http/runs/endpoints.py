@@ -1,6 +1,6 @@
 """Endpoints to read, replay, cancel and rerun runs."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
 
@@ -18,20 +18,24 @@ from parlour.core.store.model_calls import ModelCalls
 from parlour.core.store.tables import CONVERSATIONS, OUTBOX, RUN_EVENTS
 
 from .. import views
+from ..api_router import ApiRouter
 from ..auth import ChatUser, ModelCallReader, Operator, Reader, Viewer
 from ..errors import Problem, not_found
 from ..pagination import Cursor, Limit, LongLimit, Pages
 from ..principals import Principal
-from ..responses import Json, PageResponse, ResponseSchema
+from ..responses import PageResponse
 from .queries import RunFilter, RunListing
 from .responses import (
     DeliveryResponse,
     ModelCallResponse,
     ReplayResponse,
+    RerunListItem,
+    RunComparison,
     RunDetail,
     RunEventResponse,
     RunListItem,
     RunResponse,
+    RunSide,
     RunStatus,
 )
 from .schemas import RerunBody
@@ -64,7 +68,7 @@ _STATUS = {"not_found": 404, "invalid_argument": 422, "denied": 403, "rate_limit
 def router(
     journal: Journal, control: RunControl, reruns: Reruns, listing: RunListing, pages: Pages, clock: Clock
 ) -> APIRouter:
-    routes = APIRouter(tags=["runs"])
+    routes = ApiRouter(tags=["runs"])
     ledger, feedback, replays = Ledger(journal), FeedbackStore(journal), ReplayBuilder(journal)
     model_calls = ModelCalls(journal)
 
@@ -95,7 +99,7 @@ def router(
         q: Text = None,
         limit: LongLimit = 50,
         cursor: Cursor = None,
-    ) -> Annotated[Json, ResponseSchema(PageResponse[RunListItem])]:
+    ) -> PageResponse[RunListItem]:
         """Newest first. With `actor` or `q` a page may hold fewer than `limit`, also none; `next_cursor` goes on."""
         wanted = RunFilter(status, agent_id, bot_id, conversation_id, since, until, actor)
         if q is not None or actor is not None:
@@ -103,7 +107,7 @@ def router(
         return await listing.page(wanted, limit, cursor)
 
     @routes.get("/runs/{run_id}")
-    async def read_run(run_id: RunId, principal: Reader) -> Annotated[Json, ResponseSchema(RunDetail)]:
+    async def read_run(run_id: RunId, principal: Reader) -> RunDetail:
         run = await visible(run_id, principal)
         return {
             **await whole(run),
@@ -111,41 +115,55 @@ def router(
             "deliveries": (await deliveries(run_id))["items"],
             "denials": [views.denial(row) for row in await ledger.denials(run_id, MAX_LISTED)],
             "feedback": [views.feedback(row) for row in await feedback.for_run(run_id)],
-            **await compared(run, principal),
+            **await comparison(run, principal),
         }
 
-    async def deliveries(run_id: str, limit: int = MAX_LISTED, cursor: str | None = None) -> dict[str, Any]:
+    async def deliveries(
+        run_id: str, limit: int = MAX_LISTED, cursor: str | None = None
+    ) -> PageResponse[DeliveryResponse]:
         return await pages.page(OUTBOX, where(run_id=run_id), "seq", views.delivery, limit, cursor, "ascending")
 
-    async def whole(run: Row) -> dict[str, Any]:
+    async def whole(run: Row) -> RunResponse:
         return {**views.run(run), **await listing.run_context(run)}
 
-    async def compared(run: Row, principal: Principal) -> dict[str, Any]:
-        """Returns a rerun together with its original; for any other run, the list of its reruns."""
+    async def comparison(run: Row, principal: Principal) -> RunComparison:
+        """Returns what lets a rerun be compared with its original; for any other run, the list of its reruns."""
         if run["rerun_of"]:
             original = await ledger.get_run(run["rerun_of"])
-            return {**await side(run), "original": await side(original) if original is not None else None}
+            texts = (await replays.build(run)).texts
+            return {"texts": texts, "original": await side(original) if original is not None else None}
         listed = await ledger.reruns(run, MAX_LISTED) if principal.may("viewer") else []
-        return {"reruns": [{name: row[name] for name in ("run_id", "agent_id", "status")} for row in listed]}
+        reruns: list[RerunListItem] = [
+            {"run_id": row["run_id"], "agent_id": row["agent_id"], "status": row["status"]} for row in listed
+        ]
+        return {"reruns": reruns}
 
-    async def side(run: Row) -> dict[str, Any]:
-        told = views.run(run)
-        parts = ("run_id", "agent_id", "runner_id", "status", "error", "usage", "started_at", "finished_at")
-        return {**{name: told[name] for name in parts}, "texts": (await replays.build(run)).texts}
+    async def side(run: Row) -> RunSide:
+        """Returns a run for the comparison with its rerun."""
+        facts = views.run_facts(run)
+        return {
+            "run_id": facts["run_id"],
+            "agent_id": facts["agent_id"],
+            "runner_id": facts["runner_id"],
+            "status": facts["status"],
+            "error": facts["error"],
+            "usage": facts["usage"],
+            "started_at": facts["started_at"],
+            "finished_at": facts["finished_at"],
+            "texts": (await replays.build(run)).texts,
+        }
 
     @routes.get("/runs/{run_id}/events")
     async def list_run_events(
         run_id: RunId, principal: Reader, limit: LongLimit = 50, cursor: Cursor = None
-    ) -> Annotated[Json, ResponseSchema(PageResponse[RunEventResponse])]:
+    ) -> PageResponse[RunEventResponse]:
         """In the order they happened."""
         await visible(run_id, principal)
         conditions = where(run_id=run_id)
         return await pages.page(RUN_EVENTS, conditions, "sequence", views.run_event, limit, cursor, "ascending")
 
     @routes.get("/runs/{run_id}/model-calls/{call_id}")
-    async def read_model_call(
-        run_id: RunId, call_id: RunId, principal: ModelCallReader
-    ) -> Annotated[Json, ResponseSchema(ModelCallResponse)]:
+    async def read_model_call(run_id: RunId, call_id: RunId, principal: ModelCallReader) -> ModelCallResponse:
         """The prompt, the parameters and the answer of one model call; `call_id` is in its `model.called` event.
 
         Kept for `retention.model_calls_days`. Who may read it is decided by the setting `model_calls.visible_to`.
@@ -159,21 +177,19 @@ def router(
     @routes.get("/runs/{run_id}/deliveries")
     async def list_deliveries(
         run_id: RunId, principal: Reader, limit: Limit = 50, cursor: Cursor = None
-    ) -> Annotated[Json, ResponseSchema(PageResponse[DeliveryResponse])]:
+    ) -> PageResponse[DeliveryResponse]:
         """What it was to show to people, in order, and what became of that."""
         await visible(run_id, principal)
         return await deliveries(run_id, limit, cursor)
 
     @routes.get("/runs/{run_id}/replay")
-    async def replay_run(run_id: RunId, principal: Reader) -> Annotated[Json, ResponseSchema(ReplayResponse)]:
+    async def replay_run(run_id: RunId, principal: Reader) -> ReplayResponse:
         """The frames of the chat as its people saw them, each with its time."""
         replay = await replays.build(await visible(run_id, principal))
         return {"run_id": run_id, "frames": replay.frames, "complete": replay.complete}
 
     @routes.post("/runs/{run_id}/rerun", status_code=201)
-    async def rerun(
-        run_id: RunId, body: RerunBody, principal: Operator
-    ) -> Annotated[Json, ResponseSchema(RunResponse)]:
+    async def rerun(run_id: RunId, body: RerunBody, principal: Operator) -> RunResponse:
         """Its event once more, with what is asked to be different. It goes on; nothing of it is delivered."""
         run = await visible(run_id, principal)
         entry = audit.change_entry(principal.owner, "run.rerun", run_id, None, body.audit_view(), clock.now())
@@ -183,7 +199,7 @@ def router(
             raise Problem(_STATUS.get(refusal.code, 409), refusal.code, refusal.message) from refusal
 
     @routes.post("/runs/{run_id}/cancel")
-    async def cancel_run(run_id: RunId, principal: ChatUser) -> Annotated[Json, ResponseSchema(RunResponse)]:
+    async def cancel_run(run_id: RunId, principal: ChatUser) -> RunResponse:
         """Returns when the run is over; what its runner still says appears nowhere."""
         run = await visible(run_id, principal)
         try:

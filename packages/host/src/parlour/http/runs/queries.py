@@ -1,7 +1,6 @@
 """Lists runs with their context: the agent's name and the beginning of the text that they answer."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from parlour.core.config.agents import AgentRepository
 from parlour.core.journal import Condition, Journal, Row, Select, at_least, at_most, below, contains, one_of, where
@@ -11,6 +10,9 @@ from parlour.core.store.tables import EVENTS, RUNS, TRANSCRIPT
 from parlour_sdk.values import dataclass
 
 from .. import views
+from ..events.event_schema import EventResponse
+from ..responses import PageResponse
+from .responses import RunContext, RunListItem
 
 SEARCH_BATCH_RUNS = 500
 """Runs whose texts and senders are searched in one step."""
@@ -48,7 +50,7 @@ class RunListing:
         self._agents = agents
         self._cursors = cursors
 
-    async def page(self, wanted: RunFilter, limit: int, cursor: str | None) -> dict[str, Any]:
+    async def page(self, wanted: RunFilter, limit: int, cursor: str | None) -> PageResponse[RunListItem]:
         """Returns a page of runs, newest first."""
         listing = f"runs:{wanted}"
         before = "" if cursor is None else str(self._cursors.decode(listing, cursor))
@@ -56,7 +58,9 @@ class RunListing:
         more = self._cursors.encode(listing, rows[limit - 1]["run_id"]) if len(rows) > limit else None
         return {"items": await self._list_items(rows[:limit]), "next_cursor": more}
 
-    async def search(self, text: str | None, wanted: RunFilter, limit: int, cursor: str | None) -> dict[str, Any]:
+    async def search(
+        self, text: str | None, wanted: RunFilter, limit: int, cursor: str | None
+    ) -> PageResponse[RunListItem]:
         """Returns runs that match the filter, including its sender, and whose event text, sender or answer contains the
         text."""
         listing = f"runs:{wanted}:{text}"
@@ -79,12 +83,12 @@ class RunListing:
                 break
         return await self._found_page(found, self._cursors.encode(listing, before))
 
-    async def run_context(self, row: Row) -> dict[str, Any]:
+    async def run_context(self, row: Row) -> RunContext:
         """Returns the context of a single run."""
         events = await self._read_events([row])
         return self._context(row, events)
 
-    async def event(self, row: Row) -> dict[str, Any] | None:
+    async def event(self, row: Row) -> EventResponse | None:
         rows = await self._journal.read(Select(EVENTS, where(seq=row["event_seq"]), limit=1))
         return views.event(rows[0]) if rows else None
 
@@ -110,12 +114,12 @@ class RunListing:
         runs = {row["run_id"] for row in await self._journal.read(Select(TRANSCRIPT, said, ("run_id",)))}
         return [row["run_id"] for row in rows if row["event_seq"] in events or row["run_id"] in runs]
 
-    async def _found_page(self, run_ids: Sequence[str], next_cursor: str | None) -> dict[str, Any]:
+    async def _found_page(self, run_ids: Sequence[str], next_cursor: str | None) -> PageResponse[RunListItem]:
         these = where(run_id=one_of(*run_ids))
         rows = await self._journal.read(Select(RUNS, these, order=("run_id",), direction="descending"))
         return {"items": await self._list_items(rows), "next_cursor": next_cursor}
 
-    async def _list_items(self, rows: Sequence[Row]) -> list[dict[str, Any]]:
+    async def _list_items(self, rows: Sequence[Row]) -> list[RunListItem]:
         events = await self._read_events(rows)
         return [{**views.run_facts(row), **self._context(row, events)} for row in rows]
 
@@ -126,8 +130,12 @@ class RunListing:
         events = await self._journal.read(Select(EVENTS, where(seq=one_of(*seqs)), _EVENT_COLUMNS))
         return {int(event["seq"]): event for event in events}
 
-    def _context(self, row: Row, events: dict[int, Row]) -> dict[str, Any]:
+    def _context(self, row: Row, events: dict[int, Row]) -> RunContext:
         agent = self._agents.get(row["agent_id"]) if row["agent_id"] else None
         event = events.get(row["event_seq"], {})
-        told = {name: event.get(name) or None for name in _EVENT_COLUMNS if name != "seq"}
-        return {"agent_name": agent.name if agent is not None else None, **told}
+        return {
+            "agent_name": agent.name if agent is not None else None,
+            "event_type": event.get("event_type") or None,
+            "actor_name": event.get("actor_name") or None,
+            "input_summary": event.get("input_summary") or None,
+        }

@@ -178,6 +178,14 @@ class ReplayResponse(TypedDict):
     """False when the run is longer than what is told."""
 
 
+class RunComparison(TypedDict, total=False):
+    """The fields of a run that depend on whether it is a rerun."""
+
+    reruns: list[RerunListItem]
+    texts: list[str]
+    original: RunSide | None
+
+
 class RunDetail(RunRecord, RunContext):
     """Of a rerun, `texts` and `original` let it be compared; of another run, `reruns` lists what was made of it."""
 

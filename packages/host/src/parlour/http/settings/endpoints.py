@@ -12,16 +12,16 @@ from parlour.core.config.live_settings import LiveSettings, SettingValues
 from parlour.core.journal import Insert
 from parlour.core.model.ports import Clock
 
+from ..api_router import ApiRouter
 from ..auth import Admin, Viewer
 from ..etags import IfMatch, check_if_match, set_etag
 from ..principals import Principal
 from ..responses import Json, ResponseSchema
-from .responses import SettingsResponse
-from .schemas import SettingsBody
+from .schemas import Sections, SettingsRequest, request_schema, response_schema
 
 
-def router(tuning: LiveSettings, clock: Clock) -> APIRouter:
-    routes = APIRouter(tags=["settings"])
+def router(tuning: LiveSettings, sections: Sections, clock: Clock) -> APIRouter:
+    routes = ApiRouter(tags=["settings"])
     turn = asyncio.Lock()
     """Serializes changes of settings."""
 
@@ -30,15 +30,13 @@ def router(tuning: LiveSettings, clock: Clock) -> APIRouter:
             principal.owner, "settings.change", "settings", dict(before), dict(after), clock.now()
         )
 
-    @routes.get("/settings")
-    async def read_settings(principal: Viewer, response: Response) -> Annotated[Json, ResponseSchema(SettingsResponse)]:
+    async def read_settings(principal: Viewer, response: Response) -> Json:
         set_etag(response, tuning.values())
         return to_response(tuning)
 
-    @routes.put("/settings")
     async def change_settings(
-        body: SettingsBody, principal: Admin, response: Response, if_match: IfMatch = None
-    ) -> Annotated[Json, ResponseSchema(SettingsResponse)]:
+        body: SettingsRequest, principal: Admin, response: Response, if_match: IfMatch = None
+    ) -> Json:
         """What is left out stays as it is; null takes a change back. It acts at once and outlives a restart."""
         async with turn:
             check_if_match("what the settings say", if_match, tuning.values())
@@ -46,6 +44,11 @@ def router(tuning: LiveSettings, clock: Clock) -> APIRouter:
         set_etag(response, tuning.values())
         return to_response(tuning)
 
+    change_settings.__annotations__["body"] = request_schema(sections)
+    described = Annotated[Json, ResponseSchema(response_schema(sections))]
+    for method, endpoint in (("GET", read_settings), ("PUT", change_settings)):
+        endpoint.__annotations__["return"] = described
+        routes.add_api_route("/settings", endpoint, methods=[method])
     return routes
 
 

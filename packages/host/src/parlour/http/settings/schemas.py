@@ -1,75 +1,76 @@
-"""Request schemas of the settings: omitted fields stay unchanged, null restores the value of the file or the
-environment."""
+"""Builds the request and response schemas of the settings from their declarations.
 
-from collections.abc import Iterator
-from typing import Annotated, Any, Literal
+In a request omitted fields stay unchanged, and null restores the value of the file or the environment.
+"""
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
-from pydantic_core import PydanticCustomError
+from collections.abc import Iterator, Sequence
+from typing import Any
 
-from parlour.core.routing import time_windows
-from parlour.core.texts.catalogue import Language
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, create_model
+
+from parlour.core.config.setting_declarations import DeclaredSection
 
 from ..validation_errors import register_pattern
 
-CURRENCY = register_pattern(r"^([A-Z]{3})?$", "must be a code of three capital letters such as EUR, or empty")
-Days = Annotated[float, Field(ge=0, le=36_500, description="0: for ever")]
-Address = Annotated[str, Field(min_length=1, max_length=200)]
-
-
-def _known(name: str) -> str:
-    try:
-        time_windows.load_zone(name)
-    except (KeyError, ValueError, OSError):
-        raise PydanticCustomError("time_zone", "must be a time zone such as Europe/Berlin or UTC") from None
-    return name
+EXAMPLE: JsonValue = {"retention": {"events_days": 180}, "workspace": {"time_zone": "Asia/Tokyo"}}
+Sections = Sequence[DeclaredSection]
 
 
 class SettingsSection(BaseModel):
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
-class RetentionBody(SettingsSection):
-    """How many days things are kept. A clean-up follows at once."""
+class SettingsRequest(SettingsSection):
+    """Base of the request schema, which has a field for each section."""
 
-    events_days: Days | None = None
-    run_events_days: Days | None = None
-    artifacts_days: Days | None = None
-    audit_days: Days | None = None
-    model_calls_days: Days | None = None
-
-
-class RunsBody(SettingsSection):
-    concurrent: Annotated[int, Field(ge=1, le=100_000)] | None = None
-    per_person: Annotated[int, Field(ge=1, le=100_000)] | None = None
-    per_sender_per_minute: Annotated[int, Field(ge=0, le=100_000, description="0: no limit")] | None = None
-    per_conversation_per_minute: Annotated[int, Field(ge=0, le=100_000, description="0: no limit")] | None = None
-
-
-class WorkspaceBody(SettingsSection):
-    time_zone: Annotated[str, Field(max_length=64), AfterValidator(_known)] | None = None
-    language: Language | None = None
-    outbound_ips: Annotated[list[Address], Field(max_length=100)] | None = None
-    currency: Annotated[str, Field(pattern=CURRENCY, description="Empty: that of the providers")] | None = None
-
-
-class LogsBody(SettingsSection):
-    level: Literal["debug", "info", "warning", "error"] | None = None
-
-
-class SettingsBody(SettingsSection):
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [{"retention": {"events_days": 180}, "workspace": {"time_zone": "Asia/Tokyo"}}]}
-    )
-
-    retention: RetentionBody = RetentionBody()
-    runs: RunsBody = RunsBody()
-    workspace: WorkspaceBody = WorkspaceBody()
-    logs: LogsBody = LogsBody()
-    changed: list[str] = Field(default=[], description="Only told; what is sent is not looked at")
+    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE]})
 
     def iter_changes(self) -> Iterator[tuple[str, Any]]:
         """Yields the changes by the full names of the settings."""
-        for name in ("retention", "runs", "workspace", "logs"):
+        for name in type(self).model_fields:
             section = getattr(self, name)
-            yield from ((f"{name}.{key}", getattr(section, key)) for key in section.model_fields_set)
+            if isinstance(section, SettingsSection):
+                yield from ((f"{name}.{key}", getattr(section, key)) for key in section.model_fields_set)
+
+
+def request_schema(sections: Sections) -> type[SettingsRequest]:
+    """Builds the body of `PUT /settings`."""
+    fields: dict[str, Any] = {}
+    for section in sections:
+        for setting in section.settings:
+            _register_message(setting.accepts, setting.options.pattern_message)
+        settings: dict[str, Any] = {each.name: (each.accepts | None, None) for each in section.settings}
+        model = create_model(
+            section.request_schema, __base__=SettingsSection, __doc__=section.request_description or None, **settings
+        )
+        fields[section.name] = (model, model())
+    told: list[str] = Field(default=[], description="Only told; what is sent is not looked at")
+    return create_model("SettingsBody", __base__=SettingsRequest, **fields, changed=(list[str], told))
+
+
+def response_schema(sections: Sections) -> type[BaseModel]:
+    """Builds the response of `GET /settings` for the OpenAPI document."""
+    fields: dict[str, Any] = {}
+    for section in sections:
+        settings: dict[str, Any] = {
+            each.name: (each.type, Field(description=each.options.description or None)) for each in section.settings
+        }
+        description = section.response_description or None
+        model = create_model(section.response_schema, __base__=SettingsSection, __doc__=description, **settings)
+        fields[section.name] = (model, ...)
+    told = "What was changed here, such as `retention.events_days`; the rest is as the file and the environment say."
+    return create_model(
+        "SettingsResponse",
+        __base__=SettingsSection,
+        __doc__="What may be changed while the Host runs.",
+        **fields,
+        changed=(list[str], Field(description=told)),
+    )
+
+
+def _register_message(accepts: Any, message: str) -> None:
+    """Registers the message for values that do not match the pattern of a type."""
+    for each in getattr(accepts, "__metadata__", ()):
+        for limit in getattr(each, "metadata", ()):
+            if message and getattr(limit, "pattern", None):
+                register_pattern(limit.pattern, message)

@@ -1,7 +1,7 @@
 """Endpoints to manage accounts. Admins manage operators and viewers; only owners manage admins and owners."""
 
 from operator import attrgetter
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Path, Response
 from pydantic import BaseModel, ConfigDict, Field
@@ -12,11 +12,12 @@ from parlour.core.runs.model_call_log import ModelCallLog
 
 from ..accounts import responses
 from ..accounts.login_errors import raise_problem_if_refused
+from ..api_router import ApiRouter
 from ..auth import Admin
 from ..errors import Problem, not_found
 from ..pagination import Cursor, Limit, paginate
 from ..principals import Principal
-from ..responses import Json, PageResponse, ResponseSchema
+from ..responses import PageResponse
 
 UserId = Annotated[str, Path(max_length=64)]
 
@@ -47,7 +48,7 @@ class ChangedUser(BaseModel):
 
 
 def router(users: UserAccounts, model_calls: ModelCallLog, cursors: Cursors) -> APIRouter:
-    routes = APIRouter(tags=["users"])
+    routes = ApiRouter(tags=["users"])
 
     async def existing(user_id: str) -> UserAccount:
         user = await users.get(user_id)
@@ -60,7 +61,7 @@ def router(users: UserAccounts, model_calls: ModelCallLog, cursors: Cursors) -> 
             raise Problem(403, "forbidden", "only an owner manages admins and owners")
 
     @routes.post("/users", status_code=201)
-    async def create_user(body: NewUser, principal: Admin) -> Annotated[Json, ResponseSchema(responses.UserResponse)]:
+    async def create_user(body: NewUser, principal: Admin) -> responses.UserResponse:
         check(principal, body.role)
         made = users.create(principal.owner, body.email, body.name, body.role, body.password)
         return _to_response(await raise_problem_if_refused(made))
@@ -68,18 +69,16 @@ def router(users: UserAccounts, model_calls: ModelCallLog, cursors: Cursors) -> 
     @routes.get("/users")
     async def list_users(
         principal: Admin, limit: Limit = 50, cursor: Cursor = None
-    ) -> Annotated[Json, ResponseSchema(PageResponse[responses.UserResponse])]:
+    ) -> PageResponse[responses.UserResponse]:
         page, more = paginate(cursors, "users", await users.all(), attrgetter("user_id"), limit, cursor)
         return {"items": [_to_response(user) for user in page], "next_cursor": more}
 
     @routes.get("/users/{user_id}")
-    async def read_user(user_id: UserId, principal: Admin) -> Annotated[Json, ResponseSchema(responses.UserResponse)]:
+    async def read_user(user_id: UserId, principal: Admin) -> responses.UserResponse:
         return _to_response(await existing(user_id))
 
     @routes.put("/users/{user_id}")
-    async def change_user(
-        user_id: UserId, body: ChangedUser, principal: Admin
-    ) -> Annotated[Json, ResponseSchema(responses.UserResponse)]:
+    async def change_user(user_id: UserId, body: ChangedUser, principal: Admin) -> responses.UserResponse:
         """What is not named stays as it is."""
         user = await existing(user_id)
         check(principal, user.role, body.role)
@@ -97,5 +96,12 @@ def router(users: UserAccounts, model_calls: ModelCallLog, cursors: Cursors) -> 
     return routes
 
 
-def _to_response(user: UserAccount) -> dict[str, Any]:
-    return {"user_id": user.user_id, **user.audit_fields(), "created_at": user.created_at}
+def _to_response(user: UserAccount) -> responses.UserResponse:
+    return {
+        "user_id": user.user_id,
+        "email": user.email,
+        "name": user.name,
+        "role": user.role,
+        "enabled": user.enabled,
+        "created_at": user.created_at,
+    }

@@ -4,112 +4,99 @@ import os
 from base64 import b64encode
 from dataclasses import replace
 from operator import attrgetter
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Path, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
 
 from parlour.core.config.webhooks import WebhookRepository
 from parlour.core.ingest.inbound_webhooks import InboundWebhookReceiver
-from parlour.core.model.inbound_webhook import EVENT_TYPE, InvalidSignature, MalformedCall, SignatureScheme, Webhook
+from parlour.core.model.inbound_webhook import EVENT_TYPE, InvalidSignature, MalformedCall, Webhook
 from parlour.core.model.ports import Clock, Ids
 from parlour.core.pagination import Cursors
 from parlour.core.secrets import SecretBox
 
-from ..auth import Admin, Viewer
-from ..crud import ConfigResource
+from ..api_router import ApiRouter
+from ..auth import Admin
+from ..crud import ConfigResource, CrudOperations, CrudSchemas, Verbs, add_crud_routes, without_wait
 from ..errors import Problem, not_found
-from ..etags import IfMatch
-from ..pagination import Cursor, Limit
-from ..responses import Json, PageResponse, ResponseSchema
+from ..principals import Principal
+from ..responses import Json
 from ..target_validation import TargetValidator
-from . import responses
+from .schemas import NewWebhook, WebhookBody, WebhookCallResponse, WebhookResponse
 
+GENERAL_VERBS: Verbs = ("list", "read", "replace", "delete")
 WebhookId = Annotated[str, Path(max_length=64)]
 
 
-class WebhookBody(BaseModel):
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={
-            "examples": [{"name": "Pushes", "scheme": "github", "agent_id": "01992f1c-5a70-7c3e-8d11-0a8f6c2b9e41"}]
-        },
-    )
+class WebhookMapper:
+    """Builds webhooks from request bodies and serializes them without their secrets."""
 
-    name: str = Field(min_length=1, max_length=200)
-    scheme: SignatureScheme = "standard"
-    agent_id: str = Field(default="", max_length=64)
-    bot_id: str = Field(default="", max_length=64)
-    enabled: bool = True
-    secret: str | None = Field(default=None, min_length=16, max_length=200)
-    """Signing secret. None creates one for a new webhook, and keeps the stored one otherwise."""
+    def __init__(self, targets: TargetValidator, secrets: SecretBox, public_url: str) -> None:
+        self._targets = targets
+        self._secrets = secrets
+        self._public_url = public_url
+
+    def to_new_webhook(self, webhook_id: str, body: WebhookBody) -> tuple[Webhook, str]:
+        """Returns the webhook and its secret, which is created if the body has none."""
+        self._targets.check(body.agent_id, body.bot_id, EVENT_TYPE)
+        secret = body.secret or f"whsec_{b64encode(os.urandom(32)).decode()}"
+        fields = body.model_dump(exclude={"secret"})
+        return Webhook(webhook_id, sealed_secret=self._secrets.seal(secret), **fields), secret
+
+    def to_changed_webhook(self, before: Webhook, body: WebhookBody) -> Webhook:
+        self._targets.check(body.agent_id, body.bot_id, EVENT_TYPE)
+        sealed = self._secrets.seal(body.secret) if body.secret else before.sealed_secret
+        return replace(before, sealed_secret=sealed, **body.model_dump(exclude={"secret"}))
+
+    def to_response(self, webhook: Webhook) -> WebhookResponse:
+        path = _path(webhook)
+        return {
+            "webhook_id": webhook.webhook_id,
+            "name": webhook.name,
+            "scheme": webhook.scheme,
+            "agent_id": webhook.agent_id,
+            "bot_id": webhook.bot_id,
+            "enabled": webhook.enabled,
+            "path": path,
+            "url": self._public_url + path if self._public_url else None,
+        }
 
 
 def router(
     book: WebhookRepository,
     calls: InboundWebhookReceiver,
-    targets: TargetValidator,
-    box: SecretBox,
+    form: WebhookMapper,
     cursors: Cursors,
     ids: Ids,
     clock: Clock,
-    public_url: str,
 ) -> APIRouter:
-    routes = APIRouter(tags=["webhooks"])
-
-    def answered(webhook: Webhook) -> Json:
-        shown = _to_response(webhook)
-        return {**shown, "url": public_url + shown["path"] if public_url else None}
-
-    shelf = ConfigResource(
-        "webhook", "/webhooks", book.get, attrgetter("webhook_id"), _to_response, cursors, clock, _version_fields
+    routes = ApiRouter(tags=["webhooks"])
+    resource = ConfigResource(
+        "webhook", "/webhooks", book.get, attrgetter("webhook_id"), _audit_view, cursors, clock, _version_fields
     )
 
     @routes.post("/webhooks", status_code=201)
-    async def create_webhook(
-        body: WebhookBody, principal: Admin, response: Response
-    ) -> Annotated[Json, ResponseSchema(responses.NewWebhook)]:
+    async def create_webhook(body: WebhookBody, principal: Admin, response: Response) -> NewWebhook:
         """The secret is in this answer only."""
-        targets.check(body.agent_id, body.bot_id, EVENT_TYPE)
-        secret = body.secret or f"whsec_{b64encode(os.urandom(32)).decode()}"
-        fields = body.model_dump(exclude={"secret"})
-        webhook = Webhook(ids.new(), sealed_secret=box.seal(secret), **fields)
-        await book.add(webhook, shelf.audit_entry(principal, None, webhook))
-        return {**answered(shelf.with_etag(webhook, response)), "secret": secret}
+        webhook, secret = form.to_new_webhook(ids.new(), body)
+        await book.add(webhook, resource.audit_entry(principal, None, webhook))
+        return {**form.to_response(resource.with_etag(webhook, response)), "secret": secret}
 
-    @routes.get("/webhooks")
-    async def list_webhooks(
-        principal: Viewer, limit: Limit = 50, cursor: Cursor = None
-    ) -> Annotated[Json, ResponseSchema(PageResponse[responses.WebhookResponse])]:
-        return shelf.list_page(book.all(), answered, limit, cursor)
+    def build(webhook_id: str, body: WebhookBody, before: Webhook | None, principal: Principal) -> Webhook:
+        assert before is not None
+        return form.to_changed_webhook(before, body)
 
-    @routes.get("/webhooks/{webhook_id}")
-    async def read_webhook(
-        webhook_id: WebhookId, principal: Viewer, response: Response
-    ) -> Annotated[Json, ResponseSchema(responses.WebhookResponse)]:
-        return answered(shelf.with_etag(shelf.get_or_404(webhook_id), response))
-
-    @routes.put("/webhooks/{webhook_id}")
-    async def replace_webhook(
-        webhook_id: WebhookId, body: WebhookBody, principal: Admin, response: Response, if_match: IfMatch = None
-    ) -> Annotated[Json, ResponseSchema(responses.WebhookResponse)]:
-        async with shelf.edit(webhook_id, if_match) as before:
-            targets.check(body.agent_id, body.bot_id, EVENT_TYPE)
-            sealed = box.seal(body.secret) if body.secret else before.sealed_secret
-            webhook = replace(before, sealed_secret=sealed, **body.model_dump(exclude={"secret"}))
-            await book.replace(webhook, shelf.audit_entry(principal, before, webhook))
-        return answered(shelf.with_etag(webhook, response))
-
-    @routes.delete("/webhooks/{webhook_id}", status_code=204)
-    async def delete_webhook(webhook_id: WebhookId, principal: Admin, if_match: IfMatch = None) -> Response:
-        async with shelf.edit(webhook_id, if_match) as before:
-            await book.remove(webhook_id, shelf.audit_entry(principal, before, None))
-        return Response(status_code=204)
+    add_crud_routes(
+        routes,
+        resource,
+        CrudSchemas("webhook", "webhook_id", WebhookBody, WebhookResponse, max_id_length=64),
+        CrudOperations(book.all, build, book.add, book.replace, book.remove, without_wait(form.to_response)),
+        ids.new,
+        GENERAL_VERBS,
+    )
 
     @routes.post("/webhooks/{webhook_id}/events", status_code=202)
-    async def call_webhook(
-        webhook_id: WebhookId, request: Request
-    ) -> Annotated[Json, ResponseSchema(responses.WebhookCallResponse)]:
+    async def call_webhook(webhook_id: WebhookId, request: Request) -> WebhookCallResponse:
         """For the other program: it signs the body with the webhook's secret, and needs no key."""
         webhook = book.get(webhook_id)
         if webhook is None or not webhook.enabled:
@@ -125,13 +112,17 @@ def router(
     return routes
 
 
-def _to_response(webhook: Webhook) -> dict[str, Any]:
+def _path(webhook: Webhook) -> str:
+    return f"/api/v1/webhooks/{webhook.webhook_id}/events"
+
+
+def _audit_view(webhook: Webhook) -> Json:
     """Serializes the webhook without its secret."""
-    told = {name: value for name, value in webhook.to_dict().items() if name != "sealed_secret"}
-    return {**told, "path": f"/api/v1/webhooks/{webhook.webhook_id}/events"}
+    fields = {name: value for name, value in webhook.to_dict().items() if name != "sealed_secret"}
+    return {**fields, "path": _path(webhook)}
 
 
-def _version_fields(webhook: Webhook) -> dict[str, Any]:
+def _version_fields(webhook: Webhook) -> Json:
     """Returns the fields from which the webhook's ETag is computed."""
     kept = webhook.to_dict()
     secret = kept.pop("sealed_secret")

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Sequence
 from itertools import islice
 
-from parlour.core.redaction import REDACTOR
+from parlour.core.redaction import Redactor
 
 from .log_file import LogFile
 
@@ -31,7 +31,8 @@ DROPPED_LINES_TEXT = "({count} lines were dropped: a plugin's log may grow by {k
 class LogBuffer:
     """Keeps the last lines of a plugin's output and writes all of them to a file."""
 
-    def __init__(self, file: LogFile | None = None) -> None:
+    def __init__(self, redactor: Redactor, file: LogFile | None = None) -> None:
+        self._redactor = redactor
         self._file = file
         self._lines: deque[str] = deque(maxlen=MAX_LINES)
         self.count = 0
@@ -47,7 +48,7 @@ class LogBuffer:
 
     def add(self, lines: Sequence[str]) -> None:
         """Adds lines without their secrets. Adding a block costs less than adding its lines one by one."""
-        lines = REDACTOR.redact("\n".join(lines)).split("\n") if lines else ()
+        lines = self._redactor.redact("\n".join(lines)).split("\n") if lines else ()
         self._lines.extend(lines)
         self.count += len(lines)
         if self._file is not None and lines:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from parlour.core.redaction import REDACTOR
+from parlour.core.redaction import Redactor
 from parlour_sdk.values import dataclass
 from parlour_sdk.wire import WireError, WireLimits
 from parlour_sdk.wire.websocket import WebSocketTransport, connect
@@ -28,13 +28,16 @@ class RuntimeAddress:
         return await connect(url, token, limits, patience=self.silence_seconds, timeout=seconds)
 
 
-def read_token(file: Path) -> str:
-    """Returns the token. The file is read each time, so that it can be replaced while the Host runs."""
+def read_token(file: Path, redactor: Redactor) -> str:
+    """Returns the token, and registers it as a secret.
+
+    The file is read each time, so that it can be replaced while the Host runs.
+    """
     try:
         token = file.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise WireError("unauthorized", f"the file {file} that holds its token can't be read ({error})") from error
     if not token:
         raise WireError("unauthorized", f"the file {file} that should hold its token is empty")
-    REDACTOR.add_secret(token)
+    redactor.add_secret(token)
     return token

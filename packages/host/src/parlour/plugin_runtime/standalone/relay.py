@@ -8,9 +8,9 @@ from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import aclosing
 from typing import Any
 
-from parlour.core.actions.action_table import ACTIONS
 from parlour.core.errors import CallRejected
 from parlour.core.model.ports import PluginCaller, PluginCallFailed, PluginDisconnected, PluginUnavailable, ResultStream
+from parlour_sdk.protocol.host_actions import HOST_ACTIONS
 from parlour_sdk.wire import ConnectionClosed, Peer, WireError
 
 from ..remote.messages import HELLO_AGAIN, ChannelHello, parse_message, to_wire_error
@@ -34,7 +34,7 @@ class HostCallRelay:
         self._seconds = seconds
 
     def streams(self, name: str) -> bool:
-        return name in ACTIONS and ACTIONS[name].wire.streams
+        return name in HOST_ACTIONS and HOST_ACTIONS[name].streams
 
     async def call(self, plugin_id: str, name: str, data: Any) -> Any:
         host = await self._host(plugin_id)

@@ -1,6 +1,6 @@
-"""A chat platform in memory that can do everything, and fail in every way: for tests of what stands before it.
+"""A chat platform in memory that supports everything and can fail in every way, for tests of the parts before it.
 
-`FakePlatform` is the platform and its people; `FakeCatalogue` offers it to a Host under the name `fake`.
+`FakePlatform` is the platform and its users; `FakeCatalogue` offers it to a Host under the name `fake`.
 """
 
 from .adapter import FakeCatalogue

@@ -1,4 +1,4 @@
-"""The adapter of the fake platform, and a catalogue that offers it beside others."""
+"""Provides the adapter of the fake platform, and a catalogue that offers it beside other adapters."""
 
 import asyncio
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ class FakeAdapter:
 
 
 class FakeCatalogue:
-    """Only the fake platform, or also those of another catalogue."""
+    """Offers the fake platform, and those of another catalogue if one is given."""
 
     def __init__(
         self, platform: FakePlatform, manifest: AdapterManifest | None = None, beside: AdapterCatalogue | None = None

@@ -1,4 +1,4 @@
-"""The platform API of the fake platform: everything works, unless the platform was told to fail."""
+"""Implements the platform API of the fake platform: every call works unless a fault is planned."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -174,7 +174,7 @@ class FakeApi(PlatformApi):
 
 
 class FakeStream:
-    """`do` does what is asked for, unless the platform was told to fail at it."""
+    """Calls `do` unless a fault is planned for this API."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""What the fake platform declares: everything, unless a test takes something away."""
+"""Declares the abilities of the fake platform: all of them, unless a test removes some."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ NAME = "fake"
 
 
 def manifest(without: dict[str, str] | None = None, **fields: Any) -> AdapterManifest:
-    """`without` names events and APIs that this platform lacks, with the reason; `fields` replace the others."""
+    """Returns the manifest. `without` names missing events and APIs with the reason; `fields` replace other fields."""
     missing = without or {}
     declared: dict[str, Any] = {
         "name": NAME,

@@ -1,4 +1,4 @@
-"""The platform itself: what was shown in which chat, what its people do, and the ways in which it fails."""
+"""The fake platform itself: the messages of each chat, the actions of its users, and its faults."""
 
 import asyncio
 from collections import deque
@@ -21,7 +21,7 @@ PASSED_ON = ("thread_id", "addresses_bot", "role", "happened_at")
 
 @dataclass
 class Shown:
-    """A message as the people of a chat see it, with everything that happened to it."""
+    """Represents a message as the users of a chat see it, with its whole history."""
 
     message_id: str
     chat_type: ChatType
@@ -30,7 +30,7 @@ class Shown:
     chain: MessageChain
     key: str = ""
     versions: list[str] = field(default_factory=list)
-    """Its text, from the first to the last."""
+    """All its texts, from the first to the last."""
     deleted: bool = False
     reactions: list[str] = field(default_factory=list)
 
@@ -46,7 +46,7 @@ class Shown:
 
 @dataclass
 class StreamShown:
-    """A message that grew as the platform's own stream."""
+    """Represents a message that grew as the platform's own stream."""
 
     message_id: str
     pieces: list[str] = field(default_factory=list)
@@ -56,12 +56,12 @@ class StreamShown:
 
 @dataclass(frozen=True)
 class Fault:
-    """What becomes of the next call of this API."""
+    """Describes a fault of the next call of this API."""
 
     api: str
     error: Exception
     happens: bool
-    """Whether it is done all the same: the answer is lost, not the deed."""
+    """True if the call takes effect although its answer is lost."""
 
 
 class FakePlatform:
@@ -71,12 +71,12 @@ class FakePlatform:
         self.typing: list[tuple[str, str]] = []
         self.calls: list[tuple[str, dict[str, Any]]] = []
         self.called_at: list[float] = []
-        """When each of the calls came, in seconds of the event loop."""
+        """Times of the calls, in seconds of the event loop."""
         self.states: list[tuple[ConnectionState, str]] = []
         self.remembers_keys = False
-        """Whether it can tell what was sent under a key."""
+        """True if it can say what was sent under a key."""
         self.shows_keys_once = False
-        """Whether what is sent again under a key is the message that is there."""
+        """True if a repeated send under the same key returns the existing message."""
         self.delay_seconds = 0.0
         self._links: dict[str, HostLink] = {}
         self._faults: deque[Fault] = deque()
@@ -85,7 +85,7 @@ class FakePlatform:
         self._connected = asyncio.Event()
         self._connected.set()
 
-    # --- what tests make happen
+    # --- actions of tests
 
     def refuse(
         self,
@@ -95,16 +95,16 @@ class FakePlatform:
         permanent: bool = False,
         everywhere: bool = False,
     ) -> None:
-        """The next such call is refused."""
+        """Refuses the next such call."""
         error = PlatformRefused(reason, retry_after, permanent, everywhere)
         self._faults.append(Fault(api, error, happens=False))
 
     def lose_answer(self, api: str = "send_message", happens: bool = True) -> None:
-        """The next such call is never answered; what it asks for is done, or not."""
+        """Leaves the next such call unanswered; the call takes effect or not."""
         self._faults.append(Fault(api, PlatformUncertain("no answer came"), happens))
 
     def cut(self) -> None:
-        """The connection is gone until `mend`."""
+        """Breaks the connection until `mend` is called."""
         self._connected.clear()
         for link in self._links.values():
             link.report_status("connecting", "the connection was cut")
@@ -115,8 +115,9 @@ class FakePlatform:
             link.report_status("connected")
 
     async def say(self, text: str, chat_id: str = "1", bot_id: str = "", **options: Any) -> str:
-        """Somebody writes; returns the event's id once it is durable. Options: user, chat_type, event_id, thread_id,
-        chain, addresses_bot, role, happened_at."""
+        """Lets a user write and returns the event's id when it is durable. Options: user, chat_type, event_id,
+        thread_id, chain, addresses_bot, role, happened_at.
+        """
         number = self.number()
         event_id = options.get("event_id", f"event-{number}")
         user = options.get("user", User(id="ann", nickname="Ann"))
@@ -136,7 +137,7 @@ class FakePlatform:
         return str(event_id)
 
     async def press(self, message: Shown, label: str, user: User, **options: Any) -> str:
-        """Somebody presses a button under a message; returns the event's id. Options: event_id, thread_id, role."""
+        """Lets a user press a button under a message and returns the event's id. Options: event_id, thread_id, role."""
         number = self.number()
         event_id = options.pop("event_id", f"event-{number}")
         [button] = [each for each in message.buttons if each["label"] == label]
@@ -155,15 +156,15 @@ class FakePlatform:
         return str(event_id)
 
     async def happen(self, event: PlatformEvent, bot_id: str = "", **options: Any) -> None:
-        """Any event; of the only bot when none is named."""
+        """Reports any event, of the only bot if none is named."""
         link = await self.link(bot_id)
         event = event.model_copy(update={"bot_id": link.bot_id, "adapter_name": NAME})
         await link.receive(IncomingEvent(event, self_id=BOT_USER, **options))
 
-    # --- what tests wait for
+    # --- conditions that tests wait for
 
     async def link(self, bot_id: str = "") -> HostLink:
-        """As soon as the bot is connected."""
+        """Waits until the bot is connected."""
         await self.until(lambda: bot_id in self._links if bot_id else bool(self._links))
         return self._links[bot_id or next(iter(self._links))]
 
@@ -174,7 +175,7 @@ class FakePlatform:
     def texts(self, chat_id: str = "1") -> list[str]:
         return [each.text for each in self.shown if each.chat_id == chat_id and not each.deleted]
 
-    # --- what the adapter needs
+    # --- functions for the adapter
 
     def number(self) -> int:
         return next(self._numbers)
@@ -197,7 +198,7 @@ class FakePlatform:
         return self._connected.is_set()
 
     def fault(self, api: str) -> Fault | None:
-        """The next one for this API, if there is one."""
+        """Returns the next planned fault of this API, if there is one."""
         found = next((each for each in self._faults if each.api == api), None)
         if found is not None:
             self._faults.remove(found)

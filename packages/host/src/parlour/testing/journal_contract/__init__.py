@@ -1,6 +1,8 @@
-"""What every journal must do, as tests. An implementation joins by a subclass that gives the `journal` fixture.
+"""Tests that every journal must pass. An implementation joins by a subclass that provides the
+`journal` fixture.
 
-The database behind it is empty and has the tables of `core.facts.tables`. Needs pytest and pytest-asyncio in auto mode.
+The database behind it is empty and has the tables of `core.store.tables`. The tests need pytest and
+pytest-asyncio in auto mode.
 """
 
 import pytest

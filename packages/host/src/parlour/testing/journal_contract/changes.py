@@ -1,4 +1,4 @@
-"""What an insert does where there is a row already, and what updates and deletes say of the rows they touched."""
+"""Tests inserts on existing rows, and what updates and deletes report about the rows that they touched."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Numbers that the journal gives have no gaps and follow the order of the commits."""
+"""Tests that numbers of the journal have no gaps and follow the order of the commits."""
 
 import asyncio
 from typing import Any

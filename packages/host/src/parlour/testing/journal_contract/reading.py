@@ -1,4 +1,4 @@
-"""Queries find what their conditions say, in their order; mistaken ones are refused."""
+"""Tests that queries find the rows of their conditions in their order, and that wrong queries are refused."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Rows, units and readings of a journal's tests, in few words."""
+"""Provides short functions for rows, units and reads in the tests of a journal."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ EMPTY: dict[str, Any] = {"text": "", "integer": 0, "blob": b""}
 
 
 def filled(table: Table, **values: Any) -> dict[str, Any]:
-    """A row for an insert: what is given, and what stands for nothing in all other columns."""
+    """Returns a row for an insert: the given values, and empty values in all other columns."""
     row = {column.name: EMPTY[column.kind] for column in table.columns if column.name != table.sequence_column}
     return {**row, **values}
 
@@ -40,6 +40,6 @@ async def names(journal: Journal, **tests: Any) -> list[str]:
 
 
 def searchable(transcript_id: str, words: str, **values: Any) -> Insert:
-    """An item of a conversation of its own."""
+    """Returns an item of a conversation of its own."""
     own = {"transcript_id": transcript_id, "conversation_id": transcript_id, "words": words}
     return insert(TRANSCRIPT, **own, **values)

@@ -1,4 +1,4 @@
-"""A search finds rows by their words."""
+"""Tests that a search finds rows by their words."""
 
 from typing import Any
 
@@ -47,7 +47,7 @@ class Searching:
         assert await self.found(journal, "rain") == ["b"]
 
     async def test_a_search_finds_what_there_is_however_rows_came_and_went(self, journal: Journal) -> None:
-        """Rows that were searched before, and rows that nobody has searched yet; the last one goes too."""
+        """Tests rows that were searched before and rows that were not searched yet; the last one is deleted too."""
         for round_ in range(3):
             await commit(journal, *(searchable(f"{round_}{each}", f"rain {each}") for each in "abcd"))
             if round_ != 1:

@@ -1,4 +1,4 @@
-"""A unit is carried out whole or not at all, and takes any text, blob and number."""
+"""Tests that a unit is carried out completely or not at all, and accepts any text, blob and number."""
 
 import asyncio
 
@@ -141,7 +141,7 @@ class Units:
     async def test_what_is_foreseen_comes_true_and_a_guard_that_fails_is_never_foreseen(self, journal: Journal) -> None:
         foreseen: list[Receipt] = []
         receipt = await journal.commit(Unit("step", (meta("a"), event("1")), on_prepared=foreseen.append))
-        assert foreseen in ([], [receipt])  # not every database can tell before
+        assert foreseen in ([], [receipt])  # not every database can know this before
         with pytest.raises(GuardFailed):
             await journal.commit(Unit("step", (event("2"), meta("a")), on_prepared=foreseen.append))
         assert foreseen in ([], [receipt])

@@ -1,6 +1,6 @@
-"""A OneBot 11 implementation with its QQ, for tests: it plays the side that NapCat plays, over real WebSockets.
+"""A OneBot 11 implementation with its QQ, for tests. It takes the role of NapCat, over real WebSockets.
 
-It knows nothing of Parlour's adapter, and a third-party OneBot library is held against it, so that passing here counts.
+It knows nothing of Parlour's adapter, and a third-party OneBot library is tested with it, so passing here counts.
 """
 
 from . import native

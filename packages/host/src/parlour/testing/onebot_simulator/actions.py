@@ -1,4 +1,4 @@
-"""What the simulated implementation does when it is asked, and what it says when it can't."""
+"""Implements the actions of the simulated implementation, and its refusals."""
 
 import time
 from collections.abc import Callable
@@ -71,7 +71,7 @@ def _message(world: World, message_id: Any) -> Payload:
 
 
 def _history(kind: str) -> Handler:
-    """An extension that NapCat, Lagrange and go-cqhttp have."""
+    """Returns the chat's history, an extension that NapCat, Lagrange and go-cqhttp have."""
 
     def latest(world: World, params: Payload) -> Payload:
         if not world.has_history:

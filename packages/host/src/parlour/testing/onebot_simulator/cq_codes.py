@@ -1,4 +1,4 @@
-"""CQ strings as a OneBot implementation writes and reads them."""
+"""Writes and reads CQ strings as a OneBot implementation does."""
 
 from typing import Any
 

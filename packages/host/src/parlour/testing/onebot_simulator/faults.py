@@ -1,4 +1,4 @@
-"""What goes wrong at the simulated implementation, and when: refusals, silence, cuts, delays, repeats, disorder."""
+"""Plans faults of the simulated implementation: refusals, silence, cuts, delays, repeats, disorder."""
 
 import asyncio
 import random
@@ -16,15 +16,15 @@ from .world import Failed
 class Faults(PlannedFaults[Failed]):
     seed: int = 0
     delay_seconds: float = 0.0
-    """Before each answer."""
+    """Delay before each answer."""
     sends_per_second: float = 0.0
-    """More are refused as too frequent; 0 for no limit."""
+    """Sends above this rate are refused as too frequent; 0 means no limit."""
     repeat: float = 0.0
-    """How likely an event is delivered a second time."""
+    """Probability that an event is delivered a second time."""
     swap: float = 0.0
-    """How likely an event is overtaken by the next one."""
+    """Probability that an event is overtaken by the next one."""
     disorder: bool = False
-    """Whether answers overtake each other."""
+    """True if answers overtake each other."""
 
     def __post_init__(self) -> None:
         self._random = random.Random(self.seed)
@@ -33,7 +33,7 @@ class Faults(PlannedFaults[Failed]):
     def refuse(
         self, action: str, retcode: int = 1200, wording: str = "it failed", data: Any = None, skip: int = 0
     ) -> None:
-        """The next such call, or one after it."""
+        """Plans a fault of the next such call, or of a later one."""
         self.planned.append(Planned(action, Failed(retcode, wording, data), skip=skip))
 
     def check_rate(self, action: str) -> None:

@@ -1,4 +1,6 @@
-"""Frames that no implementation should send, from a seed: broken JSON, wrong types, missing fields, odd segments."""
+"""Generates frames that no implementation should send, from a seed: broken JSON, wrong types,
+missing fields, odd segments.
+"""
 
 import json
 import random
@@ -24,7 +26,7 @@ BROKEN: tuple[str | bytes, ...] = (
 
 
 def frames(seed: int, number: int, self_id: int) -> list[str | bytes]:
-    """None of them is a whole message."""
+    """Yields frames; none of them is a complete message."""
     chance = random.Random(seed)
     return [_frame(chance, self_id) for _ in range(number)]
 
@@ -36,7 +38,7 @@ def _frame(chance: random.Random, self_id: int) -> str | bytes:
 
 
 def _damaged(chance: random.Random, self_id: int) -> Any:
-    """A good event with one thing wrong that matters."""
+    """Returns a valid event with one relevant mistake."""
     match chance.randrange(6):
         case 0:
             event = native.message(self_id, chance.randrange(10**6), 7, [native.text("x")])

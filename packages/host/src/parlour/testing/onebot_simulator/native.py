@@ -1,4 +1,4 @@
-"""Events in OneBot's own shape, as an implementation reports them."""
+"""Builds events in OneBot's own shape, as an implementation reports them."""
 
 import time
 from typing import Any
@@ -17,7 +17,7 @@ def segment(kind: str, **data: Any) -> Segment:
 def message(
     self_id: int, message_id: int, user_id: int, segments: list[Segment], group_id: int = 0, role: str = "member"
 ) -> Payload:
-    """`message` holds the segments; the connection writes them in its own format."""
+    """Builds a message event. `message` holds the segments; the connection writes them in its own format."""
     sender: Payload = {"user_id": user_id, "nickname": f"user {user_id}", "sex": "unknown", "age": 0}
     event = base(self_id, "message", message_id=message_id, user_id=user_id, message=segments, font=0)
     if group_id:

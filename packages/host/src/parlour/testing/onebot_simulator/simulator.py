@@ -1,4 +1,6 @@
-"""One account's implementation: connects to a bot or listens for it, reports events, and does what it is asked."""
+"""Simulates the implementation of one account: it connects to a bot or listens for it, reports
+events, and obeys calls.
+"""
 
 import asyncio
 import json
@@ -19,7 +21,7 @@ from .faults import Faults
 from .world import Failed, Payload, Segment, Sent, World
 
 quiet_logger = logging.getLogger(f"{__name__}.socket")
-quiet_logger.setLevel(logging.CRITICAL)  # what is looked for in logs is what the bot says
+quiet_logger.setLevel(logging.CRITICAL)  # tests look for log lines of the bot, not of this side
 Format = Literal["array", "string"]
 Socket = ClientConnection | ServerConnection
 WAIT_SECONDS = 30.0
@@ -35,21 +37,21 @@ class Simulator:
         self.token = token
         self.format: Format = message_format
         self.heartbeat_seconds = 0.0
-        """0 for no heartbeat."""
+        """Seconds between heartbeats; 0 for none."""
         self.reports_own = False
-        """Whether it also reports what the account itself sends."""
+        """True if it also reports the account's own messages."""
         self.connections = 0
-        """How many there have been."""
+        """Number of connections so far."""
         self.refusal = 0
-        """The HTTP status that the last attempt to connect was answered with."""
+        """HTTP status of the last refused attempt to connect."""
         self.turns_away = 0
-        """How many of those who connect to it next it does not let in."""
+        """Number of the next clients that it refuses."""
         self.requests: list[Payload] = []
-        """Every call, as it came."""
+        """Every call, unchanged."""
         self.connect_options: dict[str, Any] = {}
         """Options of `websockets` for its own connections, such as `ssl`."""
         self._deaf = False
-        """By a connection for events alone nothing is ever read, as with go-cqhttp and Lagrange."""
+        """True if it never reads a connection for events only, as go-cqhttp and Lagrange."""
         self._late: list[str] = []
         self._socket: Socket | None = None
         self._changed = asyncio.Condition()
@@ -67,7 +69,7 @@ class Simulator:
 
     @asynccontextmanager
     async def connecting(self, url: str, role: str = "Universal", **headers: str) -> AsyncIterator["Simulator"]:
-        """Reverse: keeps a connection to the bot, coming back whenever it is cut."""
+        """Reverse mode: keeps a connection to the bot and reconnects whenever it is cut."""
         self._deaf = role == "Event"
         told = {"X-Self-ID": str(self.self_id), "X-Client-Role": role, **headers}
         if self.token:
@@ -80,7 +82,7 @@ class Simulator:
 
     @asynccontextmanager
     async def listening(self, port: int = 0) -> AsyncIterator[str]:
-        """Forward: yields the address to connect to."""
+        """Forward mode: yields the address to connect to."""
 
         def admit(socket: ServerConnection, request: Request) -> Response | None:
             if self.turns_away:
@@ -100,12 +102,12 @@ class Simulator:
                 await self._end()
 
     async def cut(self) -> None:
-        """Breaks the connection as a network does, without a goodbye."""
+        """Breaks the connection as a network does, without a close frame."""
         if self._socket is not None:
             self._socket.transport.abort()
             await self.until(lambda: self._socket is None)
 
-    # --- what people do
+    # --- actions of users
 
     async def say(self, words: str | list[Segment], user_id: int = 1, group_id: int = 0, **fields: Any) -> Payload:
         segments = [native.text(words)] if isinstance(words, str) else words
@@ -127,7 +129,7 @@ class Simulator:
             await self.send_frame(each)
 
     async def send_frame(self, frame: str | bytes) -> None:
-        """Anything at all; waits for a connection."""
+        """Sends any text and waits for a connection first."""
         while True:
             await self.until(lambda: self._socket is not None)
             socket = self._socket
@@ -138,7 +140,7 @@ class Simulator:
             except ConnectionClosed:
                 await self.until(lambda socket=socket: self._socket is not socket)  # type: ignore[misc]
 
-    # --- what tests wait for
+    # --- conditions that tests wait for
 
     async def until(self, condition: Callable[[], bool], seconds: float = WAIT_SECONDS) -> None:
         async with asyncio.timeout(seconds), self._changed:
@@ -148,7 +150,7 @@ class Simulator:
         return [each for each in self.world.sent if not chat or each.chat == chat]
 
     async def answered(self, number: int, chat: str = "") -> list[Sent]:
-        """The bot's messages in this chat, once there are so many."""
+        """Waits until the bot has sent this many messages in the chat and returns them."""
         await self.until(lambda: len(self.sent(chat)) >= number)
         return self.sent(chat)
 

@@ -1,4 +1,4 @@
-"""QQ as the simulator has it: accounts, groups, friends, messages, requests and files, with QQ's own limits."""
+"""The data of the simulated QQ: accounts, groups, friends, messages, requests and files, with QQ's own limits."""
 
 import time
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ KINDS = {
 
 
 class Failed(Exception):
-    """The action was not done."""
+    """Says that the action was not done."""
 
     def __init__(self, retcode: int, wording: str, data: Any = None) -> None:
         super().__init__(wording)
@@ -28,11 +28,11 @@ class Failed(Exception):
 
 @dataclass(frozen=True)
 class Sent:
-    """A message of the bot, as QQ shows it."""
+    """Represents a message of the bot as QQ shows it."""
 
     message_id: int
     chat: str
-    """`group:1` or `private:2`."""
+    """The chat: `group:1` or `private:2`."""
     segments: list[Segment]
     forward: bool = False
     at: float = field(default_factory=time.monotonic)
@@ -51,11 +51,11 @@ class Group:
 
 
 _numbers = count(1000001)
-"""Of all messages: as on QQ, no two have the same, whichever account they come to."""
+"""Numbers of all messages; as on QQ they are unique across accounts."""
 
 
 class World:
-    """One account's view. `strict` groups and friends must exist; otherwise they come into being when named."""
+    """Represents one account's view. `strict` groups and friends must exist; otherwise they are created when named."""
 
     def __init__(self, self_id: int, strict: bool = False) -> None:
         self.self_id = self_id
@@ -69,7 +69,7 @@ class World:
         self.sent: list[Sent] = []
         self.online = True
         self.has_history = True
-        """Whether it can be asked for the latest messages of a chat."""
+        """True if the latest messages of a chat can be requested."""
 
     def number(self) -> int:
         return next(_numbers)
@@ -113,7 +113,7 @@ class World:
         return self.friends[user_id]
 
     def show(self, chat: str, segments: list[Segment], forward: bool = False) -> Sent:
-        """The account's own message."""
+        """Creates a message of the account itself."""
         self._check(chat, segments, forward)
         sent = Sent(self.number(), chat, segments, forward)
         self.sent.append(sent)
@@ -160,7 +160,7 @@ class World:
 
 
 def whole_number(name: str, value: Any) -> int:
-    """As NapCat takes them: a number, or its digits."""
+    """Reads a number or its digits, as NapCat does."""
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     if isinstance(value, str) and value.lstrip("-").isdecimal():

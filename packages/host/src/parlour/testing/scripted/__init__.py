@@ -1,7 +1,7 @@
-"""Providers that do as they were told and remember what they were asked: models, tools, knowledge, skills, files, bots.
+"""Scripted providers that record their requests: models, tools, knowledge, skills, files, bots.
 
-They stand behind the same ports as the real ones, so
-`CorePorts(providers=Providers(models=ScriptedModels("hello")))` is a Host whose model says hello once.
+They implement the same ports as the real ones, so `CorePorts(providers=Providers(models=ScriptedModels("hello")))` is a
+Host whose model says hello once.
 """
 
 from .catalogues import ScriptedFiles, ScriptedKnowledge, ScriptedPlatforms, ScriptedSkills

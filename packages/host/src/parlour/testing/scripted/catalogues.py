@@ -1,4 +1,4 @@
-"""Knowledge bases, skills, files and bots that are a few values in memory."""
+"""Provides knowledge bases, skills, files and bots with a few values in memory."""
 
 import base64
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from parlour_sdk.protocol.skills import ActiveSkill
 
 
 class ScriptedKnowledge:
-    """Passages by knowledge base; a search finds those that have the query in them, in the order they were given."""
+    """Holds passages by knowledge base. A search finds those that contain the query, in their given order."""
 
     def __init__(self, bases: Mapping[str, Sequence[str]]) -> None:
         self._bases = bases
@@ -35,7 +35,7 @@ class ScriptedKnowledge:
 
 
 class ScriptedSkills:
-    """Instructions by name."""
+    """Holds instructions by name."""
 
     def __init__(self, skills: Mapping[str, str]) -> None:
         self._skills = skills
@@ -50,7 +50,7 @@ class ScriptedSkills:
 
 
 class ScriptedFiles:
-    """Contents by key."""
+    """Holds contents by key."""
 
     def __init__(self, files: Mapping[str, bytes]) -> None:
         self._files = files
@@ -72,7 +72,7 @@ class ScriptedFiles:
 
 
 class ScriptedPlatforms:
-    """Bots by id with the platform methods each has, and what these answer."""
+    """Holds bots by id with their platform methods and the answers of these."""
 
     def __init__(self, bots: Mapping[str, Mapping[str, Any]]) -> None:
         self._bots = bots

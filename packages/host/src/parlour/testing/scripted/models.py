@@ -1,4 +1,4 @@
-"""Models that give prepared replies, one per request, in order."""
+"""Provides models that give prepared replies, one per request, in order."""
 
 import asyncio
 import inspect
@@ -37,7 +37,7 @@ class Hang:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer. A stream gives its text word by word, or in its pieces, and then does what `then` says."""
+    """Describes an answer. A stream gives its text word by word, or in its pieces, and then does what `then` says."""
 
     text: str = ""
     pieces: Sequence[str] = ()
@@ -70,10 +70,10 @@ def _no_reply_left(request: InvokeModel) -> Scripted:
 
 
 class ScriptedModels:
-    """`requests` is everything it was asked, `abandoned` how many of these nobody waited for to the end.
+    """Records all requests in `requests`, and in `abandoned` how many of them were cancelled before their end.
 
-    When the replies are used up, `otherwise` says what to reply. An embedding is the length of its text, and a rerank
-    orders documents by their length: these use up a reply only if that is a failure or hangs.
+    After the last prepared reply, `otherwise` decides the reply. An embedding is the length of its text, and a rerank
+    orders documents by their length: these use up a reply only if it is a failure or hangs.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class ScriptedModels:
         return {}
 
     def max_usage(self, request: InvokeModel | Embed | Rerank) -> Usage:
-        """A hundred tokens each way, at one micro-unit a token."""
+        """Counts a hundred tokens each way, at one micro-unit a token."""
         return Usage(prompt_tokens=100, completion_tokens=100, cost_micros=200)
 
     def identity(self, model_id: str) -> dict[str, str]:
@@ -134,7 +134,7 @@ class ScriptedModels:
         return EmbedAnswer(embeddings=[[float(len(text))] for text in request.texts], usage=usage)
 
     def let_go(self) -> None:
-        """Nobody waits any more for what it was asked."""
+        """Records that a request was abandoned by its caller."""
         self.abandoned += 1
 
     async def _reply(self, asking: CallContext, request: InvokeModel) -> Reply:

@@ -1,4 +1,4 @@
-"""Tools that are plain functions."""
+"""Provides tools that are plain functions."""
 
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -17,7 +17,7 @@ Function = Callable[[dict[str, Any]], Given | Awaitable[Given]]
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """What it does with its parameters; a text is an outcome, and what it raises reaches its caller."""
+    """The function of the tool. A returned text is an outcome, and an exception reaches the caller."""
 
     function: Function
     read_only: bool = False
@@ -33,7 +33,7 @@ class ToolRequest:
 
 
 class ScriptedTools:
-    """`requests` is every call, in order."""
+    """Records every call in `requests`, in order."""
 
     def __init__(self, tools: Mapping[str, Tool]) -> None:
         self._tools = tools

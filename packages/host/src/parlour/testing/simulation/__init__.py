@@ -1,6 +1,6 @@
-"""The whole core on a seeded scheduler: no process, no sleep, a crash at any commit or send.
+"""Runs the whole core on a seeded scheduler: no process, no sleep, a crash at any commit or send.
 
-A schedule is a seed: it decides who says what and when, what goes wrong, and in which order ready things happen.
+A schedule is a seed: it decides the messages and their times, the faults, and the order in which ready callbacks run.
 """
 
 from .promises import BrokenPromise

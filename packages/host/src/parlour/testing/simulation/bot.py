@@ -1,4 +1,4 @@
-"""A bot on a platform with messages that grow and buttons that are pressed. What it showed outlives the Host."""
+"""Simulates a bot on a platform with streamed messages and buttons. Its messages survive the Host."""
 
 import asyncio
 from contextlib import AbstractContextManager, nullcontext
@@ -23,14 +23,14 @@ LIMITS = PlatformLimits(
 
 @dataclass(slots=True)
 class Bubble:
-    """A message as its people see it."""
+    """Represents a message as its users see it."""
 
     message_id: str
     chat_id: str
     key: str
     chain: MessageChain
     first: str = field(init=False)
-    """Its text when it was new."""
+    """Its first text."""
 
     def __post_init__(self) -> None:
         self.first = self.text
@@ -41,14 +41,14 @@ class Bubble:
 
     @property
     def buttons(self) -> list[str]:
-        """What each of them says."""
+        """The labels of its buttons."""
         shown = [each for each in self.chain if isinstance(each, Platform)]
         return [str(button["value"]) for each in shown for button in each.data["buttons"]]
 
 
 @dataclass(slots=True)
 class Chats:
-    """Everything that the platform knows."""
+    """Holds all data of the platform."""
 
     bubbles: list[Bubble] = field(default_factory=list)
     kicked: list[str] = field(default_factory=list)
@@ -131,7 +131,7 @@ class SimulatedAdapter:
 
 
 class SimulatedBots:
-    """One bot, always connected."""
+    """Represents one bot that is always connected."""
 
     def __init__(self, world: World, chats: Chats) -> None:
         self._adapter = SimulatedAdapter(SimulatedApi(world, chats))
@@ -155,10 +155,10 @@ class SimulatedBots:
         return nullcontext()
 
     def record_rejected(self, bot_id: str, chat: str, reason: str) -> None:
-        """Nobody looks at it."""
+        """Ignores the call."""
 
     def record_unacknowledged(self, bot_id: str, chat: str, reason: str) -> None:
-        """Nobody looks at it."""
+        """Ignores the call."""
 
     def record_accepted(self, bot_id: str, chat: str) -> None:
-        """Nobody looks at it."""
+        """Ignores the call."""

@@ -1,4 +1,4 @@
-"""What must hold on the platform where messages grow and people decide, after every schedule."""
+"""Checks the promises on the platform with streamed messages and approvals, after every schedule."""
 
 from collections.abc import Callable
 
@@ -24,7 +24,7 @@ def check_bubbles(read: Read, chats: Chats, allowed_repeats: int) -> None:
 
 
 def _check_row(row: Row, shown: dict[str, list[Bubble]], allowed_repeats: int) -> None:
-    """One bubble with the whole text; a second one says that it may be one too many."""
+    """Checks for one bubble with the whole text; a second one must be marked as a possible repeat."""
     message, copies = loads(row["payload"])["message"], shown[row["outbox_id"]]
     named = f"{row['kind']} {row['outbox_id']}"
     require(len(copies) <= 1 + allowed_repeats, f"{named} is shown {len(copies)} times")
@@ -53,7 +53,7 @@ def check_decisions(read: Read, chats: Chats, decisions: list[Decision]) -> None
 
 
 def _check_told(approval: Row, told: list[Row]) -> None:
-    """Once, in the ledger of the run that asked."""
+    """Checks that each decision is in the ledger of its run once."""
     decisions = [data for row in told if (data := loads(row["data"]))["approval_id"] == approval["approval_id"]]
     said = [(data["status"], data["decided_by"] or "") for data in decisions]
     require(said == [(approval["status"], approval["decided_by"])], f"{approval['keyword']} is once in the ledger")

@@ -1,4 +1,6 @@
-"""People who see questions with buttons: the right one decides, early, late, twice or never; a wrong one tries."""
+"""Simulates users who see approval buttons: an authorized one decides early, late, twice or never;
+another one tries.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -13,7 +15,7 @@ from .world import World
 
 BOSS = "boss"
 SECONDS = 200.0
-"""So long a question waits for somebody."""
+"""Seconds that a question waits for a decision."""
 WAYS: tuple[tuple[tuple[str, str, bool], ...], ...] = (
     ((BOSS, "approve", True),),
     ((BOSS, "deny", True),),
@@ -24,12 +26,12 @@ WAYS: tuple[tuple[tuple[str, str, bool], ...], ...] = (
     (("ann", "approve", True),),
     (),
 )
-"""Who does what, and whether by pressing: otherwise by writing."""
+"""The decisions of each way: user, decision, and True for a button or False for text."""
 
 
 @dataclass(slots=True)
 class Decision:
-    """Something that a person did, which the platform tells until it is taken."""
+    """Describes a user's action, which the platform reports until it is accepted."""
 
     event_id: str
     person: str
@@ -65,7 +67,7 @@ class Deciders:
     decisions: list[Decision] = field(default_factory=list)
 
     async def look(self, world: World, chats: Chats, tell: Callable[[EventEnvelope], Awaitable[object]]) -> None:
-        """Goes on until it is cancelled."""
+        """Continues until it is cancelled."""
         while True:
             await asyncio.sleep(0.05 + world.dice.random())
             for bubble in [each for each in chats.bubbles if each.buttons and each.message_id not in self.seen]:

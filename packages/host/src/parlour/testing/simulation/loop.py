@@ -1,4 +1,4 @@
-"""An event loop on virtual time that picks what runs next by a seeded die."""
+"""An event loop on virtual time that picks the next callback with a seeded random generator."""
 
 import asyncio
 import heapq
@@ -7,11 +7,11 @@ from collections import deque
 from typing import Any
 
 OUT_OF_ORDER = 0.3
-"""How often something other than the oldest ready callback runs next."""
+"""Probability that another callback than the oldest ready one runs next."""
 
 
 class Stuck(Exception):
-    """Nothing is ready and nothing is scheduled: somebody waits for what will never come."""
+    """Says that nothing is ready or scheduled, so a task waits for ever."""
 
 
 class SeededLoop(asyncio.BaseEventLoop):
@@ -32,7 +32,7 @@ class SeededLoop(asyncio.BaseEventLoop):
         self.failures.append(context)
 
     def _run_once(self) -> None:
-        """One callback per turn; time jumps to the next timer when nothing is ready."""
+        """Runs one callback per turn; time jumps to the next timer when nothing is ready."""
         ready, scheduled = self._ready, self._scheduled
         while scheduled and (scheduled[0].cancelled() or scheduled[0].when() <= self._now):
             timer = heapq.heappop(scheduled)

@@ -1,4 +1,6 @@
-"""A plugin that does what a message tells it to: answer, hold and be steered, crash, hang, lie, stay silent."""
+"""Simulates a plugin whose message selects its behaviour: answer, hold and be steered, crash, hang,
+lie, stay silent.
+"""
 
 import asyncio
 import base64
@@ -34,7 +36,7 @@ BEHAVIOURS = tuple(
 
 
 POISON_SECONDS = 1
-"""After so long a message of this kind kills the Host."""
+"""Seconds after which a message of this kind kills the Host."""
 SLOW_SECONDS = 3
 
 
@@ -125,11 +127,11 @@ class SimulatedPlugin:
         try:
             return await self.gate.call(PLUGIN, called, request)
         except CallRejected:
-            return {}  # it carries on regardless, as a bad plugin would
+            return {}  # it continues regardless, as a bad plugin would
 
 
 class SimulatedStream:
-    """Results cross in batches of any size."""
+    """Delivers results in batches of any size."""
 
     def __init__(self, world: World, results: AsyncGenerator[dict[str, Any], None]) -> None:
         self._world = world
@@ -172,5 +174,5 @@ class SimulatedStream:
         if not self._aborted():
             self._failure = error
             self._wake.set()
-            if self._world.dice.random() < 0.7:  # the others ignore it and go on talking
+            if self._world.dice.random() < 0.7:  # the rest ignores it and continues
                 self._task.cancel()

@@ -1,4 +1,4 @@
-"""What must hold after every schedule, whatever happened in it."""
+"""Checks the promises that hold after every schedule, whatever happened in it."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -13,12 +13,12 @@ from parlour_sdk.values import dataclass
 
 
 class BrokenPromise(Exception):
-    """The Host did not keep its word."""
+    """Says that the Host broke a promise."""
 
 
 @dataclass(slots=True)
 class Shown:
-    """A message that the platform showed to its people."""
+    """Represents a message that the platform showed to its users."""
 
     outbox_id: str
     conversation_id: str
@@ -28,7 +28,7 @@ class Shown:
 
 @dataclass(slots=True)
 class Said:
-    """A message that somebody wrote."""
+    """Represents a message that a user wrote."""
 
     event_id: str
     chat: str
@@ -39,7 +39,7 @@ class Said:
 
     @property
     def asks(self) -> bool:
-        """Its answer may leave an approval open, and is not the end of its run then."""
+        """True if its answer may leave an approval open and is then not the end of its run."""
         return self.text.startswith("ask ")
 
     @property
@@ -53,7 +53,9 @@ def require(holds: bool, promise: str) -> None:
 
 
 def check(read: Callable[[Select], list[Row]], said: list[Said], shown: list[Shown], allowed_repeats: int) -> None:
-    """`shown` is what the platform `sim` showed; a repeat is allowed per crash and per lost answer."""
+    """Checks all promises. `shown` lists the messages on the platform `sim`; one repeat is allowed
+    per crash and lost answer.
+    """
     facts = Facts(read)
     require(not facts.inbox, "nothing is owed any more")
     for each in said:
@@ -68,7 +70,7 @@ def check(read: Callable[[Select], list[Row]], said: list[Said], shown: list[Sho
 
 
 def check_files(read: Callable[[Select], list[Row]], content: Mapping[str, bytes]) -> None:
-    """A row never names nothing, and what a message shows has its row."""
+    """Checks that each file row has its content and that each file in a message has its row."""
     files = {row["artifact_id"]: row for row in read(Select(ARTIFACTS))}
     for row in files.values():
         require(row["sha256"] in content, f"file {row['artifact_id']} has its content")
@@ -78,27 +80,29 @@ def check_files(read: Callable[[Select], list[Row]], content: Mapping[str, bytes
 
 
 def check_acts(acts: Mapping[str, int]) -> None:
-    """Whatever is tried anew, a tool acts once."""
+    """Checks that a tool acts once, whatever is retried."""
     for text, times in acts.items():
         require(times == 1, f"the tool acted {times} times on '{text}'")
 
 
 def check_marks(shown: list[Shown], tries: Mapping[str, int]) -> None:
-    """Nobody is told that a text may be a repetition of one that never left."""
+    """Checks that no text is marked as a possible repeat of one that was never sent."""
     for each in shown:
         require(not each.marked or tries[each.outbox_id] > 1, f"{each.outbox_id} is marked and was handed over before")
 
 
 def check_repeats(shown: list[Shown], allowed: int, most_under_way: int) -> None:
-    """One crash, or one answer that got lost, has one text repeated at most: that is all that is with the platform."""
+    """Checks that one crash or lost answer repeats at most one text, because only one is with the
+    platform at a time.
+    """
     require(most_under_way <= 1, f"{most_under_way} texts are with the platform at a time")
     extras = len(shown) - len({each.outbox_id for each in shown})
     require(extras <= allowed, f"{extras} texts are repeated where {allowed} may be")
 
 
 def check_quarantine(read: Callable[[Select], list[Row]], in_flight: Sequence[frozenset[int]]) -> None:
-    """Deaths of the Host alone put an event into quarantine only if it was alone in flight at each of them, or at the
-    fourth, when it was tried alone. `in_flight` are the events in flight at each death.
+    """Checks that kills of the Host alone quarantine an event only if it was alone in flight at each of them, or at the
+    fourth, when it was tried alone. `in_flight` are the events in flight at each kill.
     """
     facts = Facts(read)
     for seq, outcome in facts.outcomes.items():
@@ -112,7 +116,9 @@ def check_quarantine(read: Callable[[Select], list[Row]], in_flight: Sequence[fr
 
 
 def check_poison(read: Callable[[Select], list[Row]], said: list[Said], in_flight: Sequence[frozenset[int]]) -> None:
-    """The message that kills the Host is tried alone at the fourth time and then put aside; all others are answered."""
+    """Checks that a message that kills the Host is tried alone at the fourth time and then
+    quarantined, and that all others are answered.
+    """
     facts = Facts(read)
     for each in said:
         event = facts.events[each.event_id]
@@ -165,7 +171,9 @@ def _check_message(facts: Facts, said: Said) -> None:
 
 
 def _told(notice: Row, said: Said, event: Row, outcome: Row) -> bool:
-    """On a platform one notice says it for all of its minutes."""
+    """Returns whether the notice belongs to the message. One notice on a platform covers all
+    minutes of a conversation.
+    """
     if said.surface == "platform":
         return bool(notice["conversation_id"] == event["conversation_id"])
     return bool(notice["run_id"] == outcome["run_id"])
@@ -187,7 +195,7 @@ def _check_runs(facts: Facts) -> None:
         require(run["status"] not in ACTIVE_STATUSES, f"run {run['run_id']} is over")
         attempts[run["event_seq"]] += not run["rerun_of"]
         said = [row for row in facts.outbox if row["kind"] == "message"]
-        done = [row for row in facts.run_events if row["type"] != "approval.decided"]  # people take their time
+        done = [row for row in facts.run_events if row["type"] != "approval.decided"]  # users take their time
         for row in said + done:
             late = row["run_id"] == run["run_id"] and row["created_at"] > run["finished_at"]
             require(not late, "nothing of a run appears after its end")
@@ -202,7 +210,7 @@ def _check_reruns(facts: Facts) -> None:
 
 
 def _check_deliveries(facts: Facts, shown: list[Shown], allowed_repeats: int) -> None:
-    """Nothing twice, except a text that is marked, at most once per crash or lost answer."""
+    """Checks that no text is shown twice, except a marked one, at most once per crash or lost answer."""
     for row in facts.outbox:
         if row["surface"] != "sim":
             continue
@@ -217,7 +225,7 @@ def _check_deliveries(facts: Facts, shown: list[Shown], allowed_repeats: int) ->
 
 
 def _check_answers(facts: Facts, said: list[Said]) -> None:
-    """One answer per message: a second run speaks only when the first had shown nothing."""
+    """Checks for one answer per message: a second run answers only if the first had shown nothing."""
     for each in said:
         answers = [row for row in facts.outbox if row["kind"] == "message" and _answers(row, each)]
         runs = {row["run_id"] for row in answers}

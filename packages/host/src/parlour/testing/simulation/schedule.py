@@ -1,4 +1,4 @@
-"""One schedule: people write, things go wrong, the Host dies and comes back; then every promise is checked."""
+"""Runs one schedule: users write, faults happen, the Host dies and restarts; then every promise is checked."""
 
 import asyncio
 import random
@@ -55,7 +55,7 @@ class Report:
 
 @dataclass(slots=True)
 class Plan:
-    """What people will say, and what of it the Host has accepted."""
+    """Holds the messages to be sent, and which of them the Host has accepted."""
 
     said: list[Said]
     cancels: int
@@ -68,7 +68,7 @@ class Plan:
 
 
 def run_schedule(seed: int) -> Report:
-    """Raises BrokenPromise, which names the seed that shows it again."""
+    """Runs the schedule. Raises BrokenPromise, which names the seed that reproduces it."""
     dice = random.Random(seed)
     world = World(
         dice,
@@ -83,7 +83,9 @@ def run_schedule(seed: int) -> Report:
 
 
 def run_with_poison(seed: int, innocent: int = 20) -> Report:
-    """One message kills the Host whenever it is tried, while others are being answered."""
+    """Runs a schedule in which one message kills the Host whenever it is tried, while other
+    messages are being answered.
+    """
     dice = random.Random(seed)
     texts = ["poison token."] + [f"slow token{number}." for number in range(innocent)]
     said = [Said(f"event{at}", f"chat{at}", "webui", f"person{at}", text) for at, text in enumerate(texts)]
@@ -143,7 +145,7 @@ def _plan(dice: random.Random) -> Plan:
 
 
 def _live(world: World, plan: Plan) -> bool:
-    """One life of the Host. True when it ended in peace, False when it died."""
+    """Runs one Host process. Returns True if it ended in peace, False if it died."""
     loop = SeededLoop(world.dice, world.now)
     world.dead = False
     asyncio.set_event_loop(loop)
@@ -163,7 +165,7 @@ def _live(world: World, plan: Plan) -> bool:
 
 
 def _bury(loop: SeededLoop, world: World) -> None:
-    """The dead Host's tasks end without reaching anything, in no particular order: the die is as if they had not."""
+    """Ends the tasks of the dead Host without effects, in no particular order and without consuming random numbers."""
     world.dead = True
     thrown = world.dice.getstate()
     while tasks := asyncio.all_tasks(loop):
@@ -241,7 +243,7 @@ async def _tell(core: Core, event: EventEnvelope) -> None:
 
 
 async def _say(core: Core, plan: Plan, number: int, world: World) -> None:
-    """A person who says it again until it was taken, and sometimes once more."""
+    """Sends a message again until it is accepted, and sometimes once more."""
     said = plan.said[number]
     await asyncio.sleep(world.dice.random() * 0.3)
     direct = said.surface in ("webui", "api")
@@ -269,7 +271,7 @@ async def _say(core: Core, plan: Plan, number: int, world: World) -> None:
 
 
 async def _control(core: Core, plan: Plan, world: World) -> None:
-    """Somebody tells the Host itself something, in a chat where people talk."""
+    """Sends a chat command to the Host, in a chat where users talk."""
     await asyncio.sleep(world.dice.random() * 0.4)
     chats = sorted({said.chat for said in plan.said if said.surface == "webui"})
     if not chats:
@@ -291,7 +293,7 @@ async def _control(core: Core, plan: Plan, world: World) -> None:
 
 
 async def _rerun(core: Core, plan: Plan, world: World) -> None:
-    """Somebody wants to see a run again."""
+    """Requests a rerun."""
     await asyncio.sleep(0.2 + world.dice.random() * 0.4)
     over = [row for row in world.database.read(Select(RUNS, where(rerun_of=""))) if row["finished_at"]]
     if over:
@@ -302,7 +304,7 @@ async def _rerun(core: Core, plan: Plan, world: World) -> None:
 
 
 async def _clean(core: Core, world: World) -> None:
-    """The clean-up goes on beside everything; nothing is old enough to go but what is nobody's."""
+    """Runs the clean-up beside everything; only orphans are old enough to be deleted."""
     await asyncio.sleep(world.dice.random() * 0.5)
     retention = Retention(SimulatedJournal(world), core.artifacts, SimulatedClock(world), RetentionPeriods(0, 0, 0, 0))
     await _patiently(retention.run_once)
@@ -326,7 +328,7 @@ def _at_rest(core: Core, world: World) -> bool:
 
 
 async def _patiently(work: Callable[[], Awaitable[object]]) -> None:
-    """As a caller would: again, when the disk was full."""
+    """Repeats the call when the disk was full, as a caller would."""
     while True:
         try:
             await work()

@@ -1,4 +1,4 @@
-"""A remote runtime that claims queued runs, executes them, and sometimes dies with one in its hands."""
+"""Simulates a remote worker that claims queued runs, executes them, and sometimes dies with a claimed run."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -15,9 +15,9 @@ WORKER = "simulated/worker"
 PERMISSIONS = PluginPermissions(runtimes=["read", "admin"])
 RUNTIME = "anvil"
 LOST = 0.15
-"""How often it forgets a run that it has claimed: its lease runs out."""
+"""Probability that it forgets a claimed run, whose lease then expires."""
 RETURNED = 0.15
-"""How often it gives one back."""
+"""Probability that it gives a run back."""
 BEAT_SECONDS = 10.0
 
 
@@ -32,7 +32,7 @@ class SimulatedWorker:
         self._calls = 0
 
     async def serve(self) -> None:
-        """For as long as this life of the Host lasts."""
+        """Works until this Host process ends."""
         while True:
             await self._ask("runtime_register", runtime_id=RUNTIME, slots=100)
             beats = asyncio.create_task(self._beat())
@@ -81,7 +81,7 @@ class SimulatedWorker:
             return  # it is not registered any more
 
     async def _ask(self, action: str, **arguments: Any) -> dict[str, Any]:
-        """What is refused for good is let go; what the database could not do is asked again."""
+        """Retries a call that the database could not do, and ignores a final refusal."""
         while True:
             try:
                 return await self._gate.call(WORKER, action, self._request(**arguments))

@@ -1,4 +1,6 @@
-"""What outlives a crash: the database, the platform, the clock, and the die that decides what goes wrong."""
+"""The parts that survive a crash: the database, the platform, the clock, and the random generator
+that selects faults.
+"""
 
 import asyncio
 import random
@@ -29,32 +31,32 @@ class World:
     crashes_left: int
     storage_faults: bool
     idempotent: bool
-    """The platform takes an idempotency key."""
+    """True if the platform accepts an idempotency key."""
     answers_questions: bool
-    """The platform can be asked whether it has a message."""
+    """True if the platform can be asked whether it has a message."""
     journaled: bool
-    """The agent's calls are."""
+    """True if the agent's calls are recorded."""
     power_fails: bool
-    """The Host dies with its machine: what was not waited for may be gone."""
+    """True if the Host dies with its machine: unsynced data may be lost."""
     database: MemoryDatabase = field(default_factory=MemoryDatabase)
     objects: MemoryObjects = field(init=False)
     handovers: MemoryHandovers = field(default_factory=MemoryHandovers)
     tries: Counter[str] = field(default_factory=Counter)
-    """How often a row was handed to the platform."""
+    """Number of handovers to the platform per row."""
     under_way: set[str] = field(default_factory=set)
-    """Texts that the platform has yet to answer for."""
+    """Texts that the platform has not acknowledged yet."""
     most_under_way: int = 0
     shown: list[Shown] = field(default_factory=list)
     acts: Counter[str] = field(default_factory=Counter)
-    """How often a tool acted on a message."""
+    """Number of tool effects per message."""
     now: float = 0.0
     dead: bool = False
-    """This life of the Host is over: whatever of it still moves reaches nothing."""
+    """True if this Host process has ended: its remaining tasks reach nothing."""
     crashes: int = 0
     in_flight: list[frozenset[int]] = field(default_factory=list)
     """The events that were in flight at each crash."""
     concurrent_runs: tuple[int, ...] = (1, 2, 256)
-    """How many runs at once a life of the Host may allow."""
+    """Number of concurrent runs that a Host process may allow."""
     lost_answers: int = 0
     points: Counter[str] = field(default_factory=Counter)
     """Named points at which a crash happened."""
@@ -66,7 +68,7 @@ class World:
         self._wind_up()
 
     async def point(self, name: str) -> None:
-        """A place where the Host may die: then nothing after it happens in this life."""
+        """Marks a place where the Host may die: then nothing after it happens in this process."""
         if self.dead:
             raise asyncio.CancelledError
         if self.crashes_left <= 0:
@@ -79,7 +81,7 @@ class World:
         await self.die(name)
 
     def hasten(self) -> None:
-        """What comes now is rare, so that a crash is sought in it now and then."""
+        """Marks a rare step, so that crashes are sometimes aimed at it."""
         if self.dice.random() < 0.5:
             self._countdown = min(self._countdown, self.dice.randrange(1, 8))
 
@@ -106,7 +108,7 @@ class World:
         in_flight = self.database.read(Select(INBOX, where(in_flight=1), ("event_seq",)))
         self.in_flight.append(frozenset(row["event_seq"] for row in in_flight))
         self.dead = True
-        self.under_way = set()  # of the next life
+        self.under_way = set()  # the next process starts without any
         if self.power_fails:
             self.handovers.lose()
         asyncio.get_running_loop().stop()
@@ -130,7 +132,7 @@ class SimulatedIds:
 
 
 class SimulatedJournal:
-    """The memory database behind delays, faults and crashes on both sides of every commit."""
+    """Puts delays, faults and crashes on both sides of every commit of the memory database."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -162,7 +164,7 @@ class SimulatedJournal:
 
 
 class SimulatedPlatform:
-    """A chat platform that refuses, forgets to answer, and shows what it took."""
+    """Simulates a chat platform that refuses, forgets to answer, and shows the accepted messages."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -211,7 +213,7 @@ class SimulatedPlatform:
 
 
 class SimulatedTools(ScriptedTools):
-    """One tool that acts, and remembers on which message."""
+    """Provides one tool with effects that records the messages on which it acted."""
 
     def __init__(self, world: World) -> None:
         super().__init__({"lamp": Tool(self._act)})

@@ -1,6 +1,6 @@
-"""A Bot API server with its Telegram, for tests: it plays the side that api.telegram.org plays, over real HTTP.
+"""A Bot API server with its Telegram, for tests. It takes the role of api.telegram.org, over real HTTP.
 
-It knows nothing of Parlour's adapter, and a library of others is held against it, so that passing here counts.
+It knows nothing of Parlour's adapter, and a third-party library is tested with it, so passing here counts.
 """
 
 from . import native

@@ -1,4 +1,4 @@
-"""Methods of the Bot API about chats, members, pins, files and pressed buttons."""
+"""Implements the methods of the Bot API about chats, members, pins, files and pressed buttons."""
 
 from collections.abc import Callable
 from typing import Any
@@ -55,7 +55,7 @@ def _administrators(world: World, call: Call) -> list[Payload]:
 
 
 def _leading(what: str, deed: Callable[[World, Chat, Payload], Any]) -> Method:
-    """What only administrators may do."""
+    """Methods that only administrators may use."""
 
     def method(world: World, call: Call) -> Any:
         chat = world.chat(call.params.get("chat_id"))

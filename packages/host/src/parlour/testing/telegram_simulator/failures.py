@@ -1,10 +1,10 @@
-"""How the Bot API says no."""
+"""Describes refusals of the Bot API."""
 
 from typing import Any
 
 
 class Failed(Exception):
-    """With its code, its words, and what it adds for programs."""
+    """Carries the code, the text, and the parameters for programs."""
 
     def __init__(self, code: int, description: str, parameters: dict[str, Any] | None = None) -> None:
         super().__init__(description)

@@ -1,4 +1,4 @@
-"""What goes wrong at the simulated Telegram, and when: refusals, silence, cuts, delays, and its limits of rate."""
+"""Plans faults of the simulated Telegram: refusals, silence, cuts, delays, and rate limits."""
 
 import math
 import time
@@ -13,13 +13,15 @@ from .failures import Failed
 @dataclass
 class Faults(PlannedFaults[Failed]):
     delay_seconds: float = 0.0
-    """Before each answer."""
+    """Delay before each answer."""
     in_chat: tuple[int, float] = (6, 5.0)
-    """So many messages and edits in so many seconds; more are refused. It asks for one a second and bears a burst."""
+    """Number of messages and edits per number of seconds; more are refused. Telegram asks for one a
+    second and tolerates a burst.
+    """
     in_group: tuple[int, float] = (20, 60.0)
     altogether: tuple[int, float] = (30, 1.0)
     refused: int = 0
-    """How many calls were too many."""
+    """Number of calls beyond the limit."""
 
     def __post_init__(self) -> None:
         self._times: dict[str, deque[float]] = {}
@@ -34,7 +36,7 @@ class Faults(PlannedFaults[Failed]):
             self.refuse(method, 429, f"Too Many Requests: retry after {retry_after}", retry_after=retry_after)
 
     def check_rate(self, chat_id: int) -> None:
-        """Raises Failed when there were too many; those that are refused don't count."""
+        """Raises Failed when there were too many calls; refused calls don't count."""
         limits = [(f"chat {chat_id}", self.in_chat), ("all", self.altogether)]
         if chat_id < 0:
             limits.append((f"group {chat_id}", self.in_group))

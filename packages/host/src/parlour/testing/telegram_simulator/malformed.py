@@ -1,4 +1,4 @@
-"""Updates that no Telegram should send, from a seed: wrong types, missing fields, odd parts."""
+"""Generates updates that no Telegram should send, from a seed: wrong types, missing fields, odd parts."""
 
 import random
 from typing import Any
@@ -11,7 +11,7 @@ KINDS = ("message", "edited_message", "callback_query", "message_reaction", "cha
 
 
 def updates(seed: int, number: int) -> list[Payload]:
-    """None of them is a whole message."""
+    """Yields updates; none of them is a complete message."""
     chance = random.Random(seed)
     return [_damaged(chance) for _ in range(number)]
 

@@ -1,4 +1,6 @@
-"""Methods of the Bot API that write: messages, files, edits, drafts, reactions. Those about chats are beside it."""
+"""Implements the methods of the Bot API that write: messages, files, edits, drafts, reactions.
+`chat_methods` has those about chats.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -23,12 +25,12 @@ COUNTED = frozenset(
         "forwardMessage", "editMessageText", "editMessageCaption",
     )
 )  # fmt: skip
-"""What counts against the limits of rate."""
+"""Methods that count against the rate limits."""
 Method = Callable[[World, Call], Any]
 
 
 def perform(world: World, call: Call) -> Any:
-    """The result. Raises Failed."""
+    """Returns the result of a call. Raises Failed."""
     method = _METHODS.get(call.method) or chat_methods.METHODS.get(call.method)
     if method is None or (call.method == "sendMessageDraft" and not world.has_drafts):
         raise Failed(404, "Not Found: method not found")
@@ -36,7 +38,7 @@ def perform(world: World, call: Call) -> Any:
 
 
 def _target(world: World, call: Call) -> tuple[Chat, Payload]:
-    """The chat, and what every message there may have."""
+    """Returns the chat and the fields that every message there may have."""
     params = call.params
     if "chat_id" not in params:
         raise Failed(400, "Bad Request: chat_id is empty")

@@ -1,4 +1,4 @@
-"""Objects as the Bot API describes them."""
+"""Builds objects as the Bot API describes them."""
 
 import time
 from typing import Any
@@ -23,7 +23,7 @@ def entity(kind: str, offset: int, length: int, **fields: Any) -> Payload:
 
 
 def mention(text: str, name: str) -> list[Payload]:
-    """The place of a name in a text of ASCII."""
+    """Returns the mention entity of a name in an ASCII text."""
     return [entity("mention", text.index(name), len(name))]
 
 
@@ -32,7 +32,7 @@ def member(person: Payload, status: str = "member", **fields: Any) -> Payload:
 
 
 def changed(chat: Payload, actor: Payload, old: Payload, new: Payload, **fields: Any) -> Payload:
-    """What `chat_member` and `my_chat_member` hold."""
+    """Returns the content of `chat_member` and `my_chat_member`."""
     told = {"chat": chat, "from": actor, "date": now(), "old_chat_member": old, "new_chat_member": new}
     return {**told, **fields}
 

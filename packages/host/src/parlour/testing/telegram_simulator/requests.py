@@ -1,4 +1,4 @@
-"""A call of the Bot API as it comes: JSON, a form or parts, which all mean the same."""
+"""Reads a call of the Bot API: JSON, a form or multipart parts, which all have the same meaning."""
 
 import json
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ TEXTS = frozenset(
         "file_id", "photo", "video", "animation", "document", "audio", "voice", "sticker", "custom_title", "drop",
     )
 )  # fmt: skip
-"""Parameters that are texts though they may look like something else."""
+"""Parameters that are texts even if they look like another type."""
 
 
 @dataclass

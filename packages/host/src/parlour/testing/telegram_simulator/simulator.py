@@ -1,4 +1,6 @@
-"""The server: takes calls, reports what people do, and says what the bot did."""
+"""The server of the simulated Telegram: it answers calls, reports the actions of users, and records
+those of the bot.
+"""
 
 import asyncio
 import json
@@ -31,11 +33,11 @@ class Simulator:
         self.updates = Updates()
         self.token = token
         self.local = local
-        """Whether it is a Bot API server of one's own, which also calls plain addresses."""
+        """True for a self-hosted Bot API server, which also calls plain addresses."""
         self.calls: list[Call] = []
-        """Every call but polls, as it came."""
+        """Every call except polls, unchanged."""
         self.up = True
-        """A server that is not up cuts every connection."""
+        """False for a server that is down; it cuts every connection."""
         self._connections: set[asyncio.Transport] = set()
         self._polling = 0
         self._changed = asyncio.Condition()
@@ -44,7 +46,7 @@ class Simulator:
 
     @asynccontextmanager
     async def listening(self, port: int = 0) -> AsyncIterator[str]:
-        """Yields the address that takes the place of https://api.telegram.org."""
+        """Yields the address that replaces https://api.telegram.org."""
         app = web.Application(client_max_size=LARGEST_BODY)
         app.router.add_route("*", "/bot{token}/{method}", self._called)
         app.router.add_get("/file/bot{token}/{path:.+}", self._file)
@@ -61,7 +63,7 @@ class Simulator:
             await runner.cleanup()
 
     async def cut(self) -> None:
-        """Breaks every connection as a network does, without a goodbye; the one that waits for updates too."""
+        """Breaks every connection as a network does, without a close frame, also the one that waits for updates."""
         await self.until(lambda: bool(self.updates.webhook or self._polling))
         for transport in list(self._connections):
             transport.abort()
@@ -130,16 +132,16 @@ class Simulator:
         found = next((each for each in self.world.files.values() if each.path == path), None)
         return web.Response(body=found.data) if found else _answer(Failed(404, "Not Found").answer())
 
-    # --- what people do
+    # --- actions of users
 
     async def say(self, text: str = "", user: int = 1, chat: int = 0, topic: int = 0, **fields: Any) -> Payload:
-        """In a private chat unless one is named; `fields` are further ones of the message."""
+        """Sends a message in a private chat unless a chat is named. `fields` are further fields of the message."""
         message = self.message(user, chat, topic, **({"text": text} if text else {}), **fields)
         await self.updates.put({"message": message})
         return message
 
     def message(self, user: int = 1, chat: int = 0, topic: int = 0, **fields: Any) -> Payload:
-        """One that is there, and of which nobody was told."""
+        """Creates a message without reporting it."""
         person = self.world.person(user)
         place = self.world.chats[chat or user]
         in_topic = {"message_thread_id": topic, "is_topic_message": True} if topic else {}
@@ -155,7 +157,7 @@ class Simulator:
         return message
 
     async def album(self, *files: Payload, user: int = 1, chat: int = 0, caption: str = "") -> list[Payload]:
-        """One update for each file, as Telegram does it."""
+        """Sends one update for each file, as Telegram does."""
         group = f"album-{self.world.number()}"
         told = []
         for place, file in enumerate(files):
@@ -164,12 +166,12 @@ class Simulator:
         return told
 
     async def press(self, shown: Shown, label: str, user: int = 1) -> Payload:
-        """A button under one of the bot's messages."""
+        """Presses a button under one of the bot's messages."""
         button = next(each for each in shown.buttons if each["text"] == label)
         return await self.press_data(shown, button["callback_data"], user)
 
     async def press_data(self, shown: Shown, data: str, user: int = 1) -> Payload:
-        """Also one that is not there any more, as a slow client does."""
+        """Presses a button by its data, also one that no longer exists, as a slow client does."""
         query: Payload = {
             "id": f"query-{self.world.number()}",
             "from": self.world.person(user),
@@ -181,10 +183,10 @@ class Simulator:
         return await self.report(callback_query=query)
 
     async def report(self, **update: Any) -> Payload:
-        """Any update, by its kind."""
+        """Reports any update by its kind."""
         return await self.updates.put(update)
 
-    # --- what tests wait for
+    # --- conditions that tests wait for
 
     async def until(self, condition: Callable[[], bool], seconds: float = WAIT_SECONDS) -> None:
         async with asyncio.timeout(seconds), self._changed:
@@ -197,7 +199,7 @@ class Simulator:
         return [each.text for each in self.sent(chat)]
 
     async def answered(self, number: int, chat: int = 0, seconds: float = WAIT_SECONDS) -> list[Shown]:
-        """The bot's messages in this chat, once there are so many."""
+        """Waits until the bot has sent this many messages in the chat and returns them."""
         await self.until(lambda: len(self.sent(chat)) >= number, seconds)
         return self.sent(chat)
 

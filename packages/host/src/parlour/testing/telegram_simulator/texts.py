@@ -1,4 +1,4 @@
-"""Text as the Bot API takes it: measured in UTF-16 units, trimmed, with entities given or parsed from markup."""
+"""Handles text as the Bot API does: measured in UTF-16 units, trimmed, with entities given or parsed from markup."""
 
 import re
 from html.parser import HTMLParser
@@ -25,7 +25,7 @@ def units(text: str) -> int:
 
 
 def formatted(params: Payload, name: str = "text") -> Formatted:
-    """The text and its entities. Raises Failed as Telegram words it."""
+    """Returns the text and its entities. Raises Failed with Telegram's text."""
     text, given = params.get(name, ""), params.get("entities" if name == "text" else "caption_entities") or []
     if not isinstance(text, str):
         raise Failed(400, f"Bad Request: {name} must be a string")
@@ -60,7 +60,7 @@ def _trimmed(text: str, entities: list[Payload]) -> Formatted:
 
 
 def _found(text: str, entities: list[Payload]) -> list[Payload]:
-    """Names and commands, which Telegram finds by itself outside of code."""
+    """Returns mentions and commands, which Telegram finds by itself outside of code."""
     found = [("mention", match) for match in _MENTION.finditer(text)]
     found += [("bot_command", match) for match in _COMMAND.finditer(text)]
     places = [
@@ -109,7 +109,7 @@ class _Html(HTMLParser):
 
 
 def _markdown(text: str) -> Formatted:
-    """The marks of single characters; what is reserved must be escaped."""
+    """Parses the marks of single characters; reserved characters must be escaped."""
     told, entities, opened, at = "", list[Payload](), list[tuple[str, int]](), 0
     while at < len(text):
         sign = text[at]

@@ -1,4 +1,4 @@
-"""The updates that wait for the bot, and who gets them: a long poll, or a webhook, called until it takes them."""
+"""Holds the updates that wait for the bot and delivers them by a long poll or by a webhook until they are accepted."""
 
 import asyncio
 import itertools
@@ -13,7 +13,7 @@ from .native import Payload, now
 MOST = 100
 RETRY_SECONDS = 0.1
 OPT_IN = ("chat_member", "message_reaction", "message_reaction_count")
-"""Told only to those who ask for them by name."""
+"""Kinds that are delivered only to bots that request them by name."""
 WEBHOOK_ACTIVE = (
     "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first"
 )
@@ -24,10 +24,10 @@ class Updates:
     def __init__(self, first: int = 500_000_000) -> None:
         self.waiting: list[Payload] = []
         self.reported: list[Payload] = []
-        """All that there ever were."""
+        """All updates since the start."""
         self.webhook: Payload = {}
         self.deliveries = 0
-        """How often a webhook was called."""
+        """Number of webhook calls."""
         self.polls = 0
         self._again: list[Payload] = []
         self._allowed: list[str] = []
@@ -37,7 +37,7 @@ class Updates:
         self._error: Payload = {}
 
     async def put(self, update: Payload) -> Payload:
-        """Given a number, unless it has one."""
+        """Adds an update and gives it a number unless it has one."""
         told = {"update_id": next(self._numbers), **update}
         self.reported.append(told)
         kind = next((name for name in told if name != "update_id"), "")
@@ -47,12 +47,14 @@ class Updates:
         return told
 
     async def repeat(self, update: Payload) -> None:
-        """Comes once more, though it may have been confirmed."""
+        """Delivers an update once more, even if it was confirmed."""
         (self.waiting if self.webhook else self._again).append(update)
         await self.notify()
 
     async def poll(self, params: Payload) -> list[Payload]:
-        """Updates below the offset are forgotten; the rest comes again until it is confirmed so."""
+        """Returns waiting updates. Updates below the offset are forgotten; the rest comes again
+        until it is confirmed.
+        """
         self.polls += 1
         if self.webhook:
             raise Failed(409, WEBHOOK_ACTIVE)
@@ -89,7 +91,7 @@ class Updates:
         return {**told, "pending_update_count": len(self.waiting), **self._error}
 
     async def call_webhook(self) -> None:
-        """For as long as the server runs: one after the other, each until it was taken."""
+        """Calls the webhook while the server runs: one update after the other, each until it is accepted."""
         async with ClientSession(timeout=ClientTimeout(total=30)) as session:
             while True:
                 async with self._changed:

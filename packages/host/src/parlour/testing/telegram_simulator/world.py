@@ -1,4 +1,4 @@
-"""What there is on the simulated Telegram: people, chats, messages and files. Methods and transport come on top."""
+"""The data of the simulated Telegram: users, chats, messages and files. Methods and transport are built on top."""
 
 import itertools
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ LARGEST_UPLOAD = 50 * 1024 * 1024
 
 @dataclass
 class Chat:
-    """`about` is the object that messages tell it by."""
+    """Represents a chat. `about` is its object in messages."""
 
     about: Payload
     members: dict[int, Payload] = field(default_factory=dict)
@@ -21,7 +21,7 @@ class Chat:
     pinned: list[int] = field(default_factory=list)
     topics: set[int] = field(default_factory=set)
     moved_to: int = 0
-    """The supergroup that it has become."""
+    """The supergroup that the group has become."""
 
     @property
     def id(self) -> int:
@@ -37,7 +37,7 @@ class StoredFile:
 
 @dataclass
 class Shown:
-    """A message of the bot, as it is now, and every text that it had."""
+    """Represents a message of the bot: its present state and all its texts."""
 
     chat_id: int
     message: Payload
@@ -70,7 +70,7 @@ class World:
         self.blocked: set[int] = set()
         self.files: dict[str, StoredFile] = {}
         self.web: dict[str, bytes] = {}
-        """What addresses hold that Telegram is asked to fetch."""
+        """Contents of the addresses that Telegram is asked to fetch."""
         self.sent: list[Shown] = []
         self.drafts: list[Payload] = []
         self.reactions: dict[tuple[int, int], list[Payload]] = {}
@@ -87,7 +87,7 @@ class World:
     def number(self) -> int:
         return next(self._numbers)
 
-    # --- furnishing
+    # --- preparation by tests
 
     def person(self, user_id: int, name: str = "", **fields: object) -> Payload:
         if user_id not in self.people:
@@ -111,15 +111,15 @@ class World:
         return file_id
 
     def migrate(self, old: int, new: int) -> None:
-        """The group becomes a supergroup with another id."""
+        """Turns the group into a supergroup with another id."""
         chat = self.chats[old]
         self.chats[new] = Chat({**chat.about, "id": new, "type": "supergroup"}, chat.members)
         chat.moved_to = new
 
-    # --- what methods stand on
+    # --- parts that methods use
 
     def chat(self, chat_id: object, writing: bool = False) -> Chat:
-        """Raises Failed as Telegram words it when the bot can't be there."""
+        """Raises Failed with Telegram's text if the bot can't use the chat."""
         if isinstance(chat_id, str) and chat_id.lstrip("-").isdecimal():
             chat_id = int(chat_id)
         named = [each for each in self.chats.values() if each.about.get("username") == str(chat_id).removeprefix("@")]
@@ -157,7 +157,7 @@ class World:
         return found
 
     def show(self, chat: Chat, content: Payload) -> Payload:
-        """A message of the bot."""
+        """Creates a message of the bot."""
         message: Payload = {
             "message_id": self.number(),
             "from": self.bot,

@@ -1,4 +1,4 @@
-"""Real MCP servers, started as their users start them, and the Host's side of them without a Host."""
+"""Real MCP servers, started like their users start them, and the Host's connections to them without a Host."""
 
 import asyncio
 import os
@@ -32,7 +32,7 @@ QUICK = ReconnectPolicy(start=60, first_pause=0.05, longest_pause=0.2, refresh=6
 
 
 class Unsealed:
-    """Secrets as they are."""
+    """Seals nothing: a sealed secret is the secret itself."""
 
     def seal(self, secret: str) -> str:
         return secret
@@ -67,7 +67,7 @@ def hostile(manner: str) -> McpServer:
 async def connecting(
     *servers: McpServer, allowed: bool = True, secrets: SecretBox = UNSEALED
 ) -> AsyncIterator[McpServers]:
-    """Server ids are names."""
+    """Connects to the servers; their ids are their names."""
     clock = SystemClock()
     book = McpServerRepository(MemoryJournal(), clock)
     for server in servers:
@@ -81,17 +81,17 @@ async def connecting(
 
 
 async def settled(servers: McpServers, name: str, seconds: float = 60) -> McpServerStatus:
-    """How the first attempt came out."""
+    """Returns the status after the first attempt to connect."""
     async with asyncio.timeout(seconds):
-        while (status := servers.status(name)).state == "connecting":  # noqa: ASYNC110 - it tells nobody
+        while (status := servers.status(name)).state == "connecting":  # noqa: ASYNC110 - there is no notification
             await asyncio.sleep(0.02)
     return status
 
 
-def processes(words: str) -> list[psutil.Process]:
-    """Those below this one whose command names it."""
+def processes(command: str) -> list[psutil.Process]:
+    """Returns the child processes whose command contains the name."""
     below = psutil.Process().children(recursive=True)
-    return [each for each in below if words in " ".join(each.cmdline())]
+    return [each for each in below if command in " ".join(each.cmdline())]
 
 
 class RemoteServer:
@@ -104,7 +104,7 @@ class RemoteServer:
         self._process: subprocess.Popen[str] | None = None
 
     def start(self) -> "RemoteServer":
-        for _ in range(5):  # somebody else may take the port first
+        for _ in range(5):  # another process may use the port first
             port = self.port or _free_port()
             environment = {**os.environ, "PORT": str(port)}
             self._process = subprocess.Popen(
@@ -135,7 +135,7 @@ class RemoteServer:
 
 
 def _free_port() -> int:
-    """Below those that the system gives away by itself, so that it is still free after a restart."""
+    """Returns a port below the ephemeral range, so that it is still free after a restart."""
     while True:
         port = random.randint(20_000, 32_000)
         with socket.socket() as found, suppress(OSError):

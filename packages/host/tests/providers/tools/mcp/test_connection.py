@@ -1,4 +1,4 @@
-"""When a server is tried again and when a call is: against a worker that does as it is told."""
+"""Reconnects and retried calls, against a worker with scripted failures."""
 
 import asyncio
 from collections import deque
@@ -22,8 +22,8 @@ PATIENT = ReconnectPolicy(first_pause=3600, longest_pause=3600, patience=60)
 ACT = McpRequest("tool", "act")
 
 
-class ToldWorker(WorkerProcess):
-    """`attempts` and `calls` say what comes of each, in order: a sentence is a failure."""
+class ScriptedWorker(WorkerProcess):
+    """`attempts` and `calls` are the outcomes in order: a text or an exception is a failure."""
 
     def __init__(self, attempts: list[str], calls: list[ServerLost | None]) -> None:
         self._attempts = deque(attempts)
@@ -35,9 +35,9 @@ class ToldWorker(WorkerProcess):
     async def connect(
         self, session: str, target: McpEndpoint, start: float, refresh: float
     ) -> AsyncGenerator[tuple[McpServerIdentity, McpListing], None]:
-        words = self._attempts.popleft() if self._attempts else ""
-        if words:
-            raise ServerLost(words)
+        failure_text = self._attempts.popleft() if self._attempts else ""
+        if failure_text:
+            raise ServerLost(failure_text)
         self._live = session
         self.lost.clear()
         yield McpServerIdentity("2026-07-28"), McpListing((McpTool("act"),))
@@ -57,26 +57,26 @@ class ToldWorker(WorkerProcess):
 
 
 @asynccontextmanager
-async def connecting(worker: ToldWorker) -> AsyncIterator[McpConnection]:
+async def connecting(worker: ScriptedWorker) -> AsyncIterator[McpConnection]:
     made = McpConnection("server", lambda: McpEndpoint("http"), worker, lambda: None, SystemClock(), PATIENT)
     yield made
     await made.close()
 
 
 async def first_failure(server: McpConnection) -> None:
-    while server.status.state != "failed":  # noqa: ASYNC110 - it tells nobody
+    while server.status.state != "failed":  # noqa: ASYNC110 - there is no notification
         await asyncio.sleep(0)
 
 
-async def test_a_call_does_not_wait_out_the_pause_after_a_failure() -> None:
-    async with connecting(ToldWorker(["nobody is there"], [])) as server, asyncio.timeout(30):
+async def test_a_call_connects_at_once_after_a_failed_attempt() -> None:
+    async with connecting(ScriptedWorker(["connection refused"], [])) as server, asyncio.timeout(30):
         await first_failure(server)
         assert await server.ask(ACT) == text_outcome("done")
         assert (server.status.state, server.status.last_error) == ("connected", "")
 
 
-async def test_a_server_that_stays_away_is_a_sentence_that_may_be_tried_again() -> None:
-    async with connecting(ToldWorker(["first", "second", "third"], [])) as server, asyncio.timeout(30):
+async def test_an_unreachable_server_is_a_retryable_failure() -> None:
+    async with connecting(ScriptedWorker(["first", "second", "third"], [])) as server, asyncio.timeout(30):
         await first_failure(server)
         with pytest.raises(ProviderFailed, match="'server' is not connected: second") as failed:
             await server.ask(ACT)
@@ -84,15 +84,15 @@ async def test_a_server_that_stays_away_is_a_sentence_that_may_be_tried_again() 
         assert server.status.state == "failed"
 
 
-async def test_a_call_that_never_got_there_is_made_once_more_over_a_new_connection() -> None:
-    worker = ToldWorker([], [ServerLost("forgot us", unsent=True)])
+async def test_an_unsent_call_is_repeated_once_over_a_new_connection() -> None:
+    worker = ScriptedWorker([], [ServerLost("forgot us", unsent=True)])
     async with connecting(worker) as server, asyncio.timeout(30):
         assert await server.ask(ACT) == text_outcome("done")
     assert len(set(worker.sessions)) == 2
 
 
-async def test_a_call_that_may_have_acted_is_not_made_again() -> None:
-    worker = ToldWorker([], [ServerLost("cut off")])
+async def test_a_call_that_may_have_acted_is_not_repeated() -> None:
+    worker = ScriptedWorker([], [ServerLost("cut off")])
     async with connecting(worker) as server, asyncio.timeout(30):
         with pytest.raises(ProviderFailed, match="whether it acted is not known: cut off") as failed:
             await server.ask(ACT)
@@ -101,8 +101,8 @@ async def test_a_call_that_may_have_acted_is_not_made_again() -> None:
         assert await server.ask(ACT) == text_outcome("done")
 
 
-async def test_tools_stay_offered_while_a_server_is_away() -> None:
-    worker = ToldWorker(["", "gone for good"], [ServerLost("cut off")])
+async def test_tools_stay_listed_while_a_server_is_disconnected() -> None:
+    worker = ScriptedWorker(["", "gone for good"], [ServerLost("cut off")])
     async with connecting(worker) as server, asyncio.timeout(30):
         with pytest.raises(ProviderFailed):
             await server.ask(ACT)

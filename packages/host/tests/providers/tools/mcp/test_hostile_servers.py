@@ -1,4 +1,4 @@
-"""Servers over stdio that do what no server should: bounded and told in words, and the next one is not harmed."""
+"""Misbehaving servers over stdio are bounded and reported, and do not affect other servers."""
 
 from collections.abc import AsyncIterator
 
@@ -27,11 +27,11 @@ async def servers() -> AsyncIterator[McpServers]:
         yield made
 
 
-async def test_lines_that_are_no_messages_harm_only_themselves(servers: McpServers) -> None:
+async def test_invalid_lines_do_not_affect_later_messages(servers: McpServers) -> None:
     assert plain_text((await servers.call(ASKING, "garbage.act", {})).content) == "acted"
 
 
-async def test_tools_that_can_not_be_offered_are_left_out_in_words(servers: McpServers) -> None:
+async def test_unusable_tools_are_left_out_with_reasons(servers: McpServers) -> None:
     listing = servers.status("names").listing
     assert [tool.name for tool in listing.tools] == ["noise", "large", "controls", "picture", "data", "act"]
     assert len(listing.left_out) == 5
@@ -46,11 +46,11 @@ async def test_tools_that_can_not_be_offered_are_left_out_in_words(servers: McpS
         ("controls", "a plain sentence [31mwith colour in it"),
     ],
 )
-async def test_binary_and_control_characters_do_not_come_through(servers: McpServers, tool: str, text: str) -> None:
+async def test_binary_and_control_characters_are_removed(servers: McpServers, tool: str, text: str) -> None:
     assert plain_text((await servers.call(ASKING, f"garbage.{tool}", {})).content) == text
 
 
-async def test_a_large_answer_is_cut_and_that_is_said(servers: McpServers) -> None:
+async def test_a_large_answer_is_cut_and_marked_as_truncated(servers: McpServers) -> None:
     outcome = await servers.call(ASKING, "garbage.large", {})
     assert outcome.truncated
     assert MAX_RESULT_BYTES < len(plain_text(outcome.content)) < MAX_RESULT_BYTES + 200
@@ -65,17 +65,17 @@ async def test_a_picture_comes_whole_and_large_data_as_text(servers: McpServers)
     assert data.text.startswith('{"rows":[{"n":0},')
 
 
-async def test_a_line_without_end_ends_the_server_and_nothing_else(servers: McpServers) -> None:
+async def test_an_endless_line_ends_only_its_server(servers: McpServers) -> None:
     with pytest.raises(ProviderFailed, match="it sent a line of more than 8388608 bytes"):
         await servers.call(ASKING, "line.act", {})
     assert plain_text((await servers.call(ASKING, "garbage.act", {})).content) == "acted"
 
 
-async def test_of_a_server_that_ends_its_last_words_are_told(servers: McpServers) -> None:
+async def test_the_last_output_of_a_server_that_exits_is_reported(servers: McpServers) -> None:
     with pytest.raises(ProviderFailed, match="its process ended with status 7: there is no way on"):
         await servers.call(ASKING, "exit.act", {})
 
 
-async def test_a_command_that_is_not_there_is_a_sentence(servers: McpServers) -> None:
+async def test_a_missing_command_is_reported(servers: McpServers) -> None:
     status = await servers.test(McpServer("", "x", "stdio", command="no such command"))
     assert status.last_error == "its command 'no such command' can't be started: No such file or directory"

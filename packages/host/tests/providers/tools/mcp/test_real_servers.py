@@ -1,4 +1,4 @@
-"""MCP servers that people use: listed, called, killed in mid-call, back again."""
+"""Widely used MCP servers are listed, called, killed in mid-call and reconnected."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -35,12 +35,12 @@ async def connected(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[C
     assert processes("mcp") == []
 
 
-async def test_servers_of_both_revisions_are_spoken_to(connected: Connected) -> None:
+async def test_servers_of_both_protocol_revisions_are_connected(connected: Connected) -> None:
     versions = [connected.servers.status(name).identity.protocol_version for name in ("clock", "everything")]
     assert versions == ["2026-07-28", "2025-11-25"]
 
 
-async def test_tools_have_their_servers_name_and_it_is_known_whether_they_only_read(connected: Connected) -> None:
+async def test_tools_have_the_name_of_their_server_and_a_read_only_flag(connected: Connected) -> None:
     offers = {each.tool_name: each.read_only for each in connected.servers.tools()}
     assert offers["clock.get_current_time"]
     assert offers["files.read_text_file"]
@@ -85,12 +85,12 @@ async def test_prompts_are_listed_and_filled_in(connected: Connected) -> None:
     assert "Oslo" in value.value["messages"][0]["content"]
 
 
-async def test_servers_that_have_only_tools_offer_only_those(connected: Connected) -> None:
+async def test_servers_without_resources_and_prompts_offer_only_tools(connected: Connected) -> None:
     names = {each.tool_name for each in connected.servers.tools()}
     assert not names & {"clock.read_resource", "clock.get_prompt", "files.read_resource", "files.get_prompt"}
 
 
-async def test_what_a_server_refuses_is_told_to_the_model(connected: Connected) -> None:
+async def test_a_refusal_of_a_server_is_passed_to_the_model(connected: Connected) -> None:
     outcome = await connected.servers.call(ASKING, "files.read_text_file", {"path": "/etc/passwd"})
     assert outcome.is_error
     assert "outside allowed directories" in plain_text(outcome.content)
@@ -104,14 +104,14 @@ async def test_what_a_server_refuses_is_told_to_the_model(connected: Connected) 
         ("mcp_server_time", "clock.get_current_time", {"timezone": "UTC"}),
     ],
 )
-async def test_a_server_killed_in_mid_call_is_a_sentence_and_the_next_call_finds_it_again(
+async def test_a_server_killed_in_mid_call_is_reported_and_restarted_for_the_next_call(
     connected: Connected, program: str, tool: str, arguments: dict[str, Any]
 ) -> None:
     servers, name = connected.servers, tool.partition(".")[0]
     (process,) = processes(program)
-    process.suspend()  # a call gets there and no further
+    process.suspend()  # a call arrives there and is not answered
     calling = asyncio.ensure_future(servers.call(ASKING, tool, arguments))
-    await answer_of_another(servers, name)
+    await call_another_server(servers, name)
     assert not calling.done()
 
     process.kill()
@@ -123,14 +123,14 @@ async def test_a_server_killed_in_mid_call_is_a_sentence_and_the_next_call_finds
     assert (servers.status(name).state, servers.status(name).last_error) == ("connected", "")
 
 
-async def answer_of_another(servers: McpServers, name: str) -> None:
-    """Calls leave in the order they come, so what was asked before this one has left too."""
+async def call_another_server(servers: McpServers, name: str) -> None:
+    """Calls another server. Calls are sent in order, so every earlier call has been sent too."""
     clock = ("clock.get_current_time", {"timezone": "UTC"})
     tool, arguments = clock if name != "clock" else ("everything.echo", {"message": "there"})
     assert (await servers.call(ASKING, tool, arguments)).is_error is False
 
 
-async def test_the_process_that_talks_to_servers_may_die_and_comes_back_with_them(connected: Connected) -> None:
+async def test_a_killed_worker_process_is_restarted_with_its_servers(connected: Connected) -> None:
     (worker,) = processes("providers.tools.mcp.worker")
     calling = asyncio.ensure_future(
         connected.servers.call(ASKING, "everything.trigger-long-running-operation", {"duration": 300, "steps": 300})
@@ -143,10 +143,10 @@ async def test_the_process_that_talks_to_servers_may_die_and_comes_back_with_the
     outcome = await connected.servers.call(ASKING, "clock.get_current_time", {"timezone": "UTC"})
     assert "UTC" in plain_text(outcome.content)
     assert len(servers) == 3
-    assert psutil.wait_procs(servers, 30)[1] == [], "servers outlive whom they spoke to"
+    assert psutil.wait_procs(servers, 30)[1] == [], "servers outlive the worker process"
 
 
-async def test_a_call_that_nobody_waits_for_any_more_is_let_go(connected: Connected) -> None:
+async def test_a_cancelled_call_does_not_block_later_calls(connected: Connected) -> None:
     long = {"duration": 300, "steps": 300}
     calling = asyncio.ensure_future(connected.servers.call(ASKING, "everything.trigger-long-running-operation", long))
     assert (await connected.servers.call(ASKING, "everything.echo", {"message": "one"})).is_error is False

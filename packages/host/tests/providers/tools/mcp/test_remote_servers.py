@@ -1,4 +1,4 @@
-"""MCP servers over the network: all transports and revisions, servers that come back, and servers that are none."""
+"""MCP servers over the network: all transports and revisions, restarted servers, and addresses without a server."""
 
 import asyncio
 import sys
@@ -51,7 +51,7 @@ async def servers(remote: dict[str, RemoteServer]) -> AsyncIterator[McpServers]:
         yield made
 
 
-async def test_each_transport_and_revision_is_spoken(servers: McpServers) -> None:
+async def test_each_transport_and_revision_is_supported(servers: McpServers) -> None:
     versions = {name: servers.status(name).identity.protocol_version for name in ("http", "sse", "modern")}
     assert versions == {"http": "2025-11-25", "sse": "2025-11-25", "modern": "2026-07-28"}
 
@@ -64,14 +64,14 @@ async def test_each_transport_and_revision_is_spoken(servers: McpServers) -> Non
         ("modern.add", {"a": 2, "b": 3}, "5"),
     ],
 )
-async def test_tools_are_called_over_each(
+async def test_tools_are_called_over_each_transport(
     servers: McpServers, tool: str, parameters: dict[str, object], text: str
 ) -> None:
     assert plain_text((await servers.call(ASKING, tool, parameters)).content) == text
 
 
 @pytest.mark.parametrize("name", ["http", pytest.param("sse", marks=pytest.mark.long)])
-async def test_a_server_that_is_started_anew_is_connected_to_again(
+async def test_a_restarted_server_is_reconnected(
     servers: McpServers, remote: dict[str, RemoteServer], name: str
 ) -> None:
     long = {"duration": 300, "steps": 300}
@@ -85,10 +85,10 @@ async def test_a_server_that_is_started_anew_is_connected_to_again(
     assert plain_text(again.content) == "Echo: two"
 
 
-async def test_a_server_that_forgot_the_session_is_greeted_again(
+async def test_a_server_that_lost_the_session_gets_a_new_one(
     servers: McpServers, remote: dict[str, RemoteServer]
 ) -> None:
-    """While nothing was under way, so that nobody noticed."""
+    """The server restarts while no call is active, so the connection does not notice."""
     remote["http"].kill()
     remote["http"].start()
     again = await servers.call(ASKING, "http.echo", {"message": "three"})
@@ -96,7 +96,7 @@ async def test_a_server_that_forgot_the_session_is_greeted_again(
 
 
 @pytest.mark.long
-async def test_a_server_without_sessions_that_ends_in_mid_call_is_found_again(
+async def test_a_sessionless_server_that_exits_in_mid_call_is_reconnected(
     servers: McpServers, remote: dict[str, RemoteServer]
 ) -> None:
     with pytest.raises(ProviderFailed, match="whether it acted is not known"):
@@ -106,7 +106,7 @@ async def test_a_server_without_sessions_that_ends_in_mid_call_is_found_again(
     assert plain_text((await servers.call(ASKING, "modern.add", {"a": 1, "b": 1})).content) == "2"
 
 
-async def pretending(request: web.Request) -> web.StreamResponse:
+async def answer_wrongly(request: web.Request) -> web.StreamResponse:
     match request.path:
         case "/401":
             return web.Response(status=401, text="who are you?")
@@ -124,7 +124,7 @@ async def pretending(request: web.Request) -> web.StreamResponse:
 
 
 @pytest.mark.parametrize(
-    ("path", "transport", "words"),
+    ("path", "transport", "reason"),
     [
         ("/401", "http", "it answered 401 Unauthorized; check the headers"),
         ("/401", "sse", "it answered 401 Unauthorized; check the headers"),
@@ -135,19 +135,21 @@ async def pretending(request: web.Request) -> web.StreamResponse:
         ("/endless", "http", "it answered with more than 8388608 bytes at once"),
     ],
 )
-async def test_what_is_no_server_is_a_sentence(servers: McpServers, path: str, transport: str, words: str) -> None:
+async def test_an_address_without_an_mcp_server_is_reported(
+    servers: McpServers, path: str, transport: str, reason: str
+) -> None:
     app = web.Application()
-    app.router.add_route("*", "/{path:.*}", pretending)
+    app.router.add_route("*", "/{path:.*}", answer_wrongly)
     runner = web.AppRunner(app, shutdown_timeout=0)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
     url = f"http://127.0.0.1:{runner.addresses[0][1]}{path}"
     status = await servers.test(McpServer("", "x", transport, url))  # type: ignore[arg-type]
     await runner.cleanup()
-    assert (status.state, status.last_error[: len(words)]) == ("failed", words)
+    assert (status.state, status.last_error[: len(reason)]) == ("failed", reason)
 
 
-async def test_a_server_that_is_not_there_is_a_sentence(servers: McpServers) -> None:
+async def test_an_unreachable_server_is_reported(servers: McpServers) -> None:
     status = await servers.test(McpServer("", "x", "http", "http://127.0.0.1:1/mcp"))
     assert (status.state, status.last_error) == ("failed", "127.0.0.1 can't be reached: All connection attempts failed")
 
@@ -158,7 +160,7 @@ async def test_a_process_is_not_started_unless_the_operator_allows_it(servers: M
     assert "an owner or admin confirms that where the server is edited" in status.last_error
 
 
-class Lost:
+class UnreadableSecrets:
     def seal(self, secret: str) -> str:
         return secret
 
@@ -166,15 +168,15 @@ class Lost:
         raise SecretUnreadable
 
 
-async def test_a_server_whose_secret_can_not_be_opened_any_more_says_so() -> None:
+async def test_an_unreadable_secret_is_reported() -> None:
     server = McpServer("x", "x", "http", "http://127.0.0.1:1/mcp", headers={"Authorization": "sealed"})
-    async with connecting(server, secrets=Lost()) as servers:
+    async with connecting(server, secrets=UnreadableSecrets()) as servers:
         assert (await settled(servers, "x")).last_error.startswith("The secret was sealed with another key")
 
 
-async def test_two_changes_at_once_leave_one_connection_behind() -> None:
+async def test_concurrent_reloads_leave_one_connection() -> None:
     server = McpServer("x", "x", "http", "http://127.0.0.1:1/mcp", headers={"Authorization": "sealed"})
-    async with connecting(server, secrets=Lost()) as servers:
+    async with connecting(server, secrets=UnreadableSecrets()) as servers:
         await asyncio.gather(*(servers.reload("x") for _ in range(3)))
-        keeping = [task for task in asyncio.all_tasks() if task.get_name() == "MCP server x"]
-        assert len(keeping) == 1
+        tasks = [task for task in asyncio.all_tasks() if task.get_name() == "MCP server x"]
+        assert len(tasks) == 1

@@ -1,4 +1,4 @@
-"""Arithmetic on what a model writes, and what is refused before it costs anything."""
+"""Arithmetic on expressions of a model; an expensive expression is refused before it is computed."""
 
 import pytest
 
@@ -31,7 +31,7 @@ def test_an_expression_is_calculated(expression: str, result: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("expression", "words"),
+    ("expression", "reason"),
     [
         ("__import__('os')", "only numbers"),
         ("(1).__class__", "only numbers"),
@@ -58,11 +58,11 @@ def test_an_expression_is_calculated(expression: str, result: str) -> None:
         ("1 if 1 else 2", "only numbers"),
     ],
 )
-def test_what_is_no_arithmetic_or_has_no_end_is_refused_in_words(expression: str, words: str) -> None:
-    with pytest.raises(NotCalculable, match=words):
+def test_an_invalid_or_endless_expression_is_refused_with_a_reason(expression: str, reason: str) -> None:
+    with pytest.raises(NotCalculable, match=reason):
         evaluate(expression)
 
 
-async def test_a_refusal_is_told_to_the_model() -> None:
+async def test_a_refusal_is_passed_to_the_model() -> None:
     outcome = await Calculator().call(ASKING, {"expression": "1 / 0"})
     assert (outcome.is_error, plain_text(outcome.content)) == (True, "expression: it divides by zero")

@@ -1,4 +1,4 @@
-"""A page as text: what a reader would see of it."""
+"""A web page is converted to the text that a reader would see."""
 
 import pytest
 from hypothesis import given
@@ -35,25 +35,25 @@ weekdays.
 Nothing [image: A pot]"""
 
 
-def test_a_page_is_told_in_paragraphs_lists_tables_and_links() -> None:
+def test_a_page_becomes_paragraphs_lists_tables_and_links() -> None:
     lines = [line.rstrip() for line in extract_text(PAGE, "https://tea.example/a/b").splitlines()]
     assert lines == TEXT.splitlines()
 
 
-def test_what_is_left_open_hides_nothing_of_the_body() -> None:
+def test_an_unclosed_element_hides_nothing_of_the_body() -> None:
     assert extract_text("<head><title>T</title><body><p>seen", "https://a.example/") == "T\n\nseen"
 
 
-def test_a_page_that_nests_without_end_is_read() -> None:
+def test_a_page_with_very_deep_nesting_is_read() -> None:
     assert extract_text("<div>" * 50_000 + "deep", "https://a.example/") == "deep"
 
 
 @given(st.text(alphabet="<>/a!-[]\"'= &;#x0pscript\n", max_size=200))
-def test_whatever_calls_itself_a_page_gives_a_text(html: str) -> None:
+def test_any_input_gives_a_text(html: str) -> None:
     assert isinstance(extract_text(html, "https://a.example/"), str)
 
 
 @pytest.mark.parametrize("opened", ["<!--", "<a ", "<a href='", "</", "<script>", "<![CDATA[", "&#", "<title>", "<"])
-def test_what_is_opened_without_end_does_not_take_without_end(opened: str) -> None:
-    """A parser that begins anew at each of these would be at it for minutes; the time-out of the tests guards it."""
+def test_many_unclosed_constructs_are_parsed_quickly(opened: str) -> None:
+    """A parser that restarts at each of these would take minutes; the time-out of the tests detects that."""
     extract_text(opened * (1024 * 1024 // len(opened)), "https://a.example/")

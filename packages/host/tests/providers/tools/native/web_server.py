@@ -1,4 +1,4 @@
-"""A web server of this machine with pages of every kind."""
+"""A local web server with pages of every kind."""
 
 import asyncio
 import gzip
@@ -86,7 +86,7 @@ async def _endless(made: Web, request: web.Request, piece: bytes, length: str | 
 
 
 async def _broken(request: web.Request) -> web.StreamResponse:
-    """Promises more than it gives."""
+    """Announces more bytes than it sends."""
     response = web.StreamResponse(headers={"Content-Type": "text/plain", "Content-Length": "100"})
     await response.prepare(request)
     await response.write(b"half of")

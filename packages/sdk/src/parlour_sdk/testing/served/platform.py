@@ -7,6 +7,7 @@ from pydantic import BaseModel
 
 from parlour_sdk.protocol import listing
 from parlour_sdk.protocol.chain import MessageChain, chain_text
+from parlour_sdk.protocol.host_actions import HOST_ACTIONS
 from parlour_sdk.protocol.people import Group, GroupMember, User
 from parlour_sdk.protocol.platform_api import (
     FileUrl,
@@ -17,7 +18,6 @@ from parlour_sdk.protocol.platform_api import (
     UploadedFile,
 )
 from parlour_sdk.protocol.platform_events import EVENTS
-from parlour_sdk.protocol.wire_actions import HOST_ACTIONS
 
 from ...values import dataclass
 from ..gate import Handler

@@ -1,0 +1,117 @@
+"""Builds agents from request bodies, or raises a Problem that names an invalid field; serializes agents without their
+secrets."""
+
+from collections.abc import Mapping
+from typing import cast
+
+from parlour.core.config import form_validation, secret_fields
+from parlour.core.model import resource_policy
+from parlour.core.model.agent import Agent, StatePolicy
+from parlour.core.model.resource_policy import ResourcePolicy
+from parlour.core.runs.runner_registry import RunnerRegistry
+from parlour.core.secrets import SecretBox
+
+from ..crud import check_same_id
+from ..errors import Problem
+from .schemas import AgentBody, AgentChange, AgentResponse, Names, ResourceKind, ResourcePolicyResponse, ResourceRule
+
+
+class AgentMapper:
+    def __init__(self, registry: RunnerRegistry, secrets: SecretBox) -> None:
+        self._registry = registry
+        self._secrets = secrets
+
+    def to_agent(self, agent_id: str, body: AgentBody, before: Agent | None = None) -> Agent:
+        """Builds an agent after checking that its runner exists and accepts its configuration, prefilled from the
+        form's defaults.
+
+        Secrets of the configuration are sealed; a secret that is sent as its mask keeps its stored value.
+        """
+        if isinstance(body, AgentChange):
+            check_same_id("agent_id", agent_id, body.agent_id)
+        descriptor = self._registry.get(body.runner_id)
+        if descriptor is None:
+            message = f"no runner '{body.runner_id}' is installed; GET /api/v1/runners lists them"
+            fields = [{"field": "runner_id", "message": message}]
+            raise Problem(422, "unknown_runner", f"runner_id: {message}", {"fields": fields})
+        form = descriptor.manifest.config_schema
+        config = secret_fields.merge_masked(
+            form, body.runner_config, before.runner_config if before is not None else {}
+        )
+        known = {name for name, value in config.items() if value is not body.runner_config[name]}
+        given = {name: "" if name in known else value for name, value in config.items()}
+        wrong = form_validation.validate(form, given)
+        if wrong:
+            fields = [{"field": f"runner_config.{name}", "message": message} for name, message in wrong]
+            first = fields[0]
+            raise Problem(422, "invalid_argument", f"{first['field']}: {first['message']}", {"fields": fields})
+        fields_of_body = body.model_dump(exclude={"resource_policy", "state_policy", "event_types", "runner_config"})
+        fields_of_body["delivery_policy"] = body.delivery_policy.non_default_fields()
+        return Agent(
+            agent_id=agent_id,
+            **fields_of_body,
+            runner_config=secret_fields.seal_secrets(form, form_validation.with_defaults(form, config), self._secrets),
+            resource_policy=ResourcePolicy.decode(body.resource_policy.model_dump()),
+            state_policy=StatePolicy(body.state_policy.enabled, tuple(body.state_policy.scopes)),
+            event_types=tuple(body.event_types),
+        )
+
+    def to_response(self, agent: Agent) -> AgentResponse:
+        """Returns the agent without its secrets, for responses and the audit."""
+        descriptor = self._registry.get(agent.runner_id)
+        form = descriptor.manifest.config_schema if descriptor is not None else None
+        return {
+            "agent_id": agent.agent_id,
+            "name": agent.name,
+            "runner_id": agent.runner_id,
+            "description": agent.description,
+            "runner_config": secret_fields.mask_secrets(form, agent.runner_config),
+            "resource_policy": _resource_policy(agent.resource_policy),
+            "state_policy": {"enabled": agent.state_policy.enabled, "scopes": list(agent.state_policy.scopes)},
+            "delivery_policy": agent.delivery_policy,
+            "approval_policy": agent.approval_policy,
+            "restart_policy": agent.restart_policy,
+            "timeout_seconds": agent.timeout_seconds,
+            "stale_after": agent.stale_after,
+            "conversation_ttl": agent.conversation_ttl,
+            "journal_calls": agent.journal_calls,
+            "event_types": list(agent.event_types),
+            "enabled": agent.enabled,
+        }
+
+
+def _resource_policy(policy: ResourcePolicy) -> ResourcePolicyResponse:
+    return {
+        "models": _names(policy.models),
+        "tools": _names(policy.tools),
+        "knowledge_bases": _names(policy.knowledge_bases),
+        "skills": _names(policy.skills),
+        "files": _names(policy.files),
+        "plugins": _names(policy.plugins),
+        "mcp_servers": _names(policy.mcp_servers),
+        "storage": list(policy.storage),
+        "cross_conversation_history": policy.cross_conversation_history,
+        "rules": [_rule(rule) for rule in policy.rules],
+    }
+
+
+def _rule(rule: resource_policy.Rule) -> ResourceRule:
+    sender = rule.when
+    return {
+        "when": {
+            "users": list(sender.users),
+            "groups": list(sender.groups),
+            "roles": list(sender.roles),
+            "chat_type": sender.chat_type,
+        },
+        "allow": _names_by_kind(rule.allow),
+        "deny": _names_by_kind(rule.deny),
+    }
+
+
+def _names(names: resource_policy.Names) -> Names:
+    return names if names == "*" else list(names)
+
+
+def _names_by_kind(given: Mapping[str, resource_policy.Names]) -> dict[ResourceKind, Names]:
+    return {cast("ResourceKind", kind): _names(names) for kind, names in given.items()}

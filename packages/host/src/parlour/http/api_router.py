@@ -1,0 +1,39 @@
+"""Router whose endpoints declare their response as a return type, which describes it and is checked by mypy.
+
+FastAPI would build a model of each return type, validate every response with it and drop unknown fields. Responses are
+built by this package and not validated at run time, so FastAPI only learns that they are objects.
+"""
+
+from collections.abc import Callable, Mapping
+from types import UnionType
+from typing import Any, get_args, get_origin
+
+from fastapi import APIRouter
+from typing_extensions import is_typeddict
+
+from .responses import Json, ResponseSchema
+
+Endpoint = Callable[..., Any]
+
+
+class ApiRouter(APIRouter):
+    def add_api_route(self, path: str, endpoint: Endpoint, **options: Any) -> None:
+        if _is_typed_dictionary(endpoint.__annotations__.get("return")):
+            options["response_model"] = Json
+        super().add_api_route(path, endpoint, **options)
+
+
+def response_types(endpoint: Endpoint, status: int) -> Mapping[int, Any]:
+    """Returns the schemas of successful responses by status; empty if the endpoint declares none."""
+    returned = endpoint.__annotations__.get("return")
+    if _is_typed_dictionary(returned):
+        return {status: returned}
+    schema = next((each for each in get_args(returned) if isinstance(each, ResponseSchema)), None)
+    return schema.by_status(status) if schema is not None else {}
+
+
+def _is_typed_dictionary(returned: Any) -> bool:
+    """Returns whether this is a typed dictionary, a generic one with its arguments, or a union of them."""
+    if is_typeddict(returned) or is_typeddict(get_origin(returned)):
+        return True
+    return isinstance(returned, UnionType) and all(map(_is_typed_dictionary, get_args(returned)))
