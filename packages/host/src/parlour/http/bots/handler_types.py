@@ -57,7 +57,7 @@ class HandlerForm:
     @classmethod
     def to_response(cls, config: dict[str, Any]) -> dict[str, Any]:
         """Returns the stored configuration without secrets."""
-        return config
+        return dict(config)
 
     @classmethod
     def outcome(cls, decision: Any, heard: bool) -> Outcome:

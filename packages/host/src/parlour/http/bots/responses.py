@@ -9,6 +9,8 @@ from parlour.core.platforms.port import ConnectionState
 from ..responses import Id, TimestampMs
 from .handler_types import HandlerType
 
+BindingScope = Literal["thread", "conversation", "channel", "actor", "bot", "workspace"]
+
 
 class BotStatus(TypedDict):
     state: ConnectionState
@@ -28,9 +30,6 @@ class BotResponse(TypedDict):
     """Which secrets there are."""
     enabled: bool
     status: BotStatus
-
-
-BindingScope = Literal["thread", "conversation", "channel", "actor", "bot", "workspace"]
 
 
 class RouteResponse(TypedDict):

@@ -81,11 +81,11 @@ def router(
         outcome = dry_run.outcome_step(decision, bool(audience.subscribed_plugins(event.event_type, plugins)))
         steps = [*map(dry_run.route_step, tried), *default, outcome]
         binding = decision.binding if isinstance(decision, ToAgent) else None
-        unrouted = "plugin" if isinstance(decision, ToListeners) else "agent"
+        unrouted: HandlerType = "plugin" if isinstance(decision, ToListeners) else "agent"
         return {
             "route": to_response(route) if route is not None else None,
             "index": next((place for place, each in enumerate(listed) if each is route), None),
-            "handler_type": cast("HandlerType", route.handler_type if route is not None else unrouted),
+            "handler_type": cast("HandlerType", route.handler_type) if route is not None else unrouted,
             "agent_id": binding.agent.agent_id if binding is not None else None,
             "scope": cast("responses.BindingScope", binding.scope) if binding is not None else None,
             "reasons": [step["text"] for step in steps],
