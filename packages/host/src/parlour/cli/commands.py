@@ -24,7 +24,7 @@ class Argument:
         return str(self.options.get("dest") or self.flags[-1].lstrip("-").replace("-", "_"))
 
 
-class Command(NamedTuple):
+class CliCommand(NamedTuple):
     """A command, with the words after `parlour` that call it."""
 
     words: str
@@ -50,7 +50,7 @@ _PLUGIN_PATH = Argument("path", type=Path, metavar="PATH", help="the plugin's fo
 _FILE = Argument("file", type=Path, metavar="FILE")
 
 COMMANDS: Final = (
-    Command(
+    CliCommand(
         "serve",
         "run the Host",
         "serve:run",
@@ -59,7 +59,7 @@ COMMANDS: Final = (
             Argument("--port", setting="http.port", type=int, metavar="P", help="port to listen on (default: 5300)"),
         ),
     ),
-    Command(
+    CliCommand(
         "keys create",
         "print a new key",
         "keys:create",
@@ -68,9 +68,9 @@ COMMANDS: Final = (
             Argument("--scope", choices=["admin", "operator", "viewer", "chat", "platform"], default="admin"),
         ),
     ),
-    Command("keys list", "list the keys", "keys:list_keys"),
-    Command("keys revoke", "revoke a key", "keys:revoke", (Argument("key_id"),)),
-    Command(
+    CliCommand("keys list", "list the keys", "keys:list_keys"),
+    CliCommand("keys revoke", "revoke a key", "keys:revoke", (Argument("key_id"),)),
+    CliCommand(
         "users create",
         "make an account; the password is asked for",
         "users:create",
@@ -80,7 +80,7 @@ COMMANDS: Final = (
             Argument("--role", choices=["owner", "admin", "operator", "viewer"], default="viewer"),
         ),
     ),
-    Command(
+    CliCommand(
         "plugin install",
         "install or upgrade a plugin",
         "plugins:install",
@@ -95,8 +95,8 @@ COMMANDS: Final = (
             Argument("--upgrade", metavar="AUTHOR/NAME", help="refuse anything but a new version of this plugin"),
         ),
     ),
-    Command("plugin list", "list the plugins, how they are and what they may do", "plugins:list_plugins"),
-    Command(
+    CliCommand("plugin list", "list the plugins, how they are and what they may do", "plugins:list_plugins"),
+    CliCommand(
         "plugin remove",
         "remove a plugin; its agents stay",
         "plugins:remove",
@@ -105,7 +105,7 @@ COMMANDS: Final = (
             Argument("--delete-data", action="store_true", help="delete what the plugin has stored, too"),
         ),
     ),
-    Command(
+    CliCommand(
         "plugin new",
         "begin a plugin: an agent that works, with tests that pass",
         "plugin_commands.new:run",
@@ -116,21 +116,21 @@ COMMANDS: Final = (
         ),
         "author",
     ),
-    Command(
+    CliCommand(
         "plugin validate",
         "read and import a plugin, and say what is wrong with it",
         "plugin_commands.validate:run",
         (_PLUGIN_PATH,),
         "author",
     ),
-    Command(
+    CliCommand(
         "plugin test",
         "validate a plugin, then run its tests",
         "plugin_commands.test:run",
         (_PLUGIN_PATH, Argument("pytest", nargs=argparse.REMAINDER, metavar="...", help="handed on to pytest")),
         "author",
     ),
-    Command(
+    CliCommand(
         "plugin chat",
         "talk to a plugin's agent here, without a Host",
         "plugin_commands.chat:run",
@@ -149,7 +149,7 @@ COMMANDS: Final = (
         ),
         "author",
     ),
-    Command(
+    CliCommand(
         "plugin run",
         "keep a plugin's newest state in a running Host",
         "plugin_commands.run:run",
@@ -165,7 +165,7 @@ COMMANDS: Final = (
             Argument("--remove", action="store_true", help="remove it from the Host at the end"),
         ),
     ),
-    Command(
+    CliCommand(
         "plugin build",
         "make a zip of a plugin, to be installed elsewhere",
         "plugin_commands.build:run",
@@ -175,7 +175,7 @@ COMMANDS: Final = (
         ),
         "author",
     ),
-    Command(
+    CliCommand(
         "runtime",
         "run plugins without a Host, for a Host elsewhere",
         "runtime:run",
@@ -189,22 +189,22 @@ COMMANDS: Final = (
             ),
         ),
     ),
-    Command(
+    CliCommand(
         "runtime token create",
         "print a new token for one Host",
         "runtime:create_token",
         (Argument("--name", required=True, help="which Host it is for"),),
         "after_group",
     ),
-    Command("runtime token list", "list the tokens", "runtime:list_tokens", (), "after_group"),
-    Command(
+    CliCommand("runtime token list", "list the tokens", "runtime:list_tokens", (), "after_group"),
+    CliCommand(
         "runtime token revoke",
         "revoke a token; its Host is disconnected",
         "runtime:revoke_token",
         (Argument("token_id"),),
         "after_group",
     ),
-    Command(
+    CliCommand(
         "backup",
         "write everything into one file",
         "operations:backup",
@@ -213,10 +213,10 @@ COMMANDS: Final = (
             Argument("--without-model-calls", action="store_true", help="leave out the prompts and answers of models"),
         ),
     ),
-    Command("restore", "bring a backup back", "operations:restore", (_FILE,)),
-    Command("db upgrade", "bring it to this release", "operations:db_upgrade"),
-    Command("db current", "say which revision it has", "operations:db_current"),
-    Command(
+    CliCommand("restore", "bring a backup back", "operations:restore", (_FILE,)),
+    CliCommand("db upgrade", "bring it to this release", "operations:db_upgrade"),
+    CliCommand("db current", "say which revision it has", "operations:db_current"),
+    CliCommand(
         "doctor",
         "say what is wrong and what to do",
         "doctor:run",
@@ -225,7 +225,7 @@ COMMANDS: Final = (
             Argument("--port", setting="http.port", type=int, metavar="P", help="the port it would listen on"),
         ),
     ),
-    Command(
+    CliCommand(
         "why",
         "say why an event was answered so, late, twice or not",
         "why:print_explanations",
