@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
 
-class Argument:
+class CliArgument:
     """An argument of a command; all keywords but `setting` are those of `ArgumentParser.add_argument`."""
 
     def __init__(self, *flags: str, setting: str = "", **options: Any) -> None:
@@ -24,14 +24,14 @@ class Argument:
         return str(self.options.get("dest") or self.flags[-1].lstrip("-").replace("-", "_"))
 
 
-class Command(NamedTuple):
+class CliCommand(NamedTuple):
     """A command, with the words after `parlour` that call it."""
 
     words: str
     help: str
     function: str
     """Module below `parlour.cli`, colon, name of the function."""
-    arguments: tuple[Argument, ...] = ()
+    arguments: tuple[CliArgument, ...] = ()
     options: Literal["common", "after_group", "author"] = "common"
     """`common`: --data and --config. `after_group`: they may also stand before the last words of the command.
     `author`: a command for plugin authors, which needs no data directory."""
@@ -46,101 +46,103 @@ GROUPS: Final = {
 }
 """Help of the words that only introduce commands."""
 
-_PLUGIN_PATH = Argument("path", type=Path, metavar="PATH", help="the plugin's folder, or its one .py file")
-_FILE = Argument("file", type=Path, metavar="FILE")
+_PLUGIN_PATH = CliArgument("path", type=Path, metavar="PATH", help="the plugin's folder, or its one .py file")
+_FILE = CliArgument("file", type=Path, metavar="FILE")
 
 COMMANDS: Final = (
-    Command(
+    CliCommand(
         "serve",
         "run the Host",
         "serve:run",
         (
-            Argument("--host", setting="http.host", metavar="H", help="address to listen on (default: 127.0.0.1)"),
-            Argument("--port", setting="http.port", type=int, metavar="P", help="port to listen on (default: 5300)"),
+            CliArgument("--host", setting="http.host", metavar="H", help="address to listen on (default: 127.0.0.1)"),
+            CliArgument("--port", setting="http.port", type=int, metavar="P", help="port to listen on (default: 5300)"),
         ),
     ),
-    Command(
+    CliCommand(
         "keys create",
         "print a new key",
         "keys:create",
         (
-            Argument("--name", required=True, help="what the key is for"),
-            Argument("--scope", choices=["admin", "operator", "viewer", "chat", "platform"], default="admin"),
+            CliArgument("--name", required=True, help="what the key is for"),
+            CliArgument("--scope", choices=["admin", "operator", "viewer", "chat", "platform"], default="admin"),
         ),
     ),
-    Command("keys list", "list the keys", "keys:list_keys"),
-    Command("keys revoke", "revoke a key", "keys:revoke", (Argument("key_id"),)),
-    Command(
+    CliCommand("keys list", "list the keys", "keys:list_keys"),
+    CliCommand("keys revoke", "revoke a key", "keys:revoke", (CliArgument("key_id"),)),
+    CliCommand(
         "users create",
         "make an account; the password is asked for",
         "users:create",
         (
-            Argument("--email", required=True),
-            Argument("--name", default="", help="how they are called (default: from the address)"),
-            Argument("--role", choices=["owner", "admin", "operator", "viewer"], default="viewer"),
+            CliArgument("--email", required=True),
+            CliArgument("--name", default="", help="how they are called (default: from the address)"),
+            CliArgument("--role", choices=["owner", "admin", "operator", "viewer"], default="viewer"),
         ),
     ),
-    Command(
+    CliCommand(
         "plugin install",
         "install or upgrade a plugin",
         "plugins:install",
         (
-            Argument("source", metavar="SOURCE", help="a folder, .py file, zip or git+URL[@REVISION][#subdirectory=F]"),
-            Argument(
+            CliArgument(
+                "source", metavar="SOURCE", help="a folder, .py file, zip or git+URL[@REVISION][#subdirectory=F]"
+            ),
+            CliArgument(
                 "--grant",
                 metavar="WHAT",
                 help="the permissions it gets: all, none, or a list such as models,network:api.example.org "
                 "(default: all; for an upgrade: those it has)",
             ),
-            Argument("--upgrade", metavar="AUTHOR/NAME", help="refuse anything but a new version of this plugin"),
+            CliArgument("--upgrade", metavar="AUTHOR/NAME", help="refuse anything but a new version of this plugin"),
         ),
     ),
-    Command("plugin list", "list the plugins, how they are and what they may do", "plugins:list_plugins"),
-    Command(
+    CliCommand("plugin list", "list the plugins, how they are and what they may do", "plugins:list_plugins"),
+    CliCommand(
         "plugin remove",
         "remove a plugin; its agents stay",
         "plugins:remove",
         (
-            Argument("plugin_id", metavar="AUTHOR/NAME"),
-            Argument("--delete-data", action="store_true", help="delete what the plugin has stored, too"),
+            CliArgument("plugin_id", metavar="AUTHOR/NAME"),
+            CliArgument("--delete-data", action="store_true", help="delete what the plugin has stored, too"),
         ),
     ),
-    Command(
+    CliCommand(
         "plugin new",
         "begin a plugin: an agent that works, with tests that pass",
         "plugin_commands.new:run",
         (
-            Argument("identity", metavar="AUTHOR/NAME"),
-            Argument("--one-file", action="store_true", help="one Python file instead of a folder"),
-            Argument("--into", type=Path, default=Path(), metavar="DIR", help="(default: the current folder)"),
+            CliArgument("identity", metavar="AUTHOR/NAME"),
+            CliArgument("--one-file", action="store_true", help="one Python file instead of a folder"),
+            CliArgument("--into", type=Path, default=Path(), metavar="DIR", help="(default: the current folder)"),
         ),
         "author",
     ),
-    Command(
+    CliCommand(
         "plugin validate",
         "read and import a plugin, and say what is wrong with it",
         "plugin_commands.validate:run",
         (_PLUGIN_PATH,),
         "author",
     ),
-    Command(
+    CliCommand(
         "plugin test",
         "validate a plugin, then run its tests",
         "plugin_commands.test:run",
-        (_PLUGIN_PATH, Argument("pytest", nargs=argparse.REMAINDER, metavar="...", help="handed on to pytest")),
+        (_PLUGIN_PATH, CliArgument("pytest", nargs=argparse.REMAINDER, metavar="...", help="handed on to pytest")),
         "author",
     ),
-    Command(
+    CliCommand(
         "plugin chat",
         "talk to a plugin's agent here, without a Host",
         "plugin_commands.chat:run",
         (
             _PLUGIN_PATH,
-            Argument("--runner", metavar="NAME", help="(default: the only one, or the one named 'default')"),
-            Argument(
+            CliArgument("--runner", metavar="NAME", help="(default: the only one, or the one named 'default')"),
+            CliArgument(
                 "--config", action="append", default=[], dest="pairs", metavar="NAME=VALUE", help="a field of its form"
             ),
-            Argument(
+            CliArgument(
                 "--model",
                 default="echo",
                 metavar="WHAT",
@@ -149,38 +151,40 @@ COMMANDS: Final = (
         ),
         "author",
     ),
-    Command(
+    CliCommand(
         "plugin run",
         "keep a plugin's newest state in a running Host",
         "plugin_commands.run:run",
         (
             _PLUGIN_PATH,
-            Argument(
+            CliArgument(
                 "--grant",
                 default="all",
                 metavar="WHAT",
                 help="the permissions it gets: all (the default), none, or a list such as "
                 "models,network:api.example.org",
             ),
-            Argument("--remove", action="store_true", help="remove it from the Host at the end"),
+            CliArgument("--remove", action="store_true", help="remove it from the Host at the end"),
         ),
     ),
-    Command(
+    CliCommand(
         "plugin build",
         "make a zip of a plugin, to be installed elsewhere",
         "plugin_commands.build:run",
         (
             _PLUGIN_PATH,
-            Argument("-o", "--output", type=Path, metavar="FILE", help="(default: AUTHOR-NAME-VERSION.zip beside it)"),
+            CliArgument(
+                "-o", "--output", type=Path, metavar="FILE", help="(default: AUTHOR-NAME-VERSION.zip beside it)"
+            ),
         ),
         "author",
     ),
-    Command(
+    CliCommand(
         "runtime",
         "run plugins without a Host, for a Host elsewhere",
         "runtime:run",
         (
-            Argument(
+            CliArgument(
                 "--listen",
                 setting="runtime.listen",
                 metavar="HOST:PORT",
@@ -189,46 +193,48 @@ COMMANDS: Final = (
             ),
         ),
     ),
-    Command(
+    CliCommand(
         "runtime token create",
         "print a new token for one Host",
         "runtime:create_token",
-        (Argument("--name", required=True, help="which Host it is for"),),
+        (CliArgument("--name", required=True, help="which Host it is for"),),
         "after_group",
     ),
-    Command("runtime token list", "list the tokens", "runtime:list_tokens", (), "after_group"),
-    Command(
+    CliCommand("runtime token list", "list the tokens", "runtime:list_tokens", (), "after_group"),
+    CliCommand(
         "runtime token revoke",
         "revoke a token; its Host is disconnected",
         "runtime:revoke_token",
-        (Argument("token_id"),),
+        (CliArgument("token_id"),),
         "after_group",
     ),
-    Command(
+    CliCommand(
         "backup",
         "write everything into one file",
         "operations:backup",
         (
             _FILE,
-            Argument("--without-model-calls", action="store_true", help="leave out the prompts and answers of models"),
+            CliArgument(
+                "--without-model-calls", action="store_true", help="leave out the prompts and answers of models"
+            ),
         ),
     ),
-    Command("restore", "bring a backup back", "operations:restore", (_FILE,)),
-    Command("db upgrade", "bring it to this release", "operations:db_upgrade"),
-    Command("db current", "say which revision it has", "operations:db_current"),
-    Command(
+    CliCommand("restore", "bring a backup back", "operations:restore", (_FILE,)),
+    CliCommand("db upgrade", "bring it to this release", "operations:db_upgrade"),
+    CliCommand("db current", "say which revision it has", "operations:db_current"),
+    CliCommand(
         "doctor",
         "say what is wrong and what to do",
         "doctor:run",
         (
-            Argument("--host", setting="http.host", metavar="H", help="the address it would listen on"),
-            Argument("--port", setting="http.port", type=int, metavar="P", help="the port it would listen on"),
+            CliArgument("--host", setting="http.host", metavar="H", help="the address it would listen on"),
+            CliArgument("--port", setting="http.port", type=int, metavar="P", help="the port it would listen on"),
         ),
     ),
-    Command(
+    CliCommand(
         "why",
         "say why an event was answered so, late, twice or not",
         "why:print_explanations",
-        (Argument("name", metavar="ID", help="of an event, a run or a platform's message"),),
+        (CliArgument("name", metavar="ID", help="of an event, a run or a platform's message"),),
     ),
 )

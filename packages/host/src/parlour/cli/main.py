@@ -7,7 +7,7 @@ from importlib import import_module
 
 from parlour.app.process_tuning import pause_garbage_collection
 
-from .commands import COMMANDS, Command
+from .commands import COMMANDS, CliCommand
 from .parser import build_parser
 
 
@@ -17,7 +17,7 @@ class CommandError(Exception):
 
 def main() -> None:
     arguments = build_parser().parse_args()
-    command: Command = arguments.command
+    command: CliCommand = arguments.command
     if command.words == "serve":
         pause_garbage_collection()
     # To find its plugins, pydantic would read the metadata of all installed packages.

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TypeAlias
 
-from .commands import COMMANDS, GROUPS, Command
+from .commands import COMMANDS, GROUPS, CliCommand
 
 Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
@@ -29,7 +29,7 @@ def _group(words: str, below: dict[str, Subparsers], made: dict[str, argparse.Ar
     return below[group]
 
 
-def _add_command(parsers: Subparsers, command: Command) -> argparse.ArgumentParser:
+def _add_command(parsers: Subparsers, command: CliCommand) -> argparse.ArgumentParser:
     parents = [] if command.options == "author" else [_options(command.options == "after_group")]
     parser = parsers.add_parser(command.words.split()[-1], parents=parents, help=command.help)
     for argument in command.arguments:
