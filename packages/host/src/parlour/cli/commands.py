@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
 
-class Argument:
+class CliArgument:
     """An argument of a command; all keywords but `setting` are those of `ArgumentParser.add_argument`."""
 
     def __init__(self, *flags: str, setting: str = "", **options: Any) -> None:
@@ -31,7 +31,7 @@ class CliCommand(NamedTuple):
     help: str
     function: str
     """Module below `parlour.cli`, colon, name of the function."""
-    arguments: tuple[Argument, ...] = ()
+    arguments: tuple[CliArgument, ...] = ()
     options: Literal["common", "after_group", "author"] = "common"
     """`common`: --data and --config. `after_group`: they may also stand before the last words of the command.
     `author`: a command for plugin authors, which needs no data directory."""
@@ -46,8 +46,8 @@ GROUPS: Final = {
 }
 """Help of the words that only introduce commands."""
 
-_PLUGIN_PATH = Argument("path", type=Path, metavar="PATH", help="the plugin's folder, or its one .py file")
-_FILE = Argument("file", type=Path, metavar="FILE")
+_PLUGIN_PATH = CliArgument("path", type=Path, metavar="PATH", help="the plugin's folder, or its one .py file")
+_FILE = CliArgument("file", type=Path, metavar="FILE")
 
 COMMANDS: Final = (
     CliCommand(
@@ -55,8 +55,8 @@ COMMANDS: Final = (
         "run the Host",
         "serve:run",
         (
-            Argument("--host", setting="http.host", metavar="H", help="address to listen on (default: 127.0.0.1)"),
-            Argument("--port", setting="http.port", type=int, metavar="P", help="port to listen on (default: 5300)"),
+            CliArgument("--host", setting="http.host", metavar="H", help="address to listen on (default: 127.0.0.1)"),
+            CliArgument("--port", setting="http.port", type=int, metavar="P", help="port to listen on (default: 5300)"),
         ),
     ),
     CliCommand(
@@ -64,20 +64,20 @@ COMMANDS: Final = (
         "print a new key",
         "keys:create",
         (
-            Argument("--name", required=True, help="what the key is for"),
-            Argument("--scope", choices=["admin", "operator", "viewer", "chat", "platform"], default="admin"),
+            CliArgument("--name", required=True, help="what the key is for"),
+            CliArgument("--scope", choices=["admin", "operator", "viewer", "chat", "platform"], default="admin"),
         ),
     ),
     CliCommand("keys list", "list the keys", "keys:list_keys"),
-    CliCommand("keys revoke", "revoke a key", "keys:revoke", (Argument("key_id"),)),
+    CliCommand("keys revoke", "revoke a key", "keys:revoke", (CliArgument("key_id"),)),
     CliCommand(
         "users create",
         "make an account; the password is asked for",
         "users:create",
         (
-            Argument("--email", required=True),
-            Argument("--name", default="", help="how they are called (default: from the address)"),
-            Argument("--role", choices=["owner", "admin", "operator", "viewer"], default="viewer"),
+            CliArgument("--email", required=True),
+            CliArgument("--name", default="", help="how they are called (default: from the address)"),
+            CliArgument("--role", choices=["owner", "admin", "operator", "viewer"], default="viewer"),
         ),
     ),
     CliCommand(
@@ -85,14 +85,16 @@ COMMANDS: Final = (
         "install or upgrade a plugin",
         "plugins:install",
         (
-            Argument("source", metavar="SOURCE", help="a folder, .py file, zip or git+URL[@REVISION][#subdirectory=F]"),
-            Argument(
+            CliArgument(
+                "source", metavar="SOURCE", help="a folder, .py file, zip or git+URL[@REVISION][#subdirectory=F]"
+            ),
+            CliArgument(
                 "--grant",
                 metavar="WHAT",
                 help="the permissions it gets: all, none, or a list such as models,network:api.example.org "
                 "(default: all; for an upgrade: those it has)",
             ),
-            Argument("--upgrade", metavar="AUTHOR/NAME", help="refuse anything but a new version of this plugin"),
+            CliArgument("--upgrade", metavar="AUTHOR/NAME", help="refuse anything but a new version of this plugin"),
         ),
     ),
     CliCommand("plugin list", "list the plugins, how they are and what they may do", "plugins:list_plugins"),
@@ -101,8 +103,8 @@ COMMANDS: Final = (
         "remove a plugin; its agents stay",
         "plugins:remove",
         (
-            Argument("plugin_id", metavar="AUTHOR/NAME"),
-            Argument("--delete-data", action="store_true", help="delete what the plugin has stored, too"),
+            CliArgument("plugin_id", metavar="AUTHOR/NAME"),
+            CliArgument("--delete-data", action="store_true", help="delete what the plugin has stored, too"),
         ),
     ),
     CliCommand(
@@ -110,9 +112,9 @@ COMMANDS: Final = (
         "begin a plugin: an agent that works, with tests that pass",
         "plugin_commands.new:run",
         (
-            Argument("identity", metavar="AUTHOR/NAME"),
-            Argument("--one-file", action="store_true", help="one Python file instead of a folder"),
-            Argument("--into", type=Path, default=Path(), metavar="DIR", help="(default: the current folder)"),
+            CliArgument("identity", metavar="AUTHOR/NAME"),
+            CliArgument("--one-file", action="store_true", help="one Python file instead of a folder"),
+            CliArgument("--into", type=Path, default=Path(), metavar="DIR", help="(default: the current folder)"),
         ),
         "author",
     ),
@@ -127,7 +129,7 @@ COMMANDS: Final = (
         "plugin test",
         "validate a plugin, then run its tests",
         "plugin_commands.test:run",
-        (_PLUGIN_PATH, Argument("pytest", nargs=argparse.REMAINDER, metavar="...", help="handed on to pytest")),
+        (_PLUGIN_PATH, CliArgument("pytest", nargs=argparse.REMAINDER, metavar="...", help="handed on to pytest")),
         "author",
     ),
     CliCommand(
@@ -136,11 +138,11 @@ COMMANDS: Final = (
         "plugin_commands.chat:run",
         (
             _PLUGIN_PATH,
-            Argument("--runner", metavar="NAME", help="(default: the only one, or the one named 'default')"),
-            Argument(
+            CliArgument("--runner", metavar="NAME", help="(default: the only one, or the one named 'default')"),
+            CliArgument(
                 "--config", action="append", default=[], dest="pairs", metavar="NAME=VALUE", help="a field of its form"
             ),
-            Argument(
+            CliArgument(
                 "--model",
                 default="echo",
                 metavar="WHAT",
@@ -155,14 +157,14 @@ COMMANDS: Final = (
         "plugin_commands.run:run",
         (
             _PLUGIN_PATH,
-            Argument(
+            CliArgument(
                 "--grant",
                 default="all",
                 metavar="WHAT",
                 help="the permissions it gets: all (the default), none, or a list such as "
                 "models,network:api.example.org",
             ),
-            Argument("--remove", action="store_true", help="remove it from the Host at the end"),
+            CliArgument("--remove", action="store_true", help="remove it from the Host at the end"),
         ),
     ),
     CliCommand(
@@ -171,7 +173,9 @@ COMMANDS: Final = (
         "plugin_commands.build:run",
         (
             _PLUGIN_PATH,
-            Argument("-o", "--output", type=Path, metavar="FILE", help="(default: AUTHOR-NAME-VERSION.zip beside it)"),
+            CliArgument(
+                "-o", "--output", type=Path, metavar="FILE", help="(default: AUTHOR-NAME-VERSION.zip beside it)"
+            ),
         ),
         "author",
     ),
@@ -180,7 +184,7 @@ COMMANDS: Final = (
         "run plugins without a Host, for a Host elsewhere",
         "runtime:run",
         (
-            Argument(
+            CliArgument(
                 "--listen",
                 setting="runtime.listen",
                 metavar="HOST:PORT",
@@ -193,7 +197,7 @@ COMMANDS: Final = (
         "runtime token create",
         "print a new token for one Host",
         "runtime:create_token",
-        (Argument("--name", required=True, help="which Host it is for"),),
+        (CliArgument("--name", required=True, help="which Host it is for"),),
         "after_group",
     ),
     CliCommand("runtime token list", "list the tokens", "runtime:list_tokens", (), "after_group"),
@@ -201,7 +205,7 @@ COMMANDS: Final = (
         "runtime token revoke",
         "revoke a token; its Host is disconnected",
         "runtime:revoke_token",
-        (Argument("token_id"),),
+        (CliArgument("token_id"),),
         "after_group",
     ),
     CliCommand(
@@ -210,7 +214,9 @@ COMMANDS: Final = (
         "operations:backup",
         (
             _FILE,
-            Argument("--without-model-calls", action="store_true", help="leave out the prompts and answers of models"),
+            CliArgument(
+                "--without-model-calls", action="store_true", help="leave out the prompts and answers of models"
+            ),
         ),
     ),
     CliCommand("restore", "bring a backup back", "operations:restore", (_FILE,)),
@@ -221,14 +227,14 @@ COMMANDS: Final = (
         "say what is wrong and what to do",
         "doctor:run",
         (
-            Argument("--host", setting="http.host", metavar="H", help="the address it would listen on"),
-            Argument("--port", setting="http.port", type=int, metavar="P", help="the port it would listen on"),
+            CliArgument("--host", setting="http.host", metavar="H", help="the address it would listen on"),
+            CliArgument("--port", setting="http.port", type=int, metavar="P", help="the port it would listen on"),
         ),
     ),
     CliCommand(
         "why",
         "say why an event was answered so, late, twice or not",
         "why:print_explanations",
-        (Argument("name", metavar="ID", help="of an event, a run or a platform's message"),),
+        (CliArgument("name", metavar="ID", help="of an event, a run or a platform's message"),),
     ),
 )

@@ -1,7 +1,7 @@
 """Creates the FastAPI application: routes, error handlers and middleware."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -41,6 +41,17 @@ def create_app(
     for prefix, router in routers:
         app.include_router(router, prefix=prefix)
     return app
+
+
+def resolve_routes(app: FastAPI) -> Iterator[None]:
+    """Makes FastAPI combine included routes with their prefixes, router by router.
+
+    It does so when a router is first matched, which would block the event loop during the first request.
+    """
+    scope = {"type": "http", "method": "GET", "path": "/", "root_path": "", "headers": []}
+    for route in app.routes:
+        route.matches(dict(scope))
+        yield
 
 
 async def _on_validation_error(request: Request, error: Exception) -> Response:

@@ -2,9 +2,11 @@
 
 import shutil
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from parlour import http as http_package
 from parlour.app.data_directory import DataDirectory
 from parlour.app.host import Host
 from parlour.app.process_tuning import loading_in_background
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from parlour.http.fastapi_app import PrefixedRouter
+
+HTTP_FOLDER = Path(http_package.__path__[0])
+"""Folder with a package for each domain of the HTTP interface."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,24 +64,36 @@ def build_host_app(
     events = EventService(injector, EventResults(journal, core.outcomes))
     uploads = _clear_folder(DataDirectory(settings.data).folder("uploads"))
 
-    def load() -> "tuple[FastAPI, list[PrefixedRouter]]":
+    def load(pause: Callable[[], None]) -> "tuple[FastAPI, list[PrefixedRouter]]":
+        """Loads FastAPI and all routes in steps, with a pause after each."""
         with deferred_model_build():
-            from parlour.http.fastapi_app import create_app
+            from parlour.http.fastapi_app import create_app, resolve_routes
+        pause()
+        for file in sorted(HTTP_FOLDER.glob("*/endpoints.py")):
+            import_module(f"parlour.http.{file.parent.name}.endpoints")
+            pause()
         from .routes import RouterBuilder
 
-        routers = RouterBuilder(
+        builder = RouterBuilder(
             settings, host, authenticator, keys, users, logins, names, events, uploads, setup_token, limits
-        ).all()
-        return create_app(VERSION, authenticator, http.body_bytes, http.upload_bytes, routers), routers
+        )
+        routers: list[PrefixedRouter] = []
+        for group in builder.groups():
+            routers += group
+            pause()
+        app = create_app(VERSION, authenticator, http.body_bytes, http.upload_bytes, routers)
+        for _ in resolve_routes(app):
+            pause()
+        return app, routers
 
     def build_document() -> dict[str, Any]:
         from parlour.http import openapi_builder
 
-        return openapi_builder.build_document(*load())
+        return openapi_builder.build_document(*load(lambda: None))
 
     def load_in_background() -> "FastAPI":
-        with loading_in_background():
-            return load()[0]
+        with loading_in_background() as pause:
+            return load(pause)[0]
 
     fast_path = EventFastPath(events, authenticator, http.body_bytes)
     front = FrontController(page, host.pending_start_steps, fast_path, LazyApp(load_in_background))

@@ -3,6 +3,7 @@
 This module imports FastAPI and every endpoint, so a Host imports it with the first request that needs them.
 """
 
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -95,19 +96,20 @@ class RouterBuilder:
     setup_token: str
     limits: ConnectionLimiter | None
 
-    def all(self) -> list[PrefixedRouter]:
-        """Returns the routers in the order of the OpenAPI document."""
-        below_api = (
-            *self._about_host(),
-            *self._accounts(),
-            *self._event_sources(),
-            *self._runs(),
-            *self._agents_and_bots(),
-            *self._models(),
-            *self._plugins_and_tools(),
-            *self._records(),
-        )
-        return [*(("", router) for router in self._outside_api()), *((API_PREFIX, router) for router in below_api)]
+    def groups(self) -> Iterator[list[PrefixedRouter]]:
+        """Yields the routers in the order of the OpenAPI document, in groups that are built one by one."""
+        yield [("", router) for router in self._outside_api()]
+        for build_group in (
+            self._about_host,
+            self._accounts,
+            self._event_sources,
+            self._runs,
+            self._agents_and_bots,
+            self._models,
+            self._plugins_and_tools,
+            self._records,
+        ):
+            yield [(API_PREFIX, router) for router in build_group()]
 
     def _outside_api(self) -> list[APIRouter]:
         host = self.host
