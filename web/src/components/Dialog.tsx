@@ -23,7 +23,9 @@ export function Dialog({
   const id = useId();
   const { t } = useTranslation();
   const unsaved = useRef(false);
-  const [asking, setAsking] = useState(false);
+  // The number of the question in front, 0 without one: a question may be asked while the last one still closes.
+  const [asked, setAsked] = useState(0);
+  const questions = useRef(0);
   useEffect(() => {
     if (open && !ref.current?.open) ref.current?.showModal();
     if (!open) ref.current?.close();
@@ -31,7 +33,8 @@ export function Dialog({
   const askFirst = (event: SyntheticEvent | KeyboardEvent) => {
     if (!unsaved.current) return;
     event.preventDefault();
-    setAsking(true);
+    questions.current += 1;
+    setAsked(questions.current);
   };
   // Browsers let a page hold back only the first of two cancels without a click between them, so the key is caught
   // before it becomes one, wherever the focus is, unless another dialog is in front.
@@ -56,18 +59,19 @@ export function Dialog({
         {title}
       </h2>
       {open && <UnsavedInDialog value={unsaved}>{children}</UnsavedInDialog>}
-      {open && asking && (
+      {open && asked > 0 && (
         <Confirm
+          key={asked}
           open
           title={t("unsaved.title")}
           text={t("unsaved.text")}
           cancel={t("unsaved.stay")}
           action={t("unsaved.leave")}
           onConfirm={() => {
-            setAsking(false);
+            setAsked(0);
             onClose();
           }}
-          onClose={() => setAsking(false)}
+          onClose={() => setAsked((now) => (now === asked ? 0 : now))}
         />
       )}
     </dialog>
