@@ -1,4 +1,4 @@
-"""A plugin's folder to spoil."""
+"""Provides folders with plugins that tests can change."""
 
 import sys
 from collections.abc import Iterator
@@ -46,7 +46,7 @@ class Plain(AgentRunner):
 
 @pytest.fixture
 def workshop(tmp_path: Path) -> Iterator[Path]:
-    """A place for plugins; what loading them leaves in this process is taken away again."""
+    """Provides a folder for plugins, and removes the modules and paths that loading them adds to this process."""
     place = tmp_path / "a workshop"
     place.mkdir()
     path, modules = list(sys.path), set(sys.modules)
@@ -59,7 +59,7 @@ def workshop(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.fixture
 def folder(workshop: Path) -> Path:
-    """A good plugin."""
+    """Provides a folder with a valid plugin."""
     (workshop / "manifest.yaml").write_text(MANIFEST)
     (workshop / "runner.yaml").write_text(RUNNER)
     (workshop / "runner.py").write_text(CODE)

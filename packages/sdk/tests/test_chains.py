@@ -1,4 +1,4 @@
-"""Messages for platforms: what the builders make is what the protocol reads, in the order in which it was written."""
+"""Tests builders of message chains: they produce components of the protocol, in order."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from parlour_sdk.chains import at, at_all, chain, face, file, forward, image, no
 from parlour_sdk.protocol.chain import MessageChain, Plain, chain_text
 
 ADAPTER: TypeAdapter[MessageChain] = TypeAdapter(MessageChain)
-MADE: dict[str, tuple[Any, dict[str, Any]]] = {
+BUILT: dict[str, tuple[Any, dict[str, Any]]] = {
     "text": ("hi", {"type": "Plain", "text": "hi"}),
     "at": (at("42", "Ada"), {"type": "At", "target": "42", "display": "Ada"}),
     "at all": (at_all(), {"type": "AtAll"}),
@@ -49,16 +49,16 @@ MADE: dict[str, tuple[Any, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("name", MADE)
-def test_what_is_built_is_what_the_protocol_has(name: str) -> None:
-    part, wanted = MADE[name]
+@pytest.mark.parametrize("name", BUILT)
+def test_builders_produce_components_of_the_protocol(name: str) -> None:
+    part, expected = BUILT[name]
     made = chain(part)
-    told = ADAPTER.dump_python(made, mode="json", exclude_none=True)
-    assert told == [wanted]
-    assert ADAPTER.validate_python(told) == made
+    dumped = ADAPTER.dump_python(made, mode="json", exclude_none=True)
+    assert dumped == [expected]
+    assert ADAPTER.validate_python(dumped) == made
 
 
-def test_a_chain_keeps_the_order_and_takes_in_other_chains() -> None:
+def test_a_chain_keeps_the_order_and_flattens_other_chains() -> None:
     made = chain("a", ["b", at("1"), ("c",)], chain("d"), Plain(text="e"))  # type: ignore[list-item]
     assert chain_text(made) == "abcde"
     assert [part.type for part in made] == ["Plain", "Plain", "At", "Plain", "Plain", "Plain"]
@@ -66,13 +66,13 @@ def test_a_chain_keeps_the_order_and_takes_in_other_chains() -> None:
 
 
 @pytest.mark.parametrize("part", [5, None, b"bytes", {"type": "Plain", "text": "x"}, node("x")])
-def test_what_is_no_part_of_a_message_is_refused_by_its_type(part: Any) -> None:
+def test_a_value_that_is_not_a_component_is_refused_with_its_type(part: Any) -> None:
     with pytest.raises(TypeError, match=f"not of a {type(part).__name__}"):
         chain(part)
 
 
 @pytest.mark.parametrize("source", [{}, {"url": "u", "path": "p"}, {"content": b"x", "base64": "eA=="}])
-def test_media_live_in_exactly_one_place(source: dict[str, Any]) -> None:
+def test_media_without_exactly_one_source_are_refused(source: dict[str, Any]) -> None:
     if "content" in source:
         with pytest.raises(ValueError, match="give the content or its base64"):
             image(**source)
@@ -81,7 +81,7 @@ def test_media_live_in_exactly_one_place(source: dict[str, Any]) -> None:
             image(**source)
 
 
-def test_the_package_offers_every_builder() -> None:
+def test_the_package_exports_every_builder() -> None:
     import parlour_sdk
 
     for name in parlour_sdk.LAZY_EXPORTS[".chains"]:

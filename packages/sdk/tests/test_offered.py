@@ -1,4 +1,4 @@
-"""What `parlour_sdk` offers: each name is there when it is asked for, and known to a type checker."""
+"""Tests the exports of `parlour_sdk` and its packages: each name can be imported and is known to type checkers."""
 
 import ast
 import importlib
@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-PACKAGES = ["parlour_sdk", "parlour_sdk.components"]
+PACKAGES = ["parlour_sdk", "parlour_sdk.agents", "parlour_sdk.agents.http_agent", "parlour_sdk.components"]
 
 
-def seen_by_a_type_checker(package: str) -> set[str]:
+def names_for_type_checkers(package: str) -> set[str]:
     tree = ast.parse(Path(importlib.import_module(package).__file__ or "").read_text())
     [guarded] = [each for each in tree.body if isinstance(each, ast.If)]
     imports = [each for each in guarded.body if isinstance(each, ast.ImportFrom)]
@@ -17,15 +17,15 @@ def seen_by_a_type_checker(package: str) -> set[str]:
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_what_is_offered_is_there_and_a_type_checker_knows_it(package: str) -> None:
+def test_every_export_exists_and_is_known_to_type_checkers(package: str) -> None:
     module = importlib.import_module(package)
-    offered = {name for names in module.LAZY_EXPORTS.values() for name in names}
-    for name in offered:
+    exported = {name for names in module.LAZY_EXPORTS.values() for name in names}
+    for name in exported:
         assert getattr(module, name) is not None
-    assert seen_by_a_type_checker(package) == offered
+    assert names_for_type_checkers(package) == exported
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_what_is_not_offered_is_missing_in_the_usual_words(package: str) -> None:
+def test_an_unknown_name_raises_the_usual_attribute_error(package: str) -> None:
     with pytest.raises(AttributeError, match=f"module '{package}' has no attribute 'no_such_name'"):
         importlib.import_module(package).no_such_name  # noqa: B018

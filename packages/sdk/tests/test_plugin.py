@@ -1,4 +1,4 @@
-"""Reading a plugin's folder: a good one is told as it is, a bad one with the file, the field and what to do."""
+"""Tests reading of plugin folders: valid ones are described, invalid ones are refused with file, field and remedy."""
 
 from pathlib import Path
 
@@ -22,21 +22,21 @@ def refusal(folder: Path) -> str:
     return str(invalid.value)
 
 
-def test_a_good_folder_is_read_without_running_its_code(folder: Path) -> None:
-    (folder / "runner.py").write_text("raise SystemExit('nobody asked for me')")
+def test_a_valid_folder_is_read_without_running_its_code(folder: Path) -> None:
+    (folder / "runner.py").write_text("raise SystemExit('the code was run')")
     plugin = read_plugin(folder)
     assert plugin.manifest.identity == "acme/hello"
     assert [component.manifest.kind for component in plugin.components] == ["AgentRunner"]
 
 
-def test_a_runner_is_told_as_discovery_wants_it(folder: Path) -> None:
+def test_a_runner_has_a_valid_manifest(folder: Path) -> None:
     manifests = read_plugin(folder).runner_manifests()
     manifest = AgentRunnerManifest.model_validate(manifests["default"])
     assert manifest.id == "plugin:acme/hello/default"
     assert manifest.capabilities.streaming
 
 
-def test_a_runner_without_a_label_is_called_by_its_name(folder: Path) -> None:
+def test_a_runner_without_a_label_has_its_name_as_label(folder: Path) -> None:
     change(folder / "runner.yaml", ", label: {en_US: Hello}", "")
     assert read_plugin(folder).runner_manifests()["default"]["label"] == {"en_US": "default"}
 
@@ -46,7 +46,7 @@ def test_a_plugin_may_have_no_components(folder: Path) -> None:
     assert load_runners(read_plugin(folder)) == {}
 
 
-def test_a_runner_is_loaded_and_made_once(folder: Path) -> None:
+def test_a_runner_is_loaded_and_created(folder: Path) -> None:
     runners = load_runners(read_plugin(folder))
     assert list(runners) == ["default"]
     assert isinstance(runners["default"], AgentRunner)
@@ -62,7 +62,7 @@ def test_a_plugins_code_may_import_its_own_modules(folder: Path) -> None:
     assert load_runners(read_plugin(folder))
 
 
-def test_a_newer_hosts_fields_are_passed_over(folder: Path) -> None:
+def test_unknown_fields_of_a_newer_manifest_are_ignored(folder: Path) -> None:
     change(folder / "manifest.yaml", "spec:", "homepage: https://example.org\nspec:")
     assert read_plugin(folder).manifest.identity == "acme/hello"
 
@@ -88,22 +88,20 @@ UNKNOWN = {
 }
 
 
-def test_requirements_that_the_manifest_does_not_name_are_told_to_have_no_effect(folder: Path) -> None:
+def test_a_requirements_file_that_the_manifest_does_not_name_has_a_warning(folder: Path) -> None:
     (folder / "requirements.txt").write_text("httpx\n")
     [warning] = read_plugin(folder).warnings
     assert warning.endswith("nothing of it is installed; add `requirements: requirements.txt`")
 
 
 @pytest.mark.parametrize("case", UNKNOWN)
-def test_an_unknown_key_is_passed_over_with_a_warning_that_says_where_and_what_may_be_meant(
-    folder: Path, case: str
-) -> None:
-    file, old, new, where, meant = UNKNOWN[case]
+def test_an_unknown_key_is_ignored_with_a_warning_and_a_suggestion(folder: Path, case: str) -> None:
+    file, old, new, where, suggestion = UNKNOWN[case]
     change(folder / file, old, new)
     plugin = read_plugin(folder)
     [warning] = plugin.warnings
     assert warning.startswith(f"{folder / file}:{where}: an unknown key, passed over")
-    assert (f"did you mean {meant}?" in warning) == bool(meant)
+    assert (f"did you mean {suggestion}?" in warning) == bool(suggestion)
     AgentRunnerManifest.model_validate(plugin.runner_manifests()["default"])
     assert load_runners(plugin)
 
@@ -119,12 +117,12 @@ MANIFESTS = {
 
 
 @pytest.mark.parametrize("case", MANIFESTS)
-def test_a_bad_manifest_is_refused_with_file_field_and_what_is_wanted(folder: Path, case: str) -> None:
-    old, new, told = MANIFESTS[case]
+def test_an_invalid_manifest_is_refused_with_file_and_field(folder: Path, case: str) -> None:
+    old, new, expected = MANIFESTS[case]
     change(folder / "manifest.yaml", old, new)
     message = refusal(folder)
     assert str(folder / "manifest.yaml") in message
-    assert told in message
+    assert expected in message
 
 
 COMPONENTS = {
@@ -141,16 +139,16 @@ COMPONENTS = {
 
 
 @pytest.mark.parametrize("case", COMPONENTS)
-def test_a_bad_component_is_refused_with_file_field_and_what_is_wanted(folder: Path, case: str) -> None:
-    old, new, told = COMPONENTS[case]
+def test_an_invalid_component_is_refused_with_file_and_field(folder: Path, case: str) -> None:
+    old, new, expected = COMPONENTS[case]
     change(folder / "runner.yaml", old, new)
     message = refusal(folder)
     assert str(folder / "runner.yaml") in message
-    assert told in message
+    assert expected in message
 
 
 @pytest.mark.parametrize(
-    ("spec", "told"),
+    ("spec", "expected"),
     [
         ("capabilities: {flying: true}", "capabilities.flying"),
         ("capabilities: {streaming: 'yes'}", "capabilities.streaming"),
@@ -159,21 +157,21 @@ def test_a_bad_component_is_refused_with_file_field_and_what_is_wanted(folder: P
         ("config_schema: [{name: x, label: {}, type: knob}]", "config_schema.0.type"),
     ],
 )
-def test_a_bad_runner_manifest_is_refused_with_file_and_field(folder: Path, spec: str, told: str) -> None:
+def test_an_invalid_runner_manifest_is_refused_with_file_and_field(folder: Path, spec: str, expected: str) -> None:
     change(folder / "runner.yaml", "capabilities: {streaming: true}", spec)
     message = refusal(folder)
     assert str(folder / "runner.yaml") in message
-    assert told in message
+    assert expected in message
 
 
-def test_a_run_that_is_no_async_generator_is_refused_with_how_to_write_one(folder: Path) -> None:
+def test_a_run_method_that_is_not_an_async_generator_is_refused_with_the_remedy(folder: Path) -> None:
     change(folder / "runner.yaml", "attr: Runner", "attr: Plain")
     message = refusal(folder)
     assert "runner.py" in message
     assert "Plain.run must be an async generator: `async def` with `yield`" in message
 
 
-def test_two_runners_of_one_name_are_refused(folder: Path) -> None:
+def test_two_runners_with_the_same_name_are_refused(folder: Path) -> None:
     (folder / "second.yaml").write_text((folder / "runner.yaml").read_text())
     change(folder / "manifest.yaml", "[runner.yaml]", "[runner.yaml, second.yaml]")
     message = refusal(folder)
@@ -186,9 +184,7 @@ def test_a_component_outside_the_folder_is_refused(folder: Path) -> None:
     assert "'../evil.yaml' leaves the plugin's folder; use a path inside it" in refusal(folder)
 
 
-def test_a_link_that_leads_outside_the_folder_is_refused(
-    folder: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_a_link_to_a_file_outside_the_folder_is_refused(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     outside = tmp_path_factory.mktemp("outside") / "runner.yaml"
     outside.write_text((folder / "runner.yaml").read_text())
     (folder / "runner.yaml").unlink()
@@ -196,13 +192,13 @@ def test_a_link_that_leads_outside_the_folder_is_refused(
     assert "leaves the plugin's folder" in refusal(folder)
 
 
-def test_a_component_that_is_not_there_is_refused_by_name(folder: Path) -> None:
+def test_a_missing_component_file_is_named(folder: Path) -> None:
     (folder / "runner.yaml").unlink()
     assert f"{folder / 'runner.yaml'} can't be read: No such file" in refusal(folder)
 
 
 @pytest.mark.parametrize("content", [b"]", b"a: b: c", b"\xff\xfe\x00"], ids=["bracket", "colons", "bytes"])
-def test_a_manifest_that_is_no_yaml_is_refused_in_one_line(folder: Path, content: bytes) -> None:
+def test_a_manifest_that_is_not_yaml_is_refused_in_one_line(folder: Path, content: bytes) -> None:
     (folder / "manifest.yaml").write_bytes(content)
     message = refusal(folder)
     assert message.startswith(f"{folder / 'manifest.yaml'} is not YAML")
@@ -210,7 +206,7 @@ def test_a_manifest_that_is_no_yaml_is_refused_in_one_line(folder: Path, content
 
 
 @pytest.mark.parametrize("content", ["", "[]", "words", "5"])
-def test_a_manifest_of_another_shape_is_refused(folder: Path, content: str) -> None:
+def test_a_manifest_that_is_not_a_mapping_is_refused(folder: Path, content: str) -> None:
     (folder / "manifest.yaml").write_text(content)
     assert f"{folder / 'manifest.yaml'}: the file: " in refusal(folder)
 
@@ -219,14 +215,14 @@ def test_a_folder_without_a_manifest_is_refused(tmp_path: Path) -> None:
     assert "manifest.yaml can't be read" in refusal(tmp_path)
 
 
-def test_what_is_no_folder_is_refused_with_what_a_plugin_is(tmp_path: Path) -> None:
+def test_a_path_that_is_not_a_folder_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("")
     for path in (file, tmp_path / "nowhere"):
         assert "is not a folder; a plugin is a folder with a manifest.yaml" in refusal(path)
 
 
-def test_code_that_can_not_be_imported_is_not_half_loaded(folder: Path) -> None:
+def test_a_failed_import_leaves_no_partial_module(folder: Path) -> None:
     plugin = read_plugin(folder)
     (folder / "runner.py").write_text("class Runner:\n    pass\nimport no_such_module_at_all\n")
     for _ in range(2):
@@ -234,7 +230,7 @@ def test_code_that_can_not_be_imported_is_not_half_loaded(folder: Path) -> None:
             load_runners(plugin)
 
 
-def test_two_plugins_in_one_process_keep_their_own_code(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_two_plugins_in_one_process_have_separate_code(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     other = tmp_path_factory.mktemp("other")
     for file in folder.iterdir():
         (other / file.name).write_text(file.read_text())

@@ -1,4 +1,4 @@
-"""Old import paths of the SDK still load the renamed modules, with a warning."""
+"""Tests that old import paths of the SDK load the renamed modules with a warning."""
 
 import importlib
 import subprocess
@@ -25,6 +25,6 @@ def test_an_unknown_module_of_the_sdk_is_still_reported_as_missing() -> None:
         importlib.import_module("parlour_sdk.wire.no_such_module")
 
 
-def test_the_new_names_warn_of_nothing() -> None:
+def test_new_module_paths_do_not_warn() -> None:
     code = "import parlour_sdk.wire.client, parlour_sdk.plugin.reader"
     assert subprocess.run([sys.executable, "-W", "error", "-c", code], timeout=60).returncode == 0

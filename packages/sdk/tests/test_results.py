@@ -1,4 +1,4 @@
-"""What the constructors make is what the protocol's payloads accept."""
+"""Tests that the payloads of the protocol accept the results of the constructors."""
 
 from typing import get_args
 
@@ -14,7 +14,7 @@ from parlour_sdk.protocol.usage import Usage
 from parlour_sdk.results import Result
 
 MESSAGE = Message(role="assistant", content=[TextElement(text="hi")], metadata={"a": 1})
-MADE: dict[str, Result] = {
+RESULTS: dict[str, Result] = {
     "delta": results.delta("hel"),
     "an empty delta": results.delta(""),
     "completed text": results.completed("hello"),
@@ -37,48 +37,50 @@ MADE: dict[str, Result] = {
 }
 
 
-@pytest.mark.parametrize("name", MADE)
-def test_what_a_constructor_makes_is_accepted(name: str) -> None:
-    made = MADE[name]
-    AgentRunResult.model_validate({"run_id": "run", "type": made.type, "data": made.data, "sequence": 1})
-    payload = PAYLOADS[made.type].model_validate(made.data)
-    assert payload.model_dump(mode="json", exclude_unset=True).keys() == made.data.keys(), "nothing is of another type"
+@pytest.mark.parametrize("name", RESULTS)
+def test_results_of_constructors_are_valid(name: str) -> None:
+    result = RESULTS[name]
+    AgentRunResult.model_validate({"run_id": "run", "type": result.type, "data": result.data, "sequence": 1})
+    payload = PAYLOADS[result.type].model_validate(result.data)
+    assert payload.model_dump(mode="json", exclude_unset=True).keys() == result.data.keys(), (
+        "every field is one of the payload"
+    )
 
 
-def test_every_type_of_the_protocol_can_be_made() -> None:
-    assert {made.type for made in MADE.values()} == set(PAYLOADS)
+def test_every_result_type_has_a_constructor() -> None:
+    assert {result.type for result in RESULTS.values()} == set(PAYLOADS)
 
 
-def test_an_artifact_carries_its_bytes_and_their_number() -> None:
+def test_an_artifact_has_its_content_and_size() -> None:
     data = results.artifact_created("file", b"abc").data
     assert (data["content_base64"], data["size_bytes"]) == ("YWJj", 3)
 
 
 @pytest.mark.parametrize(("content", "artifact_id"), [(None, None), (b"abc", "a-1")])
-def test_an_artifact_is_its_content_or_one_that_the_host_has(content: bytes | None, artifact_id: str | None) -> None:
+def test_an_artifact_needs_either_content_or_an_id(content: bytes | None, artifact_id: str | None) -> None:
     with pytest.raises(ValueError, match="give the content, or the artifact_id"):
         results.artifact_created("file", content, artifact_id=artifact_id)
 
 
 @given(st.text())
-def test_any_text_can_be_said(text: str) -> None:
-    for made in (results.delta(text), results.completed(text), results.finished("stop", text)):
-        payload = PAYLOADS[made.type].model_validate(made.data).model_dump()
+def test_any_text_can_be_sent(text: str) -> None:
+    for result in (results.delta(text), results.completed(text), results.finished("stop", text)):
+        payload = PAYLOADS[result.type].model_validate(result.data).model_dump()
         assert (payload.get("chunk") or payload["message"])["content"] == text
 
 
 @pytest.mark.parametrize("reason", get_args(FinishReason))
-def test_a_run_may_finish_for_every_reason_of_the_protocol(reason: FinishReason) -> None:
+def test_a_run_may_finish_with_every_finish_reason(reason: FinishReason) -> None:
     assert (
         PAYLOADS["run.completed"].model_validate(results.finished(reason).data).model_dump()["finish_reason"] == reason
     )
 
 
-def test_silence_is_a_good_end_without_a_message() -> None:
+def test_silent_completes_the_run_without_a_message() -> None:
     assert results.silent() == Result("run.completed", {"finish_reason": "silent"})
 
 
-def test_a_message_keeps_its_parts() -> None:
+def test_a_message_keeps_its_content_and_metadata() -> None:
     data = results.completed(MESSAGE).data
     assert data["message"] == {
         "role": "assistant",

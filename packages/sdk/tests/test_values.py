@@ -1,4 +1,4 @@
-"""Our dataclasses against the standard library's: a class made by either can't be told from one made by the other."""
+"""Tests that the SDK's dataclasses behave like those of the standard library."""
 
 import copy
 import dataclasses
@@ -17,8 +17,8 @@ from parlour_sdk.values import dataclass
 Decorator = Callable[..., Callable[[type], type]]
 Kind = TypeVar("Kind")
 
-OURS: Decorator = dataclass
-THEIRS: Decorator = dataclasses.dataclass
+SDK_DECORATOR: Decorator = dataclass
+STANDARD_DECORATOR: Decorator = dataclasses.dataclass
 
 FIELDS: dict[str, Callable[[], Any]] = {
     "default": lambda: field(default=7),
@@ -47,39 +47,39 @@ def shaped(decorator: Decorator, shape: tuple[int, list[str]], given_settings: d
     return decorator(slots=True, **given_settings)(cls)
 
 
-def outcome(act: Callable[[], Any]) -> Any:
-    """What came of it, in a form that does not depend on who made the class."""
+def outcome(action: Callable[[], Any]) -> Any:
+    """Returns the result or the error, in a form that does not depend on the decorator."""
     try:
-        made = act()
+        made = action()
     except (TypeError, ValueError, AttributeError) as error:
         return type(error), str(error)
     return repr(made) if hasattr(made, "__dataclass_fields__") else made
 
 
 @given(shapes, settings, arguments, named_arguments)
-def test_a_class_behaves_as_the_standard_librarys_does(
+def test_a_class_behaves_like_one_of_the_standard_library(
     shape: tuple[int, list[str]], chosen: dict[str, bool], places: list[Any], named: dict[str, Any]
 ) -> None:
     results = []
-    for decorator in (OURS, THEIRS):
+    for decorator in (SDK_DECORATOR, STANDARD_DECORATOR):
         cls: Any = shaped(decorator, shape, chosen)
-        told: list[Any] = [outcome(partial(cls, *places, **named)), cls.__match_args__, cls.__slots__]
-        told.append([(each.name, each.init, each.repr, each.compare, each.kw_only) for each in fields(cls)])
-        if isinstance(told[0], str):
-            told += told_of_instances(cls, places, named)
-        results.append(told)
+        behaviour: list[Any] = [outcome(partial(cls, *places, **named)), cls.__match_args__, cls.__slots__]
+        behaviour.append([(each.name, each.init, each.repr, each.compare, each.kw_only) for each in fields(cls)])
+        if isinstance(behaviour[0], str):
+            behaviour += behaviour_of_instances(cls, places, named)
+        results.append(behaviour)
     assert results[0] == results[1]
 
 
-def told_of_instances(cls: Any, places: list[Any], named: dict[str, Any]) -> list[Any]:
+def behaviour_of_instances(cls: Any, places: list[Any], named: dict[str, Any]) -> list[Any]:
     one, same = cls(*places, **named), cls(*places, **named)
-    told = [one == same, one != same, one == "something else", asdict(one), astuple(one), repr(copy.deepcopy(one))]
-    told.append(outcome(lambda: hash(one) == hash(same)))
+    behaviour = [one == same, one != same, one == "something else", asdict(one), astuple(one), repr(copy.deepcopy(one))]
+    behaviour.append(outcome(lambda: hash(one) == hash(same)))
     for name in (each.name for each in fields(cls)):
-        told.append(outcome(partial(replace, one, **{name: 99})))
-        told += [outcome(partial(setattr, same, name, 98)), one == same, outcome(partial(delattr, same, name))]
+        behaviour.append(outcome(partial(replace, one, **{name: 99})))
+        behaviour += [outcome(partial(setattr, same, name, 98)), one == same, outcome(partial(delattr, same, name))]
         same = cls(*places, **named)
-    return told
+    return behaviour
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ class Checked:
         return f"{self.low}..{self.high}"
 
 
-def test_a_value_does_not_change() -> None:
+def test_a_frozen_value_can_not_be_changed() -> None:
     point = Point(1)
     with pytest.raises(FrozenInstanceError, match="cannot assign to field 'x'"):
         point.x = 2  # type: ignore[misc]
@@ -125,7 +125,7 @@ def test_a_missing_argument_is_named() -> None:
         Point()  # type: ignore[call-arg]
 
 
-def test_a_class_that_inherits_has_the_fields_of_both() -> None:
+def test_a_subclass_has_the_fields_of_both_classes() -> None:
     named = Named(1, name="corner", tags=["a"])
     assert (named.x, named.y, named.name, named.tags) == (1, 0, "corner", ["a"])
     assert named == replace(named, tags=[])
@@ -134,7 +134,7 @@ def test_a_class_that_inherits_has_the_fields_of_both() -> None:
     assert Named(1).tags is not Named(1).tags
 
 
-def test_what_a_class_defines_itself_is_kept() -> None:
+def test_methods_that_a_class_defines_are_kept() -> None:
     checked = Checked(2, 5)
     assert checked.span == 3
     assert repr(checked) == "2..5"
@@ -155,23 +155,23 @@ def test_values_are_copied_pickled_and_matched() -> None:
             pytest.fail("does not match its own class")
 
 
-def test_a_value_that_holds_itself_is_shown() -> None:
+def test_a_value_that_contains_itself_has_a_repr() -> None:
     named: Named[Any] = Named(1)
     named.tags.append(named)
     assert repr(named) == "Named(x=1, y=0, name='', tags=[...])"
 
 
-def test_the_first_of_its_kind_may_be_made_by_many_threads_at_once() -> None:
+def test_many_threads_may_create_the_first_instance_at_once() -> None:
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(8) as threads:
-        made = list(threads.map(lambda place: shaped(OURS, (1, []), {"frozen": True})(place), range(50)))
-        cls: Any = shaped(OURS, (1, ["factory"]), {"frozen": True})
+        made = list(threads.map(lambda place: shaped(SDK_DECORATOR, (1, []), {"frozen": True})(place), range(50)))
+        cls: Any = shaped(SDK_DECORATOR, (1, ["factory"]), {"frozen": True})
         same = list(threads.map(cls, range(200)))
     assert [value.needed_0 for value in made] == list(range(50))
     assert [value.needed_0 for value in same] == list(range(200))
 
 
-def test_without_slots_the_standard_librarys_is_asked_for() -> None:
+def test_a_class_without_slots_is_refused_with_the_standard_decorator() -> None:
     with pytest.raises(AssertionError, match=r"dataclasses\.dataclass"):
         dataclass(slots=False)

@@ -1,4 +1,4 @@
-"""What a plugin's process answers, over the wire in memory: discovery, runs, and honest failures."""
+"""Tests the answers of a plugin's worker over an in-memory wire: discovery, runs and failures."""
 
 import asyncio
 import inspect
@@ -33,7 +33,7 @@ class FailingAtOnce(AgentRunner):
 
 
 class Asking(AgentRunner):
-    """Asks the Host, and does not catch what it refuses."""
+    """Calls the Host and does not catch its refusals."""
 
     async def run(self, ctx: Any, api: Any) -> Any:
         yield results.completed(str(await api.state.get("actor", "k")))
@@ -58,7 +58,7 @@ class Endless(AgentRunner):
 
 
 class Chatty(AgentRunner):
-    """Forgets what a result is, and would go on."""
+    """Yields a value that is not a result."""
 
     closed = False
 
@@ -73,21 +73,21 @@ class Chatty(AgentRunner):
 
 class HostSide:
     def __init__(self) -> None:
-        self.asked: list[tuple[str, Any]] = []
+        self.requests: list[tuple[str, Any]] = []
         self.answer: Any = {"found": True, "value": "kept"}
 
     def dispatch(self, action: str, data: Any) -> Any:
         return self._answer(action, data)
 
     async def _answer(self, action: str, data: Any) -> Any:
-        self.asked.append((action, data))
+        self.requests.append((action, data))
         if isinstance(self.answer, Exception):
             raise self.answer
         return self.answer
 
 
-class Line:
-    """A Host's peer, and the plugin at its other end."""
+class Connection:
+    """Connects a Host's peer with the plugin."""
 
     def __init__(self, host: HostSide, peer: Peer, service: PluginService) -> None:
         self.host = host
@@ -114,7 +114,7 @@ def request(runner: str, text: str, **runtime: Any) -> dict[str, Any]:
 
 
 @pytest.fixture
-async def line(folder: Path) -> AsyncIterator[Line]:
+async def connection(folder: Path) -> AsyncIterator[Connection]:
     loaded = load(read_plugin(folder))
     own = {"failing": Failing(), "at_once": FailingAtOnce(), "asking": Asking(), "raising": Raising()}
     more = {"endless": Endless(), "chatty": Chatty()}
@@ -124,7 +124,7 @@ async def line(folder: Path) -> AsyncIterator[Line]:
     peer, service.peer = Peer(one, host), Peer(other, service)
     peer.start()
     service.peer.start()
-    yield Line(host, peer, service)
+    yield Connection(host, peer, service)
     await peer.aclose()
     await service.peer.aclose()
 
@@ -133,19 +133,19 @@ def last(stream: list[dict[str, Any]]) -> tuple[str, Any]:
     return stream[-1]["type"], stream[-1]["data"]
 
 
-async def test_discovery_tells_what_the_host_can_validate(line: Line) -> None:
-    [runner] = (await line.peer.call("list_agent_runners"))["runners"]
+async def test_discovery_returns_valid_runner_manifests(connection: Connection) -> None:
+    [runner] = (await connection.peer.call("list_agent_runners"))["runners"]
     discovery = AgentRunnerDiscovery.model_validate(runner)
     assert (discovery.plugin_author, discovery.plugin_name, discovery.runner_name) == ("acme", "hello", "default")
     assert AgentRunnerManifest.model_validate(discovery.manifest).id == "plugin:acme/hello/default"
 
 
-async def test_components_are_listed_by_kind_and_name(line: Line) -> None:
-    assert await line.peer.call("list_components") == {"components": [{"kind": "AgentRunner", "name": "default"}]}
+async def test_components_are_listed_by_kind_and_name(connection: Connection) -> None:
+    assert await connection.peer.call("list_components") == {"components": [{"kind": "AgentRunner", "name": "default"}]}
 
 
-async def test_a_runs_results_are_numbered_one_two_three_and_name_the_run(line: Line) -> None:
-    stream = await line.run(text="hello")
+async def test_results_are_numbered_from_one_and_have_the_run_id(connection: Connection) -> None:
+    stream = await connection.run(text="hello")
     assert [(each["sequence"], each["type"]) for each in stream] == [
         (1, "message.delta"),
         (2, "message.completed"),
@@ -156,16 +156,16 @@ async def test_a_runs_results_are_numbered_one_two_three_and_name_the_run(line: 
         PAYLOADS[each["type"]].model_validate(each["data"])
 
 
-async def test_each_run_is_numbered_on_its_own(line: Line) -> None:
+async def test_each_run_has_its_own_numbers(connection: Connection) -> None:
     for _ in range(2):
-        assert [each["sequence"] for each in await line.run()] == [1, 2, 3]
+        assert [each["sequence"] for each in await connection.run()] == [1, 2, 3]
 
 
 @pytest.mark.parametrize(("runner", "number"), [("failing", 2), ("at_once", 1)])
-async def test_an_exception_in_a_runner_fails_its_run_without_telling_secrets(
-    line: Line, runner: str, number: int
+async def test_an_exception_in_a_runner_fails_its_run_without_secrets(
+    connection: Connection, runner: str, number: int
 ) -> None:
-    stream = await line.run(runner)
+    stream = await connection.run(runner)
     kind, data = last(stream)
     assert (kind, data["code"], data["retryable"]) == ("run.failed", "runner.error", False)
     assert "RuntimeError" in data["error"]
@@ -173,8 +173,8 @@ async def test_an_exception_in_a_runner_fails_its_run_without_telling_secrets(
     assert stream[-1]["sequence"] == number
 
 
-async def test_a_yield_that_is_no_result_fails_the_run_and_says_what_is_wanted(line: Line) -> None:
-    stream = await line.run("chatty")
+async def test_a_yielded_value_that_is_not_a_result_fails_the_run_with_the_remedy(connection: Connection) -> None:
+    stream = await connection.run("chatty")
     kind, data = last(stream)
     assert [each["sequence"] for each in stream] == [1, 2]
     assert (kind, data["code"]) == ("run.failed", "runner.error")
@@ -184,72 +184,74 @@ async def test_a_yield_that_is_no_result_fails_the_run_and_says_what_is_wanted(l
     assert Chatty.closed
 
 
-async def test_an_api_exception_fails_the_run_with_its_own_code(line: Line) -> None:
-    stream = await line.run("raising")
+async def test_an_api_exception_fails_the_run_with_its_own_code(connection: Connection) -> None:
+    stream = await connection.run("raising")
     assert last(stream)[1]["code"] == "budget_exceeded"
     assert last(stream)[1]["error"] == "no money left"
     assert stream[-1]["sequence"] == 2
 
 
-async def test_a_runner_that_does_not_exist_is_refused_by_name(line: Line) -> None:
+async def test_an_unknown_runner_is_refused_by_name(connection: Connection) -> None:
     with pytest.raises(WireError, match="'walker'") as refusal:
-        await line.run("walker")
+        await connection.run("walker")
     assert refusal.value.code == "not_found"
 
 
 @pytest.mark.parametrize("action", ["kb_ingest", "kb_retrieve", "kb_delete", "parse_file", "make_coffee"])
-async def test_an_action_that_the_plugin_does_not_serve_is_refused(line: Line, action: str) -> None:
+async def test_an_action_that_the_plugin_does_not_serve_is_refused(connection: Connection, action: str) -> None:
     with pytest.raises(WireError) as refusal:
-        await line.peer.call(action, {"file": {"file_id": "f", "name": "a.pdf"}})
+        await connection.peer.call(action, {"file": {"file_id": "f", "name": "a.pdf"}})
     assert refusal.value.code == "not_supported"
 
 
 @pytest.mark.parametrize("action", PLUGIN_ACTIONS)
-async def test_everything_that_a_host_may_ask_is_served_in_the_way_it_is_declared(line: Line, action: str) -> None:
-    work = line.service.dispatch(action, {})
+async def test_every_action_streams_if_it_is_declared_to(connection: Connection, action: str) -> None:
+    work = connection.service.dispatch(action, {})
     assert inspect.isasyncgen(work) == PLUGIN_ACTIONS[action].streams
     await (work.aclose() if inspect.isasyncgen(work) else asyncio.gather(work, return_exceptions=True))
 
 
-async def test_a_request_that_lacks_something_is_refused_by_the_fields_name(line: Line) -> None:
+async def test_a_request_with_a_missing_field_is_refused_by_its_name(connection: Connection) -> None:
     with pytest.raises(WireError, match=r"run_agent: context: Field required") as refusal:
-        async for _ in line.peer.stream("run_agent", {"runner_id": "r", "runner_name": "default"}):
+        async for _ in connection.peer.stream("run_agent", {"runner_id": "r", "runner_name": "default"}):
             pass
     assert refusal.value.code == "invalid_argument"
 
 
-async def test_a_runner_reaches_the_host_through_its_api(line: Line) -> None:
-    stream = await line.run("asking")
+async def test_a_runner_calls_the_host_through_its_api(connection: Connection) -> None:
+    stream = await connection.run("asking")
     assert stream[0]["data"]["message"]["content"] == "kept"
-    assert line.host.asked == [("state_get", {"run_id": "run", "call_id": "run:1", "scope": "actor", "key": "k"})]
+    assert connection.host.requests == [
+        ("state_get", {"run_id": "run", "call_id": "run:1", "scope": "actor", "key": "k"})
+    ]
 
 
-async def test_what_the_host_refuses_fails_the_run_with_the_hosts_code(line: Line) -> None:
-    line.host.answer = WireError("unauthorized", "this run was not granted state")
-    stream = await line.run("asking")
+async def test_a_refusal_of_the_host_fails_the_run_with_its_code(connection: Connection) -> None:
+    connection.host.answer = WireError("unauthorized", "this run was not granted state")
+    stream = await connection.run("asking")
     assert last(stream) == (
         "run.failed",
         {"code": "unauthorized", "error": "this run was not granted state", "retryable": False},
     )
 
 
-async def test_a_run_past_its_deadline_asks_nothing(line: Line) -> None:
-    stream = await line.run("asking", deadline_at=1000)
+async def test_a_run_past_its_deadline_sends_no_call(connection: Connection) -> None:
+    stream = await connection.run("asking", deadline_at=1000)
     assert last(stream)[1]["code"] == "deadline_exceeded"
-    assert line.host.asked == []
+    assert connection.host.requests == []
 
 
-async def test_a_run_that_is_not_read_to_its_end_is_ended_in_the_runner(line: Line) -> None:
+async def test_a_runner_is_closed_when_its_stream_is_closed_early(connection: Connection) -> None:
     Endless.closed = False
-    stream = line.peer.stream("run_agent", request("endless", "hi"))
+    stream = connection.peer.stream("run_agent", request("endless", "hi"))
     async for _ in stream:
         break
     await stream.aclose()
-    await line.peer.call("list_components")
-    await line.service.peer.aclose()
+    await connection.peer.call("list_components")
+    await connection.service.peer.aclose()
     assert Endless.closed
 
 
-async def test_a_plugin_that_is_asked_to_stop_does(line: Line) -> None:
-    await line.peer.call("shutdown")
-    assert line.service.stopping.is_set()
+async def test_a_plugin_stops_on_request(connection: Connection) -> None:
+    await connection.peer.call("shutdown")
+    assert connection.service.stopping.is_set()

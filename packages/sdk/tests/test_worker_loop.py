@@ -1,4 +1,4 @@
-"""A plugin's process runs on uvloop where that is installed, and on the loop of Python where it is not."""
+"""Tests that a plugin's process uses uvloop if it is installed, and asyncio's loop otherwise."""
 
 import sys
 
@@ -8,10 +8,10 @@ import uvloop
 from parlour_sdk import worker
 
 
-def test_it_is_uvloop_where_there_is_one() -> None:
+def test_uvloop_is_used_if_it_is_installed() -> None:
     assert worker._loop_factory() is uvloop.new_event_loop
 
 
-def test_it_is_pythons_own_where_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_asyncio_loop_is_used_without_uvloop(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "uvloop", None)
     assert worker._loop_factory() is None

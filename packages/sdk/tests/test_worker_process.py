@@ -1,4 +1,4 @@
-"""The worker as a process of its own, with a Host at the other end of its pipes or of its WebSocket."""
+"""Tests the worker as a process that is connected to a Host by pipes or a WebSocket."""
 
 import asyncio
 import os
@@ -65,7 +65,7 @@ async def depart_by_command(ctx):
 
 
 class Host:
-    """Answers hello as it is told, and a few actions."""
+    """Answers `hello` as the test sets, and a few other actions."""
 
     def __init__(self, welcome: Any = WELCOME) -> None:
         self.welcome = welcome
@@ -98,7 +98,7 @@ class Worker:
         return [result async for result in self.peer.stream("run_agent", request(text))]
 
     async def ended(self) -> tuple[int, str]:
-        """Its exit status and its log."""
+        """Returns exit status and log of the process."""
         assert self.process.stderr is not None
         async with asyncio.timeout(SECONDS):
             log = (await self.process.stderr.read()).decode()
@@ -125,7 +125,7 @@ def request(text: str, **more: Any) -> dict[str, Any]:
 async def working(
     path: Path, make: Callable[[], Any] = Host, code: str | None = None, **environment: str
 ) -> AsyncIterator[tuple[Worker, Any]]:
-    """A worker on pipes; `code` is run in its process instead of the worker's own start."""
+    """Starts a worker on pipes. `code` replaces the start of the worker in its process."""
     child_read, write_fd = os.pipe()
     read_fd, child_write = os.pipe()
     start = ["-m", "parlour_sdk.worker"] if code is None else ["-c", code]
@@ -162,7 +162,7 @@ def change(file: Path, old: str, new: str) -> None:
     file.write_text(file.read_text().replace(old, new))
 
 
-async def test_a_file_is_served_as_it_is(hello: Path) -> None:
+async def test_a_single_file_plugin_is_served(hello: Path) -> None:
     async with working(hello) as (worker, host), asyncio.timeout(SECONDS):
         assert (await host.hello)["plugin"] == "acme/hello"
         [runner] = (await worker.peer.call("list_agent_runners", {}))["runners"]
@@ -175,7 +175,7 @@ async def test_a_file_is_served_as_it_is(hello: Path) -> None:
     assert "this goes to the log" in log
 
 
-async def test_components_that_fail_leave_the_process_alive(hello: Path) -> None:
+async def test_failing_components_do_not_end_the_process(hello: Path) -> None:
     event = {"type": "message.received", "event_id": "e", "timestamp": 1, "message_id": "m", "message_chain": []}
     chat = {"chat_type": "group", "chat_id": "g", "sender": {"id": "u"}}
     async with working(hello) as (worker, host), asyncio.timeout(SECONDS):
@@ -192,14 +192,14 @@ async def test_components_that_fail_leave_the_process_alive(hello: Path) -> None
         assert len(await worker.run("still here")) == 1
 
 
-async def test_a_token_goes_to_the_host_and_not_to_the_plugins_code(hello: Path) -> None:
+async def test_the_token_reaches_the_host_and_not_the_plugins_code(hello: Path) -> None:
     async with working(hello, PARLOUR_TOKEN="t-0123456789abcdef") as (worker, host), asyncio.timeout(SECONDS):
         assert (await host.hello)["token"] == "t-0123456789abcdef"
         [result] = await worker.run("token")
     assert result["data"]["message"]["content"] == "token None ''"
 
 
-async def test_a_plugin_that_the_host_refuses_says_so_and_ends(hello: Path) -> None:
+async def test_a_plugin_that_the_host_refuses_ends_with_the_reason(hello: Path) -> None:
     refusal = WireError("unauthorized", "this connection belongs to plugin acme/other")
     async with working(hello, lambda: Host(refusal)) as (worker, _):
         status, log = await worker.ended()
@@ -208,7 +208,7 @@ async def test_a_plugin_that_the_host_refuses_says_so_and_ends(hello: Path) -> N
     assert "Traceback" not in log
 
 
-async def test_a_host_that_goes_away_takes_the_plugin_with_it(hello: Path) -> None:
+async def test_a_plugin_ends_with_the_connection_to_its_host(hello: Path) -> None:
     async with working(hello) as (worker, host), asyncio.timeout(SECONDS):
         await host.hello
         await worker.peer.call("list_components")
@@ -226,7 +226,7 @@ worker.main()
 
 
 @pytest.mark.parametrize(("version", "side"), [(0, "the plugin's SDK"), (2, "Parlour")])
-async def test_a_plugin_of_another_protocol_is_refused_by_the_host_with_which_side_to_update(
+async def test_the_host_refuses_another_protocol_version_and_names_the_side_to_update(
     hello: Path, version: int, side: str
 ) -> None:
     def dispatcher() -> Any:
@@ -239,7 +239,7 @@ async def test_a_plugin_of_another_protocol_is_refused_by_the_host_with_which_si
 
 
 @pytest.mark.parametrize(("version", "side"), [(0, "the Host"), (2, "parlour-sdk in the plugin's environment")])
-async def test_a_host_of_another_protocol_is_refused_by_the_plugin_with_which_side_to_update(
+async def test_the_plugin_refuses_another_protocol_version_and_names_the_side_to_update(
     hello: Path, version: int, side: str
 ) -> None:
     async with working(hello, lambda: Host({**WELCOME, "protocol": version})) as (worker, _):
@@ -248,7 +248,7 @@ async def test_a_host_of_another_protocol_is_refused_by_the_plugin_with_which_si
     assert f"the Host speaks protocol {version} and this SDK 1; update {side}" in log.splitlines()[-1]
 
 
-async def test_a_plugin_with_a_fault_ends_with_the_sentence_that_reading_it_gives(hello: Path) -> None:
+async def test_an_invalid_plugin_ends_with_the_message_of_its_validation(hello: Path) -> None:
     change(hello, "import os", "import no_such_module_at_all")
     async with working(hello) as (worker, _):
         status, log = await worker.ended()
@@ -297,7 +297,7 @@ def main_plugin(folder: Path, initialize: str = "pass", close: str = "pass") -> 
     return folder
 
 
-async def test_a_plugins_main_class_is_first_and_last(tmp_path: Path) -> None:
+async def test_the_main_class_is_initialized_first_and_closed_last(tmp_path: Path) -> None:
     folder = main_plugin(tmp_path / "p", "(HERE / 'begun').write_text((await api.host.version()).version)")
     async with working(folder) as (worker, host), asyncio.timeout(SECONDS):
         await host.hello
@@ -309,7 +309,7 @@ async def test_a_plugins_main_class_is_first_and_last(tmp_path: Path) -> None:
     assert (folder / "closed").read_text() == "yes"
 
 
-async def test_a_plugin_that_can_not_initialize_ends_with_its_reason(tmp_path: Path) -> None:
+async def test_a_plugin_that_fails_to_initialize_ends_with_the_reason(tmp_path: Path) -> None:
     folder = main_plugin(tmp_path / "p", "raise RuntimeError('no database')")
     async with working(folder) as (worker, _):
         status, log = await worker.ended()
@@ -318,7 +318,7 @@ async def test_a_plugin_that_can_not_initialize_ends_with_its_reason(tmp_path: P
     assert not (folder / "closed").exists()
 
 
-async def test_a_plugin_that_takes_forever_to_begin_can_be_stopped(tmp_path: Path) -> None:
+async def test_a_plugin_that_hangs_during_initialization_can_be_stopped(tmp_path: Path) -> None:
     folder = main_plugin(tmp_path / "p", "await asyncio.Event().wait()")
     async with working(folder) as (worker, host), asyncio.timeout(SECONDS):
         await host.hello
@@ -328,7 +328,7 @@ async def test_a_plugin_that_takes_forever_to_begin_can_be_stopped(tmp_path: Pat
 
 
 @pytest.mark.parametrize("close", ["raise RuntimeError('no')", "await asyncio.Event().wait()"])
-async def test_a_plugin_ends_although_its_last_words_fail_or_never_end(tmp_path: Path, close: str) -> None:
+async def test_a_plugin_ends_although_its_close_fails_or_hangs(tmp_path: Path, close: str) -> None:
     folder = main_plugin(tmp_path / "p", close=close)
     async with working(folder) as (worker, host), asyncio.timeout(SECONDS):
         await host.hello
@@ -372,14 +372,14 @@ async def test_a_plugin_can_be_served_over_a_websocket(hello: Path) -> None:
     assert status == 0
 
 
-async def test_a_host_that_can_not_be_reached_is_named(hello: Path) -> None:
+async def test_an_unreachable_host_is_named(hello: Path) -> None:
     worker = await _connected(hello, "ws://127.0.0.1:1/plugins", TOKEN)
     status, log = await worker.ended()
     assert status == CANNOT_SERVE_STATUS
     assert "can't connect to ws://127.0.0.1:1/plugins" in log.splitlines()[-1]
 
 
-async def test_what_the_worker_is_called_with_is_checked(tmp_path: Path) -> None:
+async def test_invalid_arguments_of_the_worker_are_refused(tmp_path: Path) -> None:
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "parlour_sdk.worker"), stderr=asyncio.subprocess.PIPE
     )

@@ -1,4 +1,4 @@
-"""Old and new side by side: what one side has added, the other passes over, in both directions and over the wire."""
+"""Tests old and new releases together: each side ignores the fields that the other has added."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -26,15 +26,15 @@ ADDED = {"since_v1_9": {"mood": ["glad", 5]}}
 
 
 def newer(entity: type[BaseModel]) -> type[BaseModel]:
-    """The entity of a later release: one more field, with a default."""
+    """Returns the entity of a later release, which has one more field with a default."""
     return create_model(f"Newer{entity.__name__}", __base__=entity, since_v1_9=(dict[str, Any] | None, None))
 
 
-def grown(value: Any) -> Any:
-    """What a newer side would send: something more in every object that is not a plain mapping of names."""
+def with_added_fields(value: Any) -> Any:
+    """Adds a field to every object, as a newer release would, except to mappings with arbitrary keys."""
     if isinstance(value, dict):
-        return {**{key: each if key in MAPPINGS else grown(each) for key, each in value.items()}, **ADDED}
-    return [grown(each) for each in value] if isinstance(value, list) else value
+        return {**{key: each if key in MAPPINGS else with_added_fields(each) for key, each in value.items()}, **ADDED}
+    return [with_added_fields(each) for each in value] if isinstance(value, list) else value
 
 
 RUN = context.AgentRunContext(
@@ -71,32 +71,32 @@ SAMPLES: list[BaseModel] = [
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: type(sample).__name__)
-def test_what_a_newer_side_sends_is_read_by_an_older_one(sample: BaseModel) -> None:
+def test_an_older_release_reads_entities_of_a_newer_one(sample: BaseModel) -> None:
     sent = newer(type(sample)).model_validate({**sample.model_dump(), **ADDED}).model_dump(mode="json")
     assert sent["since_v1_9"] == ADDED["since_v1_9"]
     assert type(sample).model_validate(sent) == sample
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: type(sample).__name__)
-def test_what_an_older_side_sends_is_read_by_a_newer_one(sample: BaseModel) -> None:
+def test_a_newer_release_reads_entities_of_an_older_one(sample: BaseModel) -> None:
     read = newer(type(sample)).model_validate(sample.model_dump(mode="json"))
     assert read.model_dump(exclude={"since_v1_9"}) == sample.model_dump()
 
 
-def test_a_newer_context_is_read_although_every_part_of_it_has_grown() -> None:
-    read = context.AgentRunContext.model_validate(grown(RUN.model_dump(mode="json")))
+def test_a_context_with_added_fields_in_every_part_is_read() -> None:
+    read = context.AgentRunContext.model_validate(with_added_fields(RUN.model_dump(mode="json")))
     assert (read.run_id, read.input.text, read.resources.models[0].model_id) == ("run", "hi", "m")
 
 
 class NewerHost:
-    """Greets with more than version 1 knows."""
+    """Expects no calls of the plugin."""
 
     def dispatch(self, action: str, data: Any) -> Any:
-        raise AssertionError("nothing was to be asked")
+        raise AssertionError("no call is expected here")
 
 
 @asynccontextmanager
-async def line(folder: Path) -> AsyncIterator[Peer]:
+async def connection(folder: Path) -> AsyncIterator[Peer]:
     one, other = memory_pair()
     service = PluginService(load(read_plugin(folder)))
     peer, service.peer = Peer(one, NewerHost()), Peer(other, service)
@@ -111,35 +111,40 @@ async def line(folder: Path) -> AsyncIterator[Peer]:
 
 async def test_an_old_plugin_serves_a_newer_host(folder: Path) -> None:
     request = context.AgentRunRequest(runner_id="r", runner_name="default", context=RUN).model_dump(mode="json")
-    async with line(folder) as peer:
+    async with connection(folder) as peer:
         results = [
-            each async for each in peer.stream("run_agent", {**request, **ADDED, "context": grown(request["context"])})
+            each
+            async for each in peer.stream(
+                "run_agent", {**request, **ADDED, "context": with_added_fields(request["context"])}
+            )
         ]
         assert [each["type"] for each in results] == ["message.delta", "message.completed", "run.completed"]
         assert (await peer.call("list_agent_runners", ADDED))["runners"]
         joined = {"type": "group.member_joined", "event_id": "e", "timestamp": 1, "group": {"id": "g"}}
         member = {"member": {"user": {"id": "u"}, "group_id": "g"}}
-        assert not (await peer.call("emit_event", {"event": grown({**joined, **member}), **ADDED}))["handled"]
+        assert not (await peer.call("emit_event", {"event": with_added_fields({**joined, **member}), **ADDED}))[
+            "handled"
+        ]
         await peer.call("shutdown", ADDED)
 
 
-def test_a_newer_event_is_still_the_class_that_a_handler_knows() -> None:
+def test_an_event_with_added_fields_keeps_its_class() -> None:
     data = {"type": "group.member_joined", "event_id": "e", "timestamp": 1, "group": {"id": "g"}}
-    read = MemberJoined.model_validate(grown({**data, "member": {"user": {"id": "u"}, "group_id": "g"}}))
+    read = MemberJoined.model_validate(with_added_fields({**data, "member": {"user": {"id": "u"}, "group_id": "g"}}))
     assert read.member.user.id == "u"
 
 
-async def test_a_newer_plugins_manifest_loses_only_what_this_sdk_does_not_know(folder: Path) -> None:
+async def test_unknown_fields_of_a_newer_manifest_are_ignored_with_warnings(folder: Path) -> None:
     runner = folder / "runner.yaml"
     runner.write_text(runner.read_text().replace("spec:", "since_v1_9: {a: 1}\nspec:\n  since_v1_9: [x]"))
-    async with line(folder) as peer:
-        [told] = (await peer.call("list_agent_runners"))["runners"]
-    manifest = AgentRunnerManifest.model_validate(AgentRunnerDiscovery.model_validate({**told, **ADDED}).manifest)
+    async with connection(folder) as peer:
+        [discovery] = (await peer.call("list_agent_runners"))["runners"]
+    manifest = AgentRunnerManifest.model_validate(AgentRunnerDiscovery.model_validate({**discovery, **ADDED}).manifest)
     assert manifest.capabilities.streaming
     assert len(read_plugin(folder).warnings) == 2
 
 
-def test_an_envelope_with_more_in_it_is_still_a_result() -> None:
+def test_an_envelope_with_added_fields_is_a_result() -> None:
     from parlour_sdk import results
 
     sent = {**envelope("run", 1, results.delta("x")), **ADDED}

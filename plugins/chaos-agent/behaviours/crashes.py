@@ -23,9 +23,9 @@ def _marker() -> Path:
 
 def crash_if_marked() -> None:
     """Crashes this start if the marker file of an earlier run asks for it, and counts the marker down."""
-    left = int(_marker().read_text()) if _marker().exists() else 0
-    if left > 0:
-        _marker().write_text(str(left - 1))
+    crashes_left = int(_marker().read_text()) if _marker().exists() else 0
+    if crashes_left > 0:
+        _marker().write_text(str(crashes_left - 1))
         os.abort()
 
 
@@ -56,8 +56,8 @@ async def hang(ctx: AgentRunContext, api: AgentRunAPI) -> AsyncGenerator[Result,
 
 async def ignore_cancel(ctx: AgentRunContext, api: AgentRunAPI) -> AsyncGenerator[Result, None]:
     yield results.delta("you can't stop me")
-    end = time.monotonic() + STUBBORN_SECONDS
-    while time.monotonic() < end:
+    end_at = time.monotonic() + STUBBORN_SECONDS
+    while time.monotonic() < end_at:
         try:
             await asyncio.sleep(1)
         except (asyncio.CancelledError, GeneratorExit):

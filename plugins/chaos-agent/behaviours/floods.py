@@ -27,20 +27,20 @@ async def deltas(ctx: AgentRunContext, api: AgentRunAPI) -> AsyncGenerator[Resul
 
 async def calls(ctx: AgentRunContext, api: AgentRunAPI) -> AsyncGenerator[Result, None]:
     """Makes many concurrent calls, as fast as they are answered."""
-    made = refused = 0
-    end = time.monotonic() + SECONDS_OF_CALLS
+    call_count = refused_count = 0
+    end_at = time.monotonic() + SECONDS_OF_CALLS
 
     async def call_on() -> None:
-        nonlocal made, refused
-        while time.monotonic() < end:
-            made += 1
+        nonlocal call_count, refused_count
+        while time.monotonic() < end_at:
+            call_count += 1
             try:
                 await api.state.get("conversation", "nothing")
             except AgentAPIException:
-                refused += 1
+                refused_count += 1
 
     await asyncio.gather(*(call_on() for _ in range(CONCURRENT_CALLS)))
-    yield results.completed(f"{refused} of {made} calls were refused")
+    yield results.completed(f"{refused_count} of {call_count} calls were refused")
 
 
 async def big_frame(ctx: AgentRunContext, api: AgentRunAPI) -> AsyncGenerator[Result, None]:

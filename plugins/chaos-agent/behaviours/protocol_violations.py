@@ -42,12 +42,12 @@ async def invalid_results(ctx: AgentRunContext, api: AgentRunAPI) -> AsyncGenera
 
 async def foreign_run(ctx: AgentRunContext, api: AgentRunAPI) -> AsyncGenerator[Result, None]:
     """Sends results and calls for a foreign run: the one that the configuration names, or an invented one."""
-    other = ctx.config.get("target") or "01900000-0000-7000-8000-000000000000"
+    foreign_run_id = ctx.config.get("target") or "01900000-0000-7000-8000-000000000000"
     message = {"message": {"role": "assistant", "content": "a word in another's name"}}
     for seq_id in range(1, STREAMS_TO_TRY):
-        result = {"run_id": other, "type": "message.completed", "data": message, "sequence": 1}
+        result = {"run_id": foreign_run_id, "type": "message.completed", "data": message, "sequence": 1}
         wire.frame({"seq_id": seq_id, "code": 0, "data": result, "chunk_status": "continue"})
-    stranger = AgentRunAPI(wire.peer(), other)
+    stranger = AgentRunAPI(wire.peer(), foreign_run_id)
     try:
         await stranger.state.set("conversation", "stolen", True)
     except AgentAPIException as error:

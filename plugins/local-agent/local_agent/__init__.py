@@ -1,1 +1,1 @@
-"""An agent that answers with a model of the Host. `turn` is its main loop; the other modules are its parts."""
+"""An agent that answers with a model of the Host: its settings, its prompt and the start of a turn."""

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from parlour_sdk.agents.errors import TurnError
+from parlour_sdk.agents.knowledge import KnowledgeSelection
+from parlour_sdk.agents.models import selected_models
 from parlour_sdk.protocol.limits import RERANK_DOCUMENTS
-
-from .errors import TurnError
 
 ROLES = ("system", "user", "assistant")
 
@@ -17,10 +18,7 @@ class LocalAgentSettings:
     """Model ids, the primary one first."""
     prompt: tuple[tuple[str, str], ...]
     """Pairs of role and text."""
-    knowledge_bases: tuple[str, ...]
-    retrieve_top_k: int
-    rerank_model: str | None
-    rerank_top_k: int
+    knowledge: KnowledgeSelection
     max_tool_rounds: int
     context_tokens: int
     """Maximum tokens of the history; 0 for as many as the model accepts."""
@@ -32,29 +30,20 @@ class LocalAgentSettings:
 def read(config: Mapping[str, Any]) -> LocalAgentSettings:
     """Reads the settings. Raises TurnError for invalid values. The selected tools are in the run's resources."""
     return LocalAgentSettings(
-        models=_models(config.get("model")),
+        models=selected_models(config.get("model")),
         prompt=_prompt(config.get("prompt")),
-        knowledge_bases=tuple(config.get("knowledge_bases") or ()),
-        retrieve_top_k=_number(config, "retrieve_top_k", 5, 1, RERANK_DOCUMENTS),
-        rerank_model=config.get("rerank_model") or None,
-        rerank_top_k=_number(config, "rerank_top_k", 3, 1, RERANK_DOCUMENTS),
+        knowledge=KnowledgeSelection(
+            tuple(config.get("knowledge_bases") or ()),
+            _number(config, "retrieve_top_k", 5, 1, RERANK_DOCUMENTS),
+            config.get("rerank_model") or None,
+            _number(config, "rerank_top_k", 3, 1, RERANK_DOCUMENTS),
+        ),
         max_tool_rounds=_number(config, "max_tool_rounds", 128, 0, 1000),
         context_tokens=_number(config, "context_tokens", 16_000, 0, 10_000_000),
         show_thinking=config.get("thinking") == "show",
         event_templates=_templates(config.get("event_templates")),
         streaming=config.get("streaming") is not False,
     )
-
-
-def _models(value: Any) -> tuple[str, ...]:
-    match value:
-        case None:
-            return ()
-        case {"primary": str() | None as primary}:
-            fallbacks = value.get("fallbacks") or []
-            if isinstance(fallbacks, list) and all(isinstance(each, str) for each in fallbacks):
-                return tuple(dict.fromkeys(each for each in (primary, *fallbacks) if each))
-    raise _invalid_setting("model", 'must be {"primary": a model id, "fallbacks": [model ids]}')
 
 
 def _prompt(value: Any) -> tuple[tuple[str, str], ...]:
@@ -75,20 +64,20 @@ def _is_part(value: Any) -> bool:
 
 
 def _templates(value: Any) -> Mapping[str, str]:
-    given = value or {}
-    if isinstance(given, dict) and all(isinstance(text, str) for text in given.values()):
-        return given
+    templates = value or {}
+    if isinstance(templates, dict) and all(isinstance(text, str) for text in templates.values()):
+        return templates
     raise _invalid_setting("event_templates", "must be an object with a text for each event type")
 
 
-def _number(config: Mapping[str, Any], name: str, default: int, least: int, most: int) -> int:
+def _number(config: Mapping[str, Any], name: str, default: int, minimum: int, maximum: int) -> int:
     value = config.get(name)
     if value is None:
         return default
-    if isinstance(value, int) and least <= value <= most:
+    if isinstance(value, int) and minimum <= value <= maximum:
         return value
-    raise _invalid_setting(name, f"must be a whole number from {least} to {most}")
+    raise _invalid_setting(name, f"must be a whole number from {minimum} to {maximum}")
 
 
 def _invalid_setting(name: str, sentence: str) -> TurnError:
-    return TurnError("local-agent.configuration", f"The agent's setting '{name}' {sentence}.")
+    return TurnError("configuration", f"The agent's setting '{name}' {sentence}.")

@@ -6,9 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from local_agent import compaction, token_estimates
 
 from parlour_sdk.protocol.messages import Message
 from parlour_sdk.protocol.models import InvokeModel
@@ -163,11 +160,3 @@ async def test_without_state_the_oldest_messages_are_left_out_and_no_summary_is_
         await ask(host, f"{number} {LONG}")
     assert model.summaries == []
     assert [str(each.content)[:1] for each in model.last] == ["B", "2", "y", "3", "y", "4"]
-
-
-@settings(deadline=None)
-@given(st.text(), st.lists(st.text(max_size=300), min_size=1, max_size=30), st.integers(20, 500))
-def test_a_plain_summary_keeps_its_size(before: str, said: list[str], tokens: int) -> None:
-    made = compaction.excerpt(before, [Message(role="user", content=each) for each in said], tokens)
-    longest = token_estimates.estimate_text("assistant: ...") + 160
-    assert 0 < token_estimates.estimate_text(made) <= tokens + longest

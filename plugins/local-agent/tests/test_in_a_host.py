@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from local_agent import tool_calls
 
+from parlour_sdk.agents import tool_calls
 from parlour_sdk.protocol.content import AgentInput, MediaElement, MentionElement, QuoteElement, TextElement
 from parlour_sdk.protocol.models import InvokeModel
 from parlour_sdk.protocol.platform_events import MemberJoined

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 from local_agent import settings
-from local_agent.errors import TurnError
 
+from parlour_sdk.agents import TurnError
 from parlour_sdk.plugin import read_plugin
 
 FORM = read_plugin(Path(__file__).parents[1]).runner_manifests()["default"]["config_schema"]
@@ -51,4 +51,4 @@ def test_the_models_are_called_in_their_order_and_each_once() -> None:
 def test_an_invalid_setting_is_named_with_the_accepted_values(name: str, value: Any) -> None:
     with pytest.raises(TurnError, match=rf"^The agent's setting '{name}' must be .*\.$") as failure:
         settings.read({name: value})
-    assert failure.value.code == "local-agent.configuration"
+    assert failure.value.to_result("local-agent").data["code"] == "local-agent.configuration"

@@ -99,16 +99,16 @@ def _components(part: Part) -> MessageChain:
     if isinstance(part, list | tuple):
         return chain(*part)
     if not isinstance(part, COMPONENTS):
-        made = "texts and what at(), image() and the like make"
-        raise TypeError(f"a chain is made of {made}, not of a {type(part).__name__}")
+        expected = "texts and what at(), image() and the like make"
+        raise TypeError(f"a chain is made of {expected}, not of a {type(part).__name__}")
     return [cast(Component, part)]
 
 
-def _media(kind: type[Kind], source: MediaSource, **more: Any) -> Kind:
-    given: dict[str, Any] = dict(source)
-    if "content" in given:
-        if "base64" in given:
+def _media(kind: type[Kind], source: MediaSource, **fields: Any) -> Kind:
+    source_fields: dict[str, Any] = dict(source)
+    if "content" in source_fields:
+        if "base64" in source_fields:
             raise ValueError("give the content or its base64, not both")
-        content = given.pop("content")
-        given |= {"base64": encoding.b64encode(content).decode(), "size": len(content)}
-    return kind(**given, **more)
+        content = source_fields.pop("content")
+        source_fields |= {"base64": encoding.b64encode(content).decode(), "size": len(content)}
+    return kind(**source_fields, **fields)

@@ -98,8 +98,8 @@ def command(
     aliases: Sequence[str] = (),
 ) -> Callable[[Command], Command]:
     """Makes a command of an `async def (ctx)` that returns its answer or yields several."""
-    made: Callable[[Command], Command] = _marker("command", None)
-    return made
+    marker: Callable[[Command], Command] = _marker("command", None)
+    return marker
 
 
 def _marker(kind: str, function: Function | None) -> Any:

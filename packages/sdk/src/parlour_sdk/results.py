@@ -108,5 +108,5 @@ def action_requested(
 def _message(message: str | list[ContentElement] | Message) -> dict[str, Any]:
     if isinstance(message, str):
         return {"role": "assistant", "content": message}
-    whole = Message(role="assistant", content=message) if isinstance(message, list) else message
-    return whole.model_dump(mode="json", exclude_none=True)
+    message_object = Message(role="assistant", content=message) if isinstance(message, list) else message
+    return message_object.model_dump(mode="json", exclude_none=True)

@@ -16,7 +16,7 @@ OTHER_CHARACTERS_PER_TOKEN = 2
 def estimated(text: str) -> int:
     if text.isascii():
         return -(-len(text) // CHARACTERS_PER_TOKEN)
-    plain = len(text.encode("ascii", "ignore"))
+    ascii_count = len(text.encode("ascii", "ignore"))
     wide = len(WIDE.findall(text))
-    other = len(text) - plain - wide
-    return wide + -(-plain // CHARACTERS_PER_TOKEN) + -(-other // OTHER_CHARACTERS_PER_TOKEN)
+    other_count = len(text) - ascii_count - wide
+    return wide + -(-ascii_count // CHARACTERS_PER_TOKEN) + -(-other_count // OTHER_CHARACTERS_PER_TOKEN)

@@ -23,12 +23,12 @@ else:
     def dataclass(*, slots: bool, frozen: bool = False, eq: bool = True, kw_only: bool = False):
         assert slots, "a class without slots is made by dataclasses.dataclass"
 
-        def made(cls: type[Made]) -> type[Made]:
+        def decorate(cls: type[Made]) -> type[Made]:
             cls.__doc__ = cls.__doc__ or cls.__name__  # else a signature is computed, which costs as much again
-            bare = dataclasses.dataclass(init=False, repr=False, eq=False, kw_only=kw_only, slots=True)(cls)
-            return _with_methods(bare, frozen, eq)
+            plain_class = dataclasses.dataclass(init=False, repr=False, eq=False, kw_only=kw_only, slots=True)(cls)
+            return _with_methods(plain_class, frozen, eq)
 
-        return made
+        return decorate
 
 
 def _with_methods(cls: type[Made], frozen: bool, eq: bool) -> type[Made]:
@@ -47,12 +47,12 @@ def _with_methods(cls: type[Made], frozen: bool, eq: bool) -> type[Made]:
 def _on_first_call(cls: type, name: str, make: Callable[[type], Method]) -> Method:
     """Returns a stand-in for a method that compiles and installs it on the first call."""
 
-    def first(self: object, *given: Any, **named: Any) -> Any:
+    def compile_and_call(self: object, *args: Any, **kwargs: Any) -> Any:
         method = make(cls)
         setattr(cls, name, method)
-        return method(self, *given, **named)
+        return method(self, *args, **kwargs)
 
-    return first
+    return compile_and_call
 
 
 def _init(cls: type) -> Method:
@@ -65,18 +65,20 @@ def _frozen_init(cls: type) -> Method:
     return _compiled_init(cls, "_set_{0}(self, {1})", setters)
 
 
-def _compiled_init(cls: type, assignment: str, known: dict[str, Any]) -> Method:
+def _compiled_init(cls: type, assignment: str, namespace: dict[str, Any]) -> Method:
     fields = _fields(cls)
-    given = [field for field in fields if field.init]
-    by_place = [_parameter(field) for field in given if not field.kw_only]
-    by_name = [_parameter(field) for field in given if field.kw_only]
+    init_fields = [field for field in fields if field.init]
+    by_place = [_parameter(field) for field in init_fields if not field.kw_only]
+    by_name = [_parameter(field) for field in init_fields if field.kw_only]
     lines = [assignment.format(field.name, value) for field in fields if (value := _value(field))]
     if hasattr(cls, "__post_init__"):
         lines.append("self.__post_init__()")
-    known |= {f"_default_{field.name}": field.default for field in fields if field.default is not MISSING}
-    known |= {f"_make_{field.name}": made for field in fields if (made := field.default_factory) is not MISSING}
+    namespace |= {f"_default_{field.name}": field.default for field in fields if field.default is not MISSING}
+    namespace |= {
+        f"_make_{field.name}": factory for field in fields if (factory := field.default_factory) is not MISSING
+    }
     parameters = by_place + (["*", *by_name] if by_name else [])
-    return _compiled(cls, "__init__", parameters, lines or ["pass"], known)
+    return _compiled(cls, "__init__", parameters, lines or ["pass"], namespace)
 
 
 def _parameter(field: Field) -> str:
@@ -88,8 +90,8 @@ def _parameter(field: Field) -> str:
 def _value(field: Field) -> str:
     """Returns the expression that the field is set to; empty if `__post_init__` sets it."""
     if field.default_factory is not MISSING:
-        made = f"_make_{field.name}()"
-        return f"{made} if {field.name} is MISSING else {field.name}" if field.init else made
+        factory_call = f"_make_{field.name}()"
+        return f"{factory_call} if {field.name} is MISSING else {field.name}" if field.init else factory_call
     if field.init:
         return field.name
     return "" if field.default is MISSING else f"_default_{field.name}"
@@ -107,13 +109,13 @@ def _hash(cls: type) -> Method:
     return _compiled(cls, "__hash__", [], [f"return hash({_field_tuple('self', hashed)})"], {})
 
 
-def _field_tuple(of: str, fields: list[Field]) -> str:
-    return "(" + "".join(f"{of}.{field.name}," for field in fields) + ")"
+def _field_tuple(owner: str, fields: list[Field]) -> str:
+    return "(" + "".join(f"{owner}.{field.name}," for field in fields) + ")"
 
 
-def _compiled(cls: type, name: str, parameters: list[str], lines: list[str], known: dict[str, Any]) -> Method:
+def _compiled(cls: type, name: str, parameters: list[str], lines: list[str], namespace: dict[str, Any]) -> Method:
     text = f"def {name}(self, {', '.join(parameters)}):\n" + "".join(f" {line}\n" for line in lines)
-    space: dict[str, Any] = {"MISSING": MISSING, "__name__": cls.__module__, **known}
+    space: dict[str, Any] = {"MISSING": MISSING, "__name__": cls.__module__, **namespace}
     exec(text, space)
     method: Method = space[name]
     method.__qualname__ = f"{cls.__qualname__}.{name}"
@@ -122,8 +124,8 @@ def _compiled(cls: type, name: str, parameters: list[str], lines: list[str], kno
 
 @recursive_repr()
 def _repr(self: Any) -> str:
-    told = (f"{field.name}={getattr(self, field.name)!r}" for field in _fields(type(self)) if field.repr)
-    return f"{type(self).__qualname__}({', '.join(told)})"
+    parts = (f"{field.name}={getattr(self, field.name)!r}" for field in _fields(type(self)) if field.repr)
+    return f"{type(self).__qualname__}({', '.join(parts)})"
 
 
 def _raise_frozen(self: object, name: str, *value: object) -> None:

@@ -56,14 +56,14 @@ def _envelope(run_id: str, sequence: int, result: Result) -> dict[str, Any]:
     return envelope(run_id, sequence, result)
 
 
-async def serve(loaded: LoadedPlugin, connect: Connect, token: str | None = None) -> None:
-    limits = replace(TRUSTED_HOST_LIMITS, streams=loaded.manifest.spec.limits.max_runs)
+async def serve(plugin: LoadedPlugin, connect: Connect, token: str | None = None) -> None:
+    limits = replace(TRUSTED_HOST_LIMITS, streams=plugin.manifest.spec.limits.max_runs)
     # `_envelope` is looked up for each result, so that a test plugin can replace it and send something else.
-    service = PluginService(loaded, lambda *numbered: _envelope(*numbered))
+    service = PluginService(plugin, lambda *numbered: _envelope(*numbered))
     peer = service.peer = Peer(await connect(limits), service, limits)
     peer.start()
     try:
-        await _greet(peer, loaded.identity, token)
+        await _greet(peer, plugin.identity, token)
         await _serve_until_end(peer, service)
     finally:
         peer.close("the plugin stops")
@@ -78,20 +78,22 @@ async def _greet(peer: Peer, identity: str, token: str | None) -> None:
     except WireError as error:
         raise CannotServe(f"the Host refused this plugin: {error.message}") from error
     if welcome.protocol != PROTOCOL_VERSION:
-        side = "the Host" if welcome.protocol < PROTOCOL_VERSION else "parlour-sdk in the plugin's environment"
-        raise CannotServe(f"the Host speaks protocol {welcome.protocol} and this SDK {PROTOCOL_VERSION}; update {side}")
+        older_side = "the Host" if welcome.protocol < PROTOCOL_VERSION else "parlour-sdk in the plugin's environment"
+        raise CannotServe(
+            f"the Host speaks protocol {welcome.protocol} and this SDK {PROTOCOL_VERSION}; update {older_side}"
+        )
 
 
 async def _serve_until_end(peer: Peer, service: PluginService) -> None:
     """Serves until the Host sends `shutdown` or disconnects, which may happen before the plugin is initialized."""
-    ending = asyncio.ensure_future(_wait_for_end(peer, service))
+    end_task = asyncio.ensure_future(_wait_for_end(peer, service))
     beginning = asyncio.ensure_future(_initialize(service))
-    await asyncio.wait({ending, beginning}, return_when=asyncio.FIRST_COMPLETED)
+    await asyncio.wait({end_task, beginning}, return_when=asyncio.FIRST_COMPLETED)
     if beginning.done():
         beginning.result()
     else:
         beginning.cancel()
-    await ending
+    await end_task
     await _close(service)
 
 
@@ -130,12 +132,12 @@ def main() -> None:
         connect = _on_pipes(*_take_standard_streams())
     else:
         connect = _on_websocket(arguments.connect, token)
-    loaded = _loaded(arguments.plugin)
+    plugin = _load_plugin(arguments.plugin)
     gc.freeze()
     gc.enable()
     try:
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-            runner.run(serve(loaded, connect, token))
+            runner.run(serve(plugin, connect, token))
     except CannotServe as error:
         _give_up(str(error))
     except WireError as error:
@@ -158,16 +160,16 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _loaded(path: Path) -> LoadedPlugin:
+def _load_plugin(path: Path) -> LoadedPlugin:
     try:
-        loaded = load(read_plugin(path))
+        plugin = load(read_plugin(path))
     except PluginInvalid as error:
         if error.__cause__ is not None:
             logger.info("cause of the error:", exc_info=error.__cause__)
         _give_up(str(error))
-    for warning in loaded.warnings:
+    for warning in plugin.warnings:
         logger.warning("%s", warning)
-    return loaded
+    return plugin
 
 
 def _give_up(reason: str) -> NoReturn:

@@ -1,4 +1,4 @@
-"""Every action of the Host has exactly one client method, in each API that may ask for it, with a typed answer."""
+"""Tests that every action of the Host has one client method with a typed answer in each API that may call it."""
 
 import asyncio
 import inspect
@@ -27,7 +27,7 @@ from parlour_sdk.protocol.storage import StorageKeys
 from parlour_sdk.protocol.tools import ToolDetail, ToolOutcome
 from parlour_sdk.results import completed
 
-from .recording import Recording
+from .recording import RecordingCaller
 
 EVENT = FriendAdded(event_id="e", timestamp=1, bot_id="b", user=User(id="u"))
 CHAT = ("bot", "group", "chat")
@@ -117,13 +117,13 @@ ANSWERS = {
 PLACES = {"run": (AgentRunAPI,), "plugin": (PluginAPI,), "either": (AgentRunAPI, PluginAPI)}
 
 
-def made(api: type[AgentRunAPI] | type[PluginAPI], host: Recording) -> AgentRunAPI | PluginAPI:
+def make_api(api: type[AgentRunAPI] | type[PluginAPI], host: RecordingCaller) -> AgentRunAPI | PluginAPI:
     return AgentRunAPI(host, "run") if issubclass(api, AgentRunAPI) else PluginAPI(host)
 
 
-def offered(api: type[AgentRunAPI] | type[PluginAPI]) -> set[str]:
-    """The public methods of all namespaces, as `namespace.method`."""
-    built = made(api, Recording())
+def public_methods(api: type[AgentRunAPI] | type[PluginAPI]) -> set[str]:
+    """Returns the public methods of all namespaces, as `namespace.method`."""
+    built = make_api(api, RecordingCaller())
     names = [name for name, value in inspect.getmembers(api) if isinstance(value, cached_property)]
     return {
         f"{name}.{method}"
@@ -133,17 +133,17 @@ def offered(api: type[AgentRunAPI] | type[PluginAPI]) -> set[str]:
     }
 
 
-async def finished(asked: Any) -> Any:
-    if not inspect.isasyncgen(asked):
-        return await asked
-    parts = [part async for part in asked]
+async def first_answer(call: Any) -> Any:
+    if not inspect.isasyncgen(call):
+        return await call
+    parts = [part async for part in call]
     return parts[0]
 
 
 @pytest.mark.parametrize("api", [AgentRunAPI, PluginAPI])
 def test_each_api_offers_its_actions_and_nothing_else(api: type[Any]) -> None:
     own = {METHODS[name][0] for name, action in HOST_ACTIONS.items() if api in PLACES[action.where]}
-    assert offered(api) - BUILT_ON_OTHERS == own
+    assert public_methods(api) - BUILT_ON_OTHERS == own
 
 
 def test_every_action_has_one_method() -> None:
@@ -156,17 +156,17 @@ def test_every_action_has_one_method() -> None:
     [(name, api) for name, action in HOST_ACTIONS.items() for api in PLACES[action.where]],
     ids=lambda each: getattr(each, "__name__", each),
 )
-def test_a_method_asks_what_its_action_takes_and_gives_what_it_answers(name: str, api: type[Any]) -> None:
+def test_a_method_sends_its_action_and_returns_the_typed_answer(name: str, api: type[Any]) -> None:
     method, arguments, expected = METHODS[name]
-    host = Recording(**({name: ANSWERS[name]} if name in ANSWERS else {}))
-    namespace, _, call = method.partition(".")
-    answer = asyncio.run(finished(getattr(getattr(made(api, host), namespace), call)(*arguments)))
+    host = RecordingCaller(**({name: ANSWERS[name]} if name in ANSWERS else {}))
+    namespace, _, function = method.partition(".")
+    answer = asyncio.run(first_answer(getattr(getattr(make_api(api, host), namespace), function)(*arguments)))
     assert host.actions == [name]
     assert type(answer) is expected
     assert ("run_id" in host.data()) == (api is AgentRunAPI)
 
 
-def test_what_a_runner_does_not_use_is_not_loaded() -> None:
+def test_unused_namespaces_are_not_loaded() -> None:
     code = (
         "import sys, parlour_sdk.api, parlour_sdk.results\n"
         "parlour_sdk.api.AgentRunAPI(None, 'run').state\n"

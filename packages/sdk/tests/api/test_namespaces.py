@@ -1,4 +1,4 @@
-"""What the clients add to the bare actions: conveniences, pieces of large content, and mistakes that are named."""
+"""Tests conveniences of the API clients: shorthand arguments, content in chunks, and errors for invalid arguments."""
 
 import base64
 import hashlib
@@ -18,18 +18,18 @@ from parlour_sdk.protocol.models import ToolDefinition
 from parlour_sdk.protocol.runs import NewRunEvent
 from parlour_sdk.protocol.tools import ToolDetail
 
-from .recording import Recording
+from .recording import RecordingCaller
 
 ARTIFACT = {"artifact_id": "a", "artifact_type": "file", "source": "run"}
 
 
-def run(**answers: Any) -> tuple[AgentRunAPI, Recording]:
-    host = Recording(**answers)
+def run(**answers: Any) -> tuple[AgentRunAPI, RecordingCaller]:
+    host = RecordingCaller(**answers)
     return AgentRunAPI(host, "run"), host
 
 
-def plugin(**answers: Any) -> tuple[PluginAPI, Recording]:
-    host = Recording(**answers)
+def plugin(**answers: Any) -> tuple[PluginAPI, RecordingCaller]:
+    host = RecordingCaller(**answers)
     return PluginAPI(host), host
 
 
@@ -58,10 +58,10 @@ async def test_parts_of_a_message_keep_their_type_on_the_wire() -> None:
     assert [part["type"] for part in host.data()["messages"][0]["content"]] == ["text", "json"]
 
 
-async def test_a_tool_is_handed_to_a_model_as_it_was_told() -> None:
+async def test_a_tool_detail_is_sent_to_the_model_as_a_definition() -> None:
     api, host = run()
-    told = ToolDetail(tool_name="look", description="looks", parameters_schema={"type": "object"}, source="native")
-    await api.models.invoke("m", "hi", tools=[told, ToolDefinition(name="own")])
+    detail = ToolDetail(tool_name="look", description="looks", parameters_schema={"type": "object"}, source="native")
+    await api.models.invoke("m", "hi", tools=[detail, ToolDefinition(name="own")])
     assert host.data()["tools"][0] == {
         "name": "look",
         "description": "looks",
@@ -70,27 +70,27 @@ async def test_a_tool_is_handed_to_a_model_as_it_was_told() -> None:
     assert host.data()["tools"][1]["name"] == "own"
 
 
-async def test_more_documents_than_may_be_ranked_are_refused_by_number() -> None:
+async def test_too_many_documents_to_rank_are_refused_with_the_limit() -> None:
     api, _ = run()
     with pytest.raises(InvalidCall, match=str(RERANK_DOCUMENTS)):
         await api.models.rerank("m", "q", ["d"] * (RERANK_DOCUMENTS + 1))
 
 
-async def test_a_filter_that_does_not_exist_is_named_with_those_that_do() -> None:
+async def test_an_unknown_filter_is_refused_with_the_known_ones() -> None:
     api, host = run()
     with pytest.raises(InvalidCall, match=r"'role'.*roles"):
         await api.history.search("q", {"role": "user"})
-    assert host.asked == []
+    assert host.requests == []
 
 
-async def test_state_is_read_with_a_default_for_what_is_not_there() -> None:
+async def test_a_missing_state_key_has_the_default() -> None:
     api, _ = run(state_get={"found": False})
     assert await api.state.get("actor", "k", 5) == 5
     api, _ = run(state_get={"found": True, "value": None})
     assert await api.state.get("actor", "k", 5) is None
 
 
-async def test_steering_gives_the_items_and_asks_as_told() -> None:
+async def test_a_steering_pull_sends_mode_and_limit_and_returns_the_items() -> None:
     item = {
         "claimed_run_id": "run",
         "runner_id": "r",
@@ -103,14 +103,14 @@ async def test_steering_gives_the_items_and_asks_as_told() -> None:
     assert (host.data()["mode"], host.data()["limit"]) == ("one-at-a-time", 3)
 
 
-async def test_storage_gives_bytes_and_none_for_what_is_not_there() -> None:
+async def test_storage_returns_bytes_or_none_for_a_missing_key() -> None:
     api, _ = run(storage_get={"found": True, "content_base64": encoded(b"\x00\xff")})
     assert await api.storage.get("plugin", "k") == b"\x00\xff"
     api, _ = run(storage_get={"found": False})
     assert await api.storage.get("plugin", "k") is None
 
 
-async def test_storage_takes_bytes_and_says_what_to_do_with_a_text() -> None:
+async def test_storage_refuses_a_text_with_the_remedy() -> None:
     api, host = run()
     await api.storage.set("plugin", "k", b"\x00")
     assert host.data()["content_base64"] == "AA=="
@@ -118,11 +118,11 @@ async def test_storage_takes_bytes_and_says_what_to_do_with_a_text() -> None:
         await api.storage.set("plugin", "k", "text")  # type: ignore[arg-type]
 
 
-async def test_a_value_that_storage_can_not_hold_is_refused_before_it_is_sent() -> None:
+async def test_a_storage_value_that_is_too_large_is_refused_before_it_is_sent() -> None:
     api, host = run()
     with pytest.raises(AgentAPIException) as refusal:
         await api.storage.set("plugin", "k", b"x" * (STORAGE_VALUE_BYTES + 1))
-    assert (refusal.value.code, host.asked) == ("payload_too_large", [])
+    assert (refusal.value.code, host.requests) == ("payload_too_large", [])
 
 
 async def some(*blocks: bytes) -> AsyncGenerator[bytes, None]:
@@ -130,17 +130,17 @@ async def some(*blocks: bytes) -> AsyncGenerator[bytes, None]:
         yield block
 
 
-LARGE = bytes(range(256)) * 2500  # two pieces and a half
+LARGE = bytes(range(256)) * 2500  # two and a half chunks
 
 
 @pytest.mark.parametrize("made", ["bytes", "path", "blocks"])
-async def test_an_artifact_of_any_size_goes_in_pieces_with_its_digest_at_the_end(made: str, tmp_path: Path) -> None:
+async def test_an_artifact_is_sent_in_chunks_and_its_digest_with_the_last_one(made: str, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_bytes(LARGE)
     content = {"bytes": LARGE, "path": tmp_path / "notes.txt", "blocks": some(LARGE[:10], LARGE[10:])}[made]
     api, host = run(artifact_create=[{"upload_id": "u"}, {"upload_id": "u"}, {"artifact": ARTIFACT}])
     created = await api.artifacts.create(content, "note", metadata={"k": 1})
     assert created.artifact_id == "a"
-    sent = [data for _, data, _ in host.asked]
+    sent = [data for _, data, _ in host.requests]
     assert b"".join(base64.b64decode(data["content_base64"]) for data in sent) == LARGE
     assert max(len(base64.b64decode(data["content_base64"])) for data in sent) == ARTIFACT_CHUNK_BYTES
     assert [data["is_last"] for data in sent] == [False, False, True]
@@ -149,38 +149,38 @@ async def test_an_artifact_of_any_size_goes_in_pieces_with_its_digest_at_the_end
     assert {data["artifact_type"] for data in sent} == {"note"}
 
 
-async def test_a_path_gives_an_artifact_its_name_and_kind(tmp_path: Path) -> None:
+async def test_an_artifact_from_a_path_has_its_name_and_mime_type(tmp_path: Path) -> None:
     (tmp_path / "page.html").write_text("<p>")
     api, host = run(artifact_create={"artifact": ARTIFACT})
     await api.artifacts.create(tmp_path / "page.html")
     assert (host.data()["name"], host.data()["mime_type"]) == ("page.html", "text/html")
 
 
-async def test_an_empty_artifact_is_one_empty_piece() -> None:
+async def test_an_empty_artifact_is_one_empty_chunk() -> None:
     api, host = run(artifact_create={"artifact": ARTIFACT})
     await api.artifacts.create(b"")
-    assert [(data["content_base64"], data["is_last"]) for _, data, _ in host.asked] == [("", True)]
+    assert [(data["content_base64"], data["is_last"]) for _, data, _ in host.requests] == [("", True)]
 
 
-async def test_content_that_is_a_text_is_refused_with_what_to_give() -> None:
+async def test_text_content_is_refused_with_the_accepted_types() -> None:
     api, host = run()
     with pytest.raises(InvalidCall, match=r"artifact_create: content: .*pathlib\.Path.*not str"):
         await api.artifacts.create("notes.txt")  # type: ignore[arg-type]
-    assert host.asked == []
+    assert host.requests == []
 
 
-async def test_an_artifact_is_streamed_piece_by_piece() -> None:
-    pieces = [b"a" * 3, b"b" * 2]
+async def test_an_artifact_is_streamed_chunk_by_chunk() -> None:
+    chunks = [b"a" * 3, b"b" * 2]
     answers = [
-        {"artifact_id": "a", "offset": 0, "content_base64": encoded(pieces[0]), "has_more": True},
-        {"artifact_id": "a", "offset": 3, "content_base64": encoded(pieces[1])},
+        {"artifact_id": "a", "offset": 0, "content_base64": encoded(chunks[0]), "has_more": True},
+        {"artifact_id": "a", "offset": 3, "content_base64": encoded(chunks[1])},
     ]
     api, host = run(artifact_read=answers)
-    assert [piece async for piece in api.artifacts.stream("a")] == pieces
-    assert [data["offset"] for _, data, _ in host.asked] == [0, 3]
+    assert [chunk async for chunk in api.artifacts.stream("a")] == chunks
+    assert [data["offset"] for _, data, _ in host.requests] == [0, 3]
 
 
-async def test_a_host_that_gives_nothing_and_promises_more_does_not_hold_a_reader_for_ever() -> None:
+async def test_an_empty_chunk_that_announces_more_ends_the_stream_with_an_error() -> None:
     api, _ = run(artifact_read={"artifact_id": "a", "offset": 0, "has_more": True})
     with pytest.raises(AgentAPIException, match="promised more"):
         await anext(api.artifacts.stream("a"))
@@ -191,15 +191,15 @@ def file_chunk(content: bytes, offset: int, more: bool) -> dict[str, Any]:
     return {**facts, "offset": offset, "content_base64": encoded(content), "has_more": more}
 
 
-async def test_a_file_is_fetched_whole_or_streamed() -> None:
+async def test_a_file_is_fetched_completely_or_streamed() -> None:
     for whole in (True, False):
         api, host = run(get_file=[file_chunk(b"abc", 0, True), file_chunk(b"de", 3, False)])
         if whole:
             fetched = await api.files.get("f")
             assert (fetched.content, fetched.file_name, fetched.mime_type) == (b"abcde", "f.bin", "x/y")
         else:
-            assert [piece async for piece in api.files.stream("f")] == [b"abc", b"de"]
-        assert [data["offset"] for _, data, _ in host.asked] == [0, 3]
+            assert [chunk async for chunk in api.files.stream("f")] == [b"abc", b"de"]
+        assert [data["offset"] for _, data, _ in host.requests] == [0, 3]
 
 
 @pytest.mark.parametrize(
@@ -211,23 +211,23 @@ async def test_a_file_is_fetched_whole_or_streamed() -> None:
     ],
     ids=["a text", "a component", "several"],
 )
-async def test_a_message_can_be_a_text_a_component_or_several(given: Any, sent: Any) -> None:
+async def test_a_message_is_a_text_a_component_or_a_list(given: Any, sent: Any) -> None:
     api, host = plugin()
     await api.messages.send("bot", "group", "g", given)
     assert host.data()["chain"] == sent
 
 
-async def test_an_empty_message_is_not_sent() -> None:
+async def test_an_empty_message_is_refused() -> None:
     api, host = plugin()
     with pytest.raises(InvalidCall, match="chain"):
         await api.messages.send("bot", "group", "g", [])
-    assert host.asked == []
+    assert host.requests == []
 
 
-async def test_a_large_upload_goes_in_pieces() -> None:
+async def test_a_large_upload_is_sent_in_chunks() -> None:
     api, host = plugin(upload_file=[{"upload_id": "u"}, {"upload_id": "u"}, {"file_id": "f"}])
     assert (await api.media.upload("bot", LARGE, "x.bin")).file_id == "f"
-    assert [(data.get("upload_id"), data["is_last"]) for _, data, _ in host.asked] == [
+    assert [(data.get("upload_id"), data["is_last"]) for _, data, _ in host.requests] == [
         (None, False),
         ("u", False),
         ("u", True),
@@ -235,15 +235,15 @@ async def test_a_large_upload_goes_in_pieces() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "answer"), [("edit_message", True), ("message.edited", True), ("pin", True), ("react", False)]
+    ("feature", "supported"), [("edit_message", True), ("message.edited", True), ("pin", True), ("react", False)]
 )
-async def test_a_bot_can_be_asked_what_it_supports(asked: str, answer: bool) -> None:
+async def test_supports_finds_apis_events_and_actions_of_a_bot(feature: str, supported: bool) -> None:
     facts = {"bot_id": "b", "adapter": "x", "apis": ["edit_message"], "events": ["message.edited"], "actions": ["pin"]}
     api, _ = plugin(get_bot_capabilities=facts)
-    assert await api.listing.supports("b", asked) is answer
+    assert await api.listing.supports("b", feature) is supported
 
 
-async def test_a_run_is_made_of_an_agent_or_of_a_runner_and_of_one_of_them() -> None:
+async def test_a_run_is_created_for_either_an_agent_or_a_runner() -> None:
     api, host = plugin()
     await api.runs.create("agent", "do it")
     assert host.data()["event"]["input"]["text"] == "do it"
@@ -254,7 +254,7 @@ async def test_a_run_is_made_of_an_agent_or_of_a_runner_and_of_one_of_them() -> 
             await api.runs.create(**wrong)
 
 
-async def test_a_claim_gives_the_run_with_its_lease() -> None:
+async def test_a_claim_returns_the_run_with_its_lease() -> None:
     context = {
         "run_id": "r",
         "trigger": {"type": "api.invoked", "source": "api"},

@@ -1,4 +1,4 @@
-"""Streams of the Host: parts as they come, errors in their midst, cancelled when they are left early."""
+"""Tests streams of the Host: typed chunks, errors during the stream, and cancellation of abandoned streams."""
 
 import asyncio
 import gc
@@ -13,7 +13,7 @@ from parlour_sdk.api import AgentRunAPI, InvalidCall
 from parlour_sdk.protocol.errors import AgentAPIException
 from parlour_sdk.wire import ConnectionClosed, Peer, WireError, memory_pair
 
-from .recording import Recording
+from .recording import RecordingCaller
 
 
 def chunk(text: str, **more: Any) -> dict[str, Any]:
@@ -21,7 +21,7 @@ def chunk(text: str, **more: Any) -> dict[str, Any]:
 
 
 class Model:
-    """At the far end of a wire: an answer that goes on until it is stopped."""
+    """Connects to a Host whose answer continues until it is stopped."""
 
     def __init__(self) -> None:
         self.stopped = asyncio.Event()
@@ -52,9 +52,9 @@ class Wire:
         return True
 
 
-async def test_chunks_come_typed_and_in_order() -> None:
+async def test_chunks_are_typed_and_in_order() -> None:
     usage = {"prompt_tokens": 3, "completion_tokens": 2}
-    host = Recording(invoke_llm_stream=[chunk("a"), chunk("b"), chunk("", usage=usage, finish_reason="stop")])
+    host = RecordingCaller(invoke_llm_stream=[chunk("a"), chunk("b"), chunk("", usage=usage, finish_reason="stop")])
     chunks = [each async for each in AgentRunAPI(host, "run").models.stream("m", "hi")]
     assert "".join(str(each.chunk.content) for each in chunks) == "ab"
     assert chunks[-1].usage is not None
@@ -69,10 +69,10 @@ async def test_chunks_come_typed_and_in_order() -> None:
         (ConnectionClosed("gone"), "runtime_error", True),
     ],
 )
-async def test_an_error_in_the_midst_of_a_stream_is_an_api_exception_after_what_came(
+async def test_an_error_during_a_stream_is_raised_after_the_received_chunks(
     failure: WireError, code: str, retryable: bool
 ) -> None:
-    host = Recording(invoke_llm_stream=[chunk("a"), failure])
+    host = RecordingCaller(invoke_llm_stream=[chunk("a"), failure])
     stream = AgentRunAPI(host, "run").models.stream("m", "hi")
     assert (await anext(stream)).chunk.content == "a"
     with pytest.raises(AgentAPIException) as refusal:
@@ -80,25 +80,25 @@ async def test_an_error_in_the_midst_of_a_stream_is_an_api_exception_after_what_
     assert (refusal.value.code, refusal.value.retryable) == (code, retryable)
 
 
-async def test_a_connection_that_is_gone_before_the_stream_begins_is_an_api_exception_too() -> None:
-    host = Recording(invoke_llm_stream=ConnectionClosed("gone"))
+async def test_a_connection_lost_before_the_stream_is_an_api_exception() -> None:
+    host = RecordingCaller(invoke_llm_stream=ConnectionClosed("gone"))
     with pytest.raises(AgentAPIException):
         await anext(AgentRunAPI(host, "run").models.stream("m", "hi"))
 
 
-async def test_a_part_that_is_not_as_agreed_ends_the_stream_with_a_runtime_error() -> None:
-    host = Recording(invoke_llm_stream=[{"chunk": {"role": "nobody"}}])
+async def test_an_invalid_part_ends_the_stream_with_a_runtime_error() -> None:
+    host = RecordingCaller(invoke_llm_stream=[{"chunk": {"role": "nobody"}}])
     with pytest.raises(AgentAPIException, match="invoke_llm_stream can't be read"):
         await anext(AgentRunAPI(host, "run").models.stream("m", "hi"))
     assert host.streams[0].closed
 
 
-async def test_a_mistake_is_found_when_the_stream_is_asked_for() -> None:
+async def test_an_invalid_argument_is_refused_when_the_stream_is_created() -> None:
     with pytest.raises(InvalidCall, match="messages"):
-        AgentRunAPI(Recording(), "run").models.stream("m", [])
+        AgentRunAPI(RecordingCaller(), "run").models.stream("m", [])
 
 
-async def test_a_stream_that_is_left_early_is_cancelled_at_the_other_side() -> None:
+async def test_a_stream_that_is_closed_early_is_cancelled_at_the_host() -> None:
     wire = Wire()
     async with aclosing(AgentRunAPI(wire.peers[0], "run").models.stream("m", "hi")) as stream:
         async for _ in stream:
@@ -106,7 +106,7 @@ async def test_a_stream_that_is_left_early_is_cancelled_at_the_other_side() -> N
     assert await wire.stopped()
 
 
-async def test_a_stream_that_is_forgotten_is_cancelled_too() -> None:
+async def test_a_stream_that_is_garbage_collected_is_cancelled_at_the_host() -> None:
     wire = Wire()
     async for _ in AgentRunAPI(wire.peers[0], "run").models.stream("m", "hi"):
         break
@@ -114,7 +114,7 @@ async def test_a_stream_that_is_forgotten_is_cancelled_too() -> None:
     assert await wire.stopped()
 
 
-async def test_a_stream_ends_with_the_runs_time() -> None:
+async def test_a_stream_ends_at_the_deadline_of_the_run() -> None:
     wire = Wire()
     stream = AgentRunAPI(wire.peers[0], "run", seconds_left=0.5).models.stream("m", "hi")
     began = time.monotonic()
@@ -126,7 +126,7 @@ async def test_a_stream_ends_with_the_runs_time() -> None:
     assert await wire.stopped()
 
 
-async def test_a_request_that_no_frame_can_hold_is_too_large() -> None:
+async def test_a_request_over_the_frame_limit_is_refused_as_too_large() -> None:
     wire = Wire()
     api = AgentRunAPI(wire.peers[0], "run")
     for asking in (api.tools.call("t", {"text": "x" * 3_000_000}), anext(api.models.stream("m", "x" * 3_000_000))):
@@ -137,8 +137,8 @@ async def test_a_request_that_no_frame_can_hold_is_too_large() -> None:
         await peer.aclose()
 
 
-async def test_a_run_whose_time_is_over_opens_no_stream() -> None:
-    host = Recording()
+async def test_a_run_past_its_deadline_opens_no_stream() -> None:
+    host = RecordingCaller()
     with pytest.raises(AgentAPIException) as refusal:
         await anext(AgentRunAPI(host, "run", seconds_left=0).models.stream("m", "hi"))
-    assert (refusal.value.code, host.asked) == ("deadline_exceeded", [])
+    assert (refusal.value.code, host.requests) == ("deadline_exceeded", [])

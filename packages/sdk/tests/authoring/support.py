@@ -1,4 +1,4 @@
-"""A plugin whose agent does what it is told, and somebody who talks to it without a terminal."""
+"""Provides a plugin whose agent follows the commands of a test, and a user who chats with it without a terminal."""
 
 import asyncio
 import io
@@ -85,8 +85,8 @@ async def still(ctx, api):
 '''
 
 
-class Paper(io.StringIO):
-    """What is on the screen; one can wait for it."""
+class Output(io.StringIO):
+    """Records the output of a chat. A test can wait for a text in it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -103,11 +103,11 @@ class Paper(io.StringIO):
                 await self._written.wait()
 
 
-class Person:
-    def __init__(self, talk: TerminalConversation, lines: LineQueue, paper: Paper) -> None:
+class User:
+    def __init__(self, talk: TerminalConversation, lines: LineQueue, output: Output) -> None:
         self.talk = talk
         self._lines = lines
-        self._paper = paper
+        self._output = output
 
     def enter(self, *lines: str) -> None:
         for line in lines:
@@ -117,11 +117,11 @@ class Person:
         self._lines.put_nowait(None)
 
     async def sees(self, text: str, times: int = 1) -> None:
-        await self._paper.until(text, times)
+        await self._output.until(text, times)
 
     @property
     def seen(self) -> str:
-        return self._paper.getvalue()
+        return self._output.getvalue()
 
 
 def write_puppet(folder: Path) -> Path:
@@ -131,25 +131,25 @@ def write_puppet(folder: Path) -> Path:
 
 
 @asynccontextmanager
-async def talking(
+async def chatting(
     file: Path, typed: bool, runner: str = "default", config: tuple[str, ...] = (), model: str = "echo"
-) -> AsyncIterator[Person]:
-    """At the end of the block the conversation must come to its end."""
-    paper, lines = Paper(), LineQueue()
+) -> AsyncIterator[User]:
+    """Starts a chat. It must have ended when the block ends."""
+    output, lines = Output(), LineQueue()
     talk = TerminalConversation(
-        create_chat(load(read_plugin(file)), runner, config, model), Screen(paper, typed), typed
+        create_chat(load(read_plugin(file)), runner, config, model), Screen(output, typed), typed
     )
     serving = asyncio.ensure_future(talk.serve(lines))
     try:
-        yield Person(talk, lines, paper)
+        yield User(talk, lines, output)
         await asyncio.wait_for(serving, 10)
     finally:
         serving.cancel()
 
 
 async def script(file: Path, *lines: str, **given: str) -> str:
-    """What a script that says this gets to see."""
-    async with talking(file, typed=False, **given) as person:
-        person.enter(*lines)
-        person.leave()
-    return person.seen
+    """Returns the output of a script that sends these lines."""
+    async with chatting(file, typed=False, **given) as user:
+        user.enter(*lines)
+        user.leave()
+    return user.seen

@@ -1,4 +1,4 @@
-"""The agent of a chat: models that need no key, a configuration that fills itself in, and what is refused."""
+"""Tests the agent of `parlour plugin chat`: built-in models, configuration with defaults, and refused options."""
 
 from pathlib import Path
 
@@ -15,11 +15,11 @@ def puppet(tmp_path: Path) -> Path:
     return write_puppet(tmp_path)
 
 
-async def test_a_model_that_nobody_chose_answers_with_what_it_was_asked(puppet: Path) -> None:
+async def test_the_default_model_repeats_the_question(puppet: Path) -> None:
     assert await script(puppet, "model of what?") == "You said: model of what?\n"
 
 
-async def test_a_model_can_answer_with_the_lines_of_a_file_in_turn(puppet: Path, tmp_path: Path) -> None:
+async def test_a_model_answers_with_the_lines_of_a_file_in_order(puppet: Path, tmp_path: Path) -> None:
     (tmp_path / "answers.txt").write_text("First.\n\nSecond, äöü.\n", encoding="utf-8")
 
     seen = await script(puppet, "model", "model", "model", model=str(tmp_path / "answers.txt"))
@@ -27,7 +27,7 @@ async def test_a_model_can_answer_with_the_lines_of_a_file_in_turn(puppet: Path,
     assert seen == "First.\nSecond, äöü.\nFirst.\n"
 
 
-def test_the_configuration_is_as_the_form_wants_it(puppet: Path) -> None:
+def test_values_of_the_configuration_have_the_types_of_the_form(puppet: Path) -> None:
     agent = create_chat(load(read_plugin(puppet)), None, ["times=3", "name=12", "model=gpt=4"], "echo")
     assert agent.config == {"times": 3, "name": "12", "model": "gpt=4", "tools": ["test/puppet.double"]}
 
@@ -43,7 +43,7 @@ def test_the_configuration_is_as_the_form_wants_it(puppet: Path) -> None:
         (None, [], "/dev/null", "--model /dev/null: the file is empty"),
     ],
 )
-def test_what_can_not_be_is_refused_before_anything_is_said(
+def test_an_invalid_option_is_refused_before_the_chat_starts(
     puppet: Path, runner: str | None, pairs: list[str], model: str, sentence: str
 ) -> None:
     with pytest.raises(ChatSetupError) as refused:
@@ -51,7 +51,7 @@ def test_what_can_not_be_is_refused_before_anything_is_said(
     assert str(refused.value).startswith(sentence)
 
 
-def test_a_plugin_without_an_agent_has_nobody_to_talk_to(tmp_path: Path) -> None:
+def test_a_plugin_without_an_agent_command_or_listener_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "tools.py"
     file.write_text('from parlour_sdk import plugin\n\nplugin("test/tools", version="1")\n')
     with pytest.raises(ChatSetupError, match="test/tools has no AgentRunner, Command or EventListener"):

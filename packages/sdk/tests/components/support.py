@@ -1,4 +1,4 @@
-"""A plugin served over the wire in memory, and a Host at the other end that remembers what it was asked."""
+"""Serves a plugin over an in-memory wire to a Host that records its requests."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -17,31 +17,31 @@ BOT = {"id": "bot-1", "name": "Robin", "adapter": "telegram"}
 
 
 def loaded(**kinds: Any) -> LoadedPlugin:
-    """Components by kind, and their specs: `loaded(tools={"t": Tool()}, specs={("Tool", "t"): {...}})`."""
+    """Returns a plugin with these components and specs: `loaded(tools={"t": Tool()}, specs={("Tool", "t"): {...}})`."""
     specs = kinds.pop("specs", {})
     summaries = tuple({"kind": kind, "name": name, "spec": spec} for (kind, name), spec in specs.items())
     return replace(LoadedPlugin(MANIFEST, components=summaries), **kinds)
 
 
 class Host:
-    """Answers each action with what the test put there; an exception is raised."""
+    """Answers each action with the answer of the test. An exception is raised."""
 
     def __init__(self) -> None:
-        self.asked: list[tuple[str, Any]] = []
+        self.requests: list[tuple[str, Any]] = []
         self.answers: dict[str, Any] = {"reply_message": {"message_id": "m-9"}}
 
     def dispatch(self, action: str, data: Any) -> Any:
         return self._answer(action, data)
 
     async def _answer(self, action: str, data: Any) -> Any:
-        self.asked.append((action, data))
+        self.requests.append((action, data))
         answer = self.answers.get(action, {})
         if isinstance(answer, Exception):
             raise answer
         return answer
 
 
-class Line:
+class Connection:
     def __init__(self, host: Host, peer: Peer, service: PluginService) -> None:
         self.host = host
         self.peer = peer
@@ -59,14 +59,14 @@ class Line:
 
 
 @asynccontextmanager
-async def serving(plugin: LoadedPlugin) -> AsyncIterator[Line]:
+async def serving(plugin: LoadedPlugin) -> AsyncIterator[Connection]:
     one, other = memory_pair()
     host, service = Host(), PluginService(plugin)
     peer, service.peer = Peer(one, host), Peer(other, service)
     peer.start()
     service.peer.start()
     try:
-        yield Line(host, peer, service)
+        yield Connection(host, peer, service)
     finally:
         await peer.aclose()
         await service.peer.aclose()

@@ -1,4 +1,4 @@
-"""Tools made of functions: what a model sees is read from the signature and the docstring."""
+"""Tests tools made of functions: the schema and description come from the signature and the docstring."""
 
 from typing import Annotated, Any, Literal
 
@@ -46,7 +46,7 @@ async def forecast(
     return f"{city} {days} {unit} {at} {tags} {near!r} {extra} {exact} {ctx is not None}"
 
 
-def test_the_schema_is_that_of_the_signature() -> None:
+def test_the_schema_matches_the_signature() -> None:
     schema = FunctionTool(forecast).parameters
     assert schema["type"] == "object"
     assert schema["required"] == ["city"]
@@ -68,14 +68,14 @@ def test_a_function_without_parameters_has_the_schema_of_an_empty_object() -> No
     assert FunctionTool(now).parameters == {"type": "object", "properties": {}, "additionalProperties": False}
 
 
-def having(function: Any) -> Any:
+def serving_tool(function: Any) -> Any:
     tool = FunctionTool(function)
     spec = {"parameters": tool.parameters}
     return serving(loaded(tools={"forecast": tool}, specs={("Tool", "forecast"): spec}))
 
 
 @pytest.mark.parametrize(
-    ("parameters", "said"),
+    ("parameters", "text"),
     [
         ({"city": "Oslo"}, "Oslo 1 C None None None {} False True"),
         (
@@ -85,14 +85,14 @@ def having(function: Any) -> Any:
         ({"city": "Oslo", "extra": {"k": [1]}}, "Oslo 1 C None None None {'k': [1]} False True"),
     ],
 )
-async def test_the_function_is_called_with_the_types_that_it_asks_for(parameters: dict[str, Any], said: str) -> None:
-    async with having(forecast) as line:
-        outcome = await line.call_tool("forecast", parameters)
-    assert (outcome["is_error"], outcome["content"][0]["text"]) == (False, said)
+async def test_the_function_is_called_with_values_of_its_parameter_types(parameters: dict[str, Any], text: str) -> None:
+    async with serving_tool(forecast) as connection:
+        outcome = await connection.call_tool("forecast", parameters)
+    assert (outcome["is_error"], outcome["content"][0]["text"]) == (False, text)
 
 
 @pytest.mark.parametrize(
-    ("parameters", "told"),
+    ("parameters", "message"),
     [
         ({}, "city is required"),
         ({"city": "a", "unit": "K"}, "unit must be one of"),
@@ -101,19 +101,19 @@ async def test_the_function_is_called_with_the_types_that_it_asks_for(parameters
         ({"city": "a", "ctx": {}}, "ctx is unknown"),
     ],
 )
-async def test_what_does_not_fit_is_told_by_its_name(parameters: dict[str, Any], told: str) -> None:
-    async with having(forecast) as line:
-        outcome = await line.call_tool("forecast", parameters)
+async def test_an_invalid_parameter_is_reported_by_name(parameters: dict[str, Any], message: str) -> None:
+    async with serving_tool(forecast) as connection:
+        outcome = await connection.call_tool("forecast", parameters)
     assert outcome["is_error"] is True
-    assert told in outcome["content"][0]["text"]
+    assert message in outcome["content"][0]["text"]
 
 
-async def test_a_narrower_type_than_the_light_check_knows_is_held_too() -> None:
+async def test_constraints_of_annotated_types_are_enforced() -> None:
     async def pick(number: Annotated[int, Field(ge=1, le=6)]) -> int:
         return number
 
-    async with having(pick) as line:
-        outcome = await line.call_tool("forecast", {"number": 7})
+    async with serving_tool(pick) as connection:
+        outcome = await connection.call_tool("forecast", {"number": 7})
     assert outcome["is_error"] is True
     assert outcome["content"][0]["text"] == ("the tool was not called: number: Input should be less than or equal to 6")
 
@@ -139,7 +139,7 @@ async def native(socket: Socket) -> str:
 
 
 @pytest.mark.parametrize(
-    ("function", "told"),
+    ("function", "message"),
     [
         (untyped, "'city' needs a type, such as `city: str`"),
         (several, "'cities' must be an ordinary parameter"),
@@ -147,12 +147,12 @@ async def native(socket: Socket) -> str:
         (native, "Socket"),
     ],
 )
-def test_a_signature_that_has_no_schema_is_refused_with_the_parameter(function: Any, told: str) -> None:
-    with pytest.raises(UnsupportedSignature, match=told):
+def test_a_signature_without_a_schema_is_refused_with_the_parameter(function: Any, message: str) -> None:
+    with pytest.raises(UnsupportedSignature, match=message):
         FunctionTool(function)
 
 
-def test_types_that_only_a_type_checker_sees_are_no_hindrance_where_the_model_does_not() -> None:
+def test_unresolvable_types_of_context_and_return_value_are_ignored() -> None:
     async def look(at: str, ctx: "NoSuchContext") -> "NoSuchAnswer":  # type: ignore[name-defined]  # noqa: F821
         return at
 
@@ -175,6 +175,8 @@ def test_types_that_only_a_type_checker_sees_are_no_hindrance_where_the_model_do
         ("Note: this is slow.\n\nReally.", "Note: this is slow.\n\nReally.", {}),
     ],
 )
-def test_a_docstring_is_read_in_the_usual_ways(docstring: str, description: str, texts: dict[str, str] | None) -> None:
+def test_docstrings_are_parsed_in_every_common_style(
+    docstring: str, description: str, texts: dict[str, str] | None
+) -> None:
     wanted = {"city": "its name", "days": "how many"} if texts is None else texts
     assert read_docstring(docstring, ["city", "days"]) == (description, wanted)

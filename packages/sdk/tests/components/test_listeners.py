@@ -1,4 +1,4 @@
-"""Listeners: each event as its own class, in order of priority, with what a handler sets travelling on."""
+"""Tests listeners: typed events, handlers in order of priority, and variables that are passed on."""
 
 import asyncio
 import logging
@@ -16,40 +16,40 @@ from parlour_sdk.wire import WireError
 from .support import BOT, joined, loaded, received, serving
 
 
-class Noting(EventListener):
-    """Writes down who was called, in a list that all instances of a test share."""
+class RecordingListener(EventListener):
+    """Records calls in a list that all listeners of a test share."""
 
     def __init__(self, seen: list[Any]) -> None:
         self.seen = seen
 
 
-def listening(*listeners: EventListener, **specs: Any) -> Any:
+def serving_listeners(*listeners: EventListener, **specs: Any) -> Any:
     names = {f"l{number}": listener for number, listener in enumerate(listeners)}
     return serving(loaded(listeners=names, specs={("EventListener", name): spec for name, spec in specs.items()}))
 
 
-class Welcome(Noting):
+class Welcome(RecordingListener):
     @on("group.member_joined")
     async def welcome(self, event: MemberJoined, ctx: EventContext) -> None:
         self.seen.append((event, ctx))
 
 
-async def test_a_handler_gets_the_event_as_its_own_class_and_where_it_happened() -> None:
+async def test_a_handler_receives_the_typed_event_with_bot_and_conversation() -> None:
     seen: list[Any] = []
-    async with listening(Welcome(seen)) as line:
-        outcome = await line.emit(joined())
+    async with serving_listeners(Welcome(seen)) as connection:
+        outcome = await connection.emit(joined())
         [(event, ctx)] = seen
         assert isinstance(event, MemberJoined)
         assert event.member.user.nickname == "Ada"
         assert (ctx.bot.name, ctx.conversation_id) == (BOT["name"], "c-1")
-        assert ctx.api is line.service.api
+        assert ctx.api is connection.service.api
     assert EventOutcome.model_validate(outcome) == EventOutcome(handled=True)
 
 
-async def test_an_event_that_nobody_waits_for_is_not_handled() -> None:
+async def test_an_event_without_a_handler_is_not_handled() -> None:
     seen: list[Any] = []
-    async with listening(Welcome(seen)) as line:
-        assert not (await line.emit(received()))["handled"]
+    async with serving_listeners(Welcome(seen)) as connection:
+        assert not (await connection.emit(received()))["handled"]
     assert seen == []
 
 
@@ -70,17 +70,17 @@ async def test_an_event_that_nobody_waits_for_is_not_handled() -> None:
         ),
     ],
 )
-async def test_a_pattern_stands_for_what_it_says(pattern: str, event: dict[str, Any], wanted: bool) -> None:
+async def test_a_pattern_matches_its_events_only(pattern: str, event: dict[str, Any], wanted: bool) -> None:
     class Listener(EventListener):
         @on(pattern)
         async def handle(self, event: PlatformEvent, ctx: EventContext) -> None:
             pass
 
-    async with listening(Listener()) as line:
-        assert (await line.emit(event))["handled"] is wanted
+    async with serving_listeners(Listener()) as connection:
+        assert (await connection.emit(event))["handled"] is wanted
 
 
-class Ordered(Noting):
+class Ordered(RecordingListener):
     @on("message.received")
     async def second(self, event: Any, ctx: EventContext) -> None:
         self.seen.append("second")
@@ -98,37 +98,37 @@ class Ordered(Noting):
         self.seen.append("last")
 
 
-class Late(Noting):
+class Late(RecordingListener):
     @on("message.received")
     async def late(self, event: Any, ctx: EventContext) -> None:
         self.seen.append("late")
 
 
-async def test_handlers_come_by_priority_and_then_as_they_are_declared() -> None:
+async def test_handlers_run_by_priority_and_then_in_order_of_declaration() -> None:
     seen: list[Any] = []
-    async with listening(Ordered(seen), Late(seen)) as line:
-        await line.emit(received())
+    async with serving_listeners(Ordered(seen), Late(seen)) as connection:
+        await connection.emit(received())
     assert seen == ["first", "second", "third", "late", "last"]
 
 
-async def test_a_handler_that_is_named_hears_the_event_alone() -> None:
+async def test_only_the_named_handler_receives_the_event() -> None:
     seen: list[Any] = []
-    async with listening(Welcome(seen), Faulty(seen)) as line:
-        outcome = await line.emit(received(), handler="l1.works")
-        unknown = await line.emit(received(), handler="l1.gone")
+    async with serving_listeners(Welcome(seen), Faulty(seen)) as connection:
+        outcome = await connection.emit(received(), handler="l1.works")
+        unknown = await connection.emit(received(), handler="l1.gone")
     assert EventOutcome.model_validate(outcome) == EventOutcome(handled=True)
     assert seen == [{}]
     assert EventOutcome.model_validate(unknown) == EventOutcome()
 
 
-async def test_a_listeners_own_priority_is_that_of_handlers_that_have_none() -> None:
+async def test_handlers_without_a_priority_have_that_of_their_listener() -> None:
     seen: list[Any] = []
-    async with listening(Ordered(seen), Late(seen), l1={"priority": 5}) as line:
-        await line.emit(received())
+    async with serving_listeners(Ordered(seen), Late(seen), l1={"priority": 5}) as connection:
+        await connection.emit(received())
     assert seen == ["first", "late", "second", "third", "last"]
 
 
-async def test_an_inherited_handler_counts_once_and_an_overridden_one_in_its_new_form() -> None:
+async def test_an_inherited_handler_runs_once_and_an_overridden_one_is_replaced() -> None:
     class Polite(Late):
         @on("message.received")
         async def late(self, event: Any, ctx: EventContext) -> None:
@@ -140,9 +140,9 @@ async def test_an_inherited_handler_counts_once_and_an_overridden_one_in_its_new
             self.seen.append(event.type)
 
     seen: list[Any] = []
-    async with listening(Polite(seen)) as line:
-        await line.emit(received())
-        await line.emit(joined())
+    async with serving_listeners(Polite(seen)) as connection:
+        await connection.emit(received())
+        await connection.emit(joined())
     assert seen == ["politely late", "message.received", "group.member_joined"]
 
 
@@ -159,13 +159,13 @@ class Counting(EventListener):
         ctx.variables["by"].append("two")
 
 
-async def test_what_a_handler_sets_is_seen_by_the_next_and_travels_back() -> None:
-    async with listening(Counting()) as line:
-        outcome = await line.emit(received(), variables={"count": 1, "old": 5, "same": {"a": None}})
+async def test_variables_of_a_handler_reach_the_next_one_and_the_host() -> None:
+    async with serving_listeners(Counting()) as connection:
+        outcome = await connection.emit(received(), variables={"count": 1, "old": 5, "same": {"a": None}})
     assert outcome["variables"] == {"count": 3, "by": ["one", "two"], "old": None}
 
 
-class Stopping(Noting):
+class Stopping(RecordingListener):
     @on("message.received", priority=3)
     async def stops(self, event: Any, ctx: EventContext) -> None:
         ctx.stop()
@@ -179,24 +179,24 @@ class Stopping(Noting):
         self.seen.append("observed")
 
 
-async def test_after_a_stop_nobody_handles_the_event_and_observers_still_see_it() -> None:
+async def test_after_a_stop_only_observers_receive_the_event() -> None:
     seen: list[Any] = []
-    async with listening(Stopping(seen)) as line:
-        outcome = await line.emit(received())
+    async with serving_listeners(Stopping(seen)) as connection:
+        outcome = await connection.emit(received())
     assert (outcome["stop_propagation"], seen) == (True, ["observed"])
 
 
-async def test_only_observers_see_an_event_that_somebody_else_serves() -> None:
+async def test_an_event_that_is_only_observed_reaches_observers_only() -> None:
     seen: list[Any] = []
-    async with listening(Stopping(seen)) as line:
-        outcome = await line.emit(received(), observing=True)
+    async with serving_listeners(Stopping(seen)) as connection:
+        outcome = await connection.emit(received(), observing=True)
     assert (outcome["handled"], outcome["stop_propagation"], seen) == (False, False, ["observed"])
 
 
-async def test_a_listener_that_observes_observes_with_all_its_handlers() -> None:
+async def test_all_handlers_of_an_observing_listener_observe() -> None:
     seen: list[Any] = []
-    async with listening(Late(seen), l0={"observe": True}) as line:
-        assert not (await line.emit(received(), observing=True))["handled"]
+    async with serving_listeners(Late(seen), l0={"observe": True}) as connection:
+        assert not (await connection.emit(received(), observing=True))["handled"]
     assert seen == ["late"]
 
 
@@ -221,22 +221,22 @@ def _update(ctx: EventContext) -> None:
 
 
 @pytest.mark.parametrize("change", [_stop, _add, _set, _remove, _update])
-async def test_an_observer_that_would_change_the_event_is_told_that_it_can_not(
+async def test_an_observer_that_changes_the_event_fails_with_the_remedy(
     change: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
-    class Meddling(EventListener):
+    class Changing(EventListener):
         @on("message.received", observe=True)
-        async def meddle(self, event: Any, ctx: EventContext) -> None:
+        async def change_event(self, event: Any, ctx: EventContext) -> None:
             assert dict(ctx.variables) == {"a": 1}
             change(ctx)
 
-    async with listening(Meddling()) as line:
-        outcome = await line.emit(received(), variables={"a": 1})
-    assert EventOutcome.model_validate(outcome) == EventOutcome(failed=["l0.meddle"])
+    async with serving_listeners(Changing()) as connection:
+        outcome = await connection.emit(received(), variables={"a": 1})
+    assert EventOutcome.model_validate(outcome) == EventOutcome(failed=["l0.change_event"])
     assert "leave `observe` out to take part" in caplog.text
 
 
-class Faulty(Noting):
+class Faulty(RecordingListener):
     @on("message.received", priority=1)
     async def fails(self, event: Any, ctx: EventContext) -> None:
         ctx.variables["half"] = "done"
@@ -249,12 +249,12 @@ class Faulty(Noting):
         self.seen.append(dict(ctx.variables))
 
 
-async def test_a_failing_handler_harms_no_other_is_logged_and_told_and_leaves_nothing_half_done(
+async def test_a_failing_handler_is_reported_and_its_changes_are_discarded(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     seen: list[Any] = []
-    async with listening(Faulty(seen)) as line:
-        outcome = await line.emit(received())
+    async with serving_listeners(Faulty(seen)) as connection:
+        outcome = await connection.emit(received())
     assert EventOutcome.model_validate(outcome) == EventOutcome(handled=True, failed=["l0.fails"])
     assert seen == [{}]
     [record] = [each for each in caplog.records if each.levelno == logging.ERROR]
@@ -262,18 +262,18 @@ async def test_a_failing_handler_harms_no_other_is_logged_and_told_and_leaves_no
     assert record.exc_info is not None
 
 
-async def test_a_variable_that_can_not_travel_is_its_handlers_failure() -> None:
+async def test_a_variable_that_is_not_json_fails_its_handler() -> None:
     class Odd(EventListener):
         @on("message.received")
         async def odd(self, event: Any, ctx: EventContext) -> None:
             ctx.variables["lock"] = object()
 
-    async with listening(Odd()) as line:
-        outcome = await line.emit(received())
+    async with serving_listeners(Odd()) as connection:
+        outcome = await connection.emit(received())
     assert (outcome["handled"], outcome["variables"], outcome["failed"]) == (False, {}, ["l0.odd"])
 
 
-async def test_additions_to_the_prompt_come_back_in_order() -> None:
+async def test_prompt_additions_are_returned_in_order() -> None:
     class Adding(EventListener):
         @on("prompt.preparing")
         async def add(self, event: Any, ctx: EventContext) -> None:
@@ -281,64 +281,64 @@ async def test_additions_to_the_prompt_come_back_in_order() -> None:
             ctx.add_to_prompt("By the way", role="user")
 
     event = {"type": "prompt.preparing", "event_id": "e", "timestamp": 1}
-    async with listening(Adding()) as line:
-        outcome = await line.emit(event)
+    async with serving_listeners(Adding()) as connection:
+        outcome = await connection.emit(event)
     assert outcome["prompt_additions"] == [
         {"role": "system", "text": "Be kind."},
         {"role": "user", "text": "By the way"},
     ]
 
 
-async def test_a_reply_goes_to_the_chat_of_the_event() -> None:
+async def test_a_reply_is_sent_to_the_chat_of_the_event() -> None:
     class Replying(EventListener):
         @on("message.received")
         async def reply(self, event: MessageReceived, ctx: EventContext) -> None:
             sent = await ctx.reply(["Hello ", At(target=event.sender.id), Plain(text="!")], quote=True)
             ctx.variables["sent"] = sent.message_id
 
-    async with listening(Replying()) as line:
-        outcome = await line.emit(received())
-        [(action, data)] = line.host.asked
+    async with serving_listeners(Replying()) as connection:
+        outcome = await connection.emit(received())
+        [(action, data)] = connection.host.requests
     assert (action, data["bot_id"], data["event_id"], data["quote"]) == ("reply_message", "bot-1", "e-2", True)
     assert [part["type"] for part in data["chain"]] == ["Plain", "At", "Plain"]
     assert outcome["variables"] == {"sent": "m-9"}
 
 
-async def test_what_the_host_refuses_a_handler_is_that_handlers_failure() -> None:
+async def test_a_refusal_of_the_host_fails_the_handler() -> None:
     class Replying(EventListener):
         @on("message.received")
         async def reply(self, event: MessageReceived, ctx: EventContext) -> None:
             await ctx.reply("hi")
 
-    async with listening(Replying()) as line:
-        line.host.answers["reply_message"] = WireError("unauthorized", "message.send was not granted")
-        outcome = await line.emit(received())
+    async with serving_listeners(Replying()) as connection:
+        connection.host.answers["reply_message"] = WireError("unauthorized", "message.send was not granted")
+        outcome = await connection.emit(received())
     assert outcome["failed"] == ["l0.reply"]
 
 
-async def test_a_function_is_a_listener_too() -> None:
+async def test_a_function_can_be_a_listener() -> None:
     seen: list[str] = []
 
     @on("message.received")
     async def hear(event: MessageReceived, ctx: EventContext) -> None:
         seen.append(event.message_id)
 
-    async with listening(FunctionListener("hear", hear)) as line:
-        assert (await line.emit(received()))["handled"]
+    async with serving_listeners(FunctionListener("hear", hear)) as connection:
+        assert (await connection.emit(received()))["handled"]
     assert seen == ["m-1"]
 
 
-async def test_an_event_of_a_newer_host_reaches_those_who_wait_for_a_pattern() -> None:
-    class Everything(Noting):
+async def test_an_unknown_event_of_a_newer_host_reaches_matching_patterns() -> None:
+    class Everything(RecordingListener):
         @on("*")
         async def hear(self, event: PlatformEvent, ctx: EventContext) -> None:
             self.seen.append((type(event), event.type))
 
     seen: list[Any] = []
-    async with listening(Everything(seen)) as line:
-        await line.emit({"type": "message.pinned", "event_id": "e", "timestamp": 1, "pin": {"id": 5}})
-        await line.emit({**joined(), "type": "platform.telegram.poll", "action": "poll", "data": {}})
-        await line.emit(joined(mood="glad"))
+    async with serving_listeners(Everything(seen)) as connection:
+        await connection.emit({"type": "message.pinned", "event_id": "e", "timestamp": 1, "pin": {"id": 5}})
+        await connection.emit({**joined(), "type": "platform.telegram.poll", "action": "poll", "data": {}})
+        await connection.emit(joined(mood="glad"))
     assert seen == [
         (PlatformEvent, "message.pinned"),
         (PlatformSpecific, "platform.telegram.poll"),
@@ -347,37 +347,37 @@ async def test_an_event_of_a_newer_host_reaches_those_who_wait_for_a_pattern() -
 
 
 @pytest.mark.parametrize(
-    ("event", "told"),
+    ("event", "field"),
     [
         ({**joined(), "group": 5}, "event.group"),
         ({"type": "message.received"}, "event.event_id"),
         ({}, "event.type"),
     ],
 )
-async def test_an_event_that_is_none_is_refused_by_its_field(event: dict[str, Any], told: str) -> None:
-    async with listening(Welcome([])) as line:
-        with pytest.raises(WireError, match=told) as refusal:
-            await line.emit(event)
+async def test_an_invalid_event_is_refused_by_its_field(event: dict[str, Any], field: str) -> None:
+    async with serving_listeners(Welcome([])) as connection:
+        with pytest.raises(WireError, match=field) as refusal:
+            await connection.emit(event)
     assert refusal.value.code == "invalid_argument"
 
 
-async def test_a_handler_is_cancelled_when_the_host_does_not_wait_any_longer() -> None:
+async def test_a_handler_is_cancelled_with_the_call_of_the_host() -> None:
     class Slow(EventListener):
         def __init__(self) -> None:
-            self.begun, self.cancelled = asyncio.Event(), asyncio.Event()
+            self.started, self.cancelled = asyncio.Event(), asyncio.Event()
 
         @on("message.received")
         async def wait(self, event: Any, ctx: EventContext) -> None:
-            self.begun.set()
+            self.started.set()
             try:
                 await asyncio.Event().wait()
             finally:
                 self.cancelled.set()
 
     slow = Slow()
-    async with listening(slow) as line:
-        asking = asyncio.ensure_future(line.emit(received()))
-        await asyncio.wait_for(slow.begun.wait(), 30)
-        asking.cancel()
+    async with serving_listeners(slow) as connection:
+        emitting = asyncio.ensure_future(connection.emit(received()))
+        await asyncio.wait_for(slow.started.wait(), 30)
+        emitting.cancel()
         await asyncio.wait_for(slow.cancelled.wait(), 30)
-        assert (await line.emit(joined()))["handled"] is False
+        assert (await connection.emit(joined()))["handled"] is False

@@ -1,4 +1,4 @@
-"""A plugin's main class: first when it starts, last when it ends."""
+"""Tests a plugin's main class: it is initialized before other calls are answered and closed last."""
 
 import asyncio
 from typing import Any
@@ -14,11 +14,11 @@ from .support import loaded, serving
 
 class Hello(Plugin):
     def __init__(self) -> None:
-        self.may_begin = asyncio.Event()
+        self.may_start = asyncio.Event()
         self.seen: list[Any] = []
 
     async def initialize(self, api: PluginAPI) -> None:
-        await self.may_begin.wait()
+        await self.may_start.wait()
         self.seen.append((await api.host.version()).version)
 
     async def close(self) -> None:
@@ -27,68 +27,68 @@ class Hello(Plugin):
 
 class Runner(AgentRunner):
     async def run(self, ctx: Any, api: Any) -> Any:
-        raise AssertionError("nobody asked for a run")
+        raise AssertionError("no run is requested here")
         yield
 
 
-async def test_what_is_asked_before_the_plugin_has_initialized_waits_for_it() -> None:
+async def test_calls_wait_until_the_plugin_is_initialized() -> None:
     main = Hello()
-    async with serving(loaded(main=main, runners={"default": Runner()})) as line:
-        line.host.answers["get_host_version"] = {"version": "1.2", "protocol": 1}
-        asking = asyncio.ensure_future(line.peer.call("list_agent_runners"))
-        running = asyncio.ensure_future(_first(line))
-        initializing = asyncio.ensure_future(line.service.initialize())
-        await line.peer.call("ping")
-        assert not asking.done()
-        main.may_begin.set()
-        await asyncio.wait_for(asking, 30)
+    async with serving(loaded(main=main, runners={"default": Runner()})) as connection:
+        connection.host.answers["get_host_version"] = {"version": "1.2", "protocol": 1}
+        listing = asyncio.ensure_future(connection.peer.call("list_agent_runners"))
+        running = asyncio.ensure_future(_first(connection))
+        initializing = asyncio.ensure_future(connection.service.initialize())
+        await connection.peer.call("ping")
+        assert not listing.done()
+        main.may_start.set()
+        await asyncio.wait_for(listing, 30)
         assert await asyncio.wait_for(running, 30) == "invalid_argument"
         await initializing
     assert main.seen == ["1.2"]
 
 
-async def _first(line: Any) -> str:
+async def _first(connection: Any) -> str:
     try:
-        async for _ in line.peer.stream("run_agent", {}):
+        async for _ in connection.peer.stream("run_agent", {}):
             pass
     except WireError as error:
         return error.code
     return "ended"
 
 
-async def test_a_plugin_is_told_of_its_end_only_if_it_had_begun() -> None:
+async def test_a_plugin_is_closed_only_if_it_was_initialized() -> None:
     main = Hello()
-    async with serving(loaded(main=main)) as line:
-        await line.service.close()
+    async with serving(loaded(main=main)) as connection:
+        await connection.service.close()
         assert main.seen == []
-        line.host.answers["get_host_version"] = {"version": "1.2", "protocol": 1}
-        main.may_begin.set()
-        await line.service.initialize()
-        await line.service.close()
+        connection.host.answers["get_host_version"] = {"version": "1.2", "protocol": 1}
+        main.may_start.set()
+        await connection.service.initialize()
+        await connection.service.close()
     assert main.seen == ["1.2", "closed"]
 
 
-async def test_a_plugin_can_be_stopped_before_it_has_initialized() -> None:
-    async with serving(loaded(main=Hello())) as line:
-        await line.peer.call("shutdown", {})
-        assert line.service.stopping.is_set()
+async def test_a_plugin_can_be_stopped_before_it_is_initialized() -> None:
+    async with serving(loaded(main=Hello())) as connection:
+        await connection.peer.call("shutdown", {})
+        assert connection.service.stopping.is_set()
 
 
 async def test_a_main_class_needs_no_methods_of_its_own() -> None:
     class Bare(Plugin):
         pass
 
-    async with serving(loaded(main=Bare())) as line:
-        await line.service.initialize()
-        await line.service.close()
-        assert await line.peer.call("list_components") == {"components": []}
+    async with serving(loaded(main=Bare())) as connection:
+        await connection.service.initialize()
+        await connection.service.close()
+        assert await connection.peer.call("list_components") == {"components": []}
 
 
-async def test_an_initialization_that_fails_is_told_to_whoever_started_it() -> None:
+async def test_a_failed_initialization_is_raised_to_the_caller() -> None:
     class Failing(Plugin):
         async def initialize(self, api: PluginAPI) -> None:
             raise RuntimeError("no database")
 
-    async with serving(loaded(main=Failing())) as line:
+    async with serving(loaded(main=Failing())) as connection:
         with pytest.raises(RuntimeError, match="no database"):
-            await line.service.initialize()
+            await connection.service.initialize()

@@ -1,4 +1,4 @@
-"""Tools: parameters that fit, answers of every kind, and failures that a model can act on."""
+"""Tests tools: validated parameters, answers of every type, and failures that are reported to the model."""
 
 from typing import Any
 
@@ -34,11 +34,24 @@ SCHEMA = {
 }
 
 
-WORDS = ["type", "properties", "required", "items", "enum", "const", "anyOf", "oneOf", "$ref", "$defs", "a", "string"]
+KEYWORDS = [
+    "type",
+    "properties",
+    "required",
+    "items",
+    "enum",
+    "const",
+    "anyOf",
+    "oneOf",
+    "$ref",
+    "$defs",
+    "a",
+    "string",
+]
 
 
 class Fixed(Tool):
-    """Gives what it was made with, and remembers what it was called with."""
+    """Returns a fixed answer and records its calls."""
 
     def __init__(self, answer: Any) -> None:
         self.answer = answer
@@ -51,7 +64,7 @@ class Fixed(Tool):
         return self.answer
 
 
-def having(answer: Any, schema: dict[str, Any] | None = None) -> Any:
+def serving_tool(answer: Any, schema: dict[str, Any] | None = None) -> Any:
     spec = {} if schema is None else {"parameters": schema}
     return serving(loaded(tools={"weather": Fixed(answer)}, specs={("Tool", "weather"): spec}))
 
@@ -79,33 +92,35 @@ ANSWERS = {
 
 
 @pytest.mark.parametrize("case", ANSWERS)
-async def test_what_a_tool_answers_becomes_content_for_a_model(case: str) -> None:
+async def test_the_answer_of_a_tool_becomes_content_for_the_model(case: str) -> None:
     answer, content = ANSWERS[case]
-    async with having(answer) as line:
-        outcome = await line.call_tool("weather")
+    async with serving_tool(answer) as connection:
+        outcome = await connection.call_tool("weather")
     assert outcome["content"] == content
     assert ToolOutcome.model_validate(outcome).is_error is False
 
 
-async def test_an_outcome_goes_as_it_is() -> None:
+async def test_an_outcome_is_passed_unchanged() -> None:
     made = ToolOutcome(
         content=[TextElement(text="see file")],
         is_error=True,
         artifact_refs=[ArtifactRef(artifact_id="a", artifact_type="file")],
         truncated=True,
     )
-    async with having(made) as line:
-        assert ToolOutcome.model_validate(await line.call_tool("weather")) == made
+    async with serving_tool(made) as connection:
+        assert ToolOutcome.model_validate(await connection.call_tool("weather")) == made
 
 
-async def test_a_tool_knows_who_called_it_and_reaches_the_host_as_its_plugin() -> None:
-    async with having("x") as line:
+async def test_a_tool_receives_its_caller_and_the_api_of_its_plugin() -> None:
+    async with serving_tool("x") as connection:
         actor = {"actor_type": "user", "actor_id": "u-1"}
-        await line.call_tool("weather", {"a": 1}, run_id="r-1", conversation={"conversation_id": "c-1"}, actor=actor)
-        [(parameters, ctx)] = line.service.loaded.tools["weather"].called
+        await connection.call_tool(
+            "weather", {"a": 1}, run_id="r-1", conversation={"conversation_id": "c-1"}, actor=actor
+        )
+        [(parameters, ctx)] = connection.service.loaded.tools["weather"].called
         assert parameters == {"a": 1}
         assert (ctx.run_id, ctx.conversation.conversation_id, ctx.actor.actor_id) == ("r-1", "c-1", "u-1")
-        assert ctx.api is line.service.api
+        assert ctx.api is connection.service.api
 
 
 GOOD: list[dict[str, Any]] = [
@@ -132,42 +147,42 @@ BAD = {
 
 
 @pytest.mark.parametrize("parameters", GOOD)
-async def test_parameters_that_fit_the_schema_reach_the_tool(parameters: dict[str, Any]) -> None:
-    async with having("fine", SCHEMA) as line:
-        assert (await line.call_tool("weather", parameters))["is_error"] is False
-        assert line.service.loaded.tools["weather"].called[0][0] == parameters
+async def test_valid_parameters_reach_the_tool(parameters: dict[str, Any]) -> None:
+    async with serving_tool("fine", SCHEMA) as connection:
+        assert (await connection.call_tool("weather", parameters))["is_error"] is False
+        assert connection.service.loaded.tools["weather"].called[0][0] == parameters
 
 
-@pytest.mark.parametrize("told", BAD)
-async def test_parameters_that_do_not_fit_are_told_to_the_model_and_never_reach_the_tool(told: str) -> None:
-    async with having("fine", SCHEMA) as line:
-        outcome = await line.call_tool("weather", BAD[told])
-        assert line.service.loaded.tools["weather"].called == []
+@pytest.mark.parametrize("problem", BAD)
+async def test_invalid_parameters_are_reported_to_the_model_and_do_not_reach_the_tool(problem: str) -> None:
+    async with serving_tool("fine", SCHEMA) as connection:
+        outcome = await connection.call_tool("weather", BAD[problem])
+        assert connection.service.loaded.tools["weather"].called == []
     assert outcome["is_error"] is True
-    assert outcome["content"][0]["text"].startswith(f"the tool was not called: {told}")
+    assert outcome["content"][0]["text"].startswith(f"the tool was not called: {problem}")
 
 
 Json = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=4),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(WORDS), inner, max_size=4),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYWORDS), inner, max_size=4),
     max_leaves=10,
 )
 
 
-@given(st.dictionaries(st.text(max_size=4), Json), st.dictionaries(st.sampled_from(WORDS), Json))
-def test_whatever_a_schema_says_the_check_answers(parameters: dict[str, Any], schema: dict[str, Any]) -> None:
+@given(st.dictionaries(st.text(max_size=4), Json), st.dictionaries(st.sampled_from(KEYWORDS), Json))
+def test_parameters_can_be_checked_against_any_schema(parameters: dict[str, Any], schema: dict[str, Any]) -> None:
     assert all(isinstance(each, str) for each in find_problems(parameters, schema))
 
 
-async def test_all_that_is_wrong_is_told_at_once() -> None:
-    async with having("fine", SCHEMA) as line:
-        outcome = await line.call_tool("weather", {"days": "3", "unit": "K"})
+async def test_all_invalid_parameters_are_reported_together() -> None:
+    async with serving_tool("fine", SCHEMA) as connection:
+        outcome = await connection.call_tool("weather", {"days": "3", "unit": "K"})
     assert outcome["content"][0]["text"].count(";") == 2
 
 
-async def test_a_tools_own_error_is_told_in_its_own_words() -> None:
-    async with having(ToolError("there is no such city; try Oslo")) as line:
-        outcome = await line.call_tool("weather")
+async def test_the_message_of_a_tool_error_reaches_the_model() -> None:
+    async with serving_tool(ToolError("there is no such city; try Oslo")) as connection:
+        outcome = await connection.call_tool("weather")
     assert outcome == {
         "content": [{"type": "text", "text": "there is no such city; try Oslo"}],
         "is_error": True,
@@ -177,31 +192,31 @@ async def test_a_tools_own_error_is_told_in_its_own_words() -> None:
 
 
 @pytest.mark.parametrize("answer", [RuntimeError("the secret is 12345"), object()], ids=["exception", "no JSON"])
-async def test_a_tool_whose_code_fails_says_so_without_telling_secrets_and_the_plugin_goes_on(
+async def test_a_failing_tool_is_reported_without_secrets_and_the_plugin_continues(
     answer: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with having(answer) as line:
-        outcome = await line.call_tool("weather")
-        assert (await line.call_tool("weather"))["is_error"] is True
+    async with serving_tool(answer) as connection:
+        outcome = await connection.call_tool("weather")
+        assert (await connection.call_tool("weather"))["is_error"] is True
     assert outcome["is_error"] is True
     assert "its plugin's log says where" in outcome["content"][0]["text"]
     assert "12345" not in outcome["content"][0]["text"]
     assert "tool weather failed" in caplog.text
 
 
-async def test_what_the_host_refuses_a_tool_is_told_to_the_model() -> None:
+async def test_a_refusal_of_the_host_is_reported_to_the_model() -> None:
     class Asking(Tool):
         async def call(self, parameters: dict[str, Any], ctx: ToolContext) -> Any:
             return await ctx.api.host.version()
 
-    async with serving(loaded(tools={"ask": Asking()})) as line:
-        line.host.answers["get_host_version"] = WireError("unauthorized", "this was not granted")
-        outcome = await line.call_tool("ask")
+    async with serving(loaded(tools={"ask": Asking()})) as connection:
+        connection.host.answers["get_host_version"] = WireError("unauthorized", "this was not granted")
+        outcome = await connection.call_tool("ask")
     assert (outcome["is_error"], outcome["content"][0]["text"]) == (True, "this was not granted")
 
 
-async def test_a_tool_that_is_not_there_is_an_error_of_the_call() -> None:
-    async with having("x") as line:
+async def test_an_unknown_tool_fails_the_call() -> None:
+    async with serving_tool("x") as connection:
         with pytest.raises(WireError, match="no tool 'wether'") as refusal:
-            await line.call_tool("wether")
+            await connection.call_tool("wether")
     assert refusal.value.code == "not_found"

@@ -1,6 +1,6 @@
-"""Reads `contract.yaml`: what each field of each entity is, in the words of the specification.
+"""Reads `contract.yaml`, which describes each field of each entity in the terms of the specification.
 
-Knows nothing of the models that the tests hold against it.
+It does not depend on the models that the tests compare with it.
 """
 
 import json
@@ -22,7 +22,7 @@ Temperament = Literal["tolerant", "request", "strict", "telemetry"]
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A type. `of` is what a list or a map holds, `names` are choices, or the one entity or example."""
+    """Describes a type. `of` is the type of elements, `names` are the choices, or the one entity or example."""
 
     name: str
     of: "Kind | None" = None
@@ -37,7 +37,7 @@ class Field:
     required: bool
     nullable: bool
     default: str | None = None
-    """As it is written; None where there is none."""
+    """The default as written, or None if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ def parse_kind(written: str) -> Kind:
 
 
 def default_of(field: Field) -> Any:
-    """What a field is when it is missing."""
+    """Returns the value of a missing field."""
     assert field.default is not None
     if field.default != "empty":
         is_text = field.kind.name in ("text", "choice") and not field.nullable

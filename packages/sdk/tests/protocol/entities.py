@@ -1,4 +1,4 @@
-"""Every entity that the protocol has now, found rather than listed, and its golden file."""
+"""Finds every entity of the protocol and its golden file."""
 
 import importlib
 import json
@@ -31,7 +31,7 @@ SHARED = {
     platform_api.GroupCall,
     platform_api.MemberCall,
 }
-"""What entities have in common; none of these crosses the wire itself."""
+"""Base classes of entities, which are never sent themselves."""
 
 
 def _found() -> dict[str, type[BaseModel]]:

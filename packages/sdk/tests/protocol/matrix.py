@@ -1,4 +1,4 @@
-"""Every way in which an entity can be told rightly or wrongly, made from the contract and the golden files alone."""
+"""Generates valid and invalid data of every entity from the contract and the golden files."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -10,9 +10,9 @@ from .entities import golden
 
 REFUSED = object()
 SURPRISE = "surprise"
-WHOLLY = 2
-"""How deep every field is told in every way. What stands deeper has all its ways where it stands alone; here it only
-has to be shown that it is what the contract says."""
+FULL_DEPTH = 2
+"""The depth down to which every field gets all its cases. Deeper entities get all their cases on their own, so here
+only their type is checked."""
 SAMPLES: dict[str, list[Any]] = {
     "text": ["", "5", "true", "é世界"],
     "integer": [5, 0, -1],
@@ -41,7 +41,7 @@ SIMPLEST: dict[str, Any] = {"text": "a", "integer": 1, "number": 1.5, "flag": Tr
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Some data, and what must come of it: the entity dumped again, or a refusal that names the place."""
+    """Has data and the expected result: the dumped entity, or a refusal that names the place."""
 
     says: str
     data: Any
@@ -53,7 +53,7 @@ class Case:
 
 
 def cases(name: str) -> Iterator[Case]:
-    """Of an entity that stands alone."""
+    """Yields the cases of one entity on its own."""
     yield from _of_entity(CONTRACT[name], golden(name), (name,))
 
 
@@ -68,7 +68,7 @@ def _of_entity(entity: Entity, whole: dict[str, Any], path: tuple[str, ...], ski
         given = whole[name] if whole[name] is not None else example(field.kind)
         if name not in entity.one_of:
             yield from _absent(name, field, whole)
-        if len(path) > WHOLLY and field.kind.name not in ("entity", "list", "map"):
+        if len(path) > FULL_DEPTH and field.kind.name not in ("entity", "list", "map"):
             continue
         for case in _of_kind(field.kind, given, path):
             expected = REFUSED if case.expected is REFUSED else {**alone, name: case.expected}
@@ -200,7 +200,7 @@ _RIGHT = {
 
 
 def example(kind: Kind) -> Any:
-    """Something right, where the golden file shows null."""
+    """Returns a valid value for a field that is null in the golden file."""
     match kind.name:
         case "choice" | "like":
             return kind.names[0]

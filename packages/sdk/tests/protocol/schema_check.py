@@ -1,4 +1,4 @@
-"""A small reader of JSON Schema: just the words that our schema uses. One that it does not know is an error."""
+"""Validates data with the keywords of JSON Schema that the protocol uses. An unknown keyword is an error."""
 
 import re
 from typing import Any
@@ -20,7 +20,7 @@ CONCERNS: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("minItems", "maxItems", "items"), list),
     **dict.fromkeys(("properties", "required", "additionalProperties"), dict),
 }
-"""Words that say nothing about values of other types."""
+"""Keywords that do not constrain values of other types."""
 
 
 class Checker:

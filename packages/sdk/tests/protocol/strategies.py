@@ -1,4 +1,4 @@
-"""Arbitrary chains, content, contexts and JSON for Hypothesis, as nested as the contract allows."""
+"""Provides Hypothesis strategies for chains, content, contexts and JSON, up to the allowed nesting."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ def media(draw: st.DrawFn, kinds: tuple[str, ...], sources: tuple[str, ...], siz
 
 
 def elements(depth: int = NESTED_QUOTES) -> Data:
-    """Content elements with quotes at most this deep."""
+    """Generates content elements with quotes of at most this depth."""
     flat = (
         tagged("text", text=text)
         | tagged("json", value=json_values)
@@ -49,7 +49,7 @@ def elements(depth: int = NESTED_QUOTES) -> Data:
 
 
 def components(depth: int = NESTED_QUOTES) -> Data:
-    """Parts of a chain, with quotes and forwards at most this deep."""
+    """Generates components of a chain, with quotes and forwards of at most this depth."""
     flat = (
         tagged("Source", id=text, time=maybe_number)
         | tagged("Plain", text=text)
@@ -72,7 +72,7 @@ def components(depth: int = NESTED_QUOTES) -> Data:
 
 @st.composite
 def contexts(draw: st.DrawFn) -> dict[str, Any]:
-    """A context of which everything that a person or a platform decides is arbitrary."""
+    """Generates a context with arbitrary values from users and platforms."""
     context = golden("AgentRunContext")
     context["input"] |= {"text": draw(maybe_text), "contents": draw(st.lists(elements(2), max_size=3))}
     context["event"] |= {"data": draw(json_objects), "event_type": draw(text)}
@@ -85,7 +85,7 @@ def contexts(draw: st.DrawFn) -> dict[str, Any]:
 
 @st.composite
 def spoiled(draw: st.DrawFn) -> tuple[str, Any]:
-    """An entity of which one place, however deep, holds something arbitrary."""
+    """Generates an entity with an arbitrary value at one place of any depth."""
     name = draw(st.sampled_from(sorted(ENTITIES)))
     return name, _spoil(draw, golden(name))
 

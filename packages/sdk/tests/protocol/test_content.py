@@ -1,4 +1,4 @@
-"""Content elements and chains: unions by type, media with exactly one source, and the readable part."""
+"""Tests content elements and chains: unions by type, media with exactly one source, and their plain text."""
 
 from itertools import product
 from typing import Any
@@ -34,17 +34,17 @@ SOURCES = {"url": "https://example.org/x", "content_base64": "eA==", "artifact_i
     ],
     ids=lambda value: value.get("type") if isinstance(value, dict) else "",
 )
-def test_the_type_decides_what_an_element_is(data: dict[str, Any], kind: type) -> None:
+def test_an_element_has_the_class_of_its_type(data: dict[str, Any], kind: type) -> None:
     assert isinstance(ELEMENT.validate_python(data), kind)
 
 
 @pytest.mark.parametrize("data", [{"text": "a"}, {}, "a", None, []])
-def test_an_element_of_no_type_is_refused(data: Any) -> None:
+def test_an_element_without_a_type_is_refused(data: Any) -> None:
     with pytest.raises(ValidationError):
         ELEMENT.validate_python(data)
 
 
-def test_an_unknown_type_is_told_together_with_the_known_ones() -> None:
+def test_an_unknown_type_is_refused_with_the_known_ones() -> None:
     with pytest.raises(ValidationError, match=r"'hologram'.*'text', 'image', 'audio', 'video', 'file', 'json'"):
         ELEMENT.validate_python({"type": "hologram"})
     with pytest.raises(ValidationError, match=r"'Hologram'.*'Source', 'Plain', 'At', 'AtAll', 'Image', 'Voice'"):
@@ -61,13 +61,13 @@ def test_media_has_exactly_one_source(chosen: tuple[bool, ...]) -> None:
             MediaElement(type="image", **given)
 
 
-def test_a_quote_may_hold_a_quote() -> None:
+def test_a_quote_may_contain_a_quote() -> None:
     inner = {"type": "quote", "contents": [{"type": "text", "text": "deep"}]}
     outer = ELEMENT.validate_python({"type": "quote", "contents": [inner]})
     assert outer.contents[0].contents[0].text == "deep"
 
 
-def test_a_broken_element_inside_a_quote_is_refused() -> None:
+def test_an_invalid_element_in_a_quote_is_refused() -> None:
     with pytest.raises(ValidationError):
         ELEMENT.validate_python({"type": "quote", "contents": [{"type": "image"}]})
 
@@ -83,12 +83,12 @@ def test_a_broken_element_inside_a_quote_is_refused() -> None:
         ([{"type": "quote", "contents": [{"type": "text", "text": "not mine"}]}], ""),
     ],
 )
-def test_the_readable_part_is_the_text(content: Any, text: str) -> None:
+def test_the_plain_text_of_content_is_its_text_elements(content: Any, text: str) -> None:
     parsed = [ELEMENT.validate_python(each) for each in content] if isinstance(content, list) else content
     assert plain_text(parsed) == text
 
 
-def test_the_readable_part_of_a_chain_is_its_text() -> None:
+def test_the_plain_text_of_a_chain_leaves_out_quotes_and_mentions() -> None:
     chain = CHAIN.validate_python(
         [
             {"type": "Plain", "text": "a"},
@@ -106,7 +106,7 @@ def test_an_input_may_be_empty() -> None:
 
 
 @pytest.mark.parametrize("broken", [0, {}, {"type": "nothing"}])
-def test_of_many_broken_elements_the_first_is_blamed_alone(broken: Any) -> None:
+def test_only_the_first_of_many_invalid_elements_is_reported(broken: Any) -> None:
     with pytest.raises(ValidationError) as failure:
         AgentInput.model_validate({"contents": [{"type": "text", "text": "fine"}, *[broken] * 100]})
 

@@ -1,4 +1,4 @@
-"""Every entity as it looks on the wire. A golden file changes only when the contract does."""
+"""Tests the JSON of every entity against its golden file, which changes only with the contract."""
 
 import pytest
 from pydantic import ValidationError
@@ -7,26 +7,26 @@ from .contract import CONTRACT
 from .entities import ENTITIES, GOLDEN, golden, golden_file
 
 
-def test_each_entity_has_its_golden_file_and_each_file_its_entity() -> None:
+def test_each_entity_has_exactly_one_golden_file() -> None:
     assert {path.name for path in GOLDEN.iterdir()} == {golden_file(name).name for name in ENTITIES}
 
 
-def test_every_entity_survives_the_wire() -> None:
+def test_every_entity_is_unchanged_after_a_round_trip() -> None:
     for name, entity in ENTITIES.items():
         made = entity.model_validate(golden(name))
         assert made.model_dump(mode="json") == golden(name), name
         assert entity.model_validate_json(made.model_dump_json()) == made, name
 
 
-def test_every_golden_file_shows_every_field_in_its_place() -> None:
+def test_every_golden_file_has_every_field_in_order() -> None:
     for name, entity in ENTITIES.items():
         shown = golden(name)
         assert list(shown) == list(entity.model_fields), name
         hidden = {field for field, value in shown.items() if value is None} - set(CONTRACT[name].one_of)
-        assert hidden <= {"run_id"}, f"{name}: a field that is null shows nothing"
+        assert hidden <= {"run_id"}, f"{name}: a null field shows no example"
 
 
-def test_an_entity_can_not_be_changed() -> None:
+def test_entities_are_immutable() -> None:
     for name, entity in ENTITIES.items():
         made = entity.model_validate(golden(name))
         for field in entity.model_fields:
@@ -34,6 +34,6 @@ def test_an_entity_can_not_be_changed() -> None:
                 setattr(made, field, None)
 
 
-def test_an_entity_says_what_it_is() -> None:
-    """The docstring is what the reference page tells of it."""
+def test_every_entity_has_a_docstring() -> None:
+    """The reference page shows the docstring."""
     assert [name for name, entity in ENTITIES.items() if not entity.__doc__] == []

@@ -1,4 +1,4 @@
-"""Importing the protocol costs little: entities are made ready when they are first used, not when they are named."""
+"""Tests that importing the protocol is cheap: entities are built at their first use, not at import."""
 
 import json
 import subprocess
@@ -22,20 +22,20 @@ print(json.dumps([name.rpartition(".")[2] for name in sys.modules if name.starts
 """
 
 
-def _said(code: str) -> list[object]:
+def _output_of(code: str) -> list[object]:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     found: list[object] = json.loads(done.stdout)
     return found
 
 
 def test_no_entity_is_built_before_it_is_used() -> None:
-    """One default that is an entity, made while a module is imported, is enough to build it and all it holds."""
-    count, ready = _said(READY)
+    """A default value that is an entity would build that entity and all its parts during the import."""
+    count, ready = _output_of(READY)
     assert isinstance(count, int)
     assert count > 250
     assert ready == []
 
 
-def test_a_run_needs_no_more_than_its_own_nouns() -> None:
-    nouns = {"context", "events", "content", "messages", "resources", "results", "usage"}
-    assert set(_said(LOADED)) == nouns | {"base", "limits", "state", "calls"}
+def test_a_run_loads_only_the_modules_that_it_needs() -> None:
+    modules = {"context", "events", "content", "messages", "resources", "results", "usage"}
+    assert set(_output_of(LOADED)) == modules | {"base", "limits", "state", "calls"}

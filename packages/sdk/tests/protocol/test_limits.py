@@ -1,4 +1,4 @@
-"""What the protocol enforces beyond single fields, and how its errors read."""
+"""Tests limits of the protocol across fields, and the messages of its errors."""
 
 from typing import Any
 
@@ -43,7 +43,7 @@ NESTING = [(QuoteElement, _elements), (Quote, _quotes), (Forward, _forwards), (C
 
 
 @pytest.mark.parametrize(("kind", "nested"), NESTING, ids=["elements", "quotes", "forwards", "mixed"])
-def test_quotes_and_forwards_nest_eight_deep_and_no_deeper(kind: Any, nested: Any) -> None:
+def test_quotes_and_forwards_nest_at_most_eight_levels(kind: Any, nested: Any) -> None:
     validate = kind.validate_python if isinstance(kind, TypeAdapter) else kind.model_validate
     validate(nested(NESTED_QUOTES))
     with pytest.raises(ValidationError, match=f"nest at most {NESTED_QUOTES} deep"):
@@ -52,15 +52,15 @@ def test_quotes_and_forwards_nest_eight_deep_and_no_deeper(kind: Any, nested: An
 
 @pytest.mark.parametrize("nested", [_elements, _quotes, _forwards], ids=["elements", "quotes", "forwards"])
 @pytest.mark.parametrize("depth", [50, 300])
-def test_a_bottomless_quote_is_refused_and_not_followed(nested: Any, depth: int) -> None:
+def test_a_very_deep_quote_is_refused(nested: Any, depth: int) -> None:
     with pytest.raises(ValidationError):
         Message.model_validate({"role": "user", "content": [nested(depth)]})
     with pytest.raises(ValidationError):
         COMPONENT.validate_python(nested(depth))
 
 
-def test_whatever_nests_as_deep_as_it_may_can_cross_the_wire() -> None:
-    """Eight forwards are the deepest there is; what is around them in a frame is no deeper than the context is."""
+def test_the_deepest_allowed_nesting_fits_into_a_frame() -> None:
+    """Eight nested forwards are the maximum. The frame and the context around them add a bounded depth."""
     frame_and_context = 16
     assert _depth(_forwards(NESTED_QUOTES)) + frame_and_context <= DEFAULT_LIMITS.max_depth
     assert _depth(golden("AgentRunRequest")) <= frame_and_context
@@ -78,12 +78,12 @@ def test_a_key_is_counted_in_characters_not_bytes() -> None:
         StateGet.model_validate({**golden("StateGet"), "key": longest + "a"})
 
 
-def test_a_run_is_of_an_agent_or_of_a_runner() -> None:
+def test_a_run_without_agent_and_runner_is_refused() -> None:
     with pytest.raises(ValidationError, match="give exactly one of agent_id and runner_id"):
         RunCreate.model_validate({**golden("RunCreate"), "agent_id": None})
 
 
-def test_an_event_carries_the_platforms_object_and_never_tells_it() -> None:
+def test_the_native_object_of_an_event_is_not_serialized() -> None:
     native = object()
     plain = FriendAdded.model_validate(golden("FriendAdded"))
     event = plain.carrying(native)
@@ -92,7 +92,7 @@ def test_an_event_carries_the_platforms_object_and_never_tells_it() -> None:
     assert event.model_dump_json() == plain.model_dump_json()
 
 
-def test_nothing_that_is_sent_can_smuggle_in_a_native_object() -> None:
+def test_a_native_object_in_received_data_is_ignored() -> None:
     event = FriendAdded.model_validate({**golden("FriendAdded"), "native": 1, "_native": 1})
     assert event.native is None
 
@@ -105,14 +105,14 @@ def test_an_unknown_code_is_treated_as_a_runtime_error(code: str) -> None:
     assert (failure.message, failure.retryable, failure.details) == ("not tonight", True, {"a": 1})
 
 
-def test_what_a_platform_lacks_is_said_in_words() -> None:
-    lacking = NotSupportedError("react")
-    assert (str(lacking), lacking.code, lacking.api) == (
+def test_an_unsupported_api_is_named_in_the_error() -> None:
+    error = NotSupportedError("react")
+    assert (str(error), error.code, error.api) == (
         "this bot's platform does not support react",
         "not_supported",
         "react",
     )
-    assert lacking.code in CODES
+    assert error.code in CODES
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,9 @@ def test_what_a_platform_lacks_is_said_in_words() -> None:
         ("RunCompleted", "finish_reason", "bored", "'tool_limit', 'budget', 'interrupted' or 'error'"),
     ],
 )
-def test_a_refusal_names_the_field_and_what_is_accepted(entity: str, field: str, value: Any, sentence: str) -> None:
+def test_a_validation_error_names_the_field_and_the_accepted_values(
+    entity: str, field: str, value: Any, sentence: str
+) -> None:
     with pytest.raises(ValidationError) as refusal:
         ENTITIES[entity].model_validate({**golden(entity), field: value})
     assert sentence in _first(refusal.value)
@@ -140,7 +142,7 @@ def _first(error: ValidationError) -> str:
     return f"{'.'.join(str(part) for part in detail['loc'])}: {detail['msg']}"
 
 
-def test_entities_of_one_family_are_one_another() -> None:
-    """A message that was received can be sent on, and a payload is read like any message."""
+def test_message_entities_are_subclasses_of_message() -> None:
+    """A received message can be sent again, and a payload can be used like any message."""
     pairs: list[tuple[str, type[BaseModel]]] = [("PayloadMessage", Message), ("MessageChunk", Message)]
     assert all(issubclass(ENTITIES[name], family) for name, family in pairs)

@@ -1,4 +1,4 @@
-"""Every field of every entity, told in every right and wrong way, behaves as `contract.yaml` says."""
+"""Tests every field of every entity with valid and invalid values against `contract.yaml`."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +15,7 @@ COUNTED = "protocol_cases"
 SHOWN = 20
 
 
-def test_the_contract_names_every_entity_and_every_field() -> None:
+def test_the_contract_has_every_entity_and_every_field() -> None:
     assert set(CONTRACT) == set(ENTITIES)
     for name, entity in CONTRACT.items():
         assert set(entity.fields) == set(ENTITIES[name].model_fields), name
@@ -23,24 +23,24 @@ def test_the_contract_names_every_entity_and_every_field() -> None:
 
 
 @pytest.mark.parametrize("name", CONTRACT)
-def test_an_entity_behaves_as_the_contract_says(name: str, record_property: Callable[[str, object], None]) -> None:
+def test_an_entity_matches_the_contract(name: str, record_property: Callable[[str, object], None]) -> None:
     counted = 0
     wrong: list[str] = []
     for case in cases(name):
         counted += 1
-        wrong.extend(f"{case.says}: {each}" for each in disagreements(ENTITIES[name], case))
+        wrong.extend(f"{case.says}: {each}" for each in deviations(ENTITIES[name], case))
     record_property(COUNTED, counted)
     assert not wrong, "\n".join([f"{len(wrong)} of {counted} cases", *wrong[:SHOWN]])
 
 
-def disagreements(entity: type[BaseModel], case: Case) -> list[str]:
-    """As a decoded frame and as JSON: both ways in must agree with the contract."""
-    as_data = _disagreement(case, lambda: entity.model_validate(case.data))
-    as_json = _disagreement(case, lambda: entity.model_validate_json(to_json(case.data)))
+def deviations(entity: type[BaseModel], case: Case) -> list[str]:
+    """Returns the deviations from the contract, for decoded data and for JSON."""
+    as_data = _deviation(case, lambda: entity.model_validate(case.data))
+    as_json = _deviation(case, lambda: entity.model_validate_json(to_json(case.data)))
     return [each for each in (as_data, as_json) if each]
 
 
-def _disagreement(case: Case, validated: Callable[[], BaseModel]) -> str:
+def _deviation(case: Case, validated: Callable[[], BaseModel]) -> str:
     try:
         dumped = validated().model_dump(mode="json")
     except ValidationError as error:
@@ -60,6 +60,6 @@ def _refused(case: Case, error: ValidationError) -> str:
 
 
 def _is_within(place: tuple[Any, ...], location: tuple[Any, ...]) -> bool:
-    """The location may say more: which member of a union it was."""
+    """Tells if the location is at this place. It may also name the member of a union."""
     rest = iter(location)
     return all(part in rest for part in place)

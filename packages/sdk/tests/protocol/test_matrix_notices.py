@@ -1,4 +1,4 @@
-"""The matrix can fail: each of these entities deviates from the contract in one small way, and is found out."""
+"""Tests that the matrix detects each entity that deviates from the contract in one small way."""
 
 from typing import Any, Literal
 
@@ -17,7 +17,7 @@ from parlour_sdk.protocol.results import MessageCompleted, RunCompleted, ToolCal
 from parlour_sdk.protocol.state import StateGet, StateSet
 
 from .matrix import cases
-from .test_matrix import disagreements
+from .test_matrix import deviations
 
 
 class OptionalKey(StateGet):
@@ -134,7 +134,7 @@ class TextOnly(Message):
     content: str = ""
 
 
-class UntoldUnion(Message):
+class UntaggedUnion(Message):
     content: str | list[ContentElement] = ""
 
 
@@ -150,10 +150,10 @@ DEVIATING = [each for each in list(vars().values()) if getattr(each, "__module__
 
 
 @pytest.mark.parametrize("deviating", DEVIATING, ids=lambda entity: entity.__name__)
-def test_a_small_deviation_from_the_contract_is_noticed(deviating: type[BaseModel]) -> None:
-    found = [each for case in cases(deviating.__mro__[1].__name__) for each in disagreements(deviating, case)]
+def test_a_small_deviation_from_the_contract_is_detected(deviating: type[BaseModel]) -> None:
+    found = [each for case in cases(deviating.__mro__[1].__name__) for each in deviations(deviating, case)]
     assert found
 
 
-def test_an_entity_as_agreed_is_not_suspected() -> None:
-    assert not [each for case in cases("StateGet") for each in disagreements(StateGet, case)]
+def test_an_entity_that_matches_the_contract_has_no_deviation() -> None:
+    assert not [each for case in cases("StateGet") for each in deviations(StateGet, case)]

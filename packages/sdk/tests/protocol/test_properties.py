@@ -1,4 +1,4 @@
-"""Whatever is valid survives the wire unchanged; whatever is not is refused with words, never with a crash."""
+"""Tests that valid data is unchanged after a round trip, and that invalid data is refused with a validation error."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ CONTENTS: TypeAdapter[Any] = TypeAdapter(list[ContentElement])
 
 
 def _framed(data: Any) -> Any:
-    """As the other side gets it."""
+    """Returns the data as the other side decodes it."""
     frame = decode(encode_request(1, "action", data, DEFAULT_LIMITS), DEFAULT_LIMITS)
     assert isinstance(frame, WireRequest)
     return frame.data
@@ -35,7 +35,7 @@ def _framed(data: Any) -> Any:
 
 @MANY
 @given(st.lists(components(), max_size=4))
-def test_a_chain_survives_the_wire_in_its_order(chain: list[dict[str, Any]]) -> None:
+def test_a_chain_is_unchanged_after_a_round_trip(chain: list[dict[str, Any]]) -> None:
     read = CHAIN.validate_python(chain)
     dumped = CHAIN.dump_python(read, mode="json")
     assert [each["type"] for each in dumped] == [each["type"] for each in chain]
@@ -45,7 +45,7 @@ def test_a_chain_survives_the_wire_in_its_order(chain: list[dict[str, Any]]) -> 
 
 @MANY
 @given(st.lists(elements(), max_size=4))
-def test_content_survives_the_wire_in_its_order(contents: list[dict[str, Any]]) -> None:
+def test_content_is_unchanged_after_a_round_trip(contents: list[dict[str, Any]]) -> None:
     read = CONTENTS.validate_python(contents)
     assert CONTENTS.validate_python(_framed(read)) == read
     assert CONTENTS.validate_json(CONTENTS.dump_json(read)) == read
@@ -54,7 +54,7 @@ def test_content_survives_the_wire_in_its_order(contents: list[dict[str, Any]]) 
 
 @MANY
 @given(st.text() | st.lists(elements(2), max_size=3))
-def test_a_message_holds_a_text_or_elements(content: Any) -> None:
+def test_a_message_contains_a_text_or_elements(content: Any) -> None:
     message = Message.model_validate({"role": "user", "content": content})
     assert isinstance(message.content, type(content))
     assert Message.model_validate(_framed(message)) == message
@@ -62,8 +62,8 @@ def test_a_message_holds_a_text_or_elements(content: Any) -> None:
 
 @MANY
 @given(st.lists(elements(2), max_size=3))
-def test_a_message_without_its_nulls_is_the_same_message(content: list[dict[str, Any]]) -> None:
-    """What is null is often left out on the way."""
+def test_a_message_without_null_fields_is_the_same_message(content: list[dict[str, Any]]) -> None:
+    """Many senders leave out null fields."""
     message = Message.model_validate({"role": "user", "content": content})
     short = message.model_dump(mode="json", exclude_none=True)
     assert Message.model_validate(short).model_dump_json() == message.model_dump_json()
@@ -71,15 +71,15 @@ def test_a_message_without_its_nulls_is_the_same_message(content: list[dict[str,
 
 @FEW
 @given(contexts())
-def test_a_context_survives_the_wire(data: dict[str, Any]) -> None:
+def test_a_context_is_unchanged_after_a_round_trip(data: dict[str, Any]) -> None:
     context = AgentRunContext.model_validate(data)
     assert AgentRunContext.model_validate(_framed(context)) == context
 
 
 @FEW
 @given(contexts(), json_objects)
-def test_a_context_of_a_newer_host_is_read(data: dict[str, Any], more: dict[str, Any]) -> None:
-    """Every object that is an entity may have fields that nobody here knows."""
+def test_a_context_with_unknown_fields_of_a_newer_host_is_accepted(data: dict[str, Any], more: dict[str, Any]) -> None:
+    """Every entity may have unknown fields."""
     newer = {f"new_{key}": value for key, value in more.items()}
     for part in ("trigger", "event", "input", "delivery", "resources", "context", "runtime"):
         data[part] |= newer
@@ -89,22 +89,22 @@ def test_a_context_of_a_newer_host_is_read(data: dict[str, Any], more: dict[str,
     if data["bootstrap"] is not None:
         data["bootstrap"]["messages"][0] |= newer
         data["bootstrap"]["messages"][0]["tool_calls"][0] |= newer
-    AgentRunContext.model_validate(data | newer)
+    assert AgentRunContext.model_validate(data | newer).run_id == data["run_id"]
 
 
 @settings(deadline=None, max_examples=300)
 @given(st.sampled_from(sorted(ENTITIES)), json_values)
-def test_arbitrary_json_is_read_or_refused(name: str, data: Any) -> None:
-    _read_or_refused(name, data)
+def test_arbitrary_json_is_accepted_or_refused(name: str, data: Any) -> None:
+    _check_accepted_or_refused(name, data)
 
 
 @settings(deadline=None, max_examples=300)
 @given(spoiled())
-def test_an_entity_that_is_spoiled_somewhere_is_read_or_refused(found: tuple[str, Any]) -> None:
-    _read_or_refused(*found)
+def test_an_entity_with_a_changed_value_is_accepted_or_refused(found: tuple[str, Any]) -> None:
+    _check_accepted_or_refused(*found)
 
 
-def _read_or_refused(name: str, data: Any) -> None:
+def _check_accepted_or_refused(name: str, data: Any) -> None:
     try:
         read = ENTITIES[name].model_validate(data)
     except ValidationError:

@@ -1,4 +1,4 @@
-"""Runners for the tests: each is a function of context and API, made a runner."""
+"""Makes runners for tests from functions of context and API."""
 
 from collections.abc import AsyncGenerator, Callable
 from typing import Any
@@ -23,7 +23,7 @@ def runner(body: Body) -> AgentRunner:
 
 
 def yielding(*results: Result) -> AgentRunner:
-    """Says just this."""
+    """Returns a runner that yields these results."""
 
     async def body(ctx: Any, api: Any) -> AsyncGenerator[Result, None]:
         for result in results:

@@ -1,7 +1,5 @@
-"""Components outside runs: listeners, tools, commands, engines and parsers, and every way to hand one over."""
+"""Tests components outside runs with a fake Host: listeners, tools, commands, engines and parsers."""
 
-import importlib.util
-import sys
 from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
@@ -32,10 +30,8 @@ from parlour_sdk.protocol.platform_events import (
     PlatformEvent,
     PlatformSpecific,
 )
-from parlour_sdk.testing import GROUP, USER, FakeHost, HandlerFailed, PluginWarning, event, failure, message
+from parlour_sdk.testing import GROUP, USER, FakeHost, HandlerFailed, event, failure, message
 from parlour_sdk.wire import WireError
-
-ECHO = Path(__file__).parents[4] / "plugins" / "echo-agent"
 
 
 class Moderator(EventListener):
@@ -57,7 +53,7 @@ class Moderator(EventListener):
         raise KeyError("colour")
 
 
-async def test_a_listener_answers_changes_and_stops() -> None:
+async def test_a_listener_replies_sets_variables_and_stops_the_event() -> None:
     host = FakeHost()
     outcome = await host.emit(Moderator(), message("spam!", group=GROUP), variables={"seen": 1})
     assert (outcome.handled, outcome.stop_propagation, outcome.variables) == (True, True, {"spam": True})
@@ -66,7 +62,7 @@ async def test_a_listener_answers_changes_and_stops() -> None:
     assert not (await host.emit(Moderator(), message("hello"))).stop_propagation
 
 
-async def test_any_action_is_answered_as_the_test_says() -> None:
+async def test_an_action_has_the_answer_that_the_test_sets() -> None:
     host = FakeHost(answers={"get_group_info": Group(id="g", name="Cats")})
     await host.emit(Moderator(), event(MemberJoined))
     assert [(sent.text, sent.chat_id) for sent in host.sent] == [(f"{USER.id}: Cats", GROUP.id)]
@@ -79,21 +75,21 @@ async def test_any_action_is_answered_as_the_test_says() -> None:
         FakeHost(answers={"get_groups": {}})
 
 
-async def test_a_bot_that_lacks_an_api_refuses_it() -> None:
+async def test_an_api_that_the_bot_does_not_support_is_refused() -> None:
     bot = BotCapabilities(bot_id="bot-1", adapter="small", apis=["send_message"])
     with pytest.raises(HandlerFailed) as failed:
         await FakeHost(bots=[bot]).emit(Moderator(), event(MemberJoined))
     assert failed.value.__cause__.code == "not_supported"  # type: ignore[union-attr]
 
 
-async def test_a_handler_that_raises_fails_the_test_with_what_it_raised() -> None:
+async def test_an_exception_of_a_handler_is_raised_to_the_test() -> None:
     with pytest.raises(HandlerFailed, match=r"fail failed on message\.edited") as failed:
         await FakeHost().emit(Moderator(), event(MessageEdited, new_content=[]))
     assert isinstance(failed.value.__cause__, KeyError)
 
 
 @pytest.mark.parametrize("kind", EVENTS.values(), ids=lambda kind: kind.__name__)
-def test_any_event_can_be_made_with_the_least_of_words(kind: type[PlatformEvent]) -> None:
+def test_every_event_can_be_created_with_few_arguments(kind: type[PlatformEvent]) -> None:
     more = {
         "message_chain": [],
         "new_content": [],
@@ -112,7 +108,7 @@ def test_any_event_can_be_made_with_the_least_of_words(kind: type[PlatformEvent]
     )
 
 
-def test_what_an_event_can_not_do_without_is_named() -> None:
+def test_missing_required_fields_of_an_event_are_named() -> None:
     with pytest.raises(TypeError, match=r"event\(PlatformSpecific\) also needs type, action"):
         event(PlatformSpecific)
 
@@ -123,7 +119,7 @@ class Weather(Tool):
         return f"{parameters['city']} {version.protocol} {ctx.actor.actor_id}"
 
 
-async def test_a_tool_is_called_with_its_own_way_to_the_host() -> None:
+async def test_a_tool_can_call_the_host() -> None:
     outcome = await FakeHost().call_tool(Weather(), {"city": "Oslo"})
     assert (outcome.content[0].text, outcome.is_error) == ("Oslo 1 user-1", False)  # type: ignore[union-attr]
 
@@ -134,7 +130,7 @@ class Count(Command):
             yield f"{ctx.command} {each}"
 
 
-async def test_a_command_replies() -> None:
+async def test_a_command_returns_its_replies() -> None:
     assert [reply.text for reply in await FakeHost().command(Count(), "a b")] == ["count a", "count b"]
 
 
@@ -206,7 +202,7 @@ async def nod(event: Any, ctx: Any) -> None:
     await ctx.reply("yes")
 
 
-async def test_a_decorated_function_has_what_its_decorator_declares() -> None:
+async def test_a_decorated_function_has_the_declarations_of_its_decorator() -> None:
     assert (await FakeHost().run(declared, "hi", config={"word": "seen"})).text == "seen 1"
     assert (await FakeHost().run(greedy, "hi")).failed_with("unauthorized")
     assert (await FakeHost().call_tool(double, {"n": 4})).content[0].value == 8  # type: ignore[union-attr]
@@ -222,106 +218,11 @@ class Talker(AgentRunner):
         yield results.completed("hi")
 
 
-async def test_a_class_is_as_good_as_its_instance() -> None:
+async def test_a_runner_class_can_be_given_instead_of_an_instance() -> None:
     assert (await FakeHost().run(Talker)).text == "hi"
 
 
-async def test_a_folder_is_run_with_its_manifest_and_defaults() -> None:
-    run = await FakeHost().run(ECHO, "a b", runner="default")
-    assert (run.text, run.deltas) == ("a b", ["a", " b"])
-    assert run.context.config == {"delay_ms": 0, "hold_ms": 0, "remember": False}
-    assert run.session.runner_id == "plugin:parlour/echo-agent/default"
-    assert not run.context.context.available_apis.history_page
-
-
-def test_a_run_that_is_refused_leaves_nothing_behind() -> None:
-    host = FakeHost()
-    with pytest.raises(ValueError, match="unknown"):
-        host.start(ECHO, "a", config={"delay": 1})
-    assert (host.history, host.calls) == ([], [])
-
-
-async def test_an_instance_has_the_manifest_of_the_plugin_that_its_class_is_in(tmp_path: Path) -> None:
-    (tmp_path / "manifest.yaml").write_text(
-        "apiVersion: parlour/v1\nkind: Plugin\nmetadata: {author: acme, name: own, version: 0.1.0}\n"
-        "spec: {components: [runner.yaml]}\n"
-    )
-    (tmp_path / "runner.yaml").write_text(
-        "apiVersion: parlour/v1\nkind: AgentRunner\nmetadata: {name: reader}\n"
-        "spec: {permissions: {history: [search]}}\nexecution: {python: {path: code.py, attr: Reader}}\n"
-    )
-    (tmp_path / "code.py").write_text(
-        "from parlour_sdk import AgentRunner, results\n\n\nclass Reader(AgentRunner):\n"
-        "    async def run(self, ctx, api):\n        await api.history.page()\n        yield results.silent()\n"
-    )
-    spec = importlib.util.spec_from_file_location("code_of_own", tmp_path / "code.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["code_of_own"] = module
-    try:
-        spec.loader.exec_module(module)
-        run = await FakeHost().run(module.Reader(), "hi")
-    finally:
-        del sys.modules["code_of_own"]
-    assert run.session.runner_id == "plugin:acme/own/reader"
-    assert run.failed_with("unauthorized")
-    assert "history:page" in str(run.error)
-
-
-@pytest.mark.parametrize(
-    ("config", "reason"),
-    [
-        ({"delay": 1}, "'delay' is unknown; this runner takes delay_ms, hold_ms, remember"),
-        ({"delay_ms": "1"}, "'delay_ms' must be of type integer, not str"),
-        ({"delay_ms": True}, "'delay_ms' must be of type integer, not bool"),
-    ],
-)
-async def test_a_configuration_that_the_form_does_not_take_is_refused(config: dict[str, Any], reason: str) -> None:
-    with pytest.raises(ValueError, match=reason):
-        await FakeHost().run(ECHO, "a", config=config)
-
-
-WHOLE_PLUGIN = '''
-from parlour_sdk import command, on, plugin, results, runner, tool
-
-plugin("acme/both", version="0.1.0", permissions={"storage": ["plugin"]})
-
-
-@runner(capabilities=["tool_calling"], permissions={"tools": ["call"]})
-async def default(ctx, api):
-    outcome = await api.tools.call("triple", {"n": 3})
-    yield results.completed(str(outcome.content[0].value))
-
-
-@tool
-async def triple(n: int, ctx=None) -> int:
-    """Three times as much."""
-    return n * 3
-
-
-@tool
-async def halve(n: int) -> float:
-    """Half as much."""
-    return n / 2
-'''
-
-
-async def test_a_plugins_runner_can_call_the_plugins_own_tools(tmp_path: Path) -> None:
-    (tmp_path / "both.py").write_text(WHOLE_PLUGIN)
-    assert (await FakeHost().run(tmp_path / "both.py", "hi")).text == "9"
-    assert (await FakeHost().call_tool(tmp_path / "both.py", {"n": 3}, name="halve")).content[0].value == 1.5  # type: ignore[union-attr]
-
-
-async def test_which_component_is_meant_must_be_clear(tmp_path: Path) -> None:
-    (tmp_path / "both.py").write_text(WHOLE_PLUGIN)
-    with pytest.raises(LookupError, match="which tool is meant; this plugin has triple, halve"):
-        await FakeHost().call_tool(tmp_path / "both.py", {"n": 3})
-    with pytest.raises(LookupError, match="no runner 'other'; it has default"):
-        await FakeHost().run(ECHO, "a", runner="other")
-
-
-async def test_what_is_no_component_is_refused_with_what_is() -> None:
+async def test_an_object_that_is_not_a_component_is_refused_with_the_remedy() -> None:
     def plain() -> None: ...
 
     with pytest.raises(TypeError, match="mark it with @runner"):
@@ -342,7 +243,7 @@ async def test_a_runner_that_does_not_yield_is_refused() -> None:
         await FakeHost().run(NotGenerating())
 
 
-async def test_what_a_plugin_does_not_serve_is_refused() -> None:
+async def test_an_action_that_the_plugin_does_not_implement_is_refused() -> None:
     with pytest.raises(WireError, match="no knowledge engine"):
         await FakeHost().retrieve(Weather(), "q")
 
@@ -365,72 +266,3 @@ async def test_a_plugin_can_claim_and_execute_queued_runs() -> None:
 
     await FakeHost().emit(Worker(), message("go"))
     assert seen == ["completed", None, "message.completed"]
-
-
-ODD_PLUGIN = """\
-from parlour_sdk import on, plugin, results, runner, tool
-
-plugin("test/odd", version="1.0")
-
-
-@tool
-async def greet(name: str):
-    \"\"\"Greets.\"\"\"
-    return f"Hello {name}"
-
-
-@on("group.member_joined")
-async def welcome(event, ctx):
-    await ctx.reply("welcome")
-
-
-@runner(
-    capabilities=["tool_calling"],
-    permissions={"tools": ["call"]},
-    config=[{"name": "tools", "type": "tool-multi-selector"}],
-)
-async def agent(ctx, api):
-    outcome = await api.tools.call(ctx.config["tools"][0], {"name": "Ann"})
-    yield results.completed(outcome.content[0].text)
-    yield results.finished()
-"""
-
-
-async def test_a_fake_host_warns_in_the_words_of_the_workers_log(tmp_path: Path) -> None:
-    (tmp_path / "odd.py").write_text(ODD_PLUGIN)
-    with pytest.warns(PluginWarning) as told:
-        run = await FakeHost().run(tmp_path / "odd.py", "hi", config={"tools": ["greet"]})
-    sentences = [str(each.message) for each in told]
-    assert run.text == "Hello Ann"
-    assert any("add it to the plugin's permissions.events" in each for each in sentences)
-    assert any("'greet', which no Host has; did you mean test/odd.greet?" in each for each in sentences)
-
-
-async def test_a_plugins_own_tool_has_the_id_that_it_has_in_a_host(tmp_path: Path) -> None:
-    (tmp_path / "odd.py").write_text(ODD_PLUGIN)
-    run = await FakeHost().run(tmp_path / "odd.py", "hi", config={"tools": ["test/odd.greet"]})
-    assert run.text == "Hello Ann"
-
-
-async def test_an_engine_gets_the_defaults_of_its_form(tmp_path: Path) -> None:
-    folder = tmp_path / "engine-plugin"
-    folder.mkdir()
-    (folder / "manifest.yaml").write_text(
-        "apiVersion: parlour/v1\nkind: Plugin\nmetadata: {author: test, name: e, version: '1'}\n"
-        "spec: {components: [engine.yaml]}\nexecution: {}\n"
-    )
-    (folder / "engine.yaml").write_text(
-        "apiVersion: parlour/v1\nkind: KnowledgeEngine\nmetadata: {name: engine}\n"
-        "spec: {config_schema: [{name: size, label: {en_US: Size}, type: integer, default: 7}]}\n"
-        "execution: {python: {path: own_engine.py, attr: Engine}}\n"
-    )
-    (folder / "own_engine.py").write_text(
-        "from parlour_sdk import KnowledgeEngine\n\n\n"
-        "class Engine(KnowledgeEngine):\n"
-        "    async def ingest(self, kb_id, file, ctx):\n        return ctx.config['size']\n\n"
-        "    async def retrieve(self, kb_id, query, top_k, filters, ctx):\n        return []\n\n"
-        "    async def delete(self, kb_id, file_id, ctx):\n        return None\n"
-    )
-    assert (await FakeHost().ingest(folder, "text")).chunks == 7
-    with pytest.raises(ValueError, match="'depth' is unknown; this knowledge engine takes size"):
-        await FakeHost().ingest(folder, "text", config={"depth": 1})

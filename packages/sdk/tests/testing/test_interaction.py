@@ -1,4 +1,4 @@
-"""Runs that are followed while they go on: steered, cancelled, timed out, in several turns."""
+"""Tests active runs with a fake Host: steered, cancelled, timed out, and in several turns."""
 
 import asyncio
 import time
@@ -17,7 +17,7 @@ from .runners import runner, yielding
 
 
 async def listening(ctx: Any, api: Any) -> AsyncGenerator[Result, None]:
-    """Goes on until somebody says stop."""
+    """Runs until it receives `stop`."""
     yield results.delta("listening")
     heard: list[str] = []
     while "stop" not in heard:
@@ -39,7 +39,7 @@ class Stuck:
             self.stopped = True
 
 
-async def test_what_is_said_meanwhile_reaches_the_run() -> None:
+async def test_messages_during_a_run_steer_it() -> None:
     host = FakeHost()
     async with host.start(runner(listening), "begin") as run:
         await run.until_delta("listen")
@@ -50,7 +50,7 @@ async def test_what_is_said_meanwhile_reaches_the_run() -> None:
     assert [item.content for item in host.history] == ["begin", "one", "stop", "one stop"]
 
 
-async def test_steering_can_be_planned_by_the_number_of_the_pull() -> None:
+async def test_steering_messages_can_be_planned_by_pull() -> None:
     async def body(ctx: Any, api: Any) -> AsyncGenerator[Result, None]:
         pulls = [[item.input.text for item in await api.steering.pull()] for _ in range(3)]
         yield results.completed(repr(pulls))
@@ -70,13 +70,13 @@ async def test_steering_can_be_pulled_one_at_a_time() -> None:
     assert [item.input.text for item in run.unpulled] == ["c"]
 
 
-async def test_a_runner_that_can_not_be_steered_says_so() -> None:
+async def test_steering_a_runner_without_the_capability_is_refused() -> None:
     host = FakeHost(capabilities={"streaming": True})
     with pytest.raises(ValueError, match="'steering'"):
         host.start(yielding(results.silent()), steering=["a"])
 
 
-async def test_a_cancelled_run_is_cancelled_and_its_runner_stops() -> None:
+async def test_cancelling_a_run_stops_its_runner() -> None:
     stuck = Stuck()
     async with FakeHost().start(runner(stuck.body)) as run:
         await run.until_delta()
@@ -85,14 +85,14 @@ async def test_a_cancelled_run_is_cancelled_and_its_runner_stops() -> None:
     assert (run.status, stuck.stopped) == ("cancelled", True)
 
 
-async def test_a_run_that_is_cancelled_before_it_began_never_begins() -> None:
+async def test_a_run_that_is_cancelled_before_its_start_does_not_start() -> None:
     stuck = Stuck()
     async with FakeHost().start(runner(stuck.body)) as run:
         run.cancel()
     assert (run.status, run.results, stuck.stopped) == ("cancelled", [], False)
 
 
-async def test_what_a_cancelled_runner_still_asks_is_refused() -> None:
+async def test_calls_of_a_cancelled_runner_are_refused() -> None:
     codes = []
 
     async def body(ctx: Any, api: Any) -> AsyncGenerator[Result, None]:
@@ -112,7 +112,7 @@ async def test_what_a_cancelled_runner_still_asks_is_refused() -> None:
     assert run.state["actor"] == {}
 
 
-async def test_a_runner_that_does_not_let_itself_be_cancelled_is_warned_about(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_runner_that_ignores_its_cancellation_has_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_module, "GRACE_SECONDS", 0.05)
     release = asyncio.Event()
 
@@ -132,16 +132,16 @@ async def test_a_runner_that_does_not_let_itself_be_cancelled_is_warned_about(mo
     assert "still runs" in run.warnings[0]
 
 
-async def test_a_run_that_takes_too_long_is_timed_out() -> None:
+async def test_a_run_that_takes_too_long_times_out() -> None:
     stuck = Stuck()
-    began = time.monotonic()
+    started_at = time.monotonic()
     run = await FakeHost().run(runner(stuck.body), timeout=0.5)
     assert run.failed_with("runner.timeout")
     assert (run.status, stuck.stopped) == ("timeout", True)
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - started_at < 5
 
 
-async def test_a_call_that_outlasts_the_run_is_refused_in_the_runner() -> None:
+async def test_a_call_beyond_the_deadline_of_the_run_fails() -> None:
     async def slow(request: Any) -> str:
         await asyncio.Event().wait()
         return ""
@@ -161,7 +161,7 @@ async def test_a_call_that_outlasts_the_run_is_refused_in_the_runner() -> None:
     assert run.failed_with("hello.late")
 
 
-async def test_results_can_be_followed_as_they_come() -> None:
+async def test_results_can_be_iterated_during_the_run() -> None:
     seen = []
     async with FakeHost().start(yielding(results.delta("a"), results.completed("ab"), results.finished())) as run:
         async for result in run:
@@ -169,13 +169,13 @@ async def test_results_can_be_followed_as_they_come() -> None:
     assert seen == ["message.delta", "message.completed", "run.completed"]
 
 
-async def test_waiting_for_what_does_not_come_is_an_assertion_that_shows_the_run() -> None:
+async def test_waiting_for_a_missing_delta_fails_with_a_description_of_the_run() -> None:
     async with FakeHost().start(yielding(results.completed("hello"))) as run:
         with pytest.raises(AssertionError, match="said 'hello'"):
             await run.until_delta("never")
 
 
-async def test_leaving_by_an_exception_cancels_the_run() -> None:
+async def test_an_exception_in_the_test_cancels_the_run() -> None:
     stuck = Stuck()
     host = FakeHost()
 
@@ -207,7 +207,7 @@ async def test_turns_of_one_conversation_share_history_and_state() -> None:
     assert not third.context.context.has_history_before
 
 
-async def test_two_runs_at_the_same_time_keep_apart() -> None:
+async def test_concurrent_runs_are_separate() -> None:
     host = FakeHost()
     async with host.start(runner(listening)) as one, host.start(runner(listening)) as other:
         one.steer("one")

@@ -1,4 +1,4 @@
-"""The package itself: nothing of it is in a plugin's process, and it needs no test framework."""
+"""Tests that a plugin's process does not load the testing package, and that it needs no test framework."""
 
 import subprocess
 import sys
@@ -10,10 +10,10 @@ def loaded(code: str) -> set[str]:
     return set(done.stdout.split())
 
 
-def test_it_does_not_need_pytest() -> None:
+def test_the_testing_package_does_not_load_pytest() -> None:
     assert not any(name.split(".")[0] in ("pytest", "_pytest") for name in loaded("import parlour_sdk.testing"))
 
 
-def test_a_plugins_process_does_not_load_it() -> None:
+def test_a_plugins_process_does_not_load_the_testing_package() -> None:
     code = "import parlour_sdk.worker, parlour_sdk.service, parlour_sdk.components, parlour_sdk.api"
     assert not any(name.startswith("parlour_sdk.testing") for name in loaded(code))

@@ -1,4 +1,4 @@
-"""A test finds what a manifest forgot: a run is granted what it asks for and nothing else."""
+"""Tests that a fake Host grants exactly the declared permissions, so that a test finds missing ones."""
 
 import asyncio
 from typing import Any
@@ -10,8 +10,8 @@ from parlour_sdk.components import EventListener, on
 from parlour_sdk.protocol.errors import AgentAPIException
 from parlour_sdk.testing import FakeHost, HandlerFailed, message
 
+from .recording import RecordingCall
 from .runners import runner, yielding
-from .test_surroundings import Asked
 
 EVERYTHING_ELSE: dict[str, Any] = {
     "models": {"m": "hello"},
@@ -20,7 +20,7 @@ EVERYTHING_ELSE: dict[str, Any] = {
     "skills": {"s": "be brief"},
     "files": {"f": b"x"},
 }
-ASKS: dict[str, tuple[dict[str, list[str]], Any]] = {
+CALLS: dict[str, tuple[dict[str, list[str]], Any]] = {
     "invoke": ({"models": ["invoke"]}, lambda api: api.models.invoke("m", "hi")),
     "tool detail": ({"tools": ["detail"]}, lambda api: api.tools.get("t")),
     "tool call": ({"tools": ["call"]}, lambda api: api.tools.call("t")),
@@ -40,48 +40,48 @@ ASKS: dict[str, tuple[dict[str, list[str]], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", ASKS)
-async def test_what_is_asked_for_is_granted_and_what_is_not_is_refused(name: str) -> None:
-    permissions, ask = ASKS[name]
-    granted = await FakeHost(**EVERYTHING_ELSE, permissions=permissions).run(runner(Asked(ask).body))
+@pytest.mark.parametrize("name", CALLS)
+async def test_a_call_needs_its_declared_permission(name: str) -> None:
+    permissions, call = CALLS[name]
+    granted = await FakeHost(**EVERYTHING_ELSE, permissions=permissions).run(runner(RecordingCall(call).body))
     assert granted.silent, granted
-    run = await FakeHost(**EVERYTHING_ELSE, permissions={}).run(runner(Asked(ask).body))
+    run = await FakeHost(**EVERYTHING_ELSE, permissions={}).run(runner(RecordingCall(call).body))
     assert run.failed_with("unauthorized")
     assert "unauthorized" in repr(run)
 
 
-async def test_tools_knowledge_and_skills_are_only_for_those_who_can_use_them() -> None:
+async def test_tools_knowledge_and_skills_require_the_capability() -> None:
     host = FakeHost(**EVERYTHING_ELSE, capabilities={})
     resources = (await host.run(yielding(results.silent()))).context.resources
     assert (resources.tools, resources.knowledge_bases, resources.skills) == ([], [], [])
     assert [model.model_id for model in resources.models] == ["m"]
-    assert (await host.run(runner(Asked(lambda api: api.tools.call("t")).body))).failed_with("unauthorized")
+    assert (await host.run(runner(RecordingCall(lambda api: api.tools.call("t")).body))).failed_with("unauthorized")
 
 
-async def test_a_resource_that_does_not_exist_was_not_granted() -> None:
-    run = await FakeHost(models={"m": "x"}).run(runner(Asked(lambda api: api.models.invoke("gpt", "hi")).body))
+async def test_a_resource_that_does_not_exist_is_unauthorized() -> None:
+    run = await FakeHost(models={"m": "x"}).run(runner(RecordingCall(lambda api: api.models.invoke("gpt", "hi")).body))
     assert run.failed_with("unauthorized")
     assert "'gpt'" in str(run.error)
 
 
-async def test_a_model_is_only_what_it_is() -> None:
-    run = await FakeHost(models={"m": "x"}).run(runner(Asked(lambda api: api.models.embed("m", ["a"])).body))
+async def test_a_chat_model_can_not_be_used_for_embeddings() -> None:
+    run = await FakeHost(models={"m": "x"}).run(runner(RecordingCall(lambda api: api.models.embed("m", ["a"])).body))
     assert run.failed_with("unauthorized")
 
 
-async def test_another_conversation_needs_its_own_grant() -> None:
+async def test_the_history_of_another_conversation_needs_a_grant() -> None:
     host = FakeHost(history=[("user", "secret")])
     first = host.conversation_id
     host.new_conversation()
-    asked = Asked(lambda api: api.history.page(conversation_id=first))
-    assert (await host.run(runner(asked.body))).failed_with("unauthorized")
+    recorded = RecordingCall(lambda api: api.history.page(conversation_id=first))
+    assert (await host.run(runner(recorded.body))).failed_with("unauthorized")
     host = FakeHost(history=[("user", "shared")], other_conversations=True)
     host.new_conversation()
-    assert (await host.run(runner(asked.body))).silent
-    assert [item.content for item in asked.answers[0].items] == ["shared"]
+    assert (await host.run(runner(recorded.body))).silent
+    assert [item.content for item in recorded.answers[0].items] == ["shared"]
 
 
-async def test_what_may_be_used_is_told_in_the_context() -> None:
+async def test_the_context_lists_the_available_apis() -> None:
     host = FakeHost(permissions={"history": ["page"], "storage": ["plugin"]}, capabilities={"steering": True})
     context = (await host.run(yielding(results.silent()))).context
     apis = context.context.available_apis
@@ -89,7 +89,7 @@ async def test_what_may_be_used_is_told_in_the_context() -> None:
     assert (context.resources.storage.plugin_storage, context.resources.storage.workspace_storage) == (True, False)
 
 
-async def test_a_run_id_that_is_over_is_refused() -> None:
+async def test_calls_of_an_ended_run_are_refused() -> None:
     kept: list[Any] = []
 
     async def keeping(ctx: Any, api: Any) -> Any:
@@ -115,7 +115,7 @@ class Welcoming(EventListener):
         await ctx.reply("welcome")
 
 
-async def test_a_listener_needs_its_plugins_permission() -> None:
+async def test_a_listener_needs_the_permission_of_its_plugin() -> None:
     outcome = await FakeHost(plugin_permissions={"platform_api": ["message.send"]}).emit(Welcoming(), message("hi"))
     assert outcome.handled
     host = FakeHost(plugin_permissions={"platform_api": ["message.read"]})

@@ -1,4 +1,4 @@
-"""What a runner yields, and what comes of it by the Host's rules."""
+"""Tests how a fake Host applies the results of a runner, by the rules of the Host."""
 
 import base64
 from collections.abc import AsyncGenerator
@@ -33,18 +33,18 @@ async def test_a_completed_message_is_what_the_user_reads() -> None:
     assert run.warnings == []
 
 
-async def test_several_messages_stand_one_below_the_other() -> None:
+async def test_several_messages_are_joined_by_line_breaks() -> None:
     run = await FakeHost().run(yielding(results.completed("one"), results.completed("two"), results.finished()))
     assert run.text == "one\ntwo"
 
 
-async def test_deltas_that_are_left_over_become_the_message() -> None:
+async def test_deltas_without_a_message_become_the_message() -> None:
     for end in ([], [results.finished()]):
         run = await FakeHost().run(yielding(results.delta("Hel"), results.delta("lo"), *end))
         assert (run.text, run.status) == ("Hello", "completed")
 
 
-async def test_the_last_words_message_counts_only_if_there_was_none_before() -> None:
+async def test_the_message_of_run_completed_counts_only_if_there_was_none_before() -> None:
     run = await FakeHost().run(yielding(results.finished("stop", "last")))
     assert run.text == "last"
     run = await FakeHost().run(yielding(results.completed("first"), results.finished("stop", "last")))
@@ -67,25 +67,25 @@ async def test_a_run_without_an_answer_fails(said: list[Result]) -> None:
     assert run.text == ""
 
 
-async def test_silence_on_purpose_is_a_good_end() -> None:
+async def test_an_intended_silence_completes_the_run() -> None:
     run = await FakeHost().run(yielding(results.silent()))
     assert run.silent
     assert run.status == "completed"
 
 
-async def test_a_failure_keeps_its_code_and_sentence() -> None:
+async def test_a_failure_keeps_its_code_and_message() -> None:
     run = await FakeHost().run(yielding(results.failed("hello.sad", "no reason", retryable=True)))
     assert run.failed_with("hello.sad")
     assert not run.failed_with("runner.error")
     assert (run.error, run.retryable) == ("no reason", True)
 
 
-async def test_nothing_counts_after_the_last_word() -> None:
+async def test_results_after_the_end_are_ignored() -> None:
     run = await FakeHost().run(yielding(results.completed("a"), results.finished(), results.completed("b")))
     assert run.text == "a"
 
 
-async def test_an_exception_fails_the_run_and_the_test_can_see_it() -> None:
+async def test_an_exception_fails_the_run_and_is_available_to_the_test() -> None:
     async def body(ctx: Any, api: Any) -> AsyncGenerator[Result, None]:
         yield results.delta("so far")
         raise KeyError("city")
@@ -105,13 +105,13 @@ async def test_an_api_exception_that_is_not_caught_fails_the_run_with_its_code()
     assert run.failed_with("budget_exceeded")
 
 
-async def test_something_else_than_a_result_fails_the_run_with_what_to_yield() -> None:
+async def test_a_yielded_value_that_is_not_a_result_fails_the_run_with_the_remedy() -> None:
     run = await FakeHost().run(yielding("hello"))  # type: ignore[arg-type]
     assert run.failed_with("runner.error")
     assert "results.completed" in str(run.error)
 
 
-async def test_an_invalid_result_is_passed_over_with_a_warning_and_the_run_goes_on() -> None:
+async def test_an_invalid_result_is_ignored_with_a_warning() -> None:
     wrong = Result("message.completed", {"message": {"role": "assistant", "content": "hi", "colour": "red"}})
     run = await FakeHost().run(yielding(wrong, results.completed("ok"), results.finished()))
     assert run.text == "ok"
@@ -126,7 +126,7 @@ async def test_an_unknown_type_is_recorded_and_has_no_effect() -> None:
     assert "moon.rose" in run.warnings[0]
 
 
-async def test_a_long_message_is_shown_in_part_and_kept_whole() -> None:
+async def test_a_long_message_is_cut_and_stored_completely_as_an_artifact() -> None:
     text = "é" * MESSAGE_TEXT_BYTES
     run = await FakeHost().run(yielding(results.completed(text), results.finished()))
     assert len(run.text.encode()) == MESSAGE_TEXT_BYTES
@@ -136,14 +136,14 @@ async def test_a_long_message_is_shown_in_part_and_kept_whole() -> None:
     assert "longer" in run.warnings[0]
 
 
-async def test_a_result_over_its_size_is_passed_over_with_the_limit() -> None:
+async def test_a_result_that_is_too_large_is_ignored_with_the_limit() -> None:
     large = results.state_updated("actor", "k", "x" * (STATE_VALUE_BYTES + 1))
     run = await FakeHost().run(yielding(large, results.completed("ok")))
     assert run.state["actor"] == {}
     assert str(STATE_VALUE_BYTES) in run.warnings[0]
 
 
-async def test_state_that_is_updated_is_there_for_the_next_run() -> None:
+async def test_updated_state_is_available_in_the_next_run() -> None:
     host = FakeHost()
     run = await host.run(yielding(results.state_updated("conversation", "k", {"n": None}), results.silent()))
     assert run.state["conversation"] == {"k": {"n": None}}
@@ -161,7 +161,7 @@ async def test_state_of_a_scope_that_was_not_granted_is_not_written() -> None:
     assert run.state == {"runner": {"k": 1}}
 
 
-async def test_artifacts_go_with_the_next_message_without_repeats() -> None:
+async def test_artifacts_are_attached_once_to_the_next_message() -> None:
     ref = ArtifactRef(artifact_id="mine", artifact_type="file")
     message = Message(role="assistant", content="here", artifact_refs=[ref])
     made = [results.artifact_created("file", artifact_id="mine"), artifact(b"2")]
@@ -182,24 +182,24 @@ async def test_artifacts_go_with_the_next_message_without_repeats() -> None:
     ],
     ids=["not base64", "too large", "both content and id"],
 )
-async def test_an_artifact_that_can_not_be_kept_is_passed_over(wrong: Result, reason: str) -> None:
+async def test_an_invalid_artifact_is_ignored_with_a_warning(wrong: Result, reason: str) -> None:
     run = await FakeHost().run(yielding(wrong, results.completed("ok")))
     assert run.artifacts == []
     assert run.messages[0].artifact_refs is None
     assert reason in run.warnings[0]
 
 
-async def test_actions_that_are_asked_for_are_recorded_with_their_outcome() -> None:
-    asked = Result("action.requested", {"action": "message.send", "target": {"chat": "c"}, "payload": {"text": "t"}})
+async def test_requested_actions_are_recorded_with_their_outcome() -> None:
+    request = Result("action.requested", {"action": "message.send", "target": {"chat": "c"}, "payload": {"text": "t"}})
     for decision in ("done", "pending", "denied"):
-        run = await FakeHost(approvals=decision).run(yielding(asked, results.silent()))
+        run = await FakeHost(approvals=decision).run(yielding(request, results.silent()))
         assert run.actions == [FakeAction("message.send", {"chat": "c"}, {"text": "t"}, decision)]
 
 
-async def test_an_action_that_was_not_granted_is_passed_over() -> None:
+async def test_an_action_that_was_not_granted_is_ignored_with_a_warning() -> None:
     host = FakeHost(permissions={"platform_actions": ["message.*"]})
-    asked = [Result("action.requested", {"action": name}) for name in ("member.kick", "message.send")]
-    run = await host.run(yielding(*asked, results.silent()))
+    requests = [Result("action.requested", {"action": name}) for name in ("member.kick", "message.send")]
+    run = await host.run(yielding(*requests, results.silent()))
     assert [each.action for each in run.actions] == ["message.send"]
     assert "member.kick" in run.warnings[0]
 
@@ -209,7 +209,7 @@ async def test_usage_is_what_the_runner_reports() -> None:
     assert run.usage.prompt_tokens == 7
 
 
-async def test_telemetry_is_lenient() -> None:
+async def test_unknown_fields_of_tool_call_telemetry_are_kept() -> None:
     started = Result("tool.call.started", {"tool_call_id": "1", "tool_name": "t", "extra": 1})
     run = await FakeHost().run(yielding(started, results.completed("ok")))
     assert (run.warnings, run.results[0].data["extra"]) == ([], 1)

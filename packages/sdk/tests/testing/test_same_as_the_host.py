@@ -1,4 +1,4 @@
-"""The fake Host and the real one judge alike: what becomes of a result."""
+"""Tests that the fake Host and the real Host accept the same results."""
 
 from typing import Any
 
@@ -49,8 +49,8 @@ def raw_results(draw: st.DrawFn) -> list[Any]:
     return raw
 
 
-def counts(sequence: ResultSequence, raw: Any) -> bool:
-    """Whether the fake Host, which has no short cuts, accepts the result."""
+def accepted_by_fake_host(sequence: ResultSequence, raw: Any) -> bool:
+    """Tells if the fake Host accepts the result."""
     try:
         result, number = sequence.accept(raw)
         payload = parse_payload(result.type, result.data, number)
@@ -63,16 +63,19 @@ def counts(sequence: ResultSequence, raw: Any) -> bool:
 
 @settings(deadline=None)
 @given(raw_results())
-def test_a_result_counts_here_if_it_counts_there(raw: list[Any]) -> None:
-    there, here = host_rules.ResultParser("run", lambda _: None), ResultSequence("run", lambda _: None)
+def test_a_result_is_accepted_by_the_fake_host_if_the_real_host_accepts_it(raw: list[Any]) -> None:
+    real, fake = host_rules.ResultParser("run", lambda _: None), ResultSequence("run", lambda _: None)
     for result in raw:
-        effect = there.parse(result)
-        assert counts(here, result) == (not isinstance(effect, host_rules.InvalidResult)), (result, effect)
+        effect = real.parse(result)
+        assert accepted_by_fake_host(fake, result) == (not isinstance(effect, host_rules.InvalidResult)), (
+            result,
+            effect,
+        )
 
 
 @pytest.mark.parametrize("size", [RESULT_BYTES - 100, RESULT_BYTES + 1])
 @pytest.mark.parametrize("kind", ["state.updated", "tool.call.completed", "moon.rose"])
-def test_the_limits_are_the_same(kind: str, size: int) -> None:
+def test_the_size_limits_of_fake_and_real_host_are_equal(kind: str, size: int) -> None:
     text = "x" * size
     data = {
         "state.updated": {"scope": "actor", "key": "k", "value": text},
@@ -81,4 +84,4 @@ def test_the_limits_are_the_same(kind: str, size: int) -> None:
     }[kind]
     raw = {"run_id": "run", "type": kind, "data": data, "sequence": 1}
     ignored = isinstance(host_rules.ResultParser("run", lambda _: None).parse(raw), host_rules.InvalidResult)
-    assert counts(ResultSequence("run", lambda _: None), raw) == (not ignored)
+    assert accepted_by_fake_host(ResultSequence("run", lambda _: None), raw) == (not ignored)

@@ -1,4 +1,4 @@
-"""One fixture per port: a transport joins the contract suite by joining `TRANSPORTS`."""
+"""Runs the contract suite for every transport of `TRANSPORTS`."""
 
 from collections.abc import AsyncIterator
 

@@ -1,4 +1,4 @@
-"""What the wire tests share: transports by name, a dispatcher made of functions, and a hand-driven other side."""
+"""Provides the helpers of the wire tests: transports by name, a dispatcher of functions, and a raw peer."""
 
 import asyncio
 import json
@@ -36,7 +36,7 @@ async def pipes(left: WireLimits, right: WireLimits) -> AsyncIterator[tuple[Tran
 
 
 @asynccontextmanager
-async def websocket(
+async def websocket_pair(
     left: WireLimits,
     right: WireLimits,
     *,
@@ -44,7 +44,7 @@ async def websocket(
     server_tls: ssl.SSLContext | None = None,
     client_tls: ssl.SSLContext | None = None,
 ) -> AsyncIterator[tuple[WebSocketTransport, WebSocketTransport]]:
-    """The client on the left, the server on the right."""
+    """Connects a client, on the left, with a server, on the right."""
     accepted: asyncio.Queue[WebSocketTransport] = asyncio.Queue()
     serving = serve(
         "127.0.0.1",
@@ -65,14 +65,14 @@ async def websocket(
 
 @asynccontextmanager
 async def websocket_server(left: WireLimits, right: WireLimits) -> AsyncIterator[tuple[Transport, Transport]]:
-    async with websocket(right, left) as (client, server):
+    async with websocket_pair(right, left) as (client, server):
         yield server, client
 
 
 TRANSPORTS: dict[str, OpenPair] = {
     "memory": memory,
     "stdio": pipes,
-    "websocket client": websocket,
+    "websocket client": websocket_pair,
     "websocket server": websocket_server,
 }
 
@@ -83,7 +83,7 @@ async def within(awaitable: Awaitable[T], seconds: float = 30.0) -> T:
 
 
 async def settle(turns: int = 20) -> None:
-    """Let everything that is already under way in this loop happen."""
+    """Waits some iterations of the event loop, so that scheduled callbacks run."""
     for _ in range(turns):
         await asyncio.sleep(0)
 
@@ -93,7 +93,7 @@ def now() -> float:
 
 
 class _JumpingSelector(DefaultSelector):
-    """Doesn't wait for the next timer: moves the clock to it, once sockets have nothing to tell."""
+    """Moves the clock to the next timer instead of waiting for it, when no socket is ready."""
 
     now = 0.0
 
@@ -125,21 +125,21 @@ def in_virtual_time(scenario: Coroutine[Any, Any, T]) -> T:
 
 
 def oversleep(seconds: float) -> None:
-    """Let virtual time pass while the whole process is stopped."""
+    """Advances virtual time as if the whole process was stopped."""
     loop = asyncio.get_running_loop()
     assert isinstance(loop, _VirtualLoop)
     loop.oversleep(seconds)
 
 
 async def no_other_tasks() -> None:
-    """Return when this test's task is the only one left."""
+    """Waits until the task of the test is the only one."""
     others = asyncio.all_tasks() - {asyncio.current_task()}
     if others:
         await asyncio.wait(others)
 
 
 class Handlers:
-    """A dispatcher made of functions."""
+    """Dispatches actions to functions."""
 
     def __init__(self, **handlers: Handler) -> None:
         self.handlers = handlers
@@ -151,7 +151,7 @@ class Handlers:
 
 
 class Raw:
-    """The other side of a peer, driven frame by frame."""
+    """Is the other side of a peer, which a test controls frame by frame."""
 
     def __init__(self, transport: Transport) -> None:
         self.transport = transport
@@ -166,7 +166,7 @@ class Raw:
         return await within(self._received.get())
 
     async def round_trip(self) -> list[dict[str, Any]]:
-        """Everything the peer had to say up to now: what comes before the answer to a ping."""
+        """Returns the frames that the peer sent before its answer to a ping."""
         self.send(seq_id=999_999, action="ping", data=None)
         frames = []
         while (frame := await self.receive()).get("seq_id") != 999_999:
@@ -175,7 +175,7 @@ class Raw:
 
 
 class Link:
-    """Makes connected ends for one test, and closes them after it."""
+    """Opens connected transports for one test, and closes them after it."""
 
     def __init__(self, open_pair: OpenPair) -> None:
         self._open_pair = open_pair

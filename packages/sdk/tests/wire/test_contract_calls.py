@@ -1,4 +1,4 @@
-"""What calls promise, over every transport."""
+"""Tests calls over every transport."""
 
 import asyncio
 import logging
@@ -9,6 +9,7 @@ import pytest
 
 from parlour_sdk.wire import ConnectionClosed, WireError, WireLimits
 
+from .handlers import Gate, numbers
 from .support import Handlers, Link, no_other_tasks, settle, within
 
 
@@ -16,43 +17,12 @@ async def echo(data: Any) -> Any:
     return data
 
 
-async def forever(data: Any) -> None:
-    await asyncio.Event().wait()
-
-
-async def numbers(count: int) -> AsyncGenerator[int, None]:
-    for number in range(count):
-        yield number
-
-
 async def quiet(data: Any) -> AsyncGenerator[None, None]:
     await asyncio.Event().wait()
     yield
 
 
-class Gate:
-    """A handler that says when it started and answers when it is told."""
-
-    def __init__(self) -> None:
-        self.started: asyncio.Queue[Any] = asyncio.Queue()
-        self.opened = asyncio.Event()
-        self.cancelled = 0
-        self.running = 0
-
-    async def __call__(self, data: Any) -> Any:
-        self.started.put_nowait(data)
-        self.running += 1
-        try:
-            await self.opened.wait()
-        except asyncio.CancelledError:
-            self.cancelled += 1
-            raise
-        finally:
-            self.running -= 1
-        return data
-
-
-async def test_both_sides_get_their_own_answers(link: Link) -> None:
+async def test_concurrent_calls_of_both_sides_get_their_own_answers(link: Link) -> None:
     async def left_echo(data: Any) -> Any:
         return ["left", data]
 
@@ -63,13 +33,13 @@ async def test_both_sides_get_their_own_answers(link: Link) -> None:
     assert await within(asyncio.gather(*from_left)) == [["left", number] for number in range(300)]
 
 
-async def test_a_large_payload_arrives_whole(link: Link) -> None:
+async def test_a_large_payload_arrives_complete(link: Link) -> None:
     left, _ = await link.peers(right=Handlers(echo=echo))
     text = 'ü\n"\\' * 150_000
     assert await within(left.call("echo", text)) == text
 
 
-async def test_a_handler_can_call_back_while_it_is_called(link: Link) -> None:
+async def test_a_handler_can_call_the_caller(link: Link) -> None:
     async def ask_back(data: Any) -> Any:
         return await right.call("echo", data)
 
@@ -135,174 +105,6 @@ async def test_arguments_that_are_not_json_are_refused_before_anything_is_sent(l
     assert await raw.round_trip() == []
 
 
-async def test_cancelling_the_waiting_task_cancels_the_handler_once(link: Link) -> None:
-    gate = Gate()
-    left, right = await link.peers(right=Handlers(gate=gate))
-    task = asyncio.create_task(left.call("gate", 1))
-    await within(gate.started.get())
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert await within(left.call("ping")) is None
-    await settle()
-    assert (gate.cancelled, gate.running) == (1, 0)
-    assert not right.closed
-
-
-async def test_a_time_out_raises_deadline_exceeded_and_sends_one_cancel(link: Link) -> None:
-    peer, raw = await link.peer_and_raw()
-    with pytest.raises(WireError, match="deadline_exceeded"):
-        await within(peer.call("slow", timeout=0.01))
-    request = await raw.receive()
-    assert await raw.round_trip() == [{"cancel": request["seq_id"]}]
-
-
-async def test_a_time_out_covers_the_wait_for_a_slot(link: Link) -> None:
-    peer, raw = await link.peer_and_raw(limits=WireLimits(unary_calls=1))
-    first = asyncio.create_task(peer.call("first"))
-    request = await raw.receive()
-    with pytest.raises(WireError, match="deadline_exceeded"):
-        await within(peer.call("second", timeout=0.01))
-    assert await raw.round_trip() == []
-    raw.send(seq_id=request["seq_id"], code=0, message="", data="done")
-    assert await within(first) == "done"
-
-
-async def test_an_answer_in_time_leaves_no_cancel_behind(link: Link) -> None:
-    peer, raw = await link.peer_and_raw()
-    call = asyncio.create_task(peer.call("fast", timeout=60))
-    request = await raw.receive()
-    raw.send(seq_id=request["seq_id"], code=0, data=5)
-    assert await within(call) == 5
-    assert await raw.round_trip() == []
-
-
-async def test_a_cancelled_call_is_always_answered_by_a_terminal_frame(link: Link) -> None:
-    gate = Gate()
-    _, raw = await link.peer_and_raw(Handlers(gate=gate))
-    raw.send(seq_id=1, action="gate", data=None)
-    await within(gate.started.get())
-    raw.send(cancel=1)
-    raw.send(cancel=1)
-    answer = await raw.receive()
-    assert (answer["seq_id"], answer["code"]) == (1, "cancelled")
-    raw.send(cancel=1)
-    assert await raw.round_trip() == []
-    assert gate.cancelled == 1
-
-
-async def test_a_second_cancel_does_not_disturb_what_a_handler_still_has_to_do(link: Link) -> None:
-    begun, tidying, tidied = asyncio.Event(), asyncio.Event(), asyncio.Event()
-
-    async def work(data: Any) -> None:
-        begun.set()
-        try:
-            await asyncio.Event().wait()
-        finally:
-            await tidying.wait()
-            tidied.set()
-
-    _, raw = await link.peer_and_raw(Handlers(work=work))
-    raw.send(seq_id=1, action="work", data=None)
-    await within(begun.wait())
-    for _ in range(3):
-        raw.send(cancel=1)
-        assert await raw.round_trip() == []
-    tidying.set()
-    assert (await raw.receive())["code"] == "cancelled"
-    assert tidied.is_set()
-
-
-async def test_a_call_cancelled_before_its_handler_starts_is_answered(link: Link) -> None:
-    _, raw = await link.peer_and_raw(Handlers(forever=forever, numbers=numbers))
-    raw.send(seq_id=1, action="forever", data=None)
-    raw.send(cancel=1)
-    raw.send(seq_id=2, action="numbers", data=5)
-    raw.send(cancel=2)
-    answers = [await raw.receive(), await raw.receive()]
-    assert [(answer["seq_id"], answer["code"]) for answer in answers] == [(1, "cancelled"), (2, "cancelled")]
-
-
-async def test_a_handler_faster_than_its_cancel_answers_normally(link: Link) -> None:
-    async def stubborn(data: Any) -> str:
-        started.set()
-        try:
-            await asyncio.Event().wait()
-        except asyncio.CancelledError:
-            return "finished anyway"
-        return "never"
-
-    started = asyncio.Event()
-    _, raw = await link.peer_and_raw(Handlers(stubborn=stubborn))
-    raw.send(seq_id=1, action="stubborn", data=None)
-    await within(started.wait())
-    raw.send(cancel=1)
-    assert await raw.receive() == {"seq_id": 1, "code": 0, "message": "", "data": "finished anyway"}
-
-
-async def test_cancels_and_credits_for_unknown_requests_are_harmless(link: Link) -> None:
-    peer, raw = await link.peer_and_raw()
-    raw.send(cancel=12345)
-    raw.send(credit=12345, n=3)
-    assert await raw.round_trip() == []
-    assert not peer.closed
-
-
-async def test_a_cancelled_call_keeps_its_slot_until_it_is_answered(link: Link) -> None:
-    peer, raw = await link.peer_and_raw(limits=WireLimits(unary_calls=1, cancel_grace=60))
-    first = asyncio.create_task(peer.call("first"))
-    request = await raw.receive()
-    first.cancel()
-    second = asyncio.create_task(peer.call("second"))
-    assert await raw.round_trip() == [{"cancel": request["seq_id"]}]
-    raw.send(seq_id=request["seq_id"], code="cancelled", message="")
-    assert (await raw.receive())["action"] == "second"
-    second.cancel()
-
-
-async def test_a_cancelled_call_that_is_never_answered_frees_its_slot_after_the_grace(link: Link) -> None:
-    peer, raw = await link.peer_and_raw(limits=WireLimits(unary_calls=1, cancel_grace=0.01))
-    with pytest.raises(WireError, match="deadline_exceeded"):
-        await within(peer.call("first", timeout=0.01))
-    second = asyncio.create_task(peer.call("second"))
-    assert [(await raw.receive()).get("action") for _ in range(3)] == ["first", None, "second"]
-    second.cancel()
-
-
-async def test_calls_over_the_limit_wait_in_order(link: Link) -> None:
-    peer, raw = await link.peer_and_raw(limits=WireLimits(unary_calls=2))
-    calls = [asyncio.create_task(peer.call("number", number)) for number in range(6)]
-    requests = [await raw.receive(), await raw.receive()]
-    for answered in range(4):
-        assert await raw.round_trip() == []
-        raw.send(seq_id=requests[answered]["seq_id"], code=0, data=None)
-        requests.append(await raw.receive())
-    assert [request["data"] for request in requests] == list(range(6))
-    peer.close()
-    await asyncio.gather(*calls, return_exceptions=True)
-
-
-async def test_a_waiting_call_that_is_cancelled_gives_its_turn_away(link: Link) -> None:
-    peer, raw = await link.peer_and_raw(limits=WireLimits(unary_calls=1))
-    calls = [asyncio.create_task(peer.call("number", number)) for number in range(3)]
-    request = await raw.receive()
-    calls[1].cancel()
-    raw.send(seq_id=request["seq_id"], code=0, data=None)
-    assert (await raw.receive())["data"] == 2
-    calls[2].cancel()
-
-
-async def test_incoming_calls_over_the_limit_are_rate_limited(link: Link) -> None:
-    gate = Gate()
-    _, raw = await link.peer_and_raw(Handlers(gate=gate), WireLimits(unary_calls=2))
-    for seq_id in range(3):
-        raw.send(seq_id=seq_id, action="gate", data=None)
-    answer = await raw.receive()
-    assert (answer["seq_id"], answer["code"]) == (2, "rate_limited")
-    gate.opened.set()
-    assert [(await raw.receive())["code"] for _ in range(2)] == [0, 0]
-
-
 async def test_a_request_over_the_frame_limit_fails_locally(link: Link) -> None:
     peer, raw = await link.peer_and_raw(limits=WireLimits(frame_bytes=1000))
     with pytest.raises(WireError, match="payload_too_large"):
@@ -326,7 +128,7 @@ async def test_a_response_over_the_frame_limit_becomes_an_error(link: Link) -> N
         await within(left.call("large_error"))
 
 
-async def test_calling_an_action_that_streams_says_what_to_use(link: Link) -> None:
+async def test_a_call_of_a_streaming_action_is_refused_with_the_remedy(link: Link) -> None:
     left, right = await link.peers(right=Handlers(numbers=numbers))
     with pytest.raises(WireError, match="use stream instead"):
         await within(left.call("numbers", 500))
@@ -336,7 +138,7 @@ async def test_calling_an_action_that_streams_says_what_to_use(link: Link) -> No
     assert not right.closed
 
 
-async def test_ping_is_answered_by_the_peer_even_when_every_slot_is_taken(link: Link) -> None:
+async def test_ping_is_answered_while_every_slot_is_taken(link: Link) -> None:
     gate = Gate()
     left, _ = await link.peers(right=Handlers(gate=gate), limits=WireLimits(unary_calls=1))
     busy = asyncio.create_task(left.call("gate"))
@@ -346,7 +148,7 @@ async def test_ping_is_answered_by_the_peer_even_when_every_slot_is_taken(link: 
     await within(busy)
 
 
-async def test_ping_waits_for_no_congestion(link: Link) -> None:
+async def test_ping_is_sent_despite_congestion(link: Link) -> None:
     peer, raw = await link.peer_and_raw()
     raw.transport.pause()
     large = []
@@ -374,7 +176,7 @@ async def test_a_request_id_that_is_still_served_is_refused(link: Link) -> None:
     assert (await raw.receive())["data"] == "first"
 
 
-async def test_answers_nobody_waits_for_are_ignored(link: Link) -> None:
+async def test_answers_to_unknown_requests_are_ignored(link: Link) -> None:
     peer, raw = await link.peer_and_raw()
     raw.send(seq_id=77, code=0, message="", data=None)
     raw.send(seq_id=77, code=0, data=1, chunk_status="continue")
@@ -406,14 +208,14 @@ async def test_a_malformed_frame_without_an_id_closes_the_connection(link: Link,
     await within(raw.closed.wait())
 
 
-async def test_a_frame_over_the_limit_closes_the_connection_and_says_so(link: Link) -> None:
+async def test_a_frame_over_the_limit_closes_the_connection_with_the_limit(link: Link) -> None:
     left, right = await link.peers(limits=WireLimits(), right_limits=WireLimits(frame_bytes=1000))
     with pytest.raises(ConnectionClosed):
         await within(left.call("echo", "x" * 5000))
     assert "at most 1000 bytes" in await within(right.wait_closed())
 
 
-async def test_an_answer_that_cannot_be_read_fails_only_its_own_call(link: Link) -> None:
+async def test_an_unreadable_answer_fails_only_its_own_call(link: Link) -> None:
     peer, raw = await link.peer_and_raw()
     broken, sound = asyncio.create_task(peer.call("broken")), asyncio.create_task(peer.call("sound"))
     first, second = await raw.receive(), await raw.receive()
@@ -424,7 +226,7 @@ async def test_an_answer_that_cannot_be_read_fails_only_its_own_call(link: Link)
     assert await within(sound) == "fine"
 
 
-async def test_fields_nobody_knows_are_tolerated(link: Link) -> None:
+async def test_unknown_fields_are_ignored(link: Link) -> None:
     peer, raw = await link.peer_and_raw(Handlers(echo=echo))
     raw.send(seq_id=1, action="echo", data=3, colour="green")
     assert (await raw.receive())["data"] == 3
@@ -433,7 +235,7 @@ async def test_fields_nobody_knows_are_tolerated(link: Link) -> None:
     assert await within(call) == 4
 
 
-async def test_closing_fails_everything_pending_and_cancels_everything_served(link: Link) -> None:
+async def test_closing_fails_pending_calls_and_cancels_active_handlers(link: Link) -> None:
     gate = Gate()
     handlers = Handlers(gate=gate, quiet=quiet)
     left, right = await link.peers(handlers, handlers, WireLimits(unary_calls=2))
@@ -495,9 +297,9 @@ async def test_a_handler_can_close_its_own_connection(link: Link) -> None:
     await within(no_other_tasks())
 
 
-async def test_what_was_sent_before_closing_still_arrives(link: Link) -> None:
+async def test_frames_sent_before_closing_arrive(link: Link) -> None:
     peer, raw = await link.peer_and_raw()
-    call = asyncio.create_task(peer.call("last words"))
+    call = asyncio.create_task(peer.call("last call"))
     request = await raw.receive()
     raw.send(seq_id=request["seq_id"], code=0, data="x" * 500_000)
     raw.transport.close()
@@ -516,7 +318,7 @@ async def test_a_flood_is_slowed_and_nothing_is_lost(link: Link) -> None:
     assert loop.time() - started >= 0.09  # the burst is a second's worth, the rest waits
 
 
-async def test_a_side_that_asks_without_reading_is_cut_off(link: Link) -> None:
+async def test_a_side_that_sends_requests_without_reading_is_disconnected(link: Link) -> None:
     peer, raw = await link.peer_and_raw(limits=WireLimits(unread_answer_bytes=10_000))
     raw.transport.pause()
     for seq_id in range(20_000):
@@ -524,7 +326,7 @@ async def test_a_side_that_asks_without_reading_is_cut_off(link: Link) -> None:
     assert "doesn't read" in await within(peer.wait_closed())
 
 
-async def test_answers_for_a_side_that_does_not_read_are_not_hoarded(link: Link) -> None:
+async def test_answers_for_a_side_that_does_not_read_are_bounded(link: Link) -> None:
     async def large(data: Any) -> str:
         nonlocal served
         served += 1

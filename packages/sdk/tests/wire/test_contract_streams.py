@@ -1,4 +1,4 @@
-"""What streams promise, over every transport."""
+"""Tests streams over every transport."""
 
 import asyncio
 import math
@@ -13,11 +13,11 @@ from parlour_sdk.wire import ConnectionClosed, WireError, WireLimits, WireStream
 
 from .support import Handlers, Link, no_other_tasks, settle, within
 
-UNHURRIED = WireLimits(frames_per_second=math.inf, bytes_per_second=math.inf)
+UNLIMITED = WireLimits(frames_per_second=math.inf, bytes_per_second=math.inf)
 
 
 class Counter:
-    """Streams numbers, and knows how far it came and whether it was closed."""
+    """Streams numbers, and records how many were produced and that it was closed."""
 
     def __init__(self) -> None:
         self.produced = 0
@@ -29,7 +29,7 @@ class Counter:
                 self.produced += 1
                 yield number
         finally:
-            await asyncio.sleep(0)  # closing may take its time
+            await asyncio.sleep(0)  # closing may take a while
             self.closed.set()
 
 
@@ -48,23 +48,23 @@ async def all_of(stream: WireStream) -> list[Any]:
 
 async def test_parts_arrive_in_order_and_the_stream_ends(link: Link) -> None:
     counter = Counter()
-    left, _ = await link.peers(right=Handlers(numbers=counter), limits=UNHURRIED)
+    left, _ = await link.peers(right=Handlers(numbers=counter), limits=UNLIMITED)
     assert await within(all_of(left.stream("numbers", 1000))) == list(range(1000))
     assert counter.closed.is_set()
 
 
 async def test_batches_hold_every_part_once_and_end_with_an_empty_one(link: Link) -> None:
-    left, _ = await link.peers(right=Handlers(numbers=Counter()), limits=UNHURRIED)
+    left, _ = await link.peers(right=Handlers(numbers=Counter()), limits=UNLIMITED)
     stream = left.stream("numbers", 1000)
     received: list[int] = []
     while batch := await within(stream.batch()):
-        assert len(batch) <= UNHURRIED.window
+        assert len(batch) <= UNLIMITED.window
         received += batch
     assert received == list(range(1000))
     assert await stream.batch() == []
 
 
-async def test_parts_before_an_error_are_handed_out_first(link: Link) -> None:
+async def test_parts_before_an_error_are_delivered_first(link: Link) -> None:
     async def breaks(data: Any) -> AsyncGenerator[int, None]:
         yield 1
         yield 2
@@ -77,7 +77,7 @@ async def test_parts_before_an_error_are_handed_out_first(link: Link) -> None:
         await within(stream.batch())
 
 
-async def test_frames_of_a_stream_look_as_the_protocol_says(link: Link) -> None:
+async def test_frames_of_a_stream_have_the_form_of_the_protocol(link: Link) -> None:
     _, raw = await link.peer_and_raw(Handlers(numbers=Counter()))
     raw.send(seq_id=4, action="numbers", data=1)
     assert await raw.receive() == {"seq_id": 4, "code": 0, "data": 0, "chunk_status": "continue"}
@@ -91,7 +91,7 @@ async def test_the_sender_waits_when_its_credit_is_used_up(link: Link) -> None:
     assert [frame["data"] for frame in [await raw.receive() for _ in range(4)]] == [0, 1, 2, 3]
     await settle()
     assert await raw.round_trip() == []
-    assert counter.produced == 5  # the fifth waits in hand
+    assert counter.produced == 5  # the fifth waits for credit
     raw.send(credit=1, n=2)
     assert [frame["data"] for frame in [await raw.receive() for _ in range(2)]] == [4, 5]
     assert await raw.round_trip() == []
@@ -126,21 +126,21 @@ async def test_a_sender_that_overruns_its_credit_fails_only_its_stream(link: Lin
     assert not peer.closed
 
 
-async def test_a_hundred_thousand_parts_flow_past_a_stopped_consumer_in_flat_memory(link: Link) -> None:
+async def test_a_stopped_consumer_does_not_delay_another_stream_or_use_memory(link: Link) -> None:
     stopped_counter, running_counter = Counter(), Counter()
     handlers = Handlers(stopped=stopped_counter, running=running_counter, echo=echo)
-    left, _ = await link.peers(right=handlers, limits=UNHURRIED)
+    left, _ = await link.peers(right=handlers, limits=UNLIMITED)
     stopped, running = left.stream("stopped", 100_000), left.stream("running", 100_000)
     received = 0
     while batch := await within(running.batch()):
         assert batch[0] == received
         received += len(batch)
         ahead = running_counter.produced - received
-        assert ahead <= UNHURRIED.window + 1
+        assert ahead <= UNLIMITED.window + 1
         if received % 100 == 0:
             assert await within(left.call("echo", received)) == received
     assert received == 100_000
-    assert stopped_counter.produced <= UNHURRIED.window + 1
+    assert stopped_counter.produced <= UNLIMITED.window + 1
     stopped.abort()
     await within(stopped_counter.closed.wait())
 
@@ -166,7 +166,7 @@ async def test_aborting_wakes_the_reader_at_once_and_closes_the_producer(link: L
     await within(closed.wait())
 
 
-async def test_aborting_twice_sends_one_cancel_and_drops_what_comes_later(link: Link) -> None:
+async def test_aborting_twice_sends_one_cancel_and_drops_later_parts(link: Link) -> None:
     peer, raw = await link.peer_and_raw()
     stream = peer.stream("numbers")
     seq_id = (await raw.receive())["seq_id"]
@@ -183,45 +183,45 @@ async def test_aborting_twice_sends_one_cancel_and_drops_what_comes_later(link: 
     assert peer.ignored_frames == 0
 
 
-async def test_who_asked_is_told_once_when_the_other_side_is_done_however_late(link: Link) -> None:
+async def test_the_ended_callback_runs_once_when_a_late_end_arrives(link: Link) -> None:
     peer, raw = await link.peer_and_raw(limits=WireLimits(cancel_grace=0.01))
-    told: list[str] = []
-    stream = peer.stream("numbers", ended=lambda: told.append("ended"))
+    calls: list[str] = []
+    stream = peer.stream("numbers", ended=lambda: calls.append("ended"))
     seq_id = (await raw.receive())["seq_id"]
     stream.abort()
     await asyncio.sleep(0.05)  # well after the grace
     raw.send(seq_id=seq_id, code=0, data=2, chunk_status="continue")
     await raw.round_trip()
-    assert told == []
+    assert calls == []
     raw.send(seq_id=seq_id, code="cancelled", message="")
     raw.send(seq_id=seq_id, code="cancelled", message="")
     await raw.round_trip()
-    assert told == ["ended"]
+    assert calls == ["ended"]
     assert peer.ignored_frames == 2  # the part that came too late, and the second end
 
 
 @pytest.mark.parametrize("ending", [{"chunk_status": "end", "code": 0}, {"code": "runtime_error", "message": ""}])
-async def test_who_asked_is_told_of_every_kind_of_end(link: Link, ending: dict[str, Any]) -> None:
+async def test_the_ended_callback_runs_for_every_kind_of_end(link: Link, ending: dict[str, Any]) -> None:
     peer, raw = await link.peer_and_raw()
-    told: list[str] = []
-    peer.stream("numbers", ended=lambda: told.append("ended"))
+    calls: list[str] = []
+    peer.stream("numbers", ended=lambda: calls.append("ended"))
     raw.send(seq_id=(await raw.receive())["seq_id"], data=None, **ending)
     await raw.round_trip()
-    assert told == ["ended"]
+    assert calls == ["ended"]
 
 
-async def test_who_asked_is_told_when_the_connection_closes(link: Link) -> None:
+async def test_the_ended_callback_runs_when_the_connection_closes(link: Link) -> None:
     peer, raw = await link.peer_and_raw()
-    told: list[str] = []
+    calls: list[str] = []
     for name in ("read", "aborted"):
-        stream = peer.stream(name, ended=partial(told.append, name))
+        stream = peer.stream(name, ended=partial(calls.append, name))
         await raw.receive()
     stream.abort()
     peer.close()
-    assert told == ["read", "aborted"]
+    assert calls == ["read", "aborted"]
 
 
-async def test_leaving_a_stream_early_closes_a_producer_that_waits_for_credit(link: Link) -> None:
+async def test_closing_a_stream_early_closes_a_producer_that_waits_for_credit(link: Link) -> None:
     counter = Counter()
     left, _ = await link.peers(right=Handlers(numbers=counter), limits=WireLimits(window=4))
     async with aclosing(left.stream("numbers", 100)) as stream:
@@ -290,13 +290,13 @@ async def test_a_part_over_the_frame_limit_fails_its_stream(link: Link) -> None:
     assert closed.is_set()
 
 
-async def test_streaming_an_action_that_answers_once_says_what_to_use(link: Link) -> None:
+async def test_a_stream_of_a_unary_action_is_refused_with_the_remedy(link: Link) -> None:
     left, _ = await link.peers(right=Handlers(echo=echo))
     with pytest.raises(WireError, match="use call instead"):
         await within(left.stream("echo", 1).batch())
 
 
-async def test_a_broken_part_fails_only_its_stream(link: Link) -> None:
+async def test_an_invalid_part_fails_only_its_stream(link: Link) -> None:
     peer, raw = await link.peer_and_raw()
     stream = peer.stream("numbers")
     seq_id = (await raw.receive())["seq_id"]
@@ -307,7 +307,7 @@ async def test_a_broken_part_fails_only_its_stream(link: Link) -> None:
     assert not peer.closed
 
 
-async def test_a_second_reader_of_one_stream_is_a_mistake(link: Link) -> None:
+async def test_a_second_reader_of_one_stream_is_refused(link: Link) -> None:
     left, _ = await link.peers(right=Handlers(wait=endless_wait))
     stream = left.stream("wait")
     await within(anext(stream))

@@ -1,4 +1,4 @@
-"""What a transport promises to a peer."""
+"""Tests the contract of transports with a peer."""
 
 import asyncio
 
@@ -10,7 +10,7 @@ PIECE = b"x" * 64 * 1024
 
 
 class End:
-    """What a transport hands over, and how it ends."""
+    """Records the frames and the end of a transport."""
 
     def __init__(self, transport: Transport) -> None:
         self.transport = transport
@@ -34,7 +34,7 @@ class End:
         self.changed.set()
 
     async def has(self, frames: int, ends: int) -> None:
-        """Return when that much has come."""
+        """Waits until this many frames and ends have arrived."""
         async with asyncio.timeout(30):
             while len(self.frames) < frames or len(self.ends) < ends:
                 self.changed.clear()
@@ -48,16 +48,16 @@ async def two_ends(link: Link) -> tuple[End, End]:
 
 
 async def fill(transport: Transport) -> int:
-    """Send until it is congested; how many frames that took."""
+    """Sends frames until the transport is congested, and returns their number."""
     for count in range(1, 200):
         transport.send(PIECE)
         await settle()
         if transport.congested:
             return count
-    raise AssertionError("what the other side doesn't read is hoarded without end")
+    raise AssertionError("unread frames are buffered without a limit")
 
 
-async def test_frames_come_in_order_and_a_regular_end_comes_last(link: Link) -> None:
+async def test_frames_arrive_in_order_before_a_regular_end(link: Link) -> None:
     left, right = await two_ends(link)
     expected = [b"%d" % number for number in range(1000)]
     for frame in expected:
@@ -67,7 +67,7 @@ async def test_frames_come_in_order_and_a_regular_end_comes_last(link: Link) -> 
     assert (left.frames, left.ends) == (expected, [None])
 
 
-async def test_a_pause_holds_back_the_rest_and_the_end_until_it_is_over(link: Link) -> None:
+async def test_a_pause_delays_later_frames_and_the_end(link: Link) -> None:
     left, right = await two_ends(link)
     left.pause_after = 1
     for number in range(3):
@@ -75,7 +75,7 @@ async def test_a_pause_holds_back_the_rest_and_the_end_until_it_is_over(link: Li
     right.transport.close()
     await left.has(frames=1, ends=0)
     await settle(200)
-    left.transport.send(b"is anybody there")
+    left.transport.send(b"probe")
     await settle()
     await left.has(frames=1, ends=0)
     left.transport.resume()
@@ -83,7 +83,7 @@ async def test_a_pause_holds_back_the_rest_and_the_end_until_it_is_over(link: Li
     assert (left.frames, left.ends) == ([b"0", b"1", b"2"], [None])
 
 
-async def test_a_paused_side_congests_the_other_until_it_reads_on(link: Link) -> None:
+async def test_a_paused_side_congests_the_other_until_it_resumes(link: Link) -> None:
     left, right = await two_ends(link)
     right.transport.send(b"first")
     await left.has(frames=1, ends=0)
@@ -98,14 +98,14 @@ async def test_a_paused_side_congests_the_other_until_it_reads_on(link: Link) ->
     await left.has(frames=1 + sent, ends=0)
 
 
-async def test_what_comes_before_the_start_is_not_hoarded(link: Link) -> None:
+async def test_frames_before_the_start_are_bounded_and_kept(link: Link) -> None:
     left, right = await link.transports(WireLimits(), WireLimits())
     End(right)
     sent = await fill(right)
     await End(left).has(frames=sent, ends=0)
 
 
-async def test_closing_wakes_who_waits_and_makes_sending_harmless(link: Link) -> None:
+async def test_closing_ends_a_drain_and_later_sends_are_ignored(link: Link) -> None:
     left, right = await two_ends(link)
     left.transport.pause()
     await fill(right.transport)
@@ -120,7 +120,7 @@ async def test_closing_wakes_who_waits_and_makes_sending_harmless(link: Link) ->
     assert right.ends == []
 
 
-async def test_a_side_that_closes_hears_nothing_more(link: Link) -> None:
+async def test_a_side_that_closes_receives_nothing_more(link: Link) -> None:
     left, right = await two_ends(link)
     left.close_after = 1
     for number in range(3):

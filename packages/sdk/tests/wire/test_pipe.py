@@ -1,4 +1,4 @@
-"""Descriptors are closed once, whatever the event loop does with the file it was given."""
+"""Tests that file descriptors are closed exactly once, with asyncio and with uvloop."""
 
 import asyncio
 import os
@@ -35,7 +35,7 @@ def is_open(descriptor: int) -> bool:
 
 
 async def is_gone(descriptor: int) -> bool:
-    """Loops close what they were given within a few turns."""
+    """Waits until the loop has closed the descriptor, which takes a few iterations."""
     for _ in range(1000):
         if not is_open(descriptor):
             return True
@@ -43,7 +43,7 @@ async def is_gone(descriptor: int) -> bool:
     return False
 
 
-def test_a_pipe_that_a_loop_has_taken_is_closed_with_its_transport(runner: Run) -> None:
+def test_a_pipe_of_a_loop_is_closed_with_its_transport(runner: Run) -> None:
     async def scenario() -> None:
         read_fd, write_fd = os.pipe()
         loop = asyncio.get_running_loop()
@@ -55,25 +55,25 @@ def test_a_pipe_that_a_loop_has_taken_is_closed_with_its_transport(runner: Run) 
     runner(scenario)
 
 
-def test_a_file_that_uvloop_has_closed_does_not_close_who_came_after_it() -> None:
-    """What uvloop does in one go: it closes the descriptor and then the file."""
+def test_closing_a_closed_pipe_does_not_close_a_reused_descriptor() -> None:
+    """This does what uvloop does: it closes the descriptor and then the file."""
 
     async def scenario() -> None:
         read_fd, write_fd = os.pipe()
         pipe = Pipe(read_fd, asyncio.get_running_loop())
         os.close(read_fd)
-        somebody_elses = os.dup(write_fd)
-        assert somebody_elses == read_fd
+        reused = os.dup(write_fd)
+        assert reused == read_fd
         pipe.close()
-        assert is_open(somebody_elses)
-        os.close(somebody_elses)
+        assert is_open(reused)
+        os.close(reused)
         os.close(write_fd)
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(scenario())
 
 
-def test_one_that_no_loop_has_taken_is_closed_by_who_made_it(runner: Run) -> None:
+def test_an_abandoned_pipe_is_closed_once(runner: Run) -> None:
     async def scenario() -> None:
         read_fd, write_fd = os.pipe()
         pipe = Pipe(read_fd, asyncio.get_running_loop())

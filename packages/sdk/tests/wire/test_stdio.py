@@ -1,4 +1,4 @@
-"""What only holds for lines over file descriptors."""
+"""Tests the transport of lines over file descriptors."""
 
 import asyncio
 import math
@@ -55,23 +55,23 @@ async def test_any_chunking_yields_the_same_frames_through_a_pipe(expected: list
     assert received == expected
 
 
-async def test_many_frames_at_once_leave_turns_of_the_loop_to_others() -> None:
+async def test_many_frames_at_once_do_not_block_the_event_loop() -> None:
     reads, feeds = os.pipe()
     drained, writes = os.pipe()
     os.write(feeds, b"{}\n" * 3000)
     os.close(feeds)
-    turn = 0
+    iteration = 0
     seen: list[int] = []
     closed = asyncio.Event()
 
-    async def count_turns() -> None:
-        nonlocal turn
+    async def count_iterations() -> None:
+        nonlocal iteration
         while True:
-            turn += 1
+            iteration += 1
             await asyncio.sleep(0)
 
-    counting = asyncio.create_task(count_turns())
-    StdioTransport(reads, writes).start(lambda _: seen.append(turn), lambda _: closed.set())
+    counting = asyncio.create_task(count_iterations())
+    StdioTransport(reads, writes).start(lambda _: seen.append(iteration), lambda _: closed.set())
     await within(closed.wait())
     counting.cancel()
     os.close(drained)
@@ -113,7 +113,7 @@ async def test_an_endless_line_closes_the_connection_after_the_frames_before_it(
     os.close(drained)
 
 
-async def test_frames_of_one_turn_leave_in_one_write() -> None:
+async def test_frames_of_one_loop_iteration_are_sent_in_one_write() -> None:
     reads, feeds = os.pipe()
     drained, writes = os.pipe()
     transport = StdioTransport(reads, writes)
@@ -132,7 +132,7 @@ async def test_frames_of_one_turn_leave_in_one_write() -> None:
     os.close(drained)
 
 
-async def test_frames_that_come_before_the_start_are_kept() -> None:
+async def test_frames_that_arrive_before_the_start_are_kept() -> None:
     left, right = await open_pipes(WireLimits(), WireLimits())
     right.start(lambda _: None, lambda _: None)
     for number in range(1000):
@@ -147,7 +147,7 @@ async def test_frames_that_come_before_the_start_are_kept() -> None:
     await settle()
 
 
-async def test_a_side_that_stops_reading_only_is_taken_for_gone() -> None:
+async def test_a_side_that_closes_its_reading_end_is_disconnected() -> None:
     reads, feeds = os.pipe()
     drained, writes = os.pipe()
     peer = Peer(StdioTransport(reads, writes), Handlers())
@@ -159,7 +159,7 @@ async def test_a_side_that_stops_reading_only_is_taken_for_gone() -> None:
     await settle()
 
 
-async def test_a_descriptor_that_is_no_pipe_is_refused() -> None:
+async def test_a_descriptor_that_is_not_a_pipe_is_refused() -> None:
     reads, feeds = os.pipe()
     peer = Peer(StdioTransport(reads, os.open("/dev/shm", os.O_TMPFILE | os.O_WRONLY)), Handlers())
     peer.start()
@@ -169,15 +169,15 @@ async def test_a_descriptor_that_is_no_pipe_is_refused() -> None:
     os.close(feeds)
 
 
-async def test_closing_right_after_the_start_still_sends_what_was_sent() -> None:
+async def test_closing_right_after_the_start_sends_pending_frames() -> None:
     reads, feeds = os.pipe()
     drained, writes = os.pipe()
     transport = StdioTransport(reads, writes)
     transport.start(lambda _: None, lambda _: None)
-    transport.send(b"last words")
+    transport.send(b"last frame")
     transport.close()
     await settle()
-    assert os.read(drained, 100) == b"last words\n"
+    assert os.read(drained, 100) == b"last frame\n"
     assert os.read(drained, 100) == b""
     with pytest.raises(BrokenPipeError):
         os.write(feeds, b"nobody reads")

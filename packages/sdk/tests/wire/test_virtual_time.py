@@ -1,4 +1,4 @@
-"""On a loop with virtual time everything happens at an exact moment, and always in the same order."""
+"""Tests rate limits and time-outs with virtual time, where each event has an exact time."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -16,7 +16,7 @@ async def echo(data: Any) -> Any:
     return data
 
 
-def test_the_default_cap_lets_five_hundred_frames_through_and_then_five_thousand_a_second() -> None:
+def test_the_default_rate_limit_is_a_burst_of_500_frames_and_5000_per_second() -> None:
     async def scenario() -> None:
         one, other = memory_pair()
         served: list[float] = []
@@ -41,7 +41,7 @@ def test_the_default_cap_lets_five_hundred_frames_through_and_then_five_thousand
     run(scenario())
 
 
-def test_bytes_are_capped_too() -> None:
+def test_bytes_are_rate_limited() -> None:
     async def scenario() -> None:
         one, other = memory_pair()
         peer = Peer(one, Handlers(echo=echo), WireLimits(bytes_per_second=1000))
@@ -57,7 +57,7 @@ def test_bytes_are_capped_too() -> None:
     run(scenario())
 
 
-def test_pings_cancels_and_credits_are_not_charged() -> None:
+def test_pings_cancels_and_credits_are_not_rate_limited() -> None:
     async def scenario() -> None:
         one, other = memory_pair()
         peer = Peer(one, Handlers(echo=echo), WireLimits(frames_per_second=10))
@@ -75,7 +75,7 @@ def test_pings_cancels_and_credits_are_not_charged() -> None:
     run(scenario())
 
 
-def test_a_flood_of_pings_cancels_and_credits_slows_itself() -> None:
+def test_a_flood_of_pings_cancels_and_credits_is_slowed() -> None:
     async def scenario() -> None:
         one, other = memory_pair()
         peer = Peer(one, Handlers(echo=echo))
@@ -92,7 +92,7 @@ def test_a_flood_of_pings_cancels_and_credits_slows_itself() -> None:
     run(scenario())
 
 
-def test_a_ping_or_credit_that_carries_something_is_charged_like_any_frame() -> None:
+def test_pings_and_credits_with_data_are_rate_limited() -> None:
     async def scenario() -> None:
         one, other = memory_pair()
         peer = Peer(one, Handlers(echo=echo), WireLimits(frames_per_second=10))
@@ -110,7 +110,7 @@ def test_a_ping_or_credit_that_carries_something_is_charged_like_any_frame() -> 
     run(scenario())
 
 
-def test_a_frame_of_many_values_counts_as_the_frames_they_would_fill() -> None:
+def test_a_frame_with_many_values_counts_as_several_frames() -> None:
     async def scenario() -> None:
         one, other = memory_pair()
         peer = Peer(one, Handlers(echo=echo), WireLimits(frames_per_second=1000))
@@ -126,7 +126,7 @@ def test_a_frame_of_many_values_counts_as_the_frames_they_would_fill() -> None:
     run(scenario())
 
 
-def test_time_outs_and_the_grace_of_a_cancel_last_exactly_as_long_as_promised() -> None:
+def test_timeouts_and_the_cancel_grace_are_exact() -> None:
     async def scenario() -> None:
         one, other = memory_pair()
         peer = Peer(one, Handlers(), WireLimits(unary_calls=1))
@@ -148,7 +148,7 @@ def test_time_outs_and_the_grace_of_a_cancel_last_exactly_as_long_as_promised() 
     run(scenario())
 
 
-def test_two_runs_happen_in_the_same_order() -> None:
+def test_two_runs_have_the_same_order_of_events() -> None:
     async def numbers(count: int) -> AsyncGenerator[int, None]:
         for number in range(count):
             await asyncio.sleep(number % 3)

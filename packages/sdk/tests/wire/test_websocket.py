@@ -1,11 +1,10 @@
-"""What only holds for text messages over an open WebSocket."""
+"""Tests the transport of text messages over an open WebSocket."""
 
 import asyncio
 import math
 import socket
 import struct
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator
 from select import select
 from typing import Any
 
@@ -16,57 +15,10 @@ from hypothesis import strategies as st
 from websockets.frames import CloseCode, Opcode
 
 from parlour_sdk.wire import ConnectionClosed, FrameTooLarge, MalformedFrame, Peer, WireError, WireLimits, WireStream
-from parlour_sdk.wire.websocket import WebSocketTransport, connect, serve
 
-from .outsider import Outsider, accept, outside_client, outside_server
-from .support import TOKEN, Handlers, Raw, in_virtual_time, now, oversleep, settle, websocket, within
-
-USUAL = WireLimits()
-
-
-class End:
-    """What a transport hands over, and how it ends."""
-
-    def __init__(self, transport: WebSocketTransport, start: bool = True) -> None:
-        self.transport = transport
-        self.frames: asyncio.Queue[bytes] = asyncio.Queue()
-        self.error: asyncio.Future[BaseException | None] = asyncio.get_running_loop().create_future()
-        if start:
-            self.start()
-
-    def start(self) -> None:
-        self.transport.start(self.frames.put_nowait, self.error.set_result)
-
-    async def receive(self) -> bytes:
-        return await within(self.frames.get())
-
-    async def ended(self) -> BaseException | None:
-        return await within(self.error)
-
-
-@asynccontextmanager
-async def server_end(limits: WireLimits = USUAL, **options: Any) -> AsyncIterator[tuple[End, Outsider]]:
-    """A server's transport, and a client that is driven by hand."""
-    accepted: asyncio.Queue[WebSocketTransport] = asyncio.Queue()
-    serving = serve("127.0.0.1", 0, TOKEN, lambda _, transport: accepted.put_nowait(transport), limits=limits)
-    async with serving as port, outside_client(port) as outsider:
-        yield End(await within(accepted.get()), **options), outsider
-
-
-@asynccontextmanager
-async def client_end(limits: WireLimits = USUAL) -> AsyncIterator[tuple[End, Outsider]]:
-    """A client's transport, and a server that is driven by hand."""
-    answered: asyncio.Queue[Outsider] = asyncio.Queue()
-
-    async def answer(outsider: Outsider) -> None:
-        await accept(outsider)
-        answered.put_nowait(outsider)
-
-    async with outside_server(answer) as port:
-        end = End(await within(connect(f"ws://127.0.0.1:{port}/control", TOKEN, limits)))
-        yield end, await within(answered.get())
-        end.transport.close()
-    await within(end.transport.wait_closed())
+from .raw_websocket import RawWebSocket
+from .support import Handlers, Raw, in_virtual_time, now, oversleep, settle, websocket_pair, within
+from .websocket_ends import End, client_end, server_end
 
 
 @pytest.fixture(params=[server_end, client_end])
@@ -74,19 +26,19 @@ def either_end(request: pytest.FixtureRequest) -> Any:
     return request.param
 
 
-def reset(outsider: Outsider) -> None:
-    """Break the TCP connection off without its usual end."""
-    raw: socket.socket = outsider.writer.get_extra_info("socket")
-    raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    outsider.writer.transport.abort()
+def reset(raw: RawWebSocket) -> None:
+    """Resets the TCP connection."""
+    connection: socket.socket = raw.writer.get_extra_info("socket")
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    raw.writer.transport.abort()
 
 
 async def test_a_frame_is_one_text_message_in_each_direction(either_end: Any) -> None:
-    async with either_end() as (end, outsider):
-        outsider.send_text("grüß dich".encode())
+    async with either_end() as (end, raw):
+        raw.send_text("grüß dich".encode())
         assert await end.receive() == "grüß dich".encode()
         end.transport.send(b"dich auch\n")
-        assert await outsider.receive() == (Opcode.TEXT, b"dich auch\n")
+        assert await raw.receive() == (Opcode.TEXT, b"dich auch\n")
 
 
 messages = st.lists(st.lists(st.binary(max_size=40), min_size=1, max_size=4), max_size=10)
@@ -95,37 +47,37 @@ messages = st.lists(st.lists(st.binary(max_size=40), min_size=1, max_size=4), ma
 @settings(max_examples=30, deadline=None)
 @given(messages, st.lists(st.integers(1, 50), max_size=10))
 async def test_any_fragments_in_any_chunks_yield_the_same_frames(expected: list[list[bytes]], sizes: list[int]) -> None:
-    async with server_end() as (end, outsider):
+    async with server_end() as (end, raw):
         sent = b""
         for pieces in expected:
             for index, piece in enumerate(pieces):
                 opcode = Opcode.TEXT if index == 0 else Opcode.CONT
-                sent += outsider.frame(opcode, piece, fin=index == len(pieces) - 1)
-                sent += outsider.frame(Opcode.PONG)
+                sent += raw.frame(opcode, piece, fin=index == len(pieces) - 1)
+                sent += raw.frame(Opcode.PONG)
         for size in sizes:
-            outsider.writer.write(sent[:size])
+            raw.writer.write(sent[:size])
             sent = sent[size:]
             await settle(3)
-        outsider.writer.write(sent)
-        outsider.send_close(1000, "")
+        raw.writer.write(sent)
+        raw.send_close(1000, "")
         assert await end.ended() is None
         received = [end.frames.get_nowait() for _ in range(end.frames.qsize())]
         assert received == [b"".join(pieces) for pieces in expected]
 
 
-async def test_frames_of_one_turn_leave_in_one_write() -> None:
-    async with server_end() as (end, outsider):
+async def test_frames_of_one_loop_iteration_are_sent_in_one_write() -> None:
+    async with server_end() as (end, raw):
         for number in range(10):
             end.transport.send(b"%d" % number)
-        assert select([outsider.writer.get_extra_info("socket")], [], [], 0) == ([], [], [])
-        assert await within(outsider.reader.read(1000)) == b"".join(b"\x81\x01%d" % number for number in range(10))
+        assert select([raw.writer.get_extra_info("socket")], [], [], 0) == ([], [], [])
+        assert await within(raw.reader.read(1000)) == b"".join(b"\x81\x01%d" % number for number in range(10))
 
 
-async def test_frames_that_come_before_the_start_are_kept() -> None:
-    async with server_end(start=False) as (end, outsider):
+async def test_frames_that_arrive_before_the_start_are_kept() -> None:
+    async with server_end(start=False) as (end, raw):
         for number in range(1000):
-            outsider.send_text(b"%d" % number)
-        outsider.send_close(1000, "")
+            raw.send_text(b"%d" % number)
+        raw.send_close(1000, "")
         await settle()
         assert end.frames.empty()
         end.start()
@@ -133,66 +85,66 @@ async def test_frames_that_come_before_the_start_are_kept() -> None:
         assert [end.frames.get_nowait() for _ in range(1000)] == [b"%d" % number for number in range(1000)]
 
 
-async def test_a_binary_message_closes_the_connection_with_a_sentence(either_end: Any) -> None:
-    async with either_end() as (end, outsider):
-        outsider.send_text(b"good")
-        outsider.send(Opcode.BINARY, b"bad")
-        outsider.send_text(b"too late")
+async def test_a_binary_message_closes_the_connection_with_a_reason(either_end: Any) -> None:
+    async with either_end() as (end, raw):
+        raw.send_text(b"good")
+        raw.send(Opcode.BINARY, b"bad")
+        raw.send_text(b"too late")
         error = await end.ended()
         assert isinstance(error, MalformedFrame)
         assert "a frame is a text message, and a binary one came" in str(error)
         assert (await end.receive(), end.frames.empty()) == (b"good", True)
-        goodbye = await outsider.goodbye()
-        assert (goodbye.code, "text message" in goodbye.reason) == (CloseCode.UNSUPPORTED_DATA, True)
+        close_frame = await raw.close_frame()
+        assert (close_frame.code, "text message" in close_frame.reason) == (CloseCode.UNSUPPORTED_DATA, True)
 
 
-async def test_a_message_over_the_limit_is_refused_by_its_length_alone(either_end: Any) -> None:
-    async with either_end(WireLimits(frame_bytes=1000)) as (end, outsider):
-        outsider.send_text(b"x" * 1000)
-        outsider.writer.write(outsider.frame(Opcode.TEXT, b"x" * 70_000)[:20])  # the rest never comes
+async def test_a_message_over_the_limit_is_refused_by_its_declared_length(either_end: Any) -> None:
+    async with either_end(WireLimits(frame_bytes=1000)) as (end, raw):
+        raw.send_text(b"x" * 1000)
+        raw.writer.write(raw.frame(Opcode.TEXT, b"x" * 70_000)[:20])  # the rest never comes
         error = await end.ended()
         assert isinstance(error, FrameTooLarge)
         assert "at most 1000 bytes" in str(error)
         assert len(await end.receive()) == 1000
-        assert (await outsider.goodbye()).code == CloseCode.MESSAGE_TOO_BIG
+        assert (await raw.close_frame()).code == CloseCode.MESSAGE_TOO_BIG
 
 
 async def test_fragments_over_the_limit_are_refused_at_the_first_byte_too_many() -> None:
-    async with server_end(WireLimits(frame_bytes=1000)) as (end, outsider):
-        outsider.send(Opcode.TEXT, b"x" * 600, fin=False)
-        outsider.send(Opcode.CONT, b"x" * 401, fin=False)
+    async with server_end(WireLimits(frame_bytes=1000)) as (end, raw):
+        raw.send(Opcode.TEXT, b"x" * 600, fin=False)
+        raw.send(Opcode.CONT, b"x" * 401, fin=False)
         assert isinstance(await end.ended(), FrameTooLarge)
 
 
-async def test_a_broken_websocket_frame_closes_the_connection_and_says_so() -> None:
-    async with server_end() as (end, outsider):
-        outsider.writer.write(b"\x83\x80mask")
+async def test_an_invalid_websocket_frame_closes_the_connection_with_a_reason() -> None:
+    async with server_end() as (end, raw):
+        raw.writer.write(b"\x83\x80mask")
         assert "the other side broke the WebSocket protocol: invalid opcode" in str(await end.ended())
-        assert (await outsider.goodbye()).code == CloseCode.PROTOCOL_ERROR
+        assert (await raw.close_frame()).code == CloseCode.PROTOCOL_ERROR
 
 
 @pytest.mark.parametrize(("opcode", "fin"), [(Opcode.PING, True), (Opcode.PONG, True), (Opcode.CONT, False)])
-async def test_a_flood_that_carries_no_frames_closes_the_connection(opcode: Opcode, fin: bool) -> None:
-    async with server_end() as (end, outsider):
-        outsider.send(Opcode.TEXT, b"", fin=fin)
-        outsider.writer.write(outsider.frame(opcode, fin=fin) * 6000)
+async def test_a_flood_of_pings_or_fragments_closes_the_connection(opcode: Opcode, fin: bool) -> None:
+    async with server_end() as (end, raw):
+        raw.send(Opcode.TEXT, b"", fin=fin)
+        raw.writer.write(raw.frame(opcode, fin=fin) * 6000)
         assert "floods the connection with pings or fragments" in str(await end.ended())
 
 
-async def test_a_side_that_pings_and_does_not_read_is_cut_off() -> None:
+async def test_a_side_that_pings_and_does_not_read_is_disconnected() -> None:
     limits = WireLimits(frames_per_second=math.inf, bytes_per_second=math.inf, unread_answer_bytes=1000)
-    async with server_end(limits) as (end, outsider):
-        outsider.writer.transport.pause_reading()
+    async with server_end(limits) as (end, raw):
+        raw.writer.transport.pause_reading()
         while not end.transport.congested:
             end.transport.send(b"x" * 100_000)
             await settle()
         for _ in range(20):
-            outsider.send(Opcode.PING, b"x" * 100)
+            raw.send(Opcode.PING, b"x" * 100)
         assert "keeps sending pings and doesn't read" in str(await end.ended())
 
 
 @pytest.mark.parametrize(
-    ("code", "reason", "words"),
+    ("code", "reason", "description"),
     [
         (1001, "restart at noon", "it is going away (1001: restart at noon)"),
         (1002, "", "this side broke the WebSocket protocol (1002)"),
@@ -201,82 +153,84 @@ async def test_a_side_that_pings_and_does_not_read_is_cut_off() -> None:
         (4321, "no such\x1b[31m plugin\n", "no other reason than the code (4321: no such [31m plugin)"),
     ],
 )
-async def test_a_close_code_is_reported_in_words(either_end: Any, code: int, reason: str, words: str) -> None:
-    async with either_end() as (end, outsider):
-        outsider.send_close(code, reason)
+async def test_a_close_code_is_reported_with_its_meaning(
+    either_end: Any, code: int, reason: str, description: str
+) -> None:
+    async with either_end() as (end, raw):
+        raw.send_close(code, reason)
         error = await end.ended()
         assert str(error).startswith("the other side closed the connection: ")
-        assert words in str(error)
+        assert description in str(error)
 
 
 @pytest.mark.parametrize("payload", [b"", b"\x03\xe8", b"\x03\xe8done"])
-async def test_a_regular_goodbye_is_no_error(either_end: Any, payload: bytes) -> None:
-    async with either_end() as (end, outsider):
-        outsider.send(Opcode.CLOSE, payload)
+async def test_a_normal_closure_is_not_an_error(either_end: Any, payload: bytes) -> None:
+    async with either_end() as (end, raw):
+        raw.send(Opcode.CLOSE, payload)
         assert await end.ended() is None
 
 
-async def test_a_connection_that_breaks_off_is_reported_after_what_came_before(either_end: Any) -> None:
-    async with either_end() as (end, outsider):
-        outsider.send_text(b"last words")
-        outsider.writer.write_eof()
+async def test_a_connection_without_a_close_frame_is_reported_after_its_frames(either_end: Any) -> None:
+    async with either_end() as (end, raw):
+        raw.send_text(b"last frame")
+        raw.writer.write_eof()
         assert "went away without closing it" in str(await end.ended())
-        assert await end.receive() == b"last words"
+        assert await end.receive() == b"last frame"
 
 
 async def test_a_reset_connection_is_reported(either_end: Any) -> None:
-    async with either_end() as (end, outsider):
-        reset(outsider)
+    async with either_end() as (end, raw):
+        reset(raw)
         assert "the connection broke off: " in str(await end.ended())
 
 
-async def test_nothing_is_sent_or_raised_once_the_other_side_has_gone(either_end: Any) -> None:
-    async with either_end() as (end, outsider):
+async def test_sends_after_the_other_side_closed_are_ignored(either_end: Any) -> None:
+    async with either_end() as (end, raw):
         end.transport.pause()
-        outsider.send_close(1000, "")
-        outsider.writer.write_eof()
+        raw.send_close(1000, "")
+        raw.writer.write_eof()
         end.transport.resume()
         assert await end.ended() is None
         end.transport.send(b"too late")
         end.transport.close()
         await within(end.transport.drain())
         await within(end.transport.wait_closed())
-        assert (await outsider.goodbye()).code == CloseCode.NORMAL_CLOSURE
-        assert await outsider.end() == b""
+        assert (await raw.close_frame()).code == CloseCode.NORMAL_CLOSURE
+        assert await raw.end() == b""
 
 
-async def test_closing_says_goodbye_after_everything_else_and_hears_nothing_more(either_end: Any) -> None:
-    async with either_end() as (end, outsider):
+async def test_closing_sends_pending_frames_before_the_close_frame(either_end: Any) -> None:
+    async with either_end() as (end, raw):
         end.transport.send(b"x" * 1_000_000)
         end.transport.close()
-        outsider.send_text(b"unheard")
-        assert len((await outsider.receive())[1]) == 1_000_000
-        assert (await outsider.goodbye()).code == CloseCode.NORMAL_CLOSURE
-        outsider.send_close(1000, "")
-        outsider.writer.write_eof()
+        raw.send_text(b"unheard")
+        assert len((await raw.receive())[1]) == 1_000_000
+        assert (await raw.close_frame()).code == CloseCode.NORMAL_CLOSURE
+        raw.send_close(1000, "")
+        raw.writer.write_eof()
         await within(end.transport.wait_closed())
         assert (end.frames.empty(), end.error.done()) == (True, False)
 
 
-def test_a_side_that_vanishes_is_noticed_within_twenty_seconds() -> None:
+def test_a_silent_side_is_disconnected_within_twenty_seconds() -> None:
     async def scenario(either_end: Any) -> None:
-        async with either_end() as (end, outsider):
-            outsider.send_text(b"I'm off to the mountains")
+        async with either_end() as (end, raw):
+            raw.send_text(b"last frame")
             await end.receive()
-            heard = now()
+            received_at = now()
             error = await within(end.error, 60)
             assert isinstance(error, TimeoutError)
             assert "has vanished: nothing came from it for" in str(error)
-            assert 15 < now() - heard <= 20
+            assert 15 < now() - received_at <= 20
 
     in_virtual_time(scenario(server_end))
     in_virtual_time(scenario(client_end))
 
 
-def test_a_side_that_vanishes_while_much_is_owed_to_it_is_noticed_too() -> None:
+def test_a_silent_side_is_disconnected_while_frames_wait_for_it() -> None:
     async def scenario() -> None:
-        async with server_end() as (end, outsider):
-            outsider.writer.transport.pause_reading()
+        async with server_end() as (end, raw):
+            raw.writer.transport.pause_reading()
             while not end.transport.congested:
                 end.transport.send(b"x" * 100_000)
                 await settle()
@@ -288,15 +242,15 @@ def test_a_side_that_vanishes_while_much_is_owed_to_it_is_noticed_too() -> None:
     in_virtual_time(scenario())
 
 
-def test_a_side_that_never_reads_but_lives_is_kept_and_does_not_hinder_closing() -> None:
+def test_a_side_that_sends_pings_but_never_reads_stays_and_does_not_delay_closing() -> None:
     async def scenario() -> None:
-        async with server_end() as (end, outsider):
-            outsider.writer.transport.pause_reading()
+        async with server_end() as (end, raw):
+            raw.writer.transport.pause_reading()
             while not end.transport.congested:
                 end.transport.send(b"x" * 100_000)
                 await settle()
             for _ in range(20):
-                outsider.send(Opcode.PING)
+                raw.send(Opcode.PING)
                 await asyncio.sleep(5)
             assert (end.transport.congested, end.error.done()) == (True, False)
             started = now()
@@ -308,22 +262,22 @@ def test_a_side_that_never_reads_but_lives_is_kept_and_does_not_hinder_closing()
     in_virtual_time(scenario())
 
 
-async def test_a_side_that_is_reset_while_nobody_reads_it_keeps_no_one_waiting() -> None:
-    async with server_end(start=False) as (end, outsider):
-        outsider.writer.transport.pause_reading()
+async def test_a_reset_before_the_start_ends_a_drain() -> None:
+    async with server_end(start=False) as (end, raw):
+        raw.writer.transport.pause_reading()
         while not end.transport.congested:
             end.transport.send(b"x" * 100_000)
             await settle()
-        reset(outsider)
+        reset(raw)
         await within(end.transport.drain())
         end.transport.send(b"too late")
         end.start()
         assert "the connection broke off: " in str(await end.ended())
 
 
-def test_a_side_that_does_not_listen_closes_without_delay_and_rests_in_peace(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_transport_that_was_not_started_closes_without_delay_or_log(caplog: pytest.LogCaptureFixture) -> None:
     async def scenario() -> None:
-        async with websocket(WireLimits(), WireLimits()) as (client, server):
+        async with websocket_pair(WireLimits(), WireLimits()) as (client, server):
             End(client)
             server.close()
             await within(asyncio.gather(client.wait_closed(), server.wait_closed()))
@@ -334,9 +288,9 @@ def test_a_side_that_does_not_listen_closes_without_delay_and_rests_in_peace(cap
     assert caplog.records == []
 
 
-def test_two_idle_sides_stay_connected_and_so_do_paused_ones() -> None:
+def test_idle_and_paused_connections_stay_open() -> None:
     async def scenario() -> None:
-        async with websocket(WireLimits(), WireLimits()) as (client, server):
+        async with websocket_pair(WireLimits(), WireLimits()) as (client, server):
             left, right = End(client), End(server)
             await asyncio.sleep(60)
             oversleep(60)
@@ -357,10 +311,10 @@ def test_two_idle_sides_stay_connected_and_so_do_paused_ones() -> None:
     in_virtual_time(scenario())
 
 
-def test_a_flood_slows_itself_only_even_if_its_pings_wait_for_minutes() -> None:
+def test_a_slowed_flood_is_not_disconnected_while_its_pings_wait() -> None:
     async def scenario() -> None:
         limits = WireLimits(frames_per_second=1)
-        async with websocket(WireLimits(), limits) as (client, server):
+        async with websocket_pair(WireLimits(), limits) as (client, server):
             Peer(server, Handlers(), limits).start()
             flood = Raw(client)
             for seq_id in range(100):
@@ -368,7 +322,7 @@ def test_a_flood_slows_itself_only_even_if_its_pings_wait_for_minutes() -> None:
             answers = [await flood.receive() for _ in range(100)]
             assert [answer["seq_id"] for answer in answers] == list(range(100))
             assert 95 < now() < 105
-            flood.send(seq_id=100, action="unknown", data=None)  # it is behind the pings of all that time
+            flood.send(seq_id=100, action="unknown", data=None)  # the pings of all that time come before it
             assert (await flood.receive())["seq_id"] == 100
 
     in_virtual_time(scenario())
@@ -387,7 +341,7 @@ def test_calls_streams_and_closing_work_under_uvloop() -> None:
 
     async def scenario() -> None:
         limits = WireLimits(frames_per_second=math.inf, bytes_per_second=math.inf)
-        async with websocket(limits, limits) as (client, server):
+        async with websocket_pair(limits, limits) as (client, server):
             handlers = Handlers(echo=echo, flood=flood)
             left, right = Peer(client, handlers, limits), Peer(server, handlers, limits)
             left.start()
@@ -406,7 +360,7 @@ def test_calls_streams_and_closing_work_under_uvloop() -> None:
 
     async def slowed_and_shut_down() -> None:
         limits = WireLimits(frames_per_second=1000, unary_calls=2000)
-        async with websocket(limits, limits) as (client, server):
+        async with websocket_pair(limits, limits) as (client, server):
             left, right = Peer(client, Handlers(), limits), Peer(server, Handlers(echo=echo), limits)
             left.start()
             right.start()

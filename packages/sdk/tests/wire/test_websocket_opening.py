@@ -1,4 +1,4 @@
-"""How a WebSocket comes about, and in which words it doesn't."""
+"""Tests the opening handshake of WebSockets and the messages of failed ones."""
 
 import asyncio
 import logging
@@ -15,14 +15,14 @@ import pytest
 from parlour_sdk.wire import ConnectionClosed, Peer, WireLimits
 from parlour_sdk.wire.websocket import CannotConnect, WebSocketTransport, connect, serve, serve_admitted, server
 
-from .outsider import Outsider, accept, dialled, outside_server, upgrade_request
-from .support import TOKEN, Handlers, in_virtual_time, no_other_tasks, now, settle, websocket, within
+from .raw_websocket import RawWebSocket, accept, raw_server, tcp_connection, upgrade_request
+from .support import TOKEN, Handlers, in_virtual_time, no_other_tasks, now, settle, websocket_pair, within
 
 CERTIFICATE = Path(__file__).with_name("certificate.pem")  # for 127.0.0.1, signed by itself
 
 
-class Visitors:
-    """Who was let in, and may talk as they like."""
+class AcceptedConnections:
+    """Records the paths of accepted connections and starts their transports."""
 
     def __init__(self) -> None:
         self.paths: list[str] = []
@@ -33,16 +33,16 @@ class Visitors:
 
 
 @pytest.fixture
-def visitors() -> Visitors:
-    return Visitors()
+def accepted_connections() -> AcceptedConnections:
+    return AcceptedConnections()
 
 
 @pytest.fixture
-async def port(visitors: Visitors) -> AsyncIterator[int]:
+async def port(accepted_connections: AcceptedConnections) -> AsyncIterator[int]:
     def accepts(path: str) -> bool:
         return path == "/control" or path.startswith("/plugins/")
 
-    async with serve("127.0.0.1", 0, TOKEN, visitors, accepts=accepts) as port:
+    async with serve("127.0.0.1", 0, TOKEN, accepted_connections, accepts=accepts) as port:
         yield port
 
 
@@ -58,15 +58,17 @@ def server_tls() -> ssl.SSLContext:
     return context
 
 
-async def test_the_right_token_opens_a_connection_under_the_path_it_names(port: int, visitors: Visitors) -> None:
+async def test_the_right_token_opens_a_connection_at_the_requested_path(
+    port: int, accepted_connections: AcceptedConnections
+) -> None:
     transport = await connect(f"ws://127.0.0.1:{port}/plugins/acme/echo?since=1", TOKEN)
-    assert visitors.paths == ["/plugins/acme/echo"]
+    assert accepted_connections.paths == ["/plugins/acme/echo"]
     transport.close()
     await within(transport.wait_closed())
 
 
-async def test_a_token_can_decide_who_takes_the_connection() -> None:
-    hosts = {"for-anna": Visitors(), "for-ben": Visitors()}
+async def test_the_token_selects_the_handler_of_the_connection() -> None:
+    hosts = {"for-anna": AcceptedConnections(), "for-ben": AcceptedConnections()}
     async with serve_admitted("127.0.0.1", 0, hosts.get) as port:
         transport = await connect(f"ws://127.0.0.1:{port}/control", "for-ben")
         assert (await refusal(f"ws://127.0.0.1:{port}/control", "for-carl")).code == "unauthorized"
@@ -76,12 +78,14 @@ async def test_a_token_can_decide_who_takes_the_connection() -> None:
 
 
 @pytest.mark.parametrize("token", ["open-sesam", "open-sesame1", "OPEN-SESAME", None])
-async def test_a_wrong_or_missing_token_is_refused(port: int, visitors: Visitors, token: str | None) -> None:
+async def test_a_wrong_or_missing_token_is_refused(
+    port: int, accepted_connections: AcceptedConnections, token: str | None
+) -> None:
     error = await refusal(f"ws://127.0.0.1:{port}/control", token)
     assert error.code == "unauthorized"
     assert "both sides need the same" in error.message
     assert TOKEN not in str(error)
-    assert visitors.paths == []
+    assert accepted_connections.paths == []
 
 
 @pytest.mark.parametrize(
@@ -94,71 +98,77 @@ async def test_a_wrong_or_missing_token_is_refused(port: int, visitors: Visitors
         ["Authorization: Bearer open-sesame", "Authorization: Bearer open-sesame"],
     ],
 )
-async def test_a_refusal_says_how_to_present_the_token(port: int, visitors: Visitors, headers: list[str]) -> None:
-    async with dialled(port) as outsider:
-        outsider.writer.write(upgrade_request(*headers))
-        answer = await outsider.end()
+async def test_a_refusal_says_how_to_send_the_token(
+    port: int, accepted_connections: AcceptedConnections, headers: list[str]
+) -> None:
+    async with tcp_connection(port) as raw:
+        raw.writer.write(upgrade_request(*headers))
+        answer = await raw.end()
     assert answer.startswith(b"HTTP/1.1 401 ")
     assert answer.endswith(b"as 'Authorization: Bearer TOKEN'.\n")
-    assert visitors.paths == []
+    assert accepted_connections.paths == []
 
 
-async def test_an_unknown_path_is_refused_but_only_to_who_has_the_token(port: int, visitors: Visitors) -> None:
+async def test_an_unknown_path_is_reported_only_with_the_token(
+    port: int, accepted_connections: AcceptedConnections
+) -> None:
     error = await refusal(f"ws://127.0.0.1:{port}/elsewhere")
     assert error.code == "not_found"
     assert f"ws://127.0.0.1:{port}/elsewhere: it has nothing under that path" in error.message
     assert (await refusal(f"ws://127.0.0.1:{port}/elsewhere", "guess")).code == "unauthorized"
-    assert visitors.paths == []
+    assert accepted_connections.paths == []
 
 
-async def test_a_plain_http_request_is_told_that_this_is_a_websocket(port: int) -> None:
-    async with dialled(port) as outsider:
-        outsider.writer.write(f"GET /control HTTP/1.1\r\nAuthorization: Bearer {TOKEN}\r\n\r\n".encode())
-        assert b" 426 " in (await outsider.end()).partition(b"\r\n")[0]
+async def test_a_plain_http_request_is_answered_with_426(port: int) -> None:
+    async with tcp_connection(port) as raw:
+        raw.writer.write(f"GET /control HTTP/1.1\r\nAuthorization: Bearer {TOKEN}\r\n\r\n".encode())
+        assert b" 426 " in (await raw.end()).partition(b"\r\n")[0]
 
 
 @pytest.mark.parametrize("follows", [b"\x81\x80mask", b"\x88\x80mask", b"nonsense"])
-async def test_frames_before_the_answer_are_not_waited_for(port: int, visitors: Visitors, follows: bytes) -> None:
-    async with dialled(port) as outsider:
-        outsider.writer.write(upgrade_request(f"Authorization: Bearer {TOKEN}") + follows)
-        assert await outsider.end() == b""
-    assert visitors.paths == []
+async def test_frames_before_the_answer_close_the_connection(
+    port: int, accepted_connections: AcceptedConnections, follows: bytes
+) -> None:
+    async with tcp_connection(port) as raw:
+        raw.writer.write(upgrade_request(f"Authorization: Bearer {TOKEN}") + follows)
+        assert await raw.end() == b""
+    assert accepted_connections.paths == []
 
 
-async def test_what_is_no_request_is_hung_up_on(port: int) -> None:
-    async with dialled(port) as outsider:
-        outsider.writer.write(b"EHLO there\r\n")
-        assert await outsider.end() == b""
+async def test_an_invalid_request_closes_the_connection(port: int) -> None:
+    async with tcp_connection(port) as raw:
+        raw.writer.write(b"EHLO there\r\n")
+        assert await raw.end() == b""
 
 
-def test_a_connection_that_asks_for_nothing_is_hung_up_on_after_a_while(visitors: Visitors) -> None:
+def test_an_incomplete_request_is_closed_after_ten_seconds(accepted_connections: AcceptedConnections) -> None:
     async def scenario() -> None:
-        async with serve("127.0.0.1", 0, TOKEN, visitors) as port, dialled(port) as outsider:
-            outsider.writer.write(upgrade_request()[:-2])
-            assert await within(outsider.reader.read(), 60) == b""
+        async with serve("127.0.0.1", 0, TOKEN, accepted_connections) as port, tcp_connection(port) as raw:
+            raw.writer.write(upgrade_request()[:-2])
+            assert await within(raw.reader.read(), 60) == b""
             assert 9 < now() < 11
 
     in_virtual_time(scenario())
 
 
-async def test_strangers_who_ask_for_nothing_are_few_at_a_time(
-    port: int, visitors: Visitors, monkeypatch: pytest.MonkeyPatch
+async def test_the_number_of_connections_without_a_request_is_limited(
+    port: int, accepted_connections: AcceptedConnections, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(server, "_MAX_UPGRADES", 10)
     monkeypatch.setattr(server, "_UPGRADE_TIMEOUT_SECONDS", 3600.0)
     async with AsyncExitStack() as stack:
-        strangers = [await asyncio.open_connection("127.0.0.1", port) for _ in range(15)]
-        for _, writer in strangers:
+        idle_clients = [await asyncio.open_connection("127.0.0.1", port) for _ in range(15)]
+        for _, writer in idle_clients:
             stack.callback(writer.close)
-        for reader, _ in strangers[10:]:
-            assert await within(_hung_up(reader))
+        for reader, _ in idle_clients[10:]:
+            assert await within(_is_closed(reader))
     transport = await within(_connected_soon(port))
-    assert visitors.paths == ["/control"]
+    assert accepted_connections.paths == ["/control"]
     transport.close()
     await within(transport.wait_closed())
 
 
-async def _hung_up(reader: asyncio.StreamReader) -> bool:
+async def _is_closed(reader: asyncio.StreamReader) -> bool:
     try:
         return await reader.read(1) == b""
     except ConnectionError:
@@ -166,7 +176,7 @@ async def _hung_up(reader: asyncio.StreamReader) -> bool:
 
 
 async def _connected_soon(port: int) -> WebSocketTransport:
-    """Connects as soon as the server has noticed that the strangers left."""
+    """Connects as soon as the server has noticed that the idle clients left."""
     while True:
         try:
             return await connect(f"ws://127.0.0.1:{port}/control", TOKEN)
@@ -174,7 +184,7 @@ async def _connected_soon(port: int) -> WebSocketTransport:
             await asyncio.sleep(0.01)
 
 
-async def test_a_port_nobody_listens_at_is_reported() -> None:
+async def test_a_closed_port_is_reported() -> None:
     with socket.socket() as reserved:
         reserved.bind(("127.0.0.1", 0))
         error = await refusal(f"ws://127.0.0.1:{reserved.getsockname()[1]}/control")
@@ -200,23 +210,25 @@ async def test_a_host_that_does_not_exist_is_reported() -> None:
         f"ws://{'a' * 64}/",
     ],
 )
-async def test_an_address_that_is_none_is_refused_with_the_shape_of_one(url: str) -> None:
+async def test_an_invalid_address_is_refused_with_the_expected_form(url: str) -> None:
     error = await refusal(url)
     assert (error.code, "ws://host:port/path" in error.message) == ("invalid_argument", True)
     assert "secret" not in str(error)
 
 
-@pytest.mark.parametrize("token", ["", "two words", "line\r\nbreak: 1", "schlüssel"])
-async def test_a_token_that_no_header_can_hold_is_refused_on_both_sides(visitors: Visitors, token: str) -> None:
+@pytest.mark.parametrize("token", ["", "two description", "line\r\nbreak: 1", "schlüssel"])
+async def test_a_token_that_is_not_visible_ascii_is_refused_on_both_sides(
+    accepted_connections: AcceptedConnections, token: str
+) -> None:
     error = await refusal("ws://127.0.0.1:1/", token)
     assert (error.code, "visible ASCII" in error.message) == ("invalid_argument", True)
     with pytest.raises(ValueError, match="visible ASCII"):
-        async with serve("127.0.0.1", 0, token, visitors):
+        async with serve("127.0.0.1", 0, token, accepted_connections):
             pass
 
 
 @pytest.mark.parametrize(
-    ("answer", "code", "words"),
+    ("answer", "code", "description"),
     [
         (b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n", "unauthorized", "forbids this connection (403)"),
         (b"HTTP/1.1 503 Unavailable\r\nContent-Length: 0\r\n\r\n", "refused", "HTTP status 503"),
@@ -226,57 +238,57 @@ async def test_a_token_that_no_header_can_hold_is_refused_on_both_sides(visitors
         (b"", "unreachable", "hung up without an answer"),
     ],
 )
-async def test_an_answer_that_opens_no_websocket_is_put_into_words(answer: bytes, code: str, words: str) -> None:
-    async def give(outsider: Outsider) -> None:
-        await outsider.request()
-        outsider.writer.write(answer)
-        outsider.writer.write_eof()
+async def test_a_failed_handshake_is_reported_with_its_reason(answer: bytes, code: str, description: str) -> None:
+    async def give(raw: RawWebSocket) -> None:
+        await raw.request()
+        raw.writer.write(answer)
+        raw.writer.write_eof()
 
-    async with outside_server(give) as port:
+    async with raw_server(give) as port:
         error = await refusal(f"ws://127.0.0.1:{port}/control")
-    assert (error.code, words in error.message) == (code, True)
+    assert (error.code, description in error.message) == (code, True)
 
 
-async def test_a_server_that_never_answers_is_given_up_on_and_hung_up_on() -> None:
-    hung_up: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+async def test_a_server_that_does_not_answer_times_out_and_is_disconnected() -> None:
+    closed: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
 
-    async def keep_quiet(outsider: Outsider) -> None:
-        request = await outsider.request()
-        assert await outsider.end() == b""
-        hung_up.set_result(request)
+    async def keep_quiet(raw: RawWebSocket) -> None:
+        request = await raw.request()
+        assert await raw.end() == b""
+        closed.set_result(request)
 
-    async with outside_server(keep_quiet) as port:
+    async with raw_server(keep_quiet) as port:
         with pytest.raises(CannotConnect, match=r"no answer came within 0\.05 seconds") as raised:
             await within(connect(f"ws://127.0.0.1:{port}/control", TOKEN, timeout=0.05))
         assert raised.value.code == "unreachable"
-        assert b"Authorization: Bearer open-sesame" in await within(hung_up)
+        assert b"Authorization: Bearer open-sesame" in await within(closed)
 
 
-async def test_a_cancelled_attempt_hangs_up() -> None:
-    asked, hung_up = asyncio.Event(), asyncio.Event()
+async def test_a_cancelled_attempt_closes_the_connection() -> None:
+    requested, closed = asyncio.Event(), asyncio.Event()
 
-    async def keep_quiet(outsider: Outsider) -> None:
-        await outsider.request()
-        asked.set()
-        assert await outsider.end() == b""
-        hung_up.set()
+    async def keep_quiet(raw: RawWebSocket) -> None:
+        await raw.request()
+        requested.set()
+        assert await raw.end() == b""
+        closed.set()
 
-    async with outside_server(keep_quiet) as port:
+    async with raw_server(keep_quiet) as port:
         attempt = asyncio.create_task(connect(f"ws://127.0.0.1:{port}/control", TOKEN))
-        await within(asked.wait())
+        await within(requested.wait())
         attempt.cancel()
         with pytest.raises(asyncio.CancelledError):
             await attempt
-        await within(hung_up.wait())
+        await within(closed.wait())
 
 
-async def test_frames_that_come_with_the_servers_answer_are_kept() -> None:
-    async def greet_at_once(outsider: Outsider) -> None:
-        await accept(outsider)
-        outsider.send_text(b"first")
-        outsider.send_text(b"second")
+async def test_frames_that_arrive_with_the_servers_answer_are_kept() -> None:
+    async def greet_at_once(raw: RawWebSocket) -> None:
+        await accept(raw)
+        raw.send_text(b"first")
+        raw.send_text(b"second")
 
-    async with outside_server(greet_at_once) as port:
+    async with raw_server(greet_at_once) as port:
         transport = await within(connect(f"ws://127.0.0.1:{port}/control", TOKEN))
         received: asyncio.Queue[bytes] = asyncio.Queue()
         transport.start(received.put_nowait, lambda _: None)
@@ -284,13 +296,13 @@ async def test_frames_that_come_with_the_servers_answer_are_kept() -> None:
     await within(transport.wait_closed())
 
 
-async def test_a_server_that_lets_in_and_hangs_up_in_one_breath_is_heard_out() -> None:
-    async def show_the_door(outsider: Outsider) -> None:
-        await accept(outsider)
-        outsider.send_text(b"one thing")
-        outsider.send_close(4000, "no room")
+async def test_frames_of_a_server_that_closes_at_once_are_received() -> None:
+    async def accept_and_close(raw: RawWebSocket) -> None:
+        await accept(raw)
+        raw.send_text(b"one thing")
+        raw.send_close(4000, "no room")
 
-    async with outside_server(show_the_door) as port:
+    async with raw_server(accept_and_close) as port:
         transport = await within(connect(f"ws://127.0.0.1:{port}/control", TOKEN))
         received: list[bytes] = []
         ended: asyncio.Future[BaseException | None] = asyncio.get_running_loop().create_future()
@@ -300,31 +312,34 @@ async def test_a_server_that_lets_in_and_hangs_up_in_one_breath_is_heard_out() -
     await within(transport.wait_closed())
 
 
-async def test_a_secure_address_needs_a_server_that_speaks_tls(port: int) -> None:
-    async def complain(outsider: Outsider) -> None:
-        outsider.writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+async def test_a_wss_address_of_a_server_without_tls_is_reported(port: int) -> None:
+    async def answer_http(raw: RawWebSocket) -> None:
+        raw.writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
 
     error = await refusal(f"wss://127.0.0.1:{port}/control")
     assert (error.code, "check host, port and ws or wss" in error.message) == ("unreachable", True)
-    async with outside_server(complain) as complaining:
-        error = await refusal(f"wss://127.0.0.1:{complaining}/control")
+    async with raw_server(answer_http) as plain_port:
+        error = await refusal(f"wss://127.0.0.1:{plain_port}/control")
     assert (error.code, "use ws:// if it has no certificate" in error.message) == ("tls_failed", True)
 
 
-async def test_a_certificate_nobody_vouches_for_is_not_trusted(visitors: Visitors) -> None:
-    async with serve("127.0.0.1", 0, TOKEN, visitors, tls=server_tls()) as port:
+async def test_a_self_signed_certificate_is_not_trusted(accepted_connections: AcceptedConnections) -> None:
+    async with serve("127.0.0.1", 0, TOKEN, accepted_connections, tls=server_tls()) as port:
         error = await refusal(f"wss://127.0.0.1:{port}/control")
         assert (error.code, "certificate isn't trusted" in error.message) == ("tls_failed", True)
         assert "check host, port and ws or wss" in (await refusal(f"ws://127.0.0.1:{port}/control")).message
-    assert visitors.paths == []
+    assert accepted_connections.paths == []
 
 
-async def test_calls_large_and_small_and_closing_work_over_tls() -> None:
+async def test_calls_and_closing_work_over_tls() -> None:
     async def echo(data: str) -> str:
         return data
 
     trusting = ssl.create_default_context(cafile=CERTIFICATE)
-    async with websocket(WireLimits(), WireLimits(), server_tls=server_tls(), client_tls=trusting) as (client, server):
+    async with websocket_pair(WireLimits(), WireLimits(), server_tls=server_tls(), client_tls=trusting) as (
+        client,
+        server,
+    ):
         left, right = Peer(client, Handlers()), Peer(server, Handlers(echo=echo))
         left.start()
         right.start()
@@ -335,7 +350,7 @@ async def test_calls_large_and_small_and_closing_work_over_tls() -> None:
         await within(asyncio.gather(client.wait_closed(), server.wait_closed()))
 
 
-async def test_a_server_that_shuts_down_says_so_on_both_sides_and_is_done_soon() -> None:
+async def test_a_server_shutdown_is_reported_on_both_sides_without_delay() -> None:
     async def wait(data: None) -> None:
         await asyncio.Event().wait()
 
@@ -350,11 +365,11 @@ async def test_a_server_that_shuts_down_says_so_on_both_sides_and_is_done_soon()
         calls = [asyncio.create_task(peer.call("wait")) for peer in (left, right)]
         await within(asyncio.gather(left.call("ping"), right.call("ping")))
         started = asyncio.get_running_loop().time()
-    assert asyncio.get_running_loop().time() - started < 1.0  # nobody was waited for in vain
-    await within(server.wait_closed(), 0)  # but the goodbye was
+    assert asyncio.get_running_loop().time() - started < 1.0  # it waited for no handler
+    await within(server.wait_closed(), 0)  # but for the close frame
     assert await within(right.wait_closed()) == "the server is shutting down"
-    said = "the other side closed the connection: it is going away (1001: the server is shutting down)"
-    assert await within(left.wait_closed()) == said
+    reason = "the other side closed the connection: it is going away (1001: the server is shutting down)"
+    assert await within(left.wait_closed()) == reason
     outcomes = await within(asyncio.gather(*calls, return_exceptions=True))
     assert all(isinstance(outcome, ConnectionClosed) for outcome in outcomes)
     assert (await refusal(f"ws://127.0.0.1:{port}/control")).code == "unreachable"
@@ -362,13 +377,15 @@ async def test_a_server_that_shuts_down_says_so_on_both_sides_and_is_done_soon()
     await within(no_other_tasks())
 
 
-async def test_who_is_still_asking_when_a_server_shuts_down_is_hung_up_on(visitors: Visitors) -> None:
-    async with AsyncExitStack() as asking:
-        async with serve("127.0.0.1", 0, TOKEN, visitors) as port:
-            outsider = await asking.enter_async_context(dialled(port))
-            outsider.writer.write(b"GET ")
+async def test_an_incomplete_request_is_closed_when_the_server_shuts_down(
+    accepted_connections: AcceptedConnections,
+) -> None:
+    async with AsyncExitStack() as connections:
+        async with serve("127.0.0.1", 0, TOKEN, accepted_connections) as port:
+            raw = await connections.enter_async_context(tcp_connection(port))
+            raw.writer.write(b"GET ")
             await settle()
-        assert await outsider.end() == b""
+        assert await raw.end() == b""
 
 
 async def test_neither_token_nor_frames_are_logged(port: int, caplog: pytest.LogCaptureFixture) -> None:
@@ -381,6 +398,6 @@ async def test_neither_token_nor_frames_are_logged(port: int, caplog: pytest.Log
     assert "private matter" not in caplog.text
 
 
-def test_a_plugins_process_does_not_load_the_library() -> None:
+def test_a_plugins_process_does_not_load_websockets() -> None:
     code = "import sys, parlour_sdk.worker; sys.exit(any(name.startswith('websockets') for name in sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -41,17 +41,17 @@ class EchoRunner(AgentRunner):
 async def collect_steering(api: AgentRunAPI, seconds: float) -> list[str]:
     """Collects the messages that arrive within these seconds; pulls once more at the end."""
     loop = asyncio.get_running_loop()
-    until = loop.time() + seconds
-    said: list[str] = []
+    deadline = loop.time() + seconds
+    texts: list[str] = []
     while True:
-        left = until - loop.time()
-        await asyncio.sleep(max(0, min(PULL_INTERVAL_SECONDS, left)))
-        said += [item.input.text or "" for item in await api.steering.pull()]
-        if left <= 0:
-            return said
+        remaining = deadline - loop.time()
+        await asyncio.sleep(max(0, min(PULL_INTERVAL_SECONDS, remaining)))
+        texts += [item.input.text or "" for item in await api.steering.pull()]
+        if remaining <= 0:
+            return texts
 
 
 async def increment_count(api: AgentRunAPI) -> int:
-    seen = int(await api.state.get("conversation", "echo.seen", 0)) + 1
-    await api.state.set("conversation", "echo.seen", seen)
-    return seen
+    message_count = int(await api.state.get("conversation", "echo.seen", 0)) + 1
+    await api.state.set("conversation", "echo.seen", message_count)
+    return message_count

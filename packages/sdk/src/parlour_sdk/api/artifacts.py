@@ -35,16 +35,16 @@ class ArtifactsAPI(Namespace):
 
     async def stream(self, artifact_id: str) -> AsyncGenerator[bytes, None]:
         """Yields the whole content, chunk by chunk."""
-        offset, more = 0, True
+        offset, has_more = 0, True
         pace = ChunkPacer()
-        while more:
+        while has_more:
             await pace.wait_for_turn()
             chunk = await self.read(artifact_id, offset, CHUNK_BYTES)
-            more = chunk.has_more
+            has_more = chunk.has_more
             if chunk.content:
                 offset += len(chunk.content)
                 yield chunk.content
-            elif more:
+            elif has_more:
                 raise refusal("runtime_error", f"the Host gave nothing of artifact {artifact_id} and promised more")
 
     async def create(

@@ -71,10 +71,10 @@ class ApiCalls:
         data = self._encode(action, request, arguments)
         timeout = self._time_left()
         try:
-            given = await self._caller.call(action, data, timeout)
+            response = await self._caller.call(action, data, timeout)
         except WireError as error:
             raise AgentAPIException(_api_error(error)) from error
-        return _decode(action, answer, given)
+        return _decode(action, answer, response)
 
     def stream(
         self, action: str, request: type[Call], answer: type[Answer], /, **arguments: Any
@@ -105,10 +105,10 @@ class ApiCalls:
         self._count += 1
         call_id = f"{self._source}:{self._count}"
         try:
-            asked = request(**{"call_id": call_id, "run_id": self._run_id, "lease": self._lease, **arguments})
-            data = asked.model_dump(mode="json", exclude_none=True)
+            message = request(**{"call_id": call_id, "run_id": self._run_id, "lease": self._lease, **arguments})
+            data = message.model_dump(mode="json", exclude_none=True)
         except ValidationError as error:
-            raise InvalidCall(f"{action}: {_first(error)}") from None
+            raise InvalidCall(f"{action}: {_first_problem(error)}") from None
         except PydanticSerializationError as error:
             raise InvalidCall(f"{action}: an argument can't be written as JSON: {error}") from None
         required = (name for name, field in request.model_fields.items() if field.is_required())
@@ -117,10 +117,10 @@ class ApiCalls:
     def _time_left(self) -> float | None:
         if self._deadline is None:
             return None
-        left = self._deadline - time.monotonic()
-        if left <= 0:
+        remaining = self._deadline - time.monotonic()
+        if remaining <= 0:
             raise _deadline_error()
-        return left
+        return remaining
 
 
 class Namespace:
@@ -139,14 +139,16 @@ def _deadline_error() -> AgentAPIException:
     return refusal("deadline_exceeded", "the run's time is over")
 
 
-def _decode(action: str, answer: type[Answer], given: Any) -> Answer:
+def _decode(action: str, answer: type[Answer], response: Any) -> Answer:
     try:
-        return answer.model_validate(given)
+        return answer.model_validate(response)
     except ValidationError as error:
-        raise refusal("runtime_error", f"the Host's answer to {action} can't be read: {_first(error)}") from error
+        raise refusal(
+            "runtime_error", f"the Host's answer to {action} can't be read: {_first_problem(error)}"
+        ) from error
 
 
-def _first(error: ValidationError) -> str:
+def _first_problem(error: ValidationError) -> str:
     detail = error.errors(include_url=False, include_input=False)[0]
     return f"{'.'.join(str(part) for part in detail['loc']) or 'it'}: {detail['msg']}"
 

@@ -9,5 +9,5 @@ Chain = str | Component | Sequence[str | Component]
 
 
 def as_chain(chain: Chain) -> MessageChain:
-    several = [chain] if isinstance(chain, str) or not isinstance(chain, Sequence) else chain
-    return [Plain(text=each) if isinstance(each, str) else each for each in several]
+    parts = [chain] if isinstance(chain, str) or not isinstance(chain, Sequence) else chain
+    return [Plain(text=each) if isinstance(each, str) else each for each in parts]

@@ -24,27 +24,27 @@ class ChunkPacer:
 
     def __init__(self) -> None:
         self._count = 0
-        self._began = asyncio.get_running_loop().time()
+        self._started_at = asyncio.get_running_loop().time()
 
     async def wait_for_turn(self) -> None:
         """Waits until the next chunk may be sent."""
         self._count += 1
-        due = self._began + (self._count - CHUNK_BURST) / CHUNKS_PER_SECOND
-        early = due - asyncio.get_running_loop().time()
-        if early > 0:
-            await asyncio.sleep(early)
+        due_at = self._started_at + (self._count - CHUNK_BURST) / CHUNKS_PER_SECOND
+        delay = due_at - asyncio.get_running_loop().time()
+        if delay > 0:
+            await asyncio.sleep(delay)
 
 
 async def iter_chunks(content: Content, action: str) -> AsyncGenerator[tuple[bytes, bool], None]:
     """Yields each chunk and whether it is the last. Empty content is one empty chunk."""
-    held = bytearray()
+    buffer = bytearray()
     async for block in _blocks(content, action):
         for start in range(0, len(block), CHUNK_BYTES):
-            held += block[start : start + CHUNK_BYTES]
-            if len(held) > CHUNK_BYTES:
-                yield bytes(held[:CHUNK_BYTES]), False
-                del held[:CHUNK_BYTES]
-    yield bytes(held), True
+            buffer += block[start : start + CHUNK_BYTES]
+            if len(buffer) > CHUNK_BYTES:
+                yield bytes(buffer[:CHUNK_BYTES]), False
+                del buffer[:CHUNK_BYTES]
+    yield bytes(buffer), True
 
 
 async def _blocks(content: Content, action: str) -> AsyncGenerator[bytes, None]:

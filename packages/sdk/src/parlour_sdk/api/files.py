@@ -29,11 +29,11 @@ class FilesAPI(Namespace):
             yield _content(chunk)
 
     async def _chunks(self, file_key: str) -> AsyncGenerator[FileChunk, None]:
-        offset, more = 0, True
-        while more:
+        offset, has_more = 0, True
+        while has_more:
             chunk = await self._calls.call("get_file", GetFile, FileChunk, file_key=file_key, offset=offset)
-            more = chunk.has_more
-            if more and not chunk.content_base64:
+            has_more = chunk.has_more
+            if has_more and not chunk.content_base64:
                 raise refusal("runtime_error", f"the Host gave nothing of file {file_key} and promised more")
             offset += len(_content(chunk))
             yield chunk

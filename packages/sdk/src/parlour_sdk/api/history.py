@@ -52,5 +52,5 @@ def _require_known_filters(filters: dict[str, Any]) -> None:
     """Rejects unknown filters: the Host ignores unknown fields, so a misspelt filter would silently do nothing."""
     for name in filters:
         if name not in SearchFilters.model_fields:
-            accepted = ", ".join(SearchFilters.model_fields)
-            raise InvalidCall(f"history_search: filters: there is no filter '{name}'; there are {accepted}")
+            field_names = ", ".join(SearchFilters.model_fields)
+            raise InvalidCall(f"history_search: filters: there is no filter '{name}'; there are {field_names}")

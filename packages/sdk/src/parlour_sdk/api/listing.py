@@ -38,5 +38,5 @@ class ListingAPI(Namespace):
 
     async def supports(self, bot_id: str, api: str) -> bool:
         """Returns whether the bot has this API (`edit_message`), event (`message.edited`) or platform action."""
-        found = await self.capabilities(bot_id)
-        return api in (*found.apis, *found.events, *found.actions)
+        capabilities = await self.capabilities(bot_id)
+        return api in (*capabilities.apis, *capabilities.events, *capabilities.actions)

@@ -58,10 +58,10 @@ class ModelsAPI(Namespace):
 
 
 def _invocation(model_id: str, messages: Prompt, tools: Tools | None, extra: dict[str, Any] | None) -> dict[str, Any]:
-    several = [messages] if isinstance(messages, str | Message) else messages
+    message_list = [messages] if isinstance(messages, str | Message) else messages
     return {
         "model_id": model_id,
-        "messages": [Message(role="user", content=each) if isinstance(each, str) else each for each in several],
+        "messages": [Message(role="user", content=each) if isinstance(each, str) else each for each in message_list],
         "tools": None if tools is None else [_definition(tool) for tool in tools],
         "extra": extra,
     }

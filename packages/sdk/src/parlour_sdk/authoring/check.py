@@ -15,11 +15,11 @@ from parlour_sdk.plugin import PluginInvalid, load, read_plugin
 
 def check(path: Path) -> dict[str, Any]:
     try:
-        loaded = load(read_plugin(path))
+        plugin = load(read_plugin(path))
     except PluginInvalid as error:
         return {"problem": str(error), "components": [], "warnings": []}
-    components = [[each["kind"], each["name"]] for each in loaded.components]
-    return {"problem": None, "components": components, "warnings": list(loaded.warnings)}
+    components = [[each["kind"], each["name"]] for each in plugin.components]
+    return {"problem": None, "components": components, "warnings": list(plugin.warnings)}
 
 
 def main() -> None:

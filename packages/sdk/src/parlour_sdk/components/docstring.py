@@ -14,21 +14,23 @@ def read_docstring(docstring: str, parameters: Iterable[str]) -> tuple[str, dict
     Such a line is `city: its name` or `:param city: its name`.
     """
     names = "|".join(re.escape(name) for name in parameters)
-    named = re.compile(rf"(?:[-*]\s*)?(?::param\s+)?`?({names})`?\s*(?:\([^)]*\))?\s*:\s*(.*)") if names else None
-    described: list[str] = []
+    parameter_pattern = (
+        re.compile(rf"(?:[-*]\s*)?(?::param\s+)?`?({names})`?\s*(?:\([^)]*\))?\s*:\s*(.*)") if names else None
+    )
+    summary_lines: list[str] = []
     texts: dict[str, str] = {}
     current, depth = "", 0
     for line in inspect.cleandoc(docstring).splitlines():
-        indent, words = len(line) - len(line.lstrip()), line.strip()
-        found = named.fullmatch(words) if named else None
-        if found:
-            current, depth = found[1], indent
-            texts[current] = found[2]
-        elif current and words and indent > depth:
-            texts[current] = f"{texts[current]} {words}".strip()
-        elif _LATER.fullmatch(words) and described:
+        indent, text = len(line) - len(line.lstrip()), line.strip()
+        match = parameter_pattern.fullmatch(text) if parameter_pattern else None
+        if match:
+            current, depth = match[1], indent
+            texts[current] = match[2]
+        elif current and text and indent > depth:
+            texts[current] = f"{texts[current]} {text}".strip()
+        elif _LATER.fullmatch(text) and summary_lines:
             break
         else:
             current = ""
-            described += [] if _HEADING.fullmatch(words) else [line]
-    return "\n".join(described).strip(), texts
+            summary_lines += [] if _HEADING.fullmatch(text) else [line]
+    return "\n".join(summary_lines).strip(), texts

@@ -73,7 +73,7 @@ class Handler:
 def iter_handlers(listener: EventListener, name: str, priority: int = 0, observe: bool = False) -> Iterator[Handler]:
     """Yields one handler per subscription; `priority` and `observe` are the listener's, used as defaults."""
     for attribute, function in listener._handlers().items():
-        for asked in subscriptions(function):
-            place = priority if asked.priority is None else asked.priority
-            shown = name if name == attribute else f"{name}.{attribute}"
-            yield Handler(shown, asked.pattern, place, observe or asked.observe, function)
+        for subscription in subscriptions(function):
+            handler_priority = priority if subscription.priority is None else subscription.priority
+            full_name = name if name == attribute else f"{name}.{attribute}"
+            yield Handler(full_name, subscription.pattern, handler_priority, observe or subscription.observe, function)

@@ -28,10 +28,10 @@ class FunctionTool(Tool):
 
     async def call(self, parameters: dict[str, Any], ctx: ToolContext) -> Any:
         try:
-            given = self._model.model_validate(parameters)
+            validated = self._model.model_validate(parameters)
         except ValidationError as error:
             raise ToolError(f"the tool was not called: {_describe_errors(error)}") from error
-        arguments = {name: getattr(given, name) for name in given.model_fields_set}
+        arguments = {name: getattr(validated, name) for name in validated.model_fields_set}
         return await self._function(**arguments, **({CONTEXT_PARAMETER: ctx} if self._wants_context else {}))
 
 
@@ -57,10 +57,10 @@ def _model(function: Callable[..., Any]) -> type[BaseModel]:
 
 def _hints(function: Callable[..., Any], parameters: Iterable[str]) -> dict[str, Any]:
     """Resolves the types of the parameters only, because other annotations may exist just for a type checker."""
-    written = {name: hint for name, hint in function.__annotations__.items() if name in parameters}
+    annotations = {name: hint for name, hint in function.__annotations__.items() if name in parameters}
     names = getattr(function, "__globals__", {})
     try:
-        return get_type_hints(SimpleNamespace(__annotations__=written), names, include_extras=True)
+        return get_type_hints(SimpleNamespace(__annotations__=annotations), names, include_extras=True)
     except NameError as error:
         raise UnsupportedSignature(f"a parameter's type can't be found: {error}") from error
 

@@ -28,8 +28,8 @@ class _Check:
     def __init__(self, root: dict[str, Any]) -> None:
         self._root = root
 
-    def problems(self, value: Any, written: Any, field: str) -> Iterator[str]:
-        schema = self._resolved(written)
+    def problems(self, value: Any, declared: Any, field: str) -> Iterator[str]:
+        schema = self._resolved(declared)
         types, values = _types(schema), _keyword(schema, "enum", list)
         if types and not any(_is(value, each) for each in types):
             yield f"{field or 'the parameters'} must be {_describe_types(types)} and is {_describe_type(value)}"
@@ -42,29 +42,35 @@ class _Check:
         elif isinstance(value, dict):
             yield from self._of_object(value, schema, field)
         elif isinstance(value, list):
-            for place, each in enumerate(value):
-                yield from self.problems(each, schema.get("items"), f"{field}[{place}]")
+            for index, each in enumerate(value):
+                yield from self.problems(each, schema.get("items"), f"{field}[{index}]")
 
     def _of_any(self, value: Any, choices: list[Any], field: str) -> Iterator[str]:
         """Yields nothing if one of the choices fits.
 
         Otherwise yields the problems of the choice with the value's type, or else the types that would be accepted.
         """
-        found = [list(self.problems(value, each, field)) for each in choices]
-        if not all(found):
+        problem_lists = [list(self.problems(value, each, field)) for each in choices]
+        if not all(problem_lists):
             return
         types = [_types(self._resolved(each)) for each in choices]
-        fitting = (each for each, wanted in zip(found, types, strict=True) if any(_is(value, kind) for kind in wanted))
-        every = _describe_types([kind for wanted in types for kind in wanted])
-        yield from next(fitting, [f"{field} must be {every} and is {_describe_type(value)}"] if every else found[0])
+        fitting = (
+            each
+            for each, accepted_types in zip(problem_lists, types, strict=True)
+            if any(_is(value, kind) for kind in accepted_types)
+        )
+        every = _describe_types([kind for accepted_types in types for kind in accepted_types])
+        yield from next(
+            fitting, [f"{field} must be {every} and is {_describe_type(value)}"] if every else problem_lists[0]
+        )
 
     def _of_object(self, value: dict[str, Any], schema: dict[str, Any], field: str) -> Iterator[str]:
         properties = _keyword(schema, "properties", dict) or {}
         prefix = f"{field}." if field else ""
         for name in _keyword(schema, "required", list) or ():
             if isinstance(name, str) and name not in value:
-                wanted = _describe_types(_types(self._resolved(properties.get(name))))
-                yield f"{prefix}{name} is required{f' ({wanted})' if wanted else ''}"
+                expected = _describe_types(_types(self._resolved(properties.get(name))))
+                yield f"{prefix}{name} is required{f' ({expected})' if expected else ''}"
         for name, each in value.items():
             if name in properties:
                 yield from self.problems(each, properties[name], f"{prefix}{name}")
@@ -80,22 +86,22 @@ class _Check:
         return schema if isinstance(schema, dict) else {}
 
 
-def _keyword(schema: dict[str, Any], word: str, kind: type[Kind]) -> Kind | None:
-    value = schema.get(word)
+def _keyword(schema: dict[str, Any], name: str, kind: type[Kind]) -> Kind | None:
+    value = schema.get(name)
     return value if isinstance(value, kind) else None
 
 
 def _types(schema: dict[str, Any]) -> list[str]:
-    wanted = schema.get("type")
-    every = wanted if isinstance(wanted, list) else [wanted]
+    declared = schema.get("type")
+    every = declared if isinstance(declared, list) else [declared]
     return [each for each in every if isinstance(each, str) and each in _TYPES]
 
 
-def _is(value: Any, wanted: str) -> bool:
+def _is(value: Any, type_name: str) -> bool:
     if isinstance(value, bool):
-        return wanted == "boolean"
-    whole = isinstance(value, float) and value.is_integer()
-    return isinstance(value, _TYPES[wanted][1]) or (wanted == "integer" and whole)
+        return type_name == "boolean"
+    is_integral = isinstance(value, float) and value.is_integer()
+    return isinstance(value, _TYPES[type_name][1]) or (type_name == "integer" and is_integral)
 
 
 def _describe_types(types: list[str]) -> str:
@@ -103,4 +109,4 @@ def _describe_types(types: list[str]) -> str:
 
 
 def _describe_type(value: Any) -> str:
-    return next(words for words, types in _TYPES.values() if isinstance(value, types))
+    return next(description for description, types in _TYPES.values() if isinstance(value, types))

@@ -54,14 +54,14 @@ def scan_file(file: Path) -> ScannedFile:
     plugins = [call for statement in tree.body for call in reader.plugin_calls(statement)]
     if len(plugins) > 1:
         raise errors.duplicate_declaration(plugins[1].location, plugins[0].location)
-    functions = tuple(found for statement in tree.body for found in reader.decorated(statement))
+    functions = tuple(function for statement in tree.body for function in reader.decorated(statement))
     return ScannedFile(file, plugins[0] if plugins else None, functions)
 
 
 def _parsed(file: Path) -> ast.Module:
     try:
-        with file.open("rb") as opened:
-            content = opened.read(MAX_SOURCE_BYTES + 1)
+        with file.open("rb") as source:
+            content = source.read(MAX_SOURCE_BYTES + 1)
     except OSError as error:
         raise errors.unreadable(file, error) from error
     if len(content) > MAX_SOURCE_BYTES:
@@ -99,34 +99,34 @@ class _Scanner:
         elif isinstance(statement, _Function):
             calls = tuple(self._call(each) for each in statement.decorator_list if self._name(each))
             if calls:
-                place = SourceLocation(self._file, statement.lineno)
+                location = SourceLocation(self._file, statement.lineno)
                 every = (*statement.args.posonlyargs, *statement.args.args, *statement.args.kwonlyargs)
                 parameters = tuple(each.arg for each in every)
-                yield DecoratedFunction(statement.name, place, calls, parameters, ast.get_docstring(statement) or "")
+                yield DecoratedFunction(statement.name, location, calls, parameters, ast.get_docstring(statement) or "")
 
     def _refuse_in_class(self, statement: ast.ClassDef) -> None:
         """Rejects decorators on classes and methods: classes have component files, and only `@on` may be inside."""
-        inner = (
+        nested = (
             each for function in statement.body if isinstance(function, _Function) for each in function.decorator_list
         )
-        for each in (*statement.decorator_list, *(each for each in inner if self._name(each) != "on")):
+        for each in (*statement.decorator_list, *(each for each in nested if self._name(each) != "on")):
             if name := self._name(each):
                 raise errors.not_a_function(SourceLocation(self._file, each.lineno), name)
 
     def _name(self, node: ast.expr) -> str | None:
-        called = node.func if isinstance(node, ast.Call) else node
-        return self._names.get(ast.unparse(called)) if isinstance(called, ast.Name | ast.Attribute) else None
+        callee = node.func if isinstance(node, ast.Call) else node
+        return self._names.get(ast.unparse(callee)) if isinstance(callee, ast.Name | ast.Attribute) else None
 
     def _call(self, node: ast.expr) -> DeclaredCall:
-        name, place = self._name(node) or "", SourceLocation(self._file, node.lineno)
+        name, location = self._name(node) or "", SourceLocation(self._file, node.lineno)
         if not isinstance(node, ast.Call):
-            return DeclaredCall(name, {}, {}, place)
-        written = dict(self._written(name, node))
-        arguments = {argument: self._literal(name, argument, value) for argument, value in written.items()}
-        _require_arguments(name, arguments, place)
-        return DeclaredCall(name, arguments, {argument: value.lineno for argument, value in written.items()}, place)
+            return DeclaredCall(name, {}, {}, location)
+        literals = dict(self._named_arguments(name, node))
+        arguments = {argument: self._literal(name, argument, value) for argument, value in literals.items()}
+        _require_arguments(name, arguments, location)
+        return DeclaredCall(name, arguments, {argument: value.lineno for argument, value in literals.items()}, location)
 
-    def _written(self, name: str, node: ast.Call) -> Iterator[tuple[str, ast.expr]]:
+    def _named_arguments(self, name: str, node: ast.Call) -> Iterator[tuple[str, ast.expr]]:
         allowed = [each.name for each in _parameters(name) if each.kind is not inspect.Parameter.KEYWORD_ONLY]
         for position, value in enumerate(node.args):
             if position >= len(allowed):
@@ -149,12 +149,12 @@ def _parameters(name: str) -> list[inspect.Parameter]:
     return [each for each in every if each.kind is not inspect.Parameter.POSITIONAL_ONLY]
 
 
-def _require_arguments(name: str, arguments: dict[str, Any], place: SourceLocation) -> None:
-    known = {each.name: each for each in _parameters(name)}
+def _require_arguments(name: str, arguments: dict[str, Any], location: SourceLocation) -> None:
+    parameters = {each.name: each for each in _parameters(name)}
     for argument in arguments:
-        if argument not in known:
-            near = errors.suggestion(argument, known)
-            raise errors.wrong_arguments(place, name, f"there is no argument '{argument}'{near}")
-    for argument, parameter in known.items():
+        if argument not in parameters:
+            hint = errors.suggestion(argument, parameters)
+            raise errors.wrong_arguments(location, name, f"there is no argument '{argument}'{hint}")
+    for argument, parameter in parameters.items():
         if parameter.default is inspect.Parameter.empty and argument not in arguments:
-            raise errors.wrong_arguments(place, name, f"{argument} is missing")
+            raise errors.wrong_arguments(location, name, f"{argument} is missing")

@@ -31,10 +31,10 @@ def validate_component(source: SourceDocument) -> ComponentManifest:
     manifest = validate(source, ComponentManifest)
     require_name(source, manifest.metadata.name, "metadata", "name")
     spec: type[BaseModel] = RunnerSpec if manifest.kind == "AgentRunner" else SPECS[manifest.kind]
-    known = validate(source, spec, "spec").model_dump(mode="json", exclude_unset=True)
+    validated = validate(source, spec, "spec").model_dump(mode="json", exclude_unset=True)
     if manifest.kind == "Tool":
-        _require_schema(source, known.get("parameters"))
-    return manifest.model_copy(update={"spec": known})
+        _require_schema(source, validated.get("parameters"))
+    return manifest.model_copy(update={"spec": validated})
 
 
 def require_name(source: SourceDocument, name: str, *keys: str) -> None:
@@ -77,14 +77,14 @@ def _require_page(folder: Path, manifest: ComponentManifest, source: SourceDocum
 
 def _require_schema(source: SourceDocument, schema: dict[str, Any] | None) -> None:
     keys = ("spec", "parameters")
-    place, shown = source.location(*keys), source.field_name(keys)
+    location, field = source.location(*keys), source.field_name(keys)
     if schema is None:
         return
     if schema.get("type") != "object":
-        raise errors.no_schema(place, shown, f"its type is {schema.get('type')!r}")
+        raise errors.no_schema(location, field, f"its type is {schema.get('type')!r}")
     properties, required = schema.get("properties", {}), schema.get("required", [])
     if not isinstance(properties, dict) or not isinstance(required, list):
-        raise errors.no_schema(place, shown, "its properties are no mapping, or what is required no list")
+        raise errors.no_schema(location, field, "its properties are no mapping, or what is required no list")
     for name in required:
         if name not in properties:
-            raise errors.no_schema(place, shown, f"'{name}' is required and not among its properties")
+            raise errors.no_schema(location, field, f"'{name}' is required and not among its properties")

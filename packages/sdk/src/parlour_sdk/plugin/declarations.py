@@ -34,29 +34,29 @@ class Declarations:
 
     def manifest(self) -> PluginManifest:
         call = self._plugin()
-        given = call.arguments
-        author, _, name = str(given["identity"]).partition("/")
+        arguments = call.arguments
+        author, _, name = str(arguments["identity"]).partition("/")
         data = {
             "apiVersion": API_VERSION,
             "kind": "Plugin",
-            "metadata": {"author": author, "name": name, **_texts(given), **_pick(given, "version")},
-            "spec": _pick(given, "permissions", "limits"),
+            "metadata": {"author": author, "name": name, **_texts(arguments), **_pick(arguments, "version")},
+            "spec": _pick(arguments, "permissions", "limits"),
             "execution": {"python": {"path": self.path}},
         }
         source = _source(call, data, self.warnings)
         if not (author and name):
-            raise errors.bad_identity(source.location("metadata", "author"), given["identity"])
+            raise errors.bad_identity(source.location("metadata", "author"), arguments["identity"])
         for part in (author, name):
             require_name(source, part, "metadata", "author")
         return validate(source, PluginManifest)
 
     def requirements(self) -> tuple[str, ...]:
         call = self._plugin()
-        given = call.arguments.get("requirements", ())
-        if not isinstance(given, list | tuple) or not all(isinstance(each, str) for each in given):
-            place = SourceLocation(call.location.file, call.lines["requirements"])
-            raise errors.wrong_arguments(place, "plugin", "requirements is a list of texts, such as ['httpx>=0.28']")
-        return tuple(given)
+        arguments = call.arguments.get("requirements", ())
+        if not isinstance(arguments, list | tuple) or not all(isinstance(each, str) for each in arguments):
+            location = SourceLocation(call.location.file, call.lines["requirements"])
+            raise errors.wrong_arguments(location, "plugin", "requirements is a list of texts, such as ['httpx>=0.28']")
+        return tuple(arguments)
 
     def warn_if_different(self, manifest: PluginManifest) -> None:
         """Warns if `plugin(...)` in the main file of a folder contradicts the folder's manifest.
@@ -65,11 +65,11 @@ class Declarations:
         """
         if self.scanned.plugin is None:
             return
-        declared, place = self.manifest(), self.scanned.plugin.location
+        declared, location = self.manifest(), self.scanned.plugin.location
         if declared.metadata != manifest.metadata:
-            self.warnings.append(errors.contradicts_manifest(place, "identity, version, label or description"))
+            self.warnings.append(errors.contradicts_manifest(location, "identity, version, label or description"))
         if declared.spec != manifest.spec.model_copy(update={"components": []}):
-            self.warnings.append(errors.contradicts_manifest(place, "set of permissions or limits"))
+            self.warnings.append(errors.contradicts_manifest(location, "set of permissions or limits"))
 
     def components(self) -> list[ComponentDefinition]:
         return [_component(function, self.path, self.warnings) for function in self.scanned.functions]
@@ -83,10 +83,10 @@ class Declarations:
 def _component(function: DecoratedFunction, path: str, warnings: list[str]) -> ComponentDefinition:
     """Builds the component of a function. Several `@on` make one listener; other decorators may appear only once."""
     call = function.calls[0]
-    for other in function.calls[1:]:
-        if other.name != call.name or call.name != "on":
+    for extra_call in function.calls[1:]:
+        if extra_call.name != call.name or call.name != "on":
             raise errors.wrong_arguments(
-                other.location, f"@{other.name}", f"'{function.name}' is {KINDS[call.name]} already"
+                extra_call.location, f"@{extra_call.name}", f"'{function.name}' is {KINDS[call.name]} already"
             )
     for each in function.calls:
         if each.name == "on":
@@ -109,12 +109,12 @@ def _name(call: DeclaredCall, function: DecoratedFunction) -> Any:
 
 
 def _spec(call: DeclaredCall) -> dict[str, Any]:
-    given = call.arguments
-    spec = _pick(given, "permissions", "context", "read_only", "usage", "aliases")
-    if capabilities := given.get("capabilities"):
-        named = isinstance(capabilities, list | tuple) and all(isinstance(each, str) for each in capabilities)
-        spec["capabilities"] = dict.fromkeys(capabilities, True) if named else capabilities
-    if config := given.get("config"):
+    arguments = call.arguments
+    spec = _pick(arguments, "permissions", "context", "read_only", "usage", "aliases")
+    if capabilities := arguments.get("capabilities"):
+        are_names = isinstance(capabilities, list | tuple) and all(isinstance(each, str) for each in capabilities)
+        spec["capabilities"] = dict.fromkeys(capabilities, True) if are_names else capabilities
+    if config := arguments.get("config"):
         spec["config_schema"] = [_form_item(each) for each in config] if isinstance(config, list | tuple) else config
     return spec
 
@@ -133,14 +133,14 @@ def _description(function: DecoratedFunction) -> dict[str, Any]:
     return {"description": {"en_US": description}} if description else {}
 
 
-def _texts(given: Mapping[str, Any]) -> dict[str, Any]:
+def _texts(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Returns label and description by language; a plain text counts as English."""
-    texts = {key: given[key] for key in ("label", "description") if given.get(key) is not None}
+    texts = {key: arguments[key] for key in ("label", "description") if arguments.get(key) is not None}
     return {key: {"en_US": text} if isinstance(text, str) else text for key, text in texts.items()}
 
 
-def _pick(given: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    return {name: _plain(given[name]) for name in names if given.get(name) is not None}
+def _pick(arguments: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    return {name: _plain(arguments[name]) for name in names if arguments.get(name) is not None}
 
 
 def _plain(value: Any) -> Any:
@@ -160,7 +160,7 @@ def _source(call: DeclaredCall, data: dict[str, Any], warnings: list[str]) -> So
     def line(keys: Keys) -> int | None:
         return call.lines.get(argument(keys), call.location.line)
 
-    def shown(keys: Keys) -> str:
+    def field_name(keys: Keys) -> str:
         return ".".join((f"{call.name}(...): {argument(keys)}", *(str(key) for key in keys[2:])))
 
-    return SourceDocument(call.location.file, data, line, shown, warnings)
+    return SourceDocument(call.location.file, data, line, field_name, warnings)

@@ -26,15 +26,15 @@ _TYPES: dict[str, tuple[type, ...]] = {
 
 def value_problem(item: FormItem, value: Any) -> str:
     """Returns what an item accepts instead of this value; empty if the value fits."""
-    accepted = _TYPES.get(item.type)
-    wrong = accepted is not None and not isinstance(value, accepted)
-    if wrong or (isinstance(value, bool) and item.type not in ("boolean", "json")):
+    accepted_types = _TYPES.get(item.type)
+    has_wrong_type = accepted_types is not None and not isinstance(value, accepted_types)
+    if has_wrong_type or (isinstance(value, bool) and item.type not in ("boolean", "json")):
         return f"must be of type {item.type}, not {type(value).__name__}"
     if isinstance(value, int | float) and (reason := _out_of_range(item, value)):
         return reason
     allowed = [option.value for option in item.options or []]
-    chosen = value if isinstance(value, list) else [value]
-    if allowed and any(each not in allowed for each in chosen):
+    selected = value if isinstance(value, list) else [value]
+    if allowed and any(each not in allowed for each in selected):
         return f"must be one of {', '.join(allowed)}"
     return ""
 
@@ -47,37 +47,37 @@ def _out_of_range(item: FormItem, value: float) -> str:
     return ""
 
 
-def unknown_tools(identity: str, own: Iterable[str], ids: Iterable[Any]) -> Iterator[str]:
+def unknown_tools(identity: str, own_names: Iterable[str], ids: Iterable[Any]) -> Iterator[str]:
     """Yields ids that no Host can have: a plugin's tool is `author/name.tool`, an MCP server's `server.tool`."""
-    ours = {f"{identity}.{name}" for name in own}
+    own_tools = {f"{identity}.{name}" for name in own_names}
     areas = {name.partition(".")[0] for name in NATIVE_TOOLS}
     for tool_id in ids:
-        if not isinstance(tool_id, str) or tool_id in ours or tool_id in NATIVE_TOOLS:
+        if not isinstance(tool_id, str) or tool_id in own_tools or tool_id in NATIVE_TOOLS:
             continue
         area, dot, _ = tool_id.partition(".")
         if not dot or area in areas or area == identity:
             yield tool_id
 
 
-def tool_names(identity: str, own: Iterable[str]) -> list[str]:
-    return [*(f"{identity}.{name}" for name in own), *NATIVE_TOOLS]
+def tool_names(identity: str, own_names: Iterable[str]) -> list[str]:
+    return [*(f"{identity}.{name}" for name in own_names), *NATIVE_TOOLS]
 
 
 def default_warnings(identity: str, components: Iterable[ComponentDefinition]) -> list[str]:
     """Builds a warning for each default that would make an agent or a knowledge base invalid."""
-    listed = list(components)
-    own = [each.name for each in listed if each.manifest.kind == "Tool"]
-    return [warning for each in listed for warning in _warnings(identity, own, each)]
+    all_components = list(components)
+    own_names = [each.name for each in all_components if each.manifest.kind == "Tool"]
+    return [warning for each in all_components for warning in _warnings(identity, own_names, each)]
 
 
-def _warnings(identity: str, own: list[str], component: ComponentDefinition) -> Iterator[str]:
-    for told in component.manifest.spec.get("config_schema") or ():
-        if told.get("default") is None:
+def _warnings(identity: str, own_names: list[str], component: ComponentDefinition) -> Iterator[str]:
+    for field in component.manifest.spec.get("config_schema") or ():
+        if field.get("default") is None:
             continue
-        item = FormItem.model_validate(told)
+        item = FormItem.model_validate(field)
         reason = value_problem(item, item.default)
         if reason:
             yield errors.invalid_default(component.location, item.name, reason)
         elif item.type == TOOL_SELECTOR:
-            for tool_id in unknown_tools(identity, own, item.default):
-                yield errors.unknown_tool(component.location, item.name, tool_id, tool_names(identity, own))
+            for tool_id in unknown_tools(identity, own_names, item.default):
+                yield errors.unknown_tool(component.location, item.name, tool_id, tool_names(identity, own_names))

@@ -18,30 +18,30 @@ from .signature_checks import require_coroutine, require_coroutine_or_generator,
 
 
 def build_function_component(component: ComponentDefinition, function: Any) -> Any:
-    name, place = component.name, component.location
+    name, location = component.name, component.location
     if not inspect.isfunction(function):
-        raise errors.not_a_function(place, _decorator(function) or "...")
+        raise errors.not_a_function(location, _decorator(function) or "...")
     match component.manifest.kind:
         case "AgentRunner":
-            require_generator(function, function.__name__, "ctx, api", place)
+            require_generator(function, function.__name__, "ctx, api", location)
             return FunctionRunner(function)
         case "Command":
-            require_coroutine_or_generator(function, function.__name__, "ctx", place)
+            require_coroutine_or_generator(function, function.__name__, "ctx", location)
             return FunctionCommand(function)
         case "EventListener":
-            require_coroutine(function, function.__name__, "event, ctx", place)
+            require_coroutine(function, function.__name__, "event, ctx", location)
             return FunctionListener(name, function)
         case _:
-            return _tool(function, place)
+            return _tool(function, location)
 
 
-def _tool(function: Any, place: SourceLocation) -> Any:
+def _tool(function: Any, location: SourceLocation) -> Any:
     if not inspect.iscoroutinefunction(function):
-        raise errors.not_async(place, function.__name__, "a coroutine: `async def` without `yield`")
+        raise errors.not_async(location, function.__name__, "a coroutine: `async def` without `yield`")
     try:
         return FunctionTool(function)
     except UnsupportedSignature as error:
-        raise errors.unsupported_signature(place, function.__name__, str(error)) from error
+        raise errors.unsupported_signature(location, function.__name__, str(error)) from error
 
 
 def reject_hidden_decorators(module: ModuleType, declared: list[ComponentDefinition]) -> None:
@@ -49,14 +49,14 @@ def reject_hidden_decorators(module: ModuleType, declared: list[ComponentDefinit
 
     Components must be known before the code runs, so every decorator must be visible in the source.
     """
-    seen = {each.manifest.execution.python.attr for each in declared if each.manifest.execution.python}
-    for name, thing in vars(module).items():
-        decorator = _decorator(thing) if inspect.isfunction(thing) else None
-        if decorator is not None and name not in seen:
+    declared_names = {each.manifest.execution.python.attr for each in declared if each.manifest.execution.python}
+    for name, member in vars(module).items():
+        decorator = _decorator(member) if inspect.isfunction(member) else None
+        if decorator is not None and name not in declared_names:
             raise errors.hidden_declaration(
-                locate(thing, SourceLocation(Path(module.__file__ or module.__name__))), decorator, name
+                locate(member, SourceLocation(Path(module.__file__ or module.__name__))), decorator, name
             )
 
 
-def _decorator(thing: Any) -> str | None:
-    return "on" if subscriptions(thing) else getattr(thing, KIND_ATTRIBUTE, None)
+def _decorator(member: Any) -> str | None:
+    return "on" if subscriptions(member) else getattr(member, KIND_ATTRIBUTE, None)

@@ -40,5 +40,5 @@ class LoadedPlugin:
 
     def spec(self, kind: str, name: str) -> dict[str, Any]:
         """Returns the `spec` from the component's file or its decorator; empty if there is no such component."""
-        found = (each for each in self.components if (each["kind"], each["name"]) == (kind, name))
-        return next((each.get("spec", {}) for each in found), {})
+        matches = (each for each in self.components if (each["kind"], each["name"]) == (kind, name))
+        return next((each.get("spec", {}) for each in matches), {})

@@ -22,22 +22,22 @@ def load(plugin: PluginDefinition) -> LoadedPlugin:
     """Loads a plugin. Raises PluginInvalid with file, line and remedy, like `read_plugin`."""
     _find_own_modules_first(str(plugin.folder))
     main = _main(plugin)
-    made: defaultdict[str, dict[str, Any]] = defaultdict(dict)
+    instances: defaultdict[str, dict[str, Any]] = defaultdict(dict)
     for component in plugin.components:
         if component.manifest.kind != "Page":
-            made[component.manifest.kind][component.name] = _instance(plugin, component)
+            instances[component.manifest.kind][component.name] = _instance(plugin, component)
     return LoadedPlugin(
         manifest=plugin.manifest,
         main=main,
-        runners=made["AgentRunner"],
+        runners=instances["AgentRunner"],
         runner_manifests=plugin.runner_manifests(),
-        listeners=made["EventListener"],
-        tools=made["Tool"],
-        commands=made["Command"],
-        knowledge_engines=made["KnowledgeEngine"],
-        parsers=made["Parser"],
-        components=tuple(summarize(each, made[each.manifest.kind].get(each.name)) for each in plugin.components),
-        warnings=(*plugin.warnings, *unsubscribed_handler_warnings(plugin, made["EventListener"])),
+        listeners=instances["EventListener"],
+        tools=instances["Tool"],
+        commands=instances["Command"],
+        knowledge_engines=instances["KnowledgeEngine"],
+        parsers=instances["Parser"],
+        components=tuple(summarize(each, instances[each.manifest.kind].get(each.name)) for each in plugin.components),
+        warnings=(*plugin.warnings, *unsubscribed_handler_warnings(plugin, instances["EventListener"])),
     )
 
 
@@ -47,8 +47,12 @@ def unsubscribed_handler_warnings(plugin: PluginDefinition, listeners: dict[str,
         return []
     from .event_checks import handler_warnings
 
-    asked = plugin.manifest.spec.permissions.events
-    return [each for name, made in listeners.items() for each in handler_warnings(name, made, asked, plugin.folder)]
+    requested = plugin.manifest.spec.permissions.events
+    return [
+        each
+        for name, listener in listeners.items()
+        for each in handler_warnings(name, listener, requested, plugin.folder)
+    ]
 
 
 def load_runners(plugin: PluginDefinition) -> dict[str, AgentRunner]:
@@ -72,11 +76,11 @@ def _main(plugin: PluginDefinition) -> Any:
     reject_hidden_decorators(module, [each for each in plugin.components if each.declared])
     if entry.attr is None:
         return None
-    place = SourceLocation(plugin.folder / "manifest.yaml")
-    made = getattr(module, entry.attr, None)
-    if not (inspect.isclass(made) and issubclass(made, bases.Plugin)):
-        raise errors.no_main_class(place, entry.path, entry.attr)
-    return _construct(made, place)
+    location = SourceLocation(plugin.folder / "manifest.yaml")
+    main_class = getattr(module, entry.attr, None)
+    if not (inspect.isclass(main_class) and issubclass(main_class, bases.Plugin)):
+        raise errors.no_main_class(location, entry.path, entry.attr)
+    return _construct(main_class, location)
 
 
 def _instance(plugin: PluginDefinition, component: ComponentDefinition) -> Any:
@@ -88,25 +92,25 @@ def _instance(plugin: PluginDefinition, component: ComponentDefinition) -> Any:
         from .functions import build_function_component
 
         return build_function_component(component, getattr(module, entry.attr, None))
-    made = _class(module, component, entry.attr, entry.path)
-    instance = _construct(made, component.location)
-    require_signatures(component.manifest.kind, instance, locate(made, component.location))
+    component_class = _class(module, component, entry.attr, entry.path)
+    instance = _construct(component_class, component.location)
+    require_signatures(component.manifest.kind, instance, locate(component_class, component.location))
     return instance
 
 
 def _class(module: ModuleType, component: ComponentDefinition, attr: str, path: str) -> type[Any]:
     kind = component.manifest.kind
     base = getattr(bases, kind)
-    made = getattr(module, attr, None)
-    if inspect.isclass(made) and issubclass(made, base):
-        return made
-    others = [name for name, each in vars(module).items() if inspect.isclass(each) and issubclass(each, base)]
-    found = locate(made, component.location) if inspect.isclass(made) else None
-    raise errors.no_class(component.location, path, attr, kind, found, others)
+    candidate = getattr(module, attr, None)
+    if inspect.isclass(candidate) and issubclass(candidate, base):
+        return candidate
+    other_classes = [name for name, each in vars(module).items() if inspect.isclass(each) and issubclass(each, base)]
+    actual_location = locate(candidate, component.location) if inspect.isclass(candidate) else None
+    raise errors.no_class(component.location, path, attr, kind, actual_location, other_classes)
 
 
-def _construct(made: type[Any], place: SourceLocation) -> Any:
+def _construct(component_class: type[Any], location: SourceLocation) -> Any:
     try:
-        return made()
+        return component_class()
     except Exception as error:
-        raise errors.construction_failed(locate(made, place), made.__name__, error) from error
+        raise errors.construction_failed(locate(component_class, location), component_class.__name__, error) from error

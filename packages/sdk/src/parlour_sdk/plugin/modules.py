@@ -15,9 +15,9 @@ def import_file(folder: Path, relative: str) -> ModuleType:
     """Imports a file, once per folder and process; a failed import leaves nothing behind in `sys.modules`."""
     file = (folder / relative).resolve()
     name = "plugin_" + "_".join(Path(relative).with_suffix("").parts).replace("-", "_")
-    known = sys.modules.get(name)
-    if known is not None and known.__file__ == str(file):
-        return known
+    existing = sys.modules.get(name)
+    if existing is not None and existing.__file__ == str(file):
+        return existing
     spec = importlib.util.spec_from_file_location(name, file)
     if spec is None or spec.loader is None:
         raise errors.import_failed(SourceLocation(file), ImportError("it is no Python file"))
@@ -36,31 +36,33 @@ def import_file(folder: Path, relative: str) -> ModuleType:
 def _to_plugin_error(error: BaseException, file: Path, folder: Path) -> errors.PluginInvalid:
     if isinstance(error, SyntaxError):
         return errors.not_python(SourceLocation(Path(error.filename or file), error.lineno), error.msg)
-    place = _innermost(error.__traceback__, folder) or SourceLocation(file)
+    location = _innermost(error.__traceback__, folder) or SourceLocation(file)
     if isinstance(error, ModuleNotFoundError) and error.name:
-        return errors.missing_module(place, error.name)
-    return errors.import_failed(place, error)
+        return errors.missing_module(location, error.name)
+    return errors.import_failed(location, error)
 
 
 def _innermost(traceback: TracebackType | None, folder: Path) -> SourceLocation | None:
     """Returns the innermost line of the plugin's own code in a traceback."""
-    found = None
+    location = None
     while traceback is not None:
         file = Path(traceback.tb_frame.f_code.co_filename)
         if file.is_relative_to(folder):
-            found = SourceLocation(file, traceback.tb_lineno)
+            location = SourceLocation(file, traceback.tb_lineno)
         traceback = traceback.tb_next
-    return found
+    return location
 
 
 def locate(thing: Any, otherwise: SourceLocation) -> SourceLocation:
     """Returns the location of a function or class: the line of its `def` or `class`, below its decorators."""
     try:
         file = inspect.getsourcefile(inspect.unwrap(thing))
-        lines, first = inspect.getsourcelines(thing)
+        lines, first_line = inspect.getsourcelines(thing)
     except (OSError, TypeError):
         return otherwise
     heads = (
-        number for number, line in enumerate(lines, first) if line.lstrip().startswith(("async def", "def", "class"))
+        number
+        for number, line in enumerate(lines, first_line)
+        if line.lstrip().startswith(("async def", "def", "class"))
     )
-    return SourceLocation(Path(file or otherwise.file), next(heads, first))
+    return SourceLocation(Path(file or otherwise.file), next(heads, first_line))

@@ -52,22 +52,22 @@ def _read_folder(folder: Path) -> PluginDefinition:
         require_name(source, getattr(manifest.metadata, part), "metadata", part)
     _check_named_files(folder, manifest, source)
     warnings += _event_warnings(manifest, source.location("spec", "permissions", "events"))
-    named = [
-        read_component(folder, resolve_inside(folder, relative, source, "spec", "components", place), warnings)
-        for place, relative in enumerate(manifest.spec.components)
+    component_files = [
+        read_component(folder, resolve_inside(folder, relative, source, "spec", "components", index), warnings)
+        for index, relative in enumerate(manifest.spec.components)
     ]
-    warnings += _unlisted_warnings(folder, [each.file for each in named])
-    components = tuple(_require_distinct([*named, *_declared_components(folder, manifest, source)]))
+    warnings += _unlisted_warnings(folder, [each.file for each in component_files])
+    components = tuple(_require_distinct([*component_files, *_declared_components(folder, manifest, source)]))
     warnings += _default_warnings(manifest, components)
     return PluginDefinition(folder, manifest, components, warnings=tuple(warnings))
 
 
-def _unlisted_warnings(folder: Path, listed: Iterable[Path]) -> Iterable[str]:
+def _unlisted_warnings(folder: Path, listed_files: Iterable[Path]) -> Iterable[str]:
     """Builds a warning for each component file beside the listed ones, or below `components`, that is not listed."""
-    known = {file.resolve() for file in listed}
-    beside = [file for each in {file.parent for file in known} for file in each.glob("*.yaml")]
-    found = {file.resolve() for file in [*beside, *(folder / COMPONENTS_FOLDER).rglob("*.yaml")]}
-    for file in sorted(found - known)[:MAX_REPORTED_FILES]:
+    listed_paths = {file.resolve() for file in listed_files}
+    siblings = [file for each in {file.parent for file in listed_paths} for file in each.glob("*.yaml")]
+    candidates = {file.resolve() for file in [*siblings, *(folder / COMPONENTS_FOLDER).rglob("*.yaml")]}
+    for file in sorted(candidates - listed_paths)[:MAX_REPORTED_FILES]:
         kind = _component_kind(file)
         if kind and file.is_relative_to(folder.resolve()):
             yield errors.unlisted_component(SourceLocation(file), kind, file.relative_to(folder.resolve()).as_posix())
@@ -79,8 +79,8 @@ def _component_kind(file: Path) -> str:
         head = file.read_bytes()[:HEAD_BYTES].decode(errors="replace")
     except OSError:
         return ""
-    found = _KIND.search(head) if errors.API_VERSION in head else None
-    return found[1] if found else ""
+    match = _KIND.search(head) if errors.API_VERSION in head else None
+    return match[1] if match else ""
 
 
 def _default_warnings(manifest: PluginManifest, components: Sequence[ComponentDefinition]) -> list[str]:
@@ -102,12 +102,12 @@ def _check_named_files(folder: Path, manifest: PluginManifest, source: SourceDoc
         source.warnings.append(errors.unnamed_requirements(source.location("execution"), REQUIREMENTS_FILE))
 
 
-def _event_warnings(manifest: PluginManifest, place: SourceLocation) -> list[str]:
+def _event_warnings(manifest: PluginManifest, location: SourceLocation) -> list[str]:
     if not manifest.spec.permissions.events:
         return []
     from .event_checks import pattern_warnings
 
-    return list(pattern_warnings(place, manifest.spec.permissions.events))
+    return list(pattern_warnings(location, manifest.spec.permissions.events))
 
 
 def _declared_components(folder: Path, manifest: PluginManifest, source: SourceDocument) -> list[ComponentDefinition]:
@@ -123,15 +123,16 @@ def _declared_components(folder: Path, manifest: PluginManifest, source: SourceD
 
 
 def _require_distinct(components: Iterable[ComponentDefinition]) -> Iterable[ComponentDefinition]:
-    seen: dict[tuple[str, str], SourceLocation] = {}
+    locations: dict[tuple[str, str], SourceLocation] = {}
     for component in components:
         kind = component.manifest.kind
-        if kind == "KnowledgeEngine" and any(other == kind for other, _ in seen):
+        if kind == "KnowledgeEngine" and any(seen_kind == kind for seen_kind, _ in locations):
             raise errors.duplicate_engine(
-                component.location, next(at for (other, _), at in seen.items() if other == kind)
+                component.location,
+                next(location for (seen_kind, _), location in locations.items() if seen_kind == kind),
             )
         for name in (component.name, *component.manifest.spec.get("aliases", ())):
-            if (kind, name) in seen:
-                raise errors.duplicate_component(component.location, kind, name, seen[kind, name])
-            seen[kind, name] = component.location
+            if (kind, name) in locations:
+                raise errors.duplicate_component(component.location, kind, name, locations[kind, name])
+            locations[kind, name] = component.location
         yield component

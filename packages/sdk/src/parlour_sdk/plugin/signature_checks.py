@@ -19,56 +19,58 @@ METHODS: Final = {
 }
 
 
-def require_signatures(kind: str, instance: Any, place: SourceLocation) -> None:
+def require_signatures(kind: str, instance: Any, location: SourceLocation) -> None:
     """Checks the methods of an instance of the plugin author's class."""
     name = type(instance).__name__
     match kind:
         case "AgentRunner":
-            require_generator(instance.run, f"{name}.run", "ctx, api", place)
+            require_generator(instance.run, f"{name}.run", "ctx, api", location)
         case "Command":
-            require_coroutine_or_generator(instance.run, f"{name}.run", "ctx", place)
+            require_coroutine_or_generator(instance.run, f"{name}.run", "ctx", location)
         case "EventListener":
-            require_handlers(instance, name, place)
+            require_handlers(instance, name, location)
         case _:
-            for method, wanted in METHODS[kind].items():
-                require_coroutine(getattr(instance, method), f"{name}.{method}", wanted, place)
+            for method, expected in METHODS[kind].items():
+                require_coroutine(getattr(instance, method), f"{name}.{method}", expected, location)
 
 
-def require_handlers(listener: Any, name: str, place: SourceLocation) -> None:
+def require_handlers(listener: Any, name: str, location: SourceLocation) -> None:
     from parlour_sdk.components.event_listener import subscriptions
 
     from .event_checks import require_event
 
     handlers = listener._handlers()
     if not handlers:
-        raise errors.no_handlers(place, name)
+        raise errors.no_handlers(location, name)
     for attribute, function in handlers.items():
-        shown = f"{name}.{attribute}"
-        require_coroutine(function, shown, "event, ctx", place)
-        for asked in subscriptions(function):
-            require_event(locate(function, place), shown, asked.pattern)
+        full_name = f"{name}.{attribute}"
+        require_coroutine(function, full_name, "event, ctx", location)
+        for subscription in subscriptions(function):
+            require_event(locate(function, location), full_name, subscription.pattern)
 
 
-def require_generator(function: Callable[..., Any], name: str, wanted: str, place: SourceLocation) -> None:
+def require_generator(function: Callable[..., Any], name: str, expected: str, location: SourceLocation) -> None:
     if not inspect.isasyncgenfunction(function):
-        raise errors.not_async(locate(function, place), name, "an async generator: `async def` with `yield`")
-    _require_parameters(function, name, wanted, place)
+        raise errors.not_async(locate(function, location), name, "an async generator: `async def` with `yield`")
+    _require_parameters(function, name, expected, location)
 
 
-def require_coroutine(function: Callable[..., Any], name: str, wanted: str, place: SourceLocation) -> None:
+def require_coroutine(function: Callable[..., Any], name: str, expected: str, location: SourceLocation) -> None:
     if not inspect.iscoroutinefunction(function):
-        raise errors.not_async(locate(function, place), name, "a coroutine: `async def` without `yield`")
-    _require_parameters(function, name, wanted, place)
+        raise errors.not_async(locate(function, location), name, "a coroutine: `async def` without `yield`")
+    _require_parameters(function, name, expected, location)
 
 
-def require_coroutine_or_generator(function: Callable[..., Any], name: str, wanted: str, place: SourceLocation) -> None:
+def require_coroutine_or_generator(
+    function: Callable[..., Any], name: str, expected: str, location: SourceLocation
+) -> None:
     if not (inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function)):
-        raise errors.not_async(locate(function, place), name, "`async def`, with `return` or `yield`")
-    _require_parameters(function, name, wanted, place)
+        raise errors.not_async(locate(function, location), name, "`async def`, with `return` or `yield`")
+    _require_parameters(function, name, expected, location)
 
 
-def _require_parameters(function: Callable[..., Any], name: str, wanted: str, place: SourceLocation) -> None:
+def _require_parameters(function: Callable[..., Any], name: str, expected: str, location: SourceLocation) -> None:
     try:
-        inspect.signature(function).bind(*wanted.split(", "))
+        inspect.signature(function).bind(*expected.split(", "))
     except TypeError:
-        raise errors.wrong_parameters(locate(function, place), name, wanted) from None
+        raise errors.wrong_parameters(locate(function, location), name, expected) from None

@@ -39,19 +39,19 @@ class SourceDocument:
         return SourceLocation(self.file, self.line_of(keys) if keys else None)
 
 
-def validate(source: SourceDocument, model: type[Model], *below: str | int) -> Model:
+def validate(source: SourceDocument, model: type[Model], *section: str | int) -> Model:
     """Validates the source's data, or the part below these keys, and returns the model."""
     data = source.data
-    for key in below:
+    for key in section:
         data = data.get(key, {})
     if isinstance(data, dict) and "apiVersion" in model.model_fields:
         _check_version(source, data)
     try:
-        return model.model_validate(_drop_unknown(source, model, data, below))
+        return model.model_validate(_drop_unknown(source, model, data, section))
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        keys = (*below, *first["loc"])
-        raise errors.wrong_field(source.location(*keys), source.field_name(keys), first) from error
+        first_error = error.errors(include_url=False)[0]
+        keys = (*section, *first_error["loc"])
+        raise errors.wrong_field(source.location(*keys), source.field_name(keys), first_error) from error
 
 
 def _check_version(source: SourceDocument, data: dict[str, Any]) -> None:
@@ -64,26 +64,26 @@ def _drop_unknown(source: SourceDocument, model: type[BaseModel], data: Any, key
     """Returns the data without unknown keys; they cause a warning, or an error in permissions and capabilities."""
     if not isinstance(data, dict):
         return data
-    kept: dict[str, Any] = {}
+    accepted: dict[str, Any] = {}
     for key, value in data.items():
         if key in model.model_fields:
-            kept[key] = _inner(source, model.model_fields[key].annotation, value, (*keys, key))
+            accepted[key] = _inner(source, model.model_fields[key].annotation, value, (*keys, key))
             continue
-        place, shown = source.location(*keys, key), source.field_name((*keys, key))
+        location, field = source.location(*keys, key), source.field_name((*keys, key))
         if model in STRICT_MODELS:
-            raise errors.unknown_grant(place, shown, model.model_fields)
-        source.warnings.append(errors.unknown_key(place, shown, model.model_fields))
-    return kept
+            raise errors.unknown_grant(location, field, model.model_fields)
+        source.warnings.append(errors.unknown_key(location, field, model.model_fields))
+    return accepted
 
 
 def _inner(source: SourceDocument, annotation: Any, value: Any, keys: Keys) -> Any:
-    for inner in _models(annotation):
-        return _drop_unknown(source, inner, value, keys)
+    for model in _models(annotation):
+        return _drop_unknown(source, model, value, keys)
     if get_origin(annotation) is list and isinstance(value, list):
-        return [_inner(source, get_args(annotation)[0], each, (*keys, place)) for place, each in enumerate(value)]
+        return [_inner(source, get_args(annotation)[0], each, (*keys, index)) for index, each in enumerate(value)]
     if get_origin(annotation) in (Union, UnionType):
-        listed = next((each for each in get_args(annotation) if get_origin(each) is list), None)
-        return _inner(source, listed, value, keys) if listed is not None else value
+        list_type = next((each for each in get_args(annotation) if get_origin(each) is list), None)
+        return _inner(source, list_type, value, keys) if list_type is not None else value
     return value
 
 

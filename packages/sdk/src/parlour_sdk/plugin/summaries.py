@@ -28,7 +28,8 @@ def _handlers(component: ComponentDefinition, instance: Any) -> list[dict[str, A
     from parlour_sdk.components.event_listener import iter_handlers
 
     spec = component.manifest.spec
-    found = iter_handlers(instance, component.name, spec.get("priority", 0), spec.get("observe", False))
+    handlers = iter_handlers(instance, component.name, spec.get("priority", 0), spec.get("observe", False))
     return [
-        {"name": each.name, "event": each.pattern, "priority": each.priority, "observe": each.observe} for each in found
+        {"name": each.name, "event": each.pattern, "priority": each.priority, "observe": each.observe}
+        for each in handlers
     ]

@@ -53,8 +53,8 @@ def _refuse_deep(file: Path, text: str) -> None:
 
 def _text(file: Path) -> str:
     try:
-        with file.open("rb") as opened:
-            content = opened.read(MAX_YAML_BYTES + 1)
+        with file.open("rb") as source:
+            content = source.read(MAX_YAML_BYTES + 1)
     except OSError as error:
         raise errors.unreadable(file, error) from error
     if len(content) > MAX_YAML_BYTES:
@@ -68,13 +68,13 @@ def _text(file: Path) -> str:
 def _lines(root: Node | None) -> Callable[[Keys], int | None]:
     def line(keys: Keys) -> int | None:
         """Returns the line of the key or, if it is missing, of its closest existing parent."""
-        node, found = root, None
+        node, line_number = root, None
         for key in keys:
             step = _child(node, key)
             if step is None:
                 break
-            found, node = step
-        return found
+            line_number, node = step
+        return line_number
 
     return line
 
@@ -91,18 +91,18 @@ def _child(node: Node | None, key: str | int) -> tuple[int, Node] | None:
 
 def _refuse_repeated(source: SourceDocument, root: Node | None) -> None:
     """Rejects duplicate keys, which would silently lose their first value."""
-    waiting: list[tuple[Keys, Node | None]] = [((), root)]
+    pending: list[tuple[Keys, Node | None]] = [((), root)]
     looked_at: set[int] = set()  # an anchor may refer to a node that contains it
-    while waiting:
-        keys, node = waiting.pop()
+    while pending:
+        keys, node = pending.pop()
         if not isinstance(node, MappingNode) or id(node) in looked_at:
             continue
         looked_at.add(id(node))
-        seen: set[str] = set()
+        keys_seen: set[str] = set()
         for name, value in node.value:
-            if str(name.value) in seen:
+            if str(name.value) in keys_seen:
                 raise errors.duplicate_key(
                     SourceLocation(source.file, name.start_mark.line + 1), dotted((*keys, name.value))
                 )
-            seen.add(str(name.value))
-            waiting.append(((*keys, str(name.value)), value))
+            keys_seen.add(str(name.value))
+            pending.append(((*keys, str(name.value)), value))

@@ -174,5 +174,5 @@ def _check_depth(component: Quote | Forward) -> None:
 
 def _depth(component: Quote | Forward) -> int:
     chains = [component.origin] if isinstance(component, Quote) else [node.chain for node in component.nodes]
-    inner = (_depth(each) for chain in chains for each in chain if isinstance(each, Quote | Forward))
-    return 1 + max(inner, default=0)
+    depths = (_depth(each) for chain in chains for each in chain if isinstance(each, Quote | Forward))
+    return 1 + max(depths, default=0)

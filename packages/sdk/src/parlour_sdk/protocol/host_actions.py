@@ -76,7 +76,7 @@ def _row(
     answer: type[BaseModel],
     permission: str = "",
     *,
-    where: Where,
+    context: Where,
     streams: bool = False,
     api: str = "",
     resource: tuple[str, str] | None = None,
@@ -85,8 +85,8 @@ def _row(
     effect: Effect = ("refuse", False),
 ) -> HostAction:
     key, _, literal = permission.partition(":")
-    needed = (key, literal) if key else None
-    return HostAction(name, request, answer, where, streams, needed, api, resource, scope, int(max_bytes), *effect)
+    required = (key, literal) if key else None
+    return HostAction(name, request, answer, context, streams, required, api, resource, scope, int(max_bytes), *effect)
 
 
 _MODEL, _TOOL, _BASE = ("models", "model_id"), ("tools", "tool_name"), ("knowledge_bases", "kb_id")
@@ -97,10 +97,14 @@ _COPY: Effect = ("copy", True)
 _RECORD: Effect = ("record", False)
 _TOOL_CALL: Effect = ("check_tool", True)
 
-_in_run, _either, _outside = partial(_row, where="run"), partial(_row, where="either"), partial(_row, where="plugin")
-_model_call = partial(_row, where="either", resource=_MODEL, max_bytes=_PROMPT_BYTES, effect=_READ)
-_state = partial(_row, where="run", api="state", scope="state", effect=_COPY)
-_storage = partial(_row, where="either", scope="storage", effect=_COPY)
+_in_run, _either, _outside = (
+    partial(_row, context="run"),
+    partial(_row, context="either"),
+    partial(_row, context="plugin"),
+)
+_model_call = partial(_row, context="either", resource=_MODEL, max_bytes=_PROMPT_BYTES, effect=_READ)
+_state = partial(_row, context="run", api="state", scope="state", effect=_COPY)
+_storage = partial(_row, context="either", scope="storage", effect=_COPY)
 
 HOST_ACTIONS: dict[str, HostAction] = {
     action.name: action

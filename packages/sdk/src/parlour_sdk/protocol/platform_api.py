@@ -121,6 +121,8 @@ class GroupList(Tolerant):
     """The groups that the bot is in."""
 
     groups: list[Group] = []
+    incomplete: bool = False
+    """True if the list has only those that the Host has seen in events."""
 
 
 class GetGroupMemberList(GroupCall):
@@ -131,6 +133,8 @@ class MemberList(Tolerant):
     """Who is in a group."""
 
     members: list[GroupMember] = []
+    incomplete: bool = False
+    """True if the list has only those that the Host has seen in events."""
 
 
 class MemberCall(GroupCall):
@@ -192,6 +196,8 @@ class FriendList(Tolerant):
     """The bot's friends."""
 
     friends: list[User] = []
+    incomplete: bool = False
+    """True if the list has only those that the Host has seen in events."""
 
 
 class AnswerFriendRequest(PlatformCall):

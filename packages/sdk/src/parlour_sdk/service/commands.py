@@ -15,11 +15,11 @@ from .requests import COMPONENT_FAILURES, parse_request, to_json_dict, to_wire_e
 
 
 class CommandService:
-    def __init__(self, loaded: LoadedPlugin, api: PluginAPI) -> None:
-        self._commands = loaded.commands
-        self._names = {name: name for name in loaded.commands}
-        for name in loaded.commands:
-            self._names |= dict.fromkeys(loaded.spec("Command", name).get("aliases", ()), name)
+    def __init__(self, plugin: LoadedPlugin, api: PluginAPI) -> None:
+        self._commands = plugin.commands
+        self._names = {name: name for name in plugin.commands}
+        for name in plugin.commands:
+            self._names |= dict.fromkeys(plugin.spec("Command", name).get("aliases", ()), name)
         self._api = api
 
     async def run_command(self, data: Any) -> AsyncGenerator[dict[str, Any], None]:
@@ -43,8 +43,8 @@ async def _answers(command: Command, context: CommandContext) -> AsyncGenerator[
         async with aclosing(running):
             async for answer in running:
                 yield answer
-    elif (only := await running) is not None:
-        yield only
+    elif (single := await running) is not None:
+        yield single
 
 
 def _reply(answer: Answer) -> CommandReply:

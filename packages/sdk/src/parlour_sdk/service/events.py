@@ -21,8 +21,8 @@ logger = logging.getLogger("parlour.worker")
 
 
 class ListenerService:
-    def __init__(self, loaded: LoadedPlugin, api: PluginAPI) -> None:
-        self._handlers = sorted_handlers(loaded)
+    def __init__(self, plugin: LoadedPlugin, api: PluginAPI) -> None:
+        self._handlers = sorted_handlers(plugin)
         self._api = api
 
     async def emit_event(self, data: Any) -> dict[str, Any]:
@@ -39,12 +39,12 @@ def _is_addressed(handler: Handler, request: EmitEvent) -> bool:
     return request.handler in (None, handler.name) and (handler.observe or not request.observing)
 
 
-def sorted_handlers(loaded: LoadedPlugin) -> list[Handler]:
+def sorted_handlers(plugin: LoadedPlugin) -> list[Handler]:
     """Returns the handlers by descending priority; equal ones in the order of declaration."""
     handlers = [
         handler
-        for name, listener in loaded.listeners.items()
-        for handler in _handlers_of(listener, name, ListenerSpec.model_validate(loaded.spec("EventListener", name)))
+        for name, listener in plugin.listeners.items()
+        for handler in _handlers_of(listener, name, ListenerSpec.model_validate(plugin.spec("EventListener", name)))
     ]
     return sorted(handlers, key=lambda handler: -handler.priority)
 
@@ -58,9 +58,9 @@ def _parsed(event: dict[str, Any]) -> PlatformEvent:
     try:
         return (event_class(str(event.get("type", ""))) or PlatformEvent).model_validate(event)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        field = ".".join(str(part) for part in first["loc"])
-        raise WireError("invalid_argument", f"emit_event: event.{field}: {first['msg']}") from error
+        first_error = error.errors(include_url=False, include_input=False)[0]
+        field = ".".join(str(part) for part in first_error["loc"])
+        raise WireError("invalid_argument", f"emit_event: event.{field}: {first_error['msg']}") from error
 
 
 class _EventDispatch:

@@ -27,16 +27,16 @@ logger = logging.getLogger("parlour.worker")
 
 
 class KnowledgeService:
-    def __init__(self, loaded: LoadedPlugin, api: PluginAPI) -> None:
-        self._loaded = loaded
+    def __init__(self, plugin: LoadedPlugin, api: PluginAPI) -> None:
+        self._plugin = plugin
         self._api = api
 
     async def ingest(self, data: Any) -> dict[str, Any]:
         engine = self._engine()
         request = parse_request(KnowledgeIngest, data, "kb_ingest")
         try:
-            taken = await engine.ingest(request.kb_id, request.file, KnowledgeContext(self._api, request.config))
-            return to_json_dict(IngestOutcome(chunks=taken) if isinstance(taken, int) else taken)
+            result = await engine.ingest(request.kb_id, request.file, KnowledgeContext(self._api, request.config))
+            return to_json_dict(IngestOutcome(chunks=result) if isinstance(result, int) else result)
         except COMPONENT_FAILURES as error:
             reason = to_wire_error(f"the knowledge engine, with '{request.file.name}',", error).message
             return to_json_dict(IngestOutcome(status="failed", error=reason))
@@ -70,14 +70,14 @@ class KnowledgeService:
             raise to_wire_error(f"the parser, with '{request.file.name}',", error) from error
 
     def _engine(self) -> KnowledgeEngine:
-        for engine in self._loaded.knowledge_engines.values():
+        for engine in self._plugin.knowledge_engines.values():
             return engine
         raise WireError("not_supported", "this plugin has no knowledge engine")
 
     def _parser(self, file: KnowledgeFile) -> Parser:
         extension = PurePath(file.name).suffix.lower()
-        for name, parser in self._loaded.parsers.items():
-            spec = ParserSpec.model_validate(self._loaded.spec("Parser", name))
+        for name, parser in self._plugin.parsers.items():
+            spec = ParserSpec.model_validate(self._plugin.spec("Parser", name))
             if extension in map(str.lower, spec.extensions) or file.mime_type in spec.mime_types:
                 return parser
         raise WireError("not_supported", f"this plugin has no parser for '{file.name}' ({file.mime_type})")

@@ -29,13 +29,13 @@ class PluginService:
     Services for kinds of components that the plugin does not have are never imported.
     """
 
-    def __init__(self, loaded: LoadedPlugin, envelope: Envelope = envelope) -> None:
-        self.loaded = loaded
+    def __init__(self, plugin: LoadedPlugin, envelope: Envelope = envelope) -> None:
+        self.loaded = plugin
         self.peer: Peer
         self.stopping = asyncio.Event()
         self._envelope = envelope
         self._initialized = asyncio.Event()
-        if loaded.main is None:
+        if plugin.main is None:
             self._initialized.set()
 
     @cached_property

@@ -19,25 +19,25 @@ def parse_request(model: type[Model], data: Any, action: str) -> Model:
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        field = ".".join(str(part) for part in first["loc"]) or "the request"
-        raise WireError("invalid_argument", f"{action}: {field}: {first['msg']}") from error
+        first_error = error.errors(include_url=False, include_input=False)[0]
+        field = ".".join(str(part) for part in first_error["loc"]) or "the request"
+        raise WireError("invalid_argument", f"{action}: {field}: {first_error['msg']}") from error
 
 
 def to_json_dict(model: BaseModel) -> dict[str, Any]:
     return model.model_dump(mode="json", exclude_none=True)
 
 
-def to_wire_error(what: str, error: BaseException) -> WireError:
+def to_wire_error(subject: str, error: BaseException) -> WireError:
     """Builds the error for the Host. Details stay in the plugin's log, since they may contain a secret."""
     if isinstance(error, WireError):
         return error
     if isinstance(error, AgentAPIException):
-        logger.warning("%s failed: %s", what, error)
+        logger.warning("%s failed: %s", subject, error)
         return WireError(error.code, error.error.message)
-    logger.error("%s failed in the plugin's code", what, exc_info=error)
-    return WireError("runtime_error", failure_message(what, error))
+    logger.error("%s failed in the plugin's code", subject, exc_info=error)
+    return WireError("runtime_error", failure_message(subject, error))
 
 
-def failure_message(what: str, error: BaseException) -> str:
-    return f"{what} failed with {type(error).__name__}; its plugin's log says where"
+def failure_message(subject: str, error: BaseException) -> str:
+    return f"{subject} failed with {type(error).__name__}; its plugin's log says where"

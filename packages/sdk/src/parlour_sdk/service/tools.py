@@ -17,19 +17,19 @@ logger = logging.getLogger("parlour.worker")
 
 
 class ToolService:
-    def __init__(self, loaded: LoadedPlugin, api: PluginAPI) -> None:
-        self._loaded = loaded
+    def __init__(self, plugin: LoadedPlugin, api: PluginAPI) -> None:
+        self._plugin = plugin
         self._api = api
 
     async def call_tool(self, data: Any) -> dict[str, Any]:
         request = parse_request(ToolInvocation, data, "call_tool")
-        tool = self._loaded.tools.get(request.tool_name)
+        tool = self._plugin.tools.get(request.tool_name)
         if tool is None:
             raise WireError("not_found", f"this plugin has no tool '{request.tool_name}'")
-        schema = self._loaded.spec("Tool", request.tool_name).get("parameters", {})
-        wrong = find_problems(request.parameters, schema)
-        if wrong:
-            return to_json_dict(_refusal(f"the tool was not called: {'; '.join(wrong)}"))
+        schema = self._plugin.spec("Tool", request.tool_name).get("parameters", {})
+        problems = find_problems(request.parameters, schema)
+        if problems:
+            return to_json_dict(_refusal(f"the tool was not called: {'; '.join(problems)}"))
         return to_json_dict(await self._call(tool, request))
 
     async def _call(self, tool: Tool, request: ToolInvocation) -> ToolOutcome:

@@ -75,7 +75,7 @@ class ComponentClient(ABC):
         observing: bool = False,
     ) -> EventOutcome:
         """Delivers an event and returns the outcome. Raises HandlerFailed from the exception that a handler raised."""
-        asked = {
+        request = {
             "event": happened.model_dump(mode="json"),
             "bot": {"id": happened.bot_id, "name": happened.bot_id, "adapter": happened.adapter_name},
             "conversation_id": self.conversation_id,
@@ -83,7 +83,7 @@ class ComponentClient(ABC):
             "observing": observing,
         }
         with ExceptionCapture() as raised:
-            outcome = EventOutcome.model_validate(await self._request(load_component(component), "emit_event", asked))
+            outcome = EventOutcome.model_validate(await self._request(load_component(component), "emit_event", request))
         if outcome.failed:
             raise HandlerFailed(outcome.failed, happened.type) from raised.first
         return outcome
@@ -91,29 +91,29 @@ class ComponentClient(ABC):
     async def call_tool(
         self, component: Any, parameters: dict[str, Any] | None = None, *, name: str | None = None
     ) -> ToolOutcome:
-        loaded = load_component(component)
-        asked = {"tool_name": pick(loaded.tools, name, "tool"), "parameters": parameters or {}, **self._sender()}
-        return ToolOutcome.model_validate(await self._request(loaded, "call_tool", asked))
+        plugin = load_component(component)
+        request = {"tool_name": pick(plugin.tools, name, "tool"), "parameters": parameters or {}, **self._sender()}
+        return ToolOutcome.model_validate(await self._request(plugin, "call_tool", request))
 
     async def command(self, component: Any, text: str = "", *, name: str | None = None) -> list[CommandReply]:
         """Returns the command's replies; `text` is what the user types after its name."""
-        loaded = load_component(component)
-        asked = {
-            "command": pick(loaded.commands, name, "command"),
+        plugin = load_component(component)
+        request = {
+            "command": pick(plugin.commands, name, "command"),
             "arguments": text.split(),
             "text": text,
             "bot": {"id": BOT, "name": BOT, "adapter": "fake"},
             **self._sender(),
         }
-        async with self.connection(loaded) as line:
-            return [CommandReply.model_validate(part) async for part in line.stream("run_command", asked)]
+        async with self.connection(plugin) as line:
+            return [CommandReply.model_validate(part) async for part in line.stream("run_command", request)]
 
     async def ingest(
         self, engine: Any, file: File, *, kb_id: str = "kb-1", config: dict[str, Any] | None = None
     ) -> IngestOutcome:
-        loaded = load_component(engine)
-        asked = {"kb_id": kb_id, "file": _to_file(file), "config": _engine_config(loaded, config)}
-        return IngestOutcome.model_validate(await self._request(loaded, "kb_ingest", asked))
+        plugin = load_component(engine)
+        request = {"kb_id": kb_id, "file": _to_file(file), "config": _engine_config(plugin, config)}
+        return IngestOutcome.model_validate(await self._request(plugin, "kb_ingest", request))
 
     async def retrieve(
         self,
@@ -125,28 +125,28 @@ class ComponentClient(ABC):
         filters: dict[str, Any] | None = None,
         config: dict[str, Any] | None = None,
     ) -> list[KnowledgeChunk]:
-        loaded = load_component(engine)
-        asked = {"kb_id": kb_id, "query": query, "top_k": top_k, "filters": filters}
-        asked["config"] = _engine_config(loaded, config)
-        return KnowledgeResult.model_validate(await self._request(loaded, "kb_retrieve", asked)).chunks
+        plugin = load_component(engine)
+        request = {"kb_id": kb_id, "query": query, "top_k": top_k, "filters": filters}
+        request["config"] = _engine_config(plugin, config)
+        return KnowledgeResult.model_validate(await self._request(plugin, "kb_retrieve", request)).chunks
 
     async def delete(
         self, engine: Any, file_id: str | None = None, *, kb_id: str = "kb-1", config: dict[str, Any] | None = None
     ) -> None:
         """Deletes a file, or the whole knowledge base if `file_id` is None."""
-        loaded = load_component(engine)
-        asked = {"kb_id": kb_id, "file_id": file_id, "config": _engine_config(loaded, config)}
-        await self._request(loaded, "kb_delete", asked)
+        plugin = load_component(engine)
+        request = {"kb_id": kb_id, "file_id": file_id, "config": _engine_config(plugin, config)}
+        await self._request(plugin, "kb_delete", request)
 
     async def parse(self, parser: Any, file: File, *, config: dict[str, Any] | None = None) -> ParsedFile:
-        told = _to_file(file)
-        loaded = accept_file_format(load_component(parser), told["name"])
+        file_data = _to_file(file)
+        plugin = accept_file_format(load_component(parser), file_data["name"])
         return ParsedFile.model_validate(
-            await self._request(loaded, "parse_file", {"file": told, "config": config or {}})
+            await self._request(plugin, "parse_file", {"file": file_data, "config": config or {}})
         )
 
-    async def _request(self, loaded: LoadedPlugin, action: str, data: dict[str, Any]) -> Any:
-        async with self.connection(loaded) as line:
+    async def _request(self, plugin: LoadedPlugin, action: str, data: dict[str, Any]) -> Any:
+        async with self.connection(plugin) as line:
             return await line.call(action, data)
 
     def _sender(self) -> dict[str, Any]:
@@ -155,24 +155,24 @@ class ComponentClient(ABC):
         return {"conversation": conversation.model_dump(), "actor": actor.model_dump()}
 
 
-def _engine_config(loaded: LoadedPlugin, config: dict[str, Any] | None) -> dict[str, Any]:
+def _engine_config(plugin: LoadedPlugin, config: dict[str, Any] | None) -> dict[str, Any]:
     """Fills in the defaults of the engine's form, as the Host does. Raises ValueError if the form rejects a value."""
-    name = next(iter(loaded.knowledge_engines), "")
-    spec = KnowledgeEngineSpec.model_validate(loaded.spec("KnowledgeEngine", name))
+    name = next(iter(plugin.knowledge_engines), "")
+    spec = KnowledgeEngineSpec.model_validate(plugin.spec("KnowledgeEngine", name))
     return fill_in_defaults(spec.config_schema, config or {}, "knowledge engine")
 
 
 def _to_file(file: File) -> dict[str, Any]:
     match file:
         case KnowledgeFile():
-            known = file
+            fields = file
         case Path():
-            known = KnowledgeFile(file_id=file.name, name=file.name, content_base64=_encoded(file.read_bytes()))
+            fields = KnowledgeFile(file_id=file.name, name=file.name, content_base64=_encoded(file.read_bytes()))
         case bytes():
-            known = KnowledgeFile(file_id="file-1", name="file-1", content_base64=_encoded(file))
+            fields = KnowledgeFile(file_id="file-1", name="file-1", content_base64=_encoded(file))
         case text:
-            known = KnowledgeFile(file_id="file-1", name="file-1.txt", mime_type="text/plain", text=text)
-    return known.model_dump(mode="json")
+            fields = KnowledgeFile(file_id="file-1", name="file-1.txt", mime_type="text/plain", text=text)
+    return fields.model_dump(mode="json")
 
 
 def _encoded(content: bytes) -> str:

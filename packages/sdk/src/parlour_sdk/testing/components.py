@@ -44,11 +44,11 @@ class PluginWarning(UserWarning):
 
 def load_component(given: Any) -> LoadedPlugin:
     """Loads what a test passes; each warning of the plugin is issued as a PluginWarning, with the worker's log text."""
-    loaded = _load_component(given)
+    plugin = _load_component(given)
     if not isinstance(given, LoadedPlugin):
-        for sentence in loaded.warnings:
+        for sentence in plugin.warnings:
             warn(sentence, PluginWarning, stacklevel=3)
-    return loaded
+    return plugin
 
 
 def _load_component(given: Any) -> LoadedPlugin:
@@ -69,25 +69,29 @@ def _load_component(given: Any) -> LoadedPlugin:
             "function, or the plugin's folder or file"
         )
     require_signatures(kind, instance, locate(type(instance), SourceLocation(Path(type(instance).__module__))))
-    found = _find_definition(type(instance))
-    return _plugin_without_manifest(kind, instance) if found is None else _plugin_from_definition(*found, instance)
+    definition = _find_definition(type(instance))
+    return (
+        _plugin_without_manifest(kind, instance)
+        if definition is None
+        else _plugin_from_definition(*definition, instance)
+    )
 
 
 def pick(available: Mapping[str, Any], name: str | None, kind: str) -> str:
     """Returns the name of the component to use: the given one, `default`, or the only one."""
-    known = ", ".join(available) or "none"
+    names = ", ".join(available) or "none"
     if name is not None and name not in available:
-        raise LookupError(f"this plugin has no {kind} '{name}'; it has {known}")
+        raise LookupError(f"this plugin has no {kind} '{name}'; it has {names}")
     if name is None and len(available) != 1 and "default" not in available:
-        raise LookupError(f"say which {kind} is meant; this plugin has {known}")
+        raise LookupError(f"say which {kind} is meant; this plugin has {names}")
     return name or ("default" if "default" in available else next(iter(available)))
 
 
 def accept_file_format(loaded: LoadedPlugin, file_name: str) -> LoadedPlugin:
     """Lets a parser without declared formats read the file that the test passes."""
-    own = {"extensions": [PurePath(file_name).suffix.lower()]}
+    filters = {"extensions": [PurePath(file_name).suffix.lower()]}
     components = (
-        {**each, "spec": own} if each["kind"] == "Parser" and not each.get("spec") else each
+        {**each, "spec": filters} if each["kind"] == "Parser" and not each.get("spec") else each
         for each in loaded.components
     )
     return replace(loaded, components=tuple(components))
@@ -97,25 +101,25 @@ def _load_function(function: Any) -> LoadedPlugin:
     kind = "on" if subscriptions(function) else getattr(function, KIND_ATTRIBUTE, None)
     if kind is None:
         raise TypeError(f"{function.__name__} is no component; mark it with @runner, @tool, @command or @on")
-    found = _find_definition(function)
-    if found is None:
+    definition = _find_definition(function)
+    if definition is None:
         raise TypeError(f"{function.__name__} is not at the top of a file, and so its decorator can't be read")
-    plugin, component = found
+    plugin, component = definition
     return _plugin_from_definition(plugin, component, build_function_component(component, function))
 
 
-def _find_definition(thing: Any) -> tuple[PluginDefinition, ComponentDefinition] | None:
+def _find_definition(target: Any) -> tuple[PluginDefinition, ComponentDefinition] | None:
     """Finds the plugin and the component that this class or function implements."""
-    file = Path(inspect.getsourcefile(thing) or "").resolve()
+    file = Path(inspect.getsourcefile(target) or "").resolve()
     for folder in file.parents:
         if (folder / MANIFEST_FILE).is_file():
-            return _find_component(read_plugin(folder), file, thing.__name__)
-    if not inspect.isfunction(thing):
+            return _find_component(read_plugin(folder), file, target.__name__)
+    if not inspect.isfunction(target):
         return None
     declared = Declarations.from_file(file, file.name, [])
     manifest = _manifest() if declared.scanned.plugin is None else declared.manifest()
     return _find_component(
-        PluginDefinition(file.parent, manifest, tuple(declared.components()), file), file, thing.__name__
+        PluginDefinition(file.parent, manifest, tuple(declared.components()), file), file, target.__name__
     )
 
 
@@ -131,21 +135,23 @@ def _find_component(
 
 def _plugin_from_definition(plugin: PluginDefinition, component: ComponentDefinition, instance: Any) -> LoadedPlugin:
     manifests = plugin.runner_manifests()
-    own = {component.name: manifests[component.name]} if component.manifest.kind == "AgentRunner" else {}
-    held: dict[str, Any] = {FIELD_BY_KIND[component.manifest.kind]: {component.name: instance}}
-    odd = [*plugin.warnings, *unsubscribed_handler_warnings(plugin, held.get("listeners", {}))]
-    told = (summarize(component, instance),)
-    return LoadedPlugin(plugin.manifest, runner_manifests=own, components=told, warnings=tuple(odd), **held)
+    runner_manifests = {component.name: manifests[component.name]} if component.manifest.kind == "AgentRunner" else {}
+    instances: dict[str, Any] = {FIELD_BY_KIND[component.manifest.kind]: {component.name: instance}}
+    warnings = [*plugin.warnings, *unsubscribed_handler_warnings(plugin, instances.get("listeners", {}))]
+    summaries = (summarize(component, instance),)
+    return LoadedPlugin(
+        plugin.manifest, runner_manifests=runner_manifests, components=summaries, warnings=tuple(warnings), **instances
+    )
 
 
 def _plugin_without_manifest(kind: str, instance: Any) -> LoadedPlugin:
     """Builds a plugin of one component without a manifest; its needs are unknown, so it gets all permissions."""
-    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", type(instance).__name__)
-    name = "default" if kind == "AgentRunner" else words.lower()
-    held: dict[str, Any] = {FIELD_BY_KIND[kind]: {name: instance}}
+    name_with_breaks = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", type(instance).__name__)
+    name = "default" if kind == "AgentRunner" else name_with_breaks.lower()
+    instances: dict[str, Any] = {FIELD_BY_KIND[kind]: {name: instance}}
     if kind == "AgentRunner":
-        held["runner_manifests"] = {name: _runner_manifest(name)}
-    return LoadedPlugin(_manifest(), components=({"kind": kind, "name": name, "spec": {}},), **held)
+        instances["runner_manifests"] = {name: _runner_manifest(name)}
+    return LoadedPlugin(_manifest(), components=({"kind": kind, "name": name, "spec": {}},), **instances)
 
 
 def _runner_manifest(name: str) -> dict[str, Any]:

@@ -98,58 +98,60 @@ def to_readable_input(given: AgentInput, multimodal: bool, artifacts: Artifacts,
         if not isinstance(part, MediaElement):
             contents.append(part)
             continue
-        kept = artifacts.stored.get(part.artifact_id or "") or artifacts.store(
+        artifact = artifacts.stored.get(part.artifact_id or "") or artifacts.store(
             base64.b64decode(part.content_base64 or ""),
             part.type,
             mime_type=part.mime_type,
             name=part.name,
             conversation_id=conversation_id,
         )
-        attachments.append(kept.ref)
-        contents.append(TextElement(text=f"[{part.type}: {part.name or kept.metadata.artifact_id}]"))
+        attachments.append(artifact.ref)
+        contents.append(TextElement(text=f"[{part.type}: {part.name or artifact.metadata.artifact_id}]"))
     return AgentInput(text=given.text, contents=contents, attachments=attachments)
 
 
 def _project_resources(grant: Grant, resources: Mapping[str, Sequence[BaseModel]]) -> dict[str, Any]:
-    told: dict[str, Any] = {"storage": {f"{area}_storage": True for area in grant.storage}}
+    projected: dict[str, Any] = {"storage": {f"{area}_storage": True for area in grant.storage}}
     keys = {"models": "model_id", "tools": "tool_name", "knowledge_bases": "kb_id", "skills": "skill_name"}
     for kind, operations in grant.resources.items():
         key = keys.get(kind, "file_id")
-        chosen = [each for each in resources[kind] if operations.get(getattr(each, key))]
-        told[kind] = [{**each.model_dump(), "operations": sorted(operations[getattr(each, key)])} for each in chosen]
-    told["platform_capabilities"] = list(grant.actions)
-    return told
+        permitted = [each for each in resources[kind] if operations.get(getattr(each, key))]
+        projected[kind] = [
+            {**each.model_dump(), "operations": sorted(operations[getattr(each, key)])} for each in permitted
+        ]
+    projected["platform_capabilities"] = list(grant.actions)
+    return projected
 
 
 def _inline_history(
-    policy: ContextPolicy, history: Sequence[TranscriptItem], given: AgentInput
+    policy: ContextPolicy, history: Sequence[TranscriptItem], agent_input: AgentInput
 ) -> tuple[dict[str, Any], dict[str, Any] | None]:
     if policy.bootstrap == "none":
         return {"mode": "none"}, None
-    earlier = list(history[:-1])
+    previous_items = list(history[:-1])
     if policy.bootstrap == "current_event":
-        summary = {"mode": "current_event", "delivered_count": 1, "messages_complete": not earlier}
-        return summary, {"messages": [{"role": "user", "content": given.text or ""}]}
-    chosen = _tail(earlier, policy)
+        summary = {"mode": "current_event", "delivered_count": 1, "messages_complete": not previous_items}
+        return summary, {"messages": [{"role": "user", "content": agent_input.text or ""}]}
+    inlined = _tail(previous_items, policy)
     summary = {
         "mode": "recent_tail",
-        "delivered_count": len(chosen),
-        "source_total_count": len(earlier),
-        "messages_complete": len(chosen) == len(earlier),
+        "delivered_count": len(inlined),
+        "source_total_count": len(previous_items),
+        "messages_complete": len(inlined) == len(previous_items),
     }
-    roles = [each.role if each.role in ROLES else "system" for each in chosen]
-    messages = [{"role": role, "content": each.content or ""} for role, each in zip(roles, chosen, strict=True)]
+    roles = [each.role if each.role in ROLES else "system" for each in inlined]
+    messages = [{"role": role, "content": each.content or ""} for role, each in zip(roles, inlined, strict=True)]
     return summary, {"messages": messages}
 
 
-def _tail(earlier: list[TranscriptItem], policy: ContextPolicy) -> list[TranscriptItem]:
+def _tail(previous_items: list[TranscriptItem], policy: ContextPolicy) -> list[TranscriptItem]:
     """Returns the newest items within the size limits, up to the first one that does not fit."""
-    room = min(policy.max_inline_bytes or BOOTSTRAP_BYTES, BOOTSTRAP_BYTES)
-    chosen: list[TranscriptItem] = []
-    most = min(policy.max_inline_events, BOOTSTRAP_ITEMS)
-    for item in reversed(earlier[-most:] if most else []):
-        room -= len((item.content or "").encode())
-        if room < 0:
+    remaining_bytes = min(policy.max_inline_bytes or BOOTSTRAP_BYTES, BOOTSTRAP_BYTES)
+    selected: list[TranscriptItem] = []
+    max_items = min(policy.max_inline_events, BOOTSTRAP_ITEMS)
+    for item in reversed(previous_items[-max_items:] if max_items else []):
+        remaining_bytes -= len((item.content or "").encode())
+        if remaining_bytes < 0:
             break
-        chosen.insert(0, item)
-    return chosen
+        selected.insert(0, item)
+    return selected

@@ -66,37 +66,37 @@ def create_event_fixture(
     said: UserInput, event: PlatformEvent | AgentEvent | None, actor: Actor | None, ids: ReadableIds
 ) -> EventFixture:
     """Builds the event of a run: the given one, or a message of the default user."""
-    given = _input(said)
+    agent_input = _input(said)
     if isinstance(event, PlatformEvent):
-        known = given if said else to_input(event)
-        return EventFixture(_to_agent_event(event), known, actor or find_actor(event), find_subject(event))
+        event_input = agent_input if said else to_input(event)
+        return EventFixture(_to_agent_event(event), event_input, actor or find_actor(event), find_subject(event))
     usual = actor or Actor(actor_type="user", actor_id=USER.id, actor_name=USER.nickname)
     if event is not None:
-        return EventFixture(event, given, usual, None)
-    made = AgentEvent(
+        return EventFixture(event, agent_input, usual, None)
+    agent_event = AgentEvent(
         event_id=ids.new("event"),
         event_type="message.received",
         event_time=int(time.time() * 1000),
         source="platform",
     )
-    return EventFixture(made, given, usual, Subject(subject_type="message", subject_id=ids.new("message")))
+    return EventFixture(agent_event, agent_input, usual, Subject(subject_type="message", subject_id=ids.new("message")))
 
 
-def _input(said: UserInput) -> AgentInput:
-    match said:
+def _input(user_input: UserInput) -> AgentInput:
+    match user_input:
         case AgentInput():
-            return said
+            return user_input
         case str():
-            return AgentInput(text=said, contents=[{"type": "text", "text": said}] if said else [])  # type: ignore[list-item]
+            return AgentInput(text=user_input, contents=[{"type": "text", "text": user_input}] if user_input else [])  # type: ignore[list-item]
         case _:
-            return AgentInput(text=plain_text(list(said)) or None, contents=list(said))
+            return AgentInput(text=plain_text(list(user_input)) or None, contents=list(user_input))
 
 
-def _to_agent_event(happened: PlatformEvent) -> AgentEvent:
+def _to_agent_event(platform_event: PlatformEvent) -> AgentEvent:
     return AgentEvent(
-        event_id=happened.event_id,
-        event_type=happened.type,
-        event_time=happened.timestamp,
+        event_id=platform_event.event_id,
+        event_type=platform_event.type,
+        event_time=platform_event.timestamp,
         source="platform",
-        data=happened.model_dump(mode="json", exclude=COMMON_FIELDS, exclude_none=True),
+        data=platform_event.model_dump(mode="json", exclude=COMMON_FIELDS, exclude_none=True),
     )

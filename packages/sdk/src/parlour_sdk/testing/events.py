@@ -26,13 +26,14 @@ BOT = "bot-1"
 USER = User(id="user-1", nickname="User One")
 GROUP = Group(id="group-1", name="Group One")
 _numbers = count(1)
+"""Numbers in the ids of sample events, so that no two events of a test have the same id."""
 
 
 def event(kind: type[Event], **fields: Any) -> Event:
     """Builds an event of this class: `event(MemberJoined, member=...)`. User, group and other fields have defaults."""
-    known = {name: value for name, value in _default_fields(fields).items() if name in kind.model_fields}
+    accepted = {name: value for name, value in _default_fields(fields).items() if name in kind.model_fields}
     try:
-        return kind.model_validate({**_without_group(kind, known), **fields})
+        return kind.model_validate({**_without_group(kind, accepted), **fields})
     except ValidationError as error:
         missing = [str(each["loc"][0]) for each in error.errors() if each["type"] == "missing"]
         if missing:
@@ -69,12 +70,12 @@ def _default_fields(fields: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _without_group(kind: type[PlatformEvent], known: dict[str, Any]) -> dict[str, Any]:
+def _without_group(kind: type[PlatformEvent], fields: dict[str, Any]) -> dict[str, Any]:
     """Removes the default group of a private chat, unless the event always has a group."""
     group = kind.model_fields.get("group")
-    if group is None or group.is_required() or known.get("chat_type") != "private":
-        return known
-    return {name: value for name, value in known.items() if name != "group"}
+    if group is None or group.is_required() or fields.get("chat_type") != "private":
+        return fields
+    return {name: value for name, value in fields.items() if name != "group"}
 
 
 def to_input(happened: PlatformEvent) -> AgentInput:
@@ -86,26 +87,26 @@ def to_input(happened: PlatformEvent) -> AgentInput:
 
 def find_actor(happened: PlatformEvent) -> Actor | None:
     for name in ("sender", "editor", "user", "member", "inviter", "operator"):
-        found = getattr(happened, name, None)
-        person = found.user if isinstance(found, GroupMember) else found
-        if isinstance(person, User):
-            return Actor(actor_type="user", actor_id=person.id, actor_name=person.nickname or None)
-    if isinstance(who := getattr(happened, "user_id", None), str):
-        return Actor(actor_type="user", actor_id=who)
+        participant = getattr(happened, name, None)
+        user = participant.user if isinstance(participant, GroupMember) else participant
+        if isinstance(user, User):
+            return Actor(actor_type="user", actor_id=user.id, actor_name=user.nickname or None)
+    if isinstance(user_id := getattr(happened, "user_id", None), str):
+        return Actor(actor_type="user", actor_id=user_id)
     return Actor(actor_type="system") if happened.type.startswith("schedule.") else None
 
 
 def find_subject(happened: PlatformEvent) -> Subject | None:
-    named = {
+    candidates = {
         "message_id": "message",
         "feedback_id": "feedback",
         "request_id": "request",
         "schedule_id": "schedule",
         "approval_id": "approval",
     }
-    for field, kind in named.items():
-        if isinstance(found := getattr(happened, field, None), str):
-            return Subject(subject_type=kind, subject_id=found)
+    for field, kind in candidates.items():
+        if isinstance(subject_id := getattr(happened, field, None), str):
+            return Subject(subject_type=kind, subject_id=subject_id)
     if isinstance(member := getattr(happened, "member", None), GroupMember):
         return Subject(subject_type="membership", subject_id=f"{member.group_id}/{member.user.id}")
     if isinstance(group := getattr(happened, "group", None), Group):
@@ -129,8 +130,8 @@ def _element(component: Any) -> ContentElement | None:
             return QuoteElement(message_id=component.id, sender=component.sender, contents=_contents(component.origin))
         case Media():
             kind = {Image: "image", Voice: "audio", Video: "video"}.get(type(component), "file")
-            where = {"url": component.url, "content_base64": component.base64, "artifact_id": component.artifact_id}
-            facts = {"name": component.name, "mime_type": component.mime_type, "size_bytes": component.size}
-            return MediaElement(type=kind, **facts, **where) if any(where.values()) else None  # type: ignore[arg-type]
+            sources = {"url": component.url, "content_base64": component.base64, "artifact_id": component.artifact_id}
+            details = {"name": component.name, "mime_type": component.mime_type, "size_bytes": component.size}
+            return MediaElement(type=kind, **details, **sources) if any(sources.values()) else None  # type: ignore[arg-type]
         case _:
             return None

@@ -74,13 +74,13 @@ class FakeGate:
         if name not in self._answers:
             served: BaseModel = await self._handlers[name](admitted.caller, admitted.request)
             return served
-        given = self._answers[name]
-        if callable(given):
-            made = given(admitted.request)
-            given = await made if inspect.isawaitable(made) else made
-        if isinstance(given, Failure):
-            raise given.exception()
-        return HOST_ACTIONS[name].answer.model_validate(given)
+        handler = self._answers[name]
+        if callable(handler):
+            result = handler(admitted.request)
+            handler = await result if inspect.isawaitable(result) else result
+        if isinstance(handler, Failure):
+            raise handler.exception()
+        return HOST_ACTIONS[name].answer.model_validate(handler)
 
     def parts(self, name: str, admitted: AdmittedCall) -> AsyncIterator[BaseModel]:
         served: AsyncIterator[BaseModel] = self._handlers[name](admitted.caller, admitted.request)
@@ -106,8 +106,12 @@ class PluginEndpoint:
         self.test_errors: list[Exception] = []
 
     def dispatch(self, action: str, data: Any) -> Coroutine[Any, Any, Any] | AsyncGenerator[Any, None]:
-        known = HOST_ACTIONS.get(action)
-        return self._stream(action, data) if known is not None and known.streams else self._answer(action, data)
+        known_action = HOST_ACTIONS.get(action)
+        return (
+            self._stream(action, data)
+            if known_action is not None and known_action.streams
+            else self._answer(action, data)
+        )
 
     async def _answer(self, name: str, data: Any) -> Any:
         try:

@@ -71,18 +71,18 @@ class FakeHost(ComponentClient):
     ) -> None:
         self._ids = ReadableIds()
         self.conversation_id = self._ids.new("conversation")
-        new = self._ids.new
+        new_id = self._ids.new
         self._resources = HostResources(
             models or {}, self._wrap_tools(tools or {}), knowledge or {}, skills or {}, files or {}
         )
-        self._records = HostRecords.from_arguments(new, state, storage, artifacts, approvals)
+        self._records = HostRecords.from_arguments(new_id, state, storage, artifacts, approvals)
         self._policy = AccessOverrides.from_arguments(
             permissions, capabilities, plugin_permissions, state_scopes, other_conversations
         )
         self._run_setup = RunSetup(self._resources, self._records, self._ids, self._policy)
-        self._platform = Platform(bots or [bot_with_all_apis(BOT)], new)
+        self._platform = Platform(bots or [bot_with_all_apis(BOT)], new_id)
         self._steering = Steering(self._run_setup.record_steering)
-        self.ledger = Ledger(new, self._run_setup.build_claimed_context)
+        self.ledger = Ledger(new_id, self._run_setup.build_claimed_context)
         self._timeout = timeout
         self._gate = FakeGate(self._handlers(), answers or {})
         for role, text in history:
@@ -113,19 +113,19 @@ class FakeHost(ComponentClient):
         `steering` has the messages that the user sends during the run: before the first pull, or by the number of the
         pull that returns them. `timeout` is in seconds, 0 for none. `context` replaces fields of the runner's context.
         """
-        loaded = self._with_own_tools(load_component(component))
-        name = pick(loaded.runners, runner, "runner")
-        self._warn_of_unknown_tools(loaded, name, config or {})
+        plugin = self._with_own_tools(load_component(component))
+        name = pick(plugin.runners, runner, "runner")
+        self._warn_of_unknown_tools(plugin, name, config or {})
         seconds = self._timeout if timeout is None else timeout
-        session, told = self._run_setup.open_run(
-            self._policy.manifest(loaded, name),
+        session, run_context = self._run_setup.open_run(
+            self._policy.manifest(plugin, name),
             create_event_fixture(said, event, actor, self._ids),
             self.conversation_id,
             RunOptions(config or {}, steering, attempt, seconds, context or {}),
         )
         self._gate.register(session)
-        watched = replace(loaded, runners={**loaded.runners, name: ObservedRunner(loaded.runners[name], session)})
-        return FakeRun(told, session, self._records, self.connection(watched), self._steering, seconds or None)
+        watched = replace(plugin, runners={**plugin.runners, name: ObservedRunner(plugin.runners[name], session)})
+        return FakeRun(run_context, session, self._records, self.connection(watched), self._steering, seconds or None)
 
     def say(self, role: str, text: str) -> None:
         """Adds an earlier message of `user` or `assistant` to the history."""
@@ -174,23 +174,23 @@ class FakeHost(ComponentClient):
         """Wraps Tool components among the tools, so that they are called as a Host would call them."""
         return {name: self._tool(tool, None) if isinstance(tool, Tool) else tool for name, tool in tools.items()}
 
-    def _with_own_tools(self, loaded: LoadedPlugin) -> LoadedPlugin:
+    def _with_own_tools(self, plugin: LoadedPlugin) -> LoadedPlugin:
         """Adds the plugin's own tools, so that its runner can be granted them."""
-        for name in loaded.tools:
-            for each in (name, f"{loaded.identity}.{name}"):  # a real Host knows only the second
+        for name in plugin.tools:
+            for each in (name, f"{plugin.identity}.{name}"):  # a real Host knows only the second
                 if not self._resources.tools.has(each):
-                    self._resources.tools.add(each, self._tool(loaded, name))
-        return loaded
+                    self._resources.tools.add(each, self._tool(plugin, name))
+        return plugin
 
-    def _warn_of_unknown_tools(self, loaded: LoadedPlugin, runner: str, config: Mapping[str, Any]) -> None:
+    def _warn_of_unknown_tools(self, plugin: LoadedPlugin, runner: str, config: Mapping[str, Any]) -> None:
         """Warns about selected tools that a Host would not find under this id."""
-        form = self._policy.manifest(loaded, runner).config_schema
+        form = self._policy.manifest(plugin, runner).config_schema
         for item in (each for each in form if each.type == TOOL_SELECTOR):
             selected, offered = config.get(item.name) or (), self._resources.tools
-            ids = [each for each in selected if each in loaded.tools or not offered.has(each)]
-            for tool_id in unknown_tools(loaded.identity, loaded.tools, ids):
-                known = tool_names(loaded.identity, loaded.tools)
-                warn(unknown_tool("config", item.name, tool_id, known), PluginWarning, stacklevel=4)
+            ids = [each for each in selected if each in plugin.tools or not offered.has(each)]
+            for tool_id in unknown_tools(plugin.identity, plugin.tools, ids):
+                known_tools = tool_names(plugin.identity, plugin.tools)
+                warn(unknown_tool("config", item.name, tool_id, known_tools), PluginWarning, stacklevel=4)
 
     def _tool(self, component: Any, name: str | None) -> FakeTool:
         async def call(**parameters: Any) -> Any:

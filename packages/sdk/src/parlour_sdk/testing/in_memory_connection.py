@@ -16,17 +16,17 @@ UNLIMITED_RATES = WireLimits(frames_per_second=math.inf, bytes_per_second=math.i
 
 
 class InMemoryConnection:
-    def __init__(self, loaded: LoadedPlugin, door: PluginEndpoint) -> None:
+    def __init__(self, loaded: LoadedPlugin, endpoint: PluginEndpoint) -> None:
         self._loaded = loaded
-        self._door = door
+        self._endpoint = endpoint
         self._service: PluginService
         self._peer: Peer
 
     async def __aenter__(self) -> "InMemoryConnection":
-        here, there = memory_pair()
+        host_side, plugin_side = memory_pair()
         self._service = PluginService(self._loaded)
-        self._service.peer = Peer(there, self._service, UNLIMITED_RATES, name="plugin")
-        self._peer = Peer(here, self._door, UNLIMITED_RATES, name="fake host")
+        self._service.peer = Peer(plugin_side, self._service, UNLIMITED_RATES, name="plugin")
+        self._peer = Peer(host_side, self._endpoint, UNLIMITED_RATES, name="fake host")
         self._peer.start()
         self._service.peer.start()
         await self._service.initialize()
@@ -38,8 +38,8 @@ class InMemoryConnection:
         await self._service.close()
         await self._peer.aclose()
         await self._service.peer.aclose()
-        if self._door.test_errors and error is None:
-            raise self._door.test_errors[0]
+        if self._endpoint.test_errors and error is None:
+            raise self._endpoint.test_errors[0]
 
     async def call(self, action: str, data: Any) -> Any:
         return await self._peer.call(action, data)

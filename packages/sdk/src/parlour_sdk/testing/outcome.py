@@ -114,8 +114,8 @@ class FakeRunOutcome:
     @property
     def tool_calls(self) -> list[tuple[str, dict[str, Any]]]:
         """The successful tool calls: name and parameters."""
-        asked = [call.arguments for call in self.calls if call.action == "call_tool" and call.error is None]
-        return [(arguments["tool_name"], arguments.get("parameters", {})) for arguments in asked]
+        requests = [call.arguments for call in self.calls if call.action == "call_tool" and call.error is None]
+        return [(arguments["tool_name"], arguments.get("parameters", {})) for arguments in requests]
 
     @property
     def warnings(self) -> list[str]:
@@ -134,15 +134,15 @@ class FakeRunOutcome:
 
     def __repr__(self) -> str:
         """Returns a summary in one line, reasons first, because a test report shows only the beginning."""
-        facts = [f"{self.status}{f' ({self.ending.code})' if self.ending and self.ending.code else ''}"]
+        details = [f"{self.status}{f' ({self.ending.code})' if self.ending and self.ending.code else ''}"]
         if self.exception is not None:
-            facts.append(f"raised {self.exception!r}")
+            details.append(f"raised {self.exception!r}")
         elif self.error:
-            facts.append(self.error)
-        facts += [f"refused {call!r}" for call in self.calls if call.error]
-        facts += [f"warning: {warning}" for warning in self.warnings]
-        facts.append(f"said {self.text!r}")
-        return f"FakeRun({', '.join(facts)})"
+            details.append(self.error)
+        details += [f"refused {call!r}" for call in self.calls if call.error]
+        details += [f"warning: {warning}" for warning in self.warnings]
+        details.append(f"said {self.text!r}")
+        return f"FakeRun({', '.join(details)})"
 
     def __str__(self) -> str:
         """Returns the whole course of the run, line by line."""

@@ -34,7 +34,7 @@ NO_OUTPUT = FakeRunEnd("failed", "runner.no_output", "the runner ended without a
 class ResultRecorder:
     def __init__(self, outcome: FakeRunOutcome) -> None:
         self._outcome = outcome
-        self._facts = outcome.records
+        self._records = outcome.records
         self._sequence = ResultSequence(outcome.run_id, outcome.warnings.append)
         self._fragments: list[str] = []
         self._unattached: list[FakeArtifact] = []
@@ -53,9 +53,9 @@ class ResultRecorder:
         if payload is None:
             kind = result.type[:100]
             self._outcome.warnings.append(f"a result has the unknown type '{kind}'; it is recorded and has no effect")
-        ending = self._effect(payload, sequence)
+        run_end = self._effect(payload, sequence)
         self._outcome.results.append(result)
-        return ending
+        return run_end
 
     def _effect(self, payload: BaseModel | None, sequence: int) -> FakeRunEnd | None:
         match payload:
@@ -86,9 +86,9 @@ class ResultRecorder:
         if last is None or not self._complete(last):
             self._complete_fragments()
         if payload.usage is not None:
-            counted = {name: value for name, value in payload.usage.model_dump().items() if value is not None}
+            token_counts = {name: value for name, value in payload.usage.model_dump().items() if value is not None}
             calls = self._outcome.session.usage.model_dump(include={"model_calls", "tool_calls"})
-            self._outcome.reported_usage = RunUsage(**counted, **calls)
+            self._outcome.reported_usage = RunUsage(**token_counts, **calls)
         if not self._outcome.messages and payload.finish_reason != "silent":
             return NO_OUTPUT
         return FakeRunEnd("completed", payload.finish_reason)
@@ -106,28 +106,28 @@ class ResultRecorder:
             return False
         self._fragments.clear()
         self._unattached.clear()
-        shown, cut = truncate_message(plain_text(message.content))
-        if cut:
+        text, is_truncated = truncate_message(plain_text(message.content))
+        if is_truncated:
             self._outcome.warnings.append("a message is longer than may be shown; it is kept whole as an artifact")
             refs.append(self._keep_text(plain_text(message.content)).ref)
-            message = message.model_copy(update={"content": shown})
+            message = message.model_copy(update={"content": text})
         together = {ref.artifact_id: ref for ref in [*refs, *(message.artifact_refs or [])]}
         message = message.model_copy(update={"artifact_refs": list(together.values()) or None})
         self._outcome.messages.append(message)
         context = self._outcome.context
-        self._facts.transcript.add(self._outcome.session.conversation_id, message, context.event.event_id)
+        self._records.transcript.add(self._outcome.session.conversation_id, message, context.event.event_id)
         return True
 
     def _keep(self, payload: ArtifactCreated, sequence: int) -> None:
         content = artifact_content(payload, sequence) or b""
-        artifact = self._facts.artifacts.stored.get(payload.artifact_id or "")
+        artifact = self._records.artifacts.stored.get(payload.artifact_id or "")
         if artifact is None:
-            facts = payload.model_dump(exclude={"content_base64", "artifact_type", "size_bytes", "sha256"})
-            artifact = self._facts.artifacts.store(content, payload.artifact_type, **facts, **self._origin())
+            fields = payload.model_dump(exclude={"content_base64", "artifact_type", "size_bytes", "sha256"})
+            artifact = self._records.artifacts.store(content, payload.artifact_type, **fields, **self._origin())
         self._unattached.append(artifact)
 
     def _keep_text(self, text: str) -> FakeArtifact:
-        return self._facts.artifacts.store(
+        return self._records.artifacts.store(
             text.encode(), "file", name="message.txt", mime_type="text/plain", **self._origin()
         )
 
@@ -140,9 +140,9 @@ class ResultRecorder:
         key = self._outcome.session.grant.scopes.get(payload.scope)
         if key is None:
             raise ResultDropped(f"state.updated names the scope '{payload.scope}', which this run was not granted")
-        self._facts.state.write(key, payload.key, payload.value)
+        self._records.state.write(key, payload.key, payload.value)
 
     def _act(self, payload: ActionRequested) -> None:
         if not self._outcome.session.grant.allows_action(payload.action):
             raise ResultDropped(f"action.requested names '{payload.action}', which this run was not granted")
-        self._facts.actions.decide(self._outcome.session, payload.action, payload.target, payload.payload)
+        self._records.actions.decide(self._outcome.session, payload.action, payload.target, payload.payload)

@@ -45,8 +45,8 @@ class HostRecords:
         stored = Artifacts(new_id)
         for artifact_id, content in (artifacts or {}).items():
             stored.store(content, artifact_id=artifact_id)
-        kept, values = State(state or {}), Storage(storage or {})
-        return cls(Transcript(new_id), Events(), stored, kept, values, Actions(approvals, new_id))
+        states, values = State(state or {}), Storage(storage or {})
+        return cls(Transcript(new_id), Events(), stored, states, values, Actions(approvals, new_id))
 
     def handlers(self) -> dict[str, Handler]:
         groups = (self.transcript, self.events, self.artifacts, self.state, self.storage, self.actions)

@@ -115,14 +115,14 @@ class FakeRun(FakeRunOutcome):
 
     async def _serve(self) -> None:
         timer = self._set_deadline()
-        ending = FakeRunEnd("failed", "runtime_error", "the fake Host itself failed")
+        run_end = FakeRunEnd("failed", "runtime_error", "the fake Host itself failed")
         try:
-            ending = await self._consume() if self._stopping is None else self._end_unstarted()
+            run_end = await self._consume() if self._stopping is None else self._end_unstarted()
         finally:
             if timer is not None:
                 timer.cancel()
             self.session.ended = True
-            self.end(self._stopping or self._timeout_if_late(ending))
+            self.end(self._stopping or self._timeout_if_late(run_end))
             self._notify()
         try:
             await asyncio.wait_for(self._runner_gone.wait(), GRACE_SECONDS)
@@ -137,10 +137,10 @@ class FakeRun(FakeRunOutcome):
         self._stream = stream = self._line.stream("run_agent", data, self._runner_gone.set)
         try:
             async for raw in stream:
-                ending = self._recorder.record(raw)
+                run_end = self._recorder.record(raw)
                 self._notify()
-                if ending is not None:
-                    return ending
+                if run_end is not None:
+                    return run_end
             return self._recorder.finish_stream()
         except FakeRunStopped:
             return CANCELLED
@@ -158,20 +158,20 @@ class FakeRun(FakeRunOutcome):
             return None
         return asyncio.get_running_loop().call_later(self._timeout, self._stop, self._time_over())
 
-    def _timeout_if_late(self, ending: FakeRunEnd) -> FakeRunEnd:
+    def _timeout_if_late(self, run_end: FakeRunEnd) -> FakeRunEnd:
         """Turns a failure at the deadline into a timeout, since the runner may notice the deadline before the Host."""
         deadline = self.context.runtime.deadline_at
-        if deadline is None or ending.status != "failed" or ending.code not in TIMEOUT_CODES:
-            return ending
-        return self._time_over() if time.time() * 1000 >= deadline - CLOCK_TOLERANCE_MILLISECONDS else ending
+        if deadline is None or run_end.status != "failed" or run_end.code not in TIMEOUT_CODES:
+            return run_end
+        return self._time_over() if time.time() * 1000 >= deadline - CLOCK_TOLERANCE_MILLISECONDS else run_end
 
     def _time_over(self) -> FakeRunEnd:
         return FakeRunEnd("timeout", "runner.timeout", f"the run took longer than {self._timeout or 0:g} s")
 
-    def _stop(self, ending: FakeRunEnd) -> None:
+    def _stop(self, run_end: FakeRunEnd) -> None:
         if self._stopping is None and self.ending is None:
-            self._stopping = ending
-            self.session.stop_status = ending.status
+            self._stopping = run_end
+            self.session.stop_status = run_end.status
             if self._stream is not None:
                 self._stream.abort(FakeRunStopped())
 

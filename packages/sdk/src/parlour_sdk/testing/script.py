@@ -93,8 +93,8 @@ def reranker(function: Callable[[str, str], float] | None = None) -> FakeModel:
 
 def word_overlap(query: str, document: str) -> float:
     """Returns the share of the query's words that the document contains."""
-    wanted = set(query.lower().split())
-    return len(wanted & set(document.lower().split())) / len(wanted) if wanted else 0.0
+    query_words = set(query.lower().split())
+    return len(query_words & set(document.lower().split())) / len(query_words) if query_words else 0.0
 
 
 @dataclass(frozen=True, slots=True)

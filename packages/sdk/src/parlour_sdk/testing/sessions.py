@@ -38,16 +38,16 @@ class CallRate:
 
     per_second: float = CALLS_PER_SECOND
     burst: float = CALLS_BURST
-    _left: float = CALLS_BURST
-    _at: float = 0.0
+    _tokens: float = CALLS_BURST
+    _updated_at: float = 0.0
 
     def try_consume(self) -> bool:
         now = asyncio.get_running_loop().time()
-        self._left = min(self.burst, self._left + (now - self._at) * self.per_second)
-        self._at = now
-        if self._left < 1:
+        self._tokens = min(self.burst, self._tokens + (now - self._updated_at) * self.per_second)
+        self._updated_at = now
+        if self._tokens < 1:
             return False
-        self._left -= 1
+        self._tokens -= 1
         return True
 
 

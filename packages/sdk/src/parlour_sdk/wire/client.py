@@ -130,8 +130,8 @@ class ClientSide:
         for stream in streams.values():
             stream.finish(ConnectionClosed(reason))
         ends, self._on_stream_ended = self._on_stream_ended, {}
-        for ended in ends.values():
-            ended()
+        for callback in ends.values():
+            callback()
         for seq_id in list(self._abandoned):
             self._forget(seq_id)
 
@@ -159,15 +159,15 @@ class ClientSide:
 
     def _end(self, seq_id: int, error: WireError | None) -> None:
         stream = self._streams.pop(seq_id, None)
-        ended = self._on_stream_ended.pop(seq_id, None)
+        callback = self._on_stream_ended.pop(seq_id, None)
         if stream is not None:
             stream.finish(error)
         elif seq_id in self._abandoned:
             self._forget(seq_id)
-        elif ended is None:
+        elif callback is None:
             self.ignored_frames += 1
-        if ended is not None:
-            ended()
+        if callback is not None:
+            callback()
 
     def _fail_call(self, seq_id: int, error: WireError, *, finished: bool) -> None:
         call = self._calls[seq_id]

@@ -18,10 +18,10 @@ def check_frame_limits(frame: bytes, limits: WireLimits) -> None:
     size = len(frame)
     if size > limits.frame_bytes:
         raise FrameTooLarge(limits.frame_bytes)
-    openings = frame.count(b"[") + frame.count(b"{")
+    bracket_count = frame.count(b"[") + frame.count(b"{")
     # Every element takes at least two bytes, so in a short frame the commas needn't be counted.
-    few = size <= 2 * limits.max_elements or openings + frame.count(b",") <= limits.max_elements
-    if not few or openings > limits.max_depth:
+    within_element_limit = size <= 2 * limits.max_elements or bracket_count + frame.count(b",") <= limits.max_elements
+    if not within_element_limit or bracket_count > limits.max_depth:
         _check_structure(frame, limits)
 
 

@@ -16,7 +16,7 @@ class LineSplitter:
 
     def feed(self, chunk: bytes) -> None:
         """Adds a chunk. Raises `FrameTooLarge` at a line over the limit; the lines before it stay in `complete`."""
-        *lines, rest = chunk.split(b"\n")
+        *lines, unfinished = chunk.split(b"\n")
         for line in lines:
             if self._pieces:
                 self._add(line)
@@ -26,8 +26,8 @@ class LineSplitter:
             elif len(line) > self._limit:
                 raise FrameTooLarge(self._limit)
             self.complete.append(line)
-        if rest:
-            self._add(rest)
+        if unfinished:
+            self._add(unfinished)
 
     def _add(self, piece: bytes) -> None:
         self._size += len(piece)

@@ -21,7 +21,7 @@ class MemoryTransport:
 
     def __init__(self, high_water: int) -> None:
         self._high_water = high_water
-        self._other: MemoryTransport = self
+        self._peer: MemoryTransport = self
         self._inbox: deque[bytes] = deque()
         self._inbox_bytes = 0
         self._writable = asyncio.Event()
@@ -32,8 +32,8 @@ class MemoryTransport:
         self._paused = False
         self._closed = False
 
-    def connect(self, other: "MemoryTransport") -> None:
-        self._other = other
+    def connect(self, peer: "MemoryTransport") -> None:
+        self._peer = peer
 
     def start(self, on_frame: OnFrame, on_closed: OnClosed) -> None:
         self._on_frame, self._on_closed = on_frame, on_closed
@@ -41,7 +41,7 @@ class MemoryTransport:
 
     def send(self, frame: bytes) -> None:
         if not self._closed:
-            self._other._accept(frame)
+            self._peer._accept(frame)
 
     @property
     def congested(self) -> bool:
@@ -64,8 +64,8 @@ class MemoryTransport:
         self._closed = True
         self._inbox.clear()
         self._writable.set()
-        self._other._writable.set()
-        self._other._schedule()
+        self._peer._writable.set()
+        self._peer._schedule()
 
     def _accept(self, frame: bytes) -> None:
         if self._closed:
@@ -73,7 +73,7 @@ class MemoryTransport:
         self._inbox.append(frame)
         self._inbox_bytes += len(frame)
         if self._inbox_bytes > self._high_water:
-            self._other._writable.clear()
+            self._peer._writable.clear()
         self._schedule()
 
     def _schedule(self) -> None:
@@ -89,8 +89,8 @@ class MemoryTransport:
             self._inbox_bytes -= len(frame)
             self._on_frame(frame)
         if self._inbox_bytes <= self._high_water:
-            self._other._writable.set()
-        if self._other._closed and not self._inbox and not self._paused and not self._closed:
+            self._peer._writable.set()
+        if self._peer._closed and not self._inbox and not self._paused and not self._closed:
             self._closed = True
             self._writable.set()
             assert self._on_closed is not None

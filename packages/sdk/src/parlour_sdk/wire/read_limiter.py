@@ -36,8 +36,8 @@ class ReadLimiter:
         frames, bytes_ = self._frames_empty_at, self._bytes_empty_at
         self._frames_empty_at = frames = (frames if frames > now else now) + self._seconds_per_frame * frames_worth
         self._bytes_empty_at = bytes_ = (bytes_ if bytes_ > now else now) + self._seconds_per_byte * size
-        over = (frames if frames > bytes_ else bytes_) - now - _BURST_SECONDS
-        return over + _EXTRA_PAUSE_SECONDS if over > 0 else 0.0
+        excess = (frames if frames > bytes_ else bytes_) - now - _BURST_SECONDS
+        return excess + _EXTRA_PAUSE_SECONDS if excess > 0 else 0.0
 
 
 def exempt_limiter(limits: WireLimits, clock: Callable[[], float]) -> ReadLimiter:

@@ -147,10 +147,10 @@ class StdioTransport:
 
     def _flush(self) -> None:
         if self._outgoing and self._writer is not None:
-            joined = b"".join(self._outgoing)
+            data = b"".join(self._outgoing)
             self._outgoing.clear()
             self._outgoing_bytes = 0
-            self._writer.write(joined)
+            self._writer.write(data)
 
     def _close_writer(self, writer: asyncio.WriteTransport) -> None:
         writer.close()
@@ -158,10 +158,10 @@ class StdioTransport:
 
     def _deliver(self) -> None:
         complete = self._lines.complete
-        left = _FRAMES_PER_TURN
-        while complete and left and not self._paused and not self._closed:
+        remaining = _FRAMES_PER_TURN
+        while complete and remaining and not self._paused and not self._closed:
             self._on_frame(complete.popleft())
-            left -= 1
+            remaining -= 1
         if self._closed:
             return
         if complete and not self._paused:
@@ -172,11 +172,11 @@ class StdioTransport:
             return
         self._read_on(not self._paused and not self._ended and not complete)
 
-    def _read_on(self, wanted: bool) -> None:
-        if self._reader is None or self._reading == wanted:
+    def _read_on(self, should_read: bool) -> None:
+        if self._reader is None or self._reading == should_read:
             return
-        self._reading = wanted
-        if wanted:
+        self._reading = should_read
+        if should_read:
             self._reader.resume_reading()
         else:
             self._reader.pause_reading()

@@ -101,9 +101,9 @@ class WireStream:
     def _acknowledge(self, count: int) -> None:
         self._ungranted += count
         if self._ungranted >= self._grant_at and not self._ended:
-            granted, self._ungranted = self._ungranted, 0
-            self._allowed += granted
-            self._grant(granted)
+            credit, self._ungranted = self._ungranted, 0
+            self._allowed += credit
+            self._grant(credit)
 
     def _end(self) -> None:
         self._ended = True

@@ -28,7 +28,7 @@ def run(settings: HostSettings, path: Path, output: Path | None) -> None:
     target = _target(valid, output)
     try:
         with tempfile.TemporaryDirectory() as staging:
-            package = asyncio.run(_staged(settings, valid, Path(staging)))
+            package = asyncio.run(_stage(settings, valid, Path(staging)))
             content = _write(package, target)
     except PluginInvalid as error:
         raise CommandError(str(error)) from error
@@ -40,8 +40,10 @@ def run(settings: HostSettings, path: Path, output: Path | None) -> None:
 def _target(valid: ValidPlugin, output: Path | None) -> Path:
     """Returns the path of the zip. It is beside the plugin, not inside, where the next build would pack it."""
     plugin, metadata = valid.plugin, valid.plugin.manifest.metadata
-    place = plugin.folder.parent if plugin.file is None else plugin.folder
-    target = (output or place / _safe_file_name(f"{metadata.author}-{metadata.name}-{metadata.version}.zip")).absolute()
+    folder = plugin.folder.parent if plugin.file is None else plugin.folder
+    target = (
+        output or folder / _safe_file_name(f"{metadata.author}-{metadata.name}-{metadata.version}.zip")
+    ).absolute()
     if plugin.file is None and target.resolve().is_relative_to(plugin.folder.resolve()):
         raise CommandError(f"{target} is inside the plugin's folder and would become part of it; name another place")
     return target
@@ -52,7 +54,7 @@ def _safe_file_name(name: str) -> str:
     return "".join(each if each.isalnum() or each in ".+-_" else "_" for each in name)
 
 
-async def _staged(settings: HostSettings, valid: ValidPlugin, staging: Path) -> Package:
+async def _stage(settings: HostSettings, valid: ValidPlugin, staging: Path) -> Package:
     sizes = SizeLimits(settings.plugins.package_files, settings.plugins.package_bytes)
     return await stage(str(valid.plugin.file or valid.plugin.folder), None, staging, PackageRules(sizes))
 
@@ -60,14 +62,14 @@ async def _staged(settings: HostSettings, valid: ValidPlugin, staging: Path) -> 
 def _write(package: Package, target: Path) -> bytes:
     """Writes the zip atomically and returns its content."""
     folder = package.plugin.folder
-    fresh = target.with_name(f".{target.name}.{os.getpid()}")
+    temporary = target.with_name(f".{target.name}.{os.getpid()}")
     try:
-        with zipfile.ZipFile(fresh, "w", zipfile.ZIP_DEFLATED) as packed:
+        with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as packed:
             for file in sorted(each for each in folder.rglob("*") if each.is_file()):
                 packed.writestr(_entry(file, folder), file.read_bytes())
-        fresh.replace(target)
+        temporary.replace(target)
     finally:
-        fresh.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
     return target.read_bytes()
 
 

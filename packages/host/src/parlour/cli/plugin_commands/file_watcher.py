@@ -15,25 +15,25 @@ class FileWatcher:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._reported: Snapshot | None = None
-        self._seen = _snapshot(path)
+        self._last_snapshot = _snapshot(path)
 
     def has_changed(self) -> bool:
         """Returns whether files have changed since it last returned True, and are not changing any more.
 
         An editor saves several files one after the other, so a change is reported when two polls see the same files.
         """
-        seen = _snapshot(self._path)
-        still = seen == self._seen
-        self._seen = seen
-        if not still or seen == self._reported:
+        snapshot = _snapshot(self._path)
+        is_unchanged = snapshot == self._last_snapshot
+        self._last_snapshot = snapshot
+        if not is_unchanged or snapshot == self._reported:
             return False
-        self._reported = seen
+        self._reported = snapshot
         return True
 
 
 def _snapshot(path: Path) -> Snapshot:
     """Returns the state of all files. A file that can't be read counts as absent."""
-    return {file: seen for file in _files(path) if (seen := _file_state(file)) is not None}
+    return {file: state for file in _files(path) if (state := _file_state(file)) is not None}
 
 
 def _files(path: Path) -> Iterator[Path]:

@@ -16,12 +16,12 @@ class LogTail:
 
     def read_lines(self) -> list[str]:
         """Returns the complete lines that were written since the last call."""
-        found = self._read()
+        lines = self._read()
         if self._is_replaced():
             self.close()
             if self._open():
-                found += self._read()
-        return found
+                lines += self._read()
+        return lines
 
     def close(self) -> None:
         if self._descriptor >= 0:
@@ -49,5 +49,5 @@ class LogTail:
             return []
         while block := os.read(self._descriptor, 65536):
             self._incomplete_line += block
-        *whole, self._incomplete_line = self._incomplete_line.split(b"\n")
-        return [line.decode(errors="replace") for line in whole]
+        *complete, self._incomplete_line = self._incomplete_line.split(b"\n")
+        return [line.decode(errors="replace") for line in complete]

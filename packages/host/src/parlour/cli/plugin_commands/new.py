@@ -15,20 +15,25 @@ from ..main import CommandError
 TEMPLATES = Path(__file__).with_name("templates")
 SUFFIX = ".template"
 """Suffix of template files, so that no tool treats them as files of Parlour itself."""
+FOLDER_TEMPLATES = {"agent": ("folder", "an agent that greets"), "http-agent": ("http_agent", "an agent service")}
+"""Folder of templates and description by kind."""
 DOT_PREFIX = "dot-"
 """Prefix in the name of a template that stands for a leading dot."""
 
 
-def run(settings: HostSettings, identity: str, one_file: bool, into: Path) -> None:
+def run(settings: HostSettings, identity: str, one_file: bool, kind: str, into: Path) -> None:
+    if one_file and kind != "agent":
+        raise CommandError(f"--one-file makes an agent; leave it out for --kind {kind}, which is a folder")
     author, name = _identity(identity)
-    words = {"author": author, "name": name, "file": _module(name), "title": _title(name)}
-    files = _filled(TEMPLATES / ("one_file" if one_file else "folder"), words)
-    place = into if one_file else into / name
+    substitutions = {"author": author, "name": name, "file": _module(name), "title": _title(name)}
+    files = _fill_templates(TEMPLATES / ("one_file" if one_file else FOLDER_TEMPLATES[kind][0]), substitutions)
+    target = into if one_file else into / name
     try:
-        _write(files, place, one_file)
+        _write(files, target, one_file)
     except OSError as error:
-        raise CommandError(f"{place} can't be written: {error.strerror or error}") from error
-    _print_next_steps(place / f"{words['file']}.py" if one_file else place, identity)
+        raise CommandError(f"{target} can't be written: {error.strerror or error}") from error
+    path = target / f"{substitutions['file']}.py" if one_file else target
+    _print_next_steps(path, identity, FOLDER_TEMPLATES[kind][1])
 
 
 def _identity(identity: str) -> tuple[str, str]:
@@ -43,48 +48,51 @@ def _identity(identity: str) -> tuple[str, str]:
 
 def _module(name: str) -> str:
     """Returns a module name that Python can import."""
-    word = "".join(each if each.isalnum() else "_" for each in name)
-    return word if word.isidentifier() else f"plugin_{word}"
+    module = "".join(each if each.isalnum() else "_" for each in name)
+    return module if module.isidentifier() else f"plugin_{module}"
 
 
 def _title(name: str) -> str:
-    words = " ".join(name.replace("-", " ").replace("_", " ").split())
-    return words[:1].upper() + words[1:]
+    title = " ".join(name.replace("-", " ").replace("_", " ").split())
+    return title[:1].upper() + title[1:]
 
 
-def _filled(templates: Path, words: dict[str, str]) -> dict[Path, str]:
+def _fill_templates(templates: Path, substitutions: dict[str, str]) -> dict[Path, str]:
     """Returns the files by their path in the plugin's folder. Placeholders are filled in names and contents."""
-    found = sorted(each for each in templates.rglob(f"*{SUFFIX}"))
-    return {_place(each.relative_to(templates), words): _fill(each.read_text("utf-8"), words) for each in found}
+    template_files = sorted(each for each in templates.rglob(f"*{SUFFIX}"))
+    return {
+        _target_path(each.relative_to(templates), substitutions): _fill(each.read_text("utf-8"), substitutions)
+        for each in template_files
+    }
 
 
-def _place(template: Path, words: dict[str, str]) -> Path:
-    name = _fill(template.name.removesuffix(SUFFIX), words)
+def _target_path(template: Path, substitutions: dict[str, str]) -> Path:
+    name = _fill(template.name.removesuffix(SUFFIX), substitutions)
     return template.with_name(f".{name.removeprefix(DOT_PREFIX)}" if name.startswith(DOT_PREFIX) else name)
 
 
-def _fill(text: str, words: dict[str, str]) -> str:
-    return Template(text).substitute(words)
+def _fill(text: str, substitutions: dict[str, str]) -> str:
+    return Template(text).substitute(substitutions)
 
 
-def _write(files: dict[Path, str], place: Path, one_file: bool) -> None:
-    taken = [place / file for file in files if (place / file).exists()] if one_file else [place] * place.exists()
-    if taken:
-        raise CommandError(f"{taken[0]} is there already; choose another name, or another folder with --into")
-    above = place if one_file else place.parent
-    above.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=above, prefix=".new-") as staging:
-        fresh = Path(staging, "plugin")
+def _write(files: dict[Path, str], target: Path, one_file: bool) -> None:
+    existing = [target / file for file in files if (target / file).exists()] if one_file else [target] * target.exists()
+    if existing:
+        raise CommandError(f"{existing[0]} is there already; choose another name, or another folder with --into")
+    parent = target if one_file else target.parent
+    parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=parent, prefix=".new-") as staging:
+        staged = Path(staging, "plugin")
         for file, text in files.items():
-            (fresh / file).parent.mkdir(parents=True, exist_ok=True)
-            (fresh / file).write_text(text, encoding="utf-8")
-        for each in sorted(fresh.iterdir()) if one_file else [fresh]:
-            shutil.move(each, place / each.name if one_file else place)
+            (staged / file).parent.mkdir(parents=True, exist_ok=True)
+            (staged / file).write_text(text, encoding="utf-8")
+        for each in sorted(staged.iterdir()) if one_file else [staged]:
+            shutil.move(each, target / each.name if one_file else target)
 
 
-def _print_next_steps(path: Path, identity: str) -> None:
-    shown = shlex.quote(str(path))
-    print(f"made {path}: {identity}, an agent that greets")
-    print(f"  parlour plugin test {shown}")
-    print(f"  parlour plugin chat {shown}")
-    print(f"  parlour plugin install {shown} --data DIR")
+def _print_next_steps(path: Path, identity: str, description: str) -> None:
+    quoted_path = shlex.quote(str(path))
+    print(f"made {path}: {identity}, {description}")
+    print(f"  parlour plugin test {quoted_path}")
+    print(f"  parlour plugin chat {quoted_path}")
+    print(f"  parlour plugin install {quoted_path} --data DIR")

@@ -66,10 +66,10 @@ def plugin_requirements(plugin: PluginDefinition) -> Requirements:
 
 
 def _of_file(file: Path) -> Requirements:
-    with tempfile.TemporaryDirectory() as made:
+    with tempfile.TemporaryDirectory() as folder:
         for name, content in package_files(file).items():
-            Path(made, name).write_bytes(content)
-        return read_requirements(read_plugin(Path(made)))
+            Path(folder, name).write_bytes(content)
+        return read_requirements(read_plugin(Path(folder)))
 
 
 def environment() -> dict[str, str]:

@@ -10,6 +10,7 @@ from types import FrameType
 
 from parlour.app.data_directory import DataDirectory
 from parlour.app.settings import HostSettings
+from parlour.core.model.ids import PluginId
 from parlour.plugin_runtime.store import PluginStore
 
 from .. import plugins
@@ -58,7 +59,7 @@ class DevelopmentSession:
         self._directory = DataDirectory(settings.data)
         self._pythons = plugin_python.interpreters_in(settings, self._directory.path / "environments")
         self._served = True
-        self._logs: dict[str, LogTail] = {}
+        self._logs: dict[PluginId, LogTail] = {}
         """Logs by plugin id, which the author may change."""
 
     def require_host(self) -> None:
@@ -103,17 +104,19 @@ class DevelopmentSession:
 
     def _install(self) -> None:
         """Validates and installs the plugin. If that fails, prints why; the previous version keeps running."""
-        begun = time.monotonic()
+        started_at = time.monotonic()
         try:
             valid = validate_plugin(self._settings, self._path, self._pythons)
-            first = self._follow_log(valid.plugin.manifest.identity)
-            plugins.install(self._settings, str(self._path), self._grant, None, print_line if first else _print_nothing)
+            log_tail = self._follow_log(PluginId(valid.plugin.manifest.identity))
+            plugins.install(
+                self._settings, str(self._path), self._grant, None, print_line if log_tail else _print_nothing
+            )
         except CommandError as error:
             print_line(f"not taken: {error}")
         else:
-            print_line(f"{valid.title} is taken ({time.monotonic() - begun:.1f} s); change its files to go on")
+            print_line(f"{valid.title} is taken ({time.monotonic() - started_at:.1f} s); change its files to go on")
 
-    def _follow_log(self, plugin_id: str) -> bool:
+    def _follow_log(self, plugin_id: PluginId) -> bool:
         """Opens the plugin's log before it starts, so that its first lines are seen. Returns whether it is a new id."""
         if plugin_id in self._logs:
             return False

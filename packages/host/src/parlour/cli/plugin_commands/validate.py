@@ -13,11 +13,12 @@ from typing import Any
 
 from parlour.app.data_directory import DataDirectory
 from parlour.app.settings import HostSettings
-from parlour.plugin_runtime.process.bubblewrap import BubblewrapLauncher
-from parlour.plugin_runtime.process.bubblewrap.launcher import SandboxedCommand
-from parlour.plugin_runtime.process.bubblewrap.sandboxed_process import SIGNAL_STATUS_OFFSET
+from parlour.core.model.ids import PluginId
+from parlour.isolation.sandbox_spec import SandboxedCommand
+from parlour.isolation.sandboxed_process import SIGNAL_STATUS_OFFSET
 from parlour.plugin_runtime.process.launcher import LaunchSpec
 from parlour.plugin_runtime.process.sandbox import choose_launcher
+from parlour.plugin_runtime.process.sandboxed_launcher import BubblewrapLauncher
 from parlour_sdk.plugin import PluginDefinition, PluginInvalid, read_plugin
 from parlour_sdk.values import dataclass
 
@@ -103,7 +104,7 @@ def _sandboxed_command(
     launcher, state = asyncio.run(choose_launcher(settings.plugins.sandbox, settings.plugins.bubblewrap, hidden))
     if isinstance(launcher, BubblewrapLauncher):
         with tempfile.TemporaryDirectory(prefix="parlour-validate-") as folder:
-            start = LaunchSpec(plugin.manifest.identity, plugin.file or plugin.folder, Path(folder), python)
+            start = LaunchSpec(PluginId(plugin.manifest.identity), plugin.file or plugin.folder, Path(folder), python)
             with launcher.wrap_plugin(start, inside) as boxed:
                 yield boxed, {}
         return

@@ -22,13 +22,13 @@ HINT = "\n· Ctrl-C again to leave\n"
 
 def main() -> None:
     arguments = _arguments()
-    out = _own_output()
+    output = _own_output()
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     logging.getLogger("parlour.testing").disabled = True  # the screen shows the same information
     try:
-        loaded = load(read_plugin(arguments.plugin))
-        agent = create_chat(loaded, arguments.runner, arguments.config, arguments.model)
-        asyncio.run(_talk(agent, out, typed=os.isatty(0)))
+        plugin = load(read_plugin(arguments.plugin))
+        agent = create_chat(plugin, arguments.runner, arguments.config, arguments.model)
+        asyncio.run(_chat(agent, output, typed=os.isatty(0)))
     except (PluginInvalid, ChatSetupError) as error:
         sys.stderr.write(f"parlour: {error}\n")
         sys.exit(1)
@@ -45,40 +45,40 @@ def _arguments() -> argparse.Namespace:
 
 def _own_output() -> TextIO:
     """Reserves standard output for the conversation; output of the plugin goes to standard error, like its log."""
-    out = os.fdopen(os.dup(1), "w", encoding="utf-8", errors="replace")
+    output = os.fdopen(os.dup(1), "w", encoding="utf-8", errors="replace")
     os.dup2(2, 1)
-    return out
+    return output
 
 
-async def _talk(agent: RunnerChat, out: TextIO, typed: bool) -> None:
-    screen = Screen(out, typed)
-    talk = TerminalConversation(agent, screen, typed)
+async def _chat(agent: RunnerChat, output: TextIO, typed: bool) -> None:
+    screen = Screen(output, typed)
+    conversation = TerminalConversation(agent, screen, typed)
     if typed:
         screen.note(_greeting(agent.loaded, agent.runner))
     lines = read_lines(0)
-    signal.signal(signal.SIGINT, _Interrupts(talk, asyncio.get_running_loop()))
-    await talk.serve(lines)
+    signal.signal(signal.SIGINT, _Interrupts(conversation, asyncio.get_running_loop()))
+    await conversation.serve(lines)
 
 
-def _greeting(loaded: LoadedPlugin, runner: str) -> str:
+def _greeting(plugin: LoadedPlugin, runner: str) -> str:
     heard_by = f"runner {runner}" if runner else "its commands and listeners"
-    return f"{loaded.identity} {loaded.version}, {heard_by}. Say something; /help shows what else you can do."
+    return f"{plugin.identity} {plugin.version}, {heard_by}. Say something; /help shows what else you can do."
 
 
 class _Interrupts:
     """Cancels the run on the first Ctrl-C and exits on the second, even if the plugin's code blocks the event loop."""
 
-    def __init__(self, talk: TerminalConversation, loop: asyncio.AbstractEventLoop) -> None:
-        self._talk = talk
+    def __init__(self, conversation: TerminalConversation, loop: asyncio.AbstractEventLoop) -> None:
+        self._chat = conversation
         self._loop = loop
-        self._heard = -1
+        self._last_signal = -1
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
-        if self._heard == self._talk.lines_read:
+        if self._last_signal == self._chat.lines_read:
             os._exit(INTERRUPTED)
-        self._heard = self._talk.lines_read
+        self._last_signal = self._chat.lines_read
         os.write(2, HINT.encode())  # written directly, because the event loop may be blocked
-        self._loop.call_soon_threadsafe(self._talk.interrupt)
+        self._loop.call_soon_threadsafe(self._chat.interrupt)
 
 
 if __name__ == "__main__":

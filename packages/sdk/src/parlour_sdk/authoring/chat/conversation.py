@@ -39,19 +39,19 @@ class TerminalConversation:
         self._agent = agent
         self._screen = screen
         self._typed = typed
-        self._waiting: deque[str] = deque()
+        self._pending: deque[str] = deque()
         self._run: FakeRun | None = None
         self._last: FakeRun | None = None
-        self._following: asyncio.Task[None] | None = None
+        self._follow_task: asyncio.Task[None] | None = None
         self._leaving = False
         self._answering = False
-        self._over = asyncio.Event()
+        self._finished = asyncio.Event()
 
     async def serve(self, lines: LineQueue) -> None:
         """Serves until the input has ended and every line is answered, or the user quits."""
         hearing = asyncio.ensure_future(self._read_all(lines))
         self._continue()
-        await self._over.wait()
+        await self._finished.wait()
         hearing.cancel()
 
     def interrupt(self) -> None:
@@ -59,8 +59,8 @@ class TerminalConversation:
         self._screen.mark_line_start()
         if self._run is not None:
             self._run.cancel()
-        elif self._answering and self._following is not None:
-            self._following.cancel()
+        elif self._answering and self._follow_task is not None:
+            self._follow_task.cancel()
         else:
             self._screen.prompt()
 
@@ -74,7 +74,7 @@ class TerminalConversation:
 
     def _handle_line(self, line: str) -> None:
         if not self._typed:
-            self._waiting.append(line)
+            self._pending.append(line)
             self._continue()
         elif not self._busy or (line.startswith("/") and not self._answering):
             self._execute(line)
@@ -82,14 +82,14 @@ class TerminalConversation:
         elif line and self._agent.supports_steering:
             self._steer(line)
         else:
-            self._waiting.append(line)
+            self._pending.append(line)
 
     def _continue(self) -> None:
         """Executes waiting lines as far as possible, then shows the prompt or ends the conversation."""
-        while self._waiting and (not self._busy or _is_for_the_run(self._waiting[0])):
-            self._execute(self._waiting.popleft())
+        while self._pending and (not self._busy or _is_for_the_run(self._pending[0])):
+            self._execute(self._pending.popleft())
         if not self._busy:
-            self._over.set() if self._leaving else self._screen.prompt()
+            self._finished.set() if self._leaving else self._screen.prompt()
 
     def _execute(self, line: str) -> None:
         if line.startswith("/"):
@@ -98,12 +98,12 @@ class TerminalConversation:
             self._start_answer(self._agent.emit(message(line)))
         elif line:
             self._run = self._last = self._agent.start(line)
-            self._following = asyncio.ensure_future(self._follow(self._run))
+            self._follow_task = asyncio.ensure_future(self._follow(self._run))
 
     def _start_answer(self, work: Coroutine[Any, Any, list[str]]) -> None:
         """Starts printing the answer of a command or of the listeners; lines that are entered during that time wait."""
         self._answering = True
-        self._following = asyncio.ensure_future(self._print_answer(work))
+        self._follow_task = asyncio.ensure_future(self._print_answer(work))
 
     async def _print_answer(self, work: Coroutine[Any, Any, list[str]]) -> None:
         try:
@@ -123,24 +123,24 @@ class TerminalConversation:
         return self._run is not None or self._answering
 
     async def _follow(self, run: FakeRun) -> None:
-        shown = RunPrinter(self._screen)
+        printer = RunPrinter(self._screen)
         try:
             async with run:
                 async for result in run:
-                    shown.print_result(result)
-            shown.print_end(run)
+                    printer.print_result(result)
+            printer.print_end(run)
             if run.status != "cancelled":  # the Host would start another run for messages that were not pulled
-                self._waiting.extend(item.input.text or "" for item in run.unpulled)
+                self._pending.extend(item.input.text or "" for item in run.unpulled)
         except Exception as error:
             logger.exception("the run failed unexpectedly")
             self._screen.note(f"it could not be run: {type(error).__name__}: {error}")
         self._run = None
         self._continue()
 
-    def _command(self, name: str, words: str = "") -> None:
+    def _command(self, name: str, text: str = "") -> None:
         match name:
             case "/steer":
-                self._steer(words.strip())
+                self._steer(text.strip())
             case "/cancel":
                 self._cancel()
             case "/new":
@@ -155,34 +155,34 @@ class TerminalConversation:
             case "/help":
                 self._screen.line(HELP)
             case "/event":
-                self._event(*words.strip().split(" ", 1))
+                self._event(*text.strip().split(" ", 1))
             case _:
-                self._plugin_command(name, words.strip())
+                self._plugin_command(name, text.strip())
 
-    def _plugin_command(self, name: str, words: str) -> None:
+    def _plugin_command(self, name: str, text: str) -> None:
         command = self._agent.find_command(name.removeprefix("/"))
         if command is None:
             self._screen.note(f"there is no {name}; /help shows what there is")
         elif not self._must_wait(name):
-            self._start_answer(self._agent.run_command(command, words))
+            self._start_answer(self._agent.run_command(command, text))
 
     def _must_wait(self, name: str) -> bool:
         if self._busy:
             self._screen.note(f"{name} has to wait until the agent has answered")
         return self._busy
 
-    def _event(self, event_type: str, words: str = "") -> None:
+    def _event(self, event_type: str, text: str = "") -> None:
         kind = EVENTS.get(event_type)
         if kind is None:
             self._screen.note(f"there is no event '{event_type}'; there are {', '.join(EVENTS)}")
             return
         try:
-            happened = message(words) if kind is MessageReceived else event(kind)
+            platform_event = message(text) if kind is MessageReceived else event(kind)
         except (TypeError, ValueError) as error:
             self._screen.note(f"this event can't be made here; write a test with FakeHost.emit ({error})")
             return
         if not self._must_wait("/event"):
-            self._start_answer(self._agent.emit(happened))
+            self._start_answer(self._agent.emit(platform_event))
 
     def _steer(self, text: str) -> None:
         if self._run is None:
@@ -203,7 +203,7 @@ class TerminalConversation:
 
     def _quit(self) -> None:
         self._leaving = True
-        self._waiting.clear()
+        self._pending.clear()
         if self._run is not None:
             self._run.cancel()
 

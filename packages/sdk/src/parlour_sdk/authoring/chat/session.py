@@ -47,10 +47,10 @@ class RunnerChat:
     def start(self, text: str) -> FakeRun:
         return self.host.start(self.loaded, text, runner=self.runner, config=self.config)
 
-    def find_command(self, word: str) -> str | None:
+    def find_command(self, typed_name: str) -> str | None:
         """Returns the command that this word calls, by its name or an alias."""
         for name in self.loaded.commands:
-            if word in (name, *self.loaded.spec("Command", name).get("aliases", ())):
+            if typed_name in (name, *self.loaded.spec("Command", name).get("aliases", ())):
                 return name
         return None
 
@@ -61,26 +61,26 @@ class RunnerChat:
 
     async def emit(self, happened: PlatformEvent) -> list[str]:
         """Returns the messages that listeners sent, or a note if no listener handled the event."""
-        before = len(self.host.sent)
+        sent_before = len(self.host.sent)
         outcome = await self.host.emit(self.loaded, happened)
-        sent = [each.text for each in self.host.sent[before:]]
-        return sent or ([] if outcome.handled else [f"{NOTE_PREFIX}no listener answered {happened.type}"])
+        texts = [each.text for each in self.host.sent[sent_before:]]
+        return texts or ([] if outcome.handled else [f"{NOTE_PREFIX}no listener answered {happened.type}"])
 
 
-def create_chat(loaded: LoadedPlugin, runner: str | None, pairs: Sequence[str], model: str) -> RunnerChat:
+def create_chat(plugin: LoadedPlugin, runner: str | None, pairs: Sequence[str], model: str) -> RunnerChat:
     """Creates the session for a plugin. Raises ChatSetupError if the arguments don't fit it."""
-    if not loaded.runners and not loaded.commands and not loaded.listeners:
-        raise ChatSetupError(f"{loaded.identity} has no AgentRunner, Command or EventListener to talk to")
-    if not loaded.runners:
-        return RunnerChat(FakeHost(timeout=0), loaded, "", {}, supports_steering=False)
+    if not plugin.runners and not plugin.commands and not plugin.listeners:
+        raise ChatSetupError(f"{plugin.identity} has no AgentRunner, Command or EventListener to talk to")
+    if not plugin.runners:
+        return RunnerChat(FakeHost(timeout=0), plugin, "", {}, supports_steering=False)
     try:
-        name = pick(loaded.runners, runner, "runner")
+        name = pick(plugin.runners, runner, "runner")
     except LookupError as error:
         raise ChatSetupError(f"--runner: {error}") from error
-    manifest = AgentRunnerManifest.model_validate(loaded.runner_manifests[name])
-    config = _config(manifest.config_schema, pairs, [f"{loaded.identity}.{name}" for name in sorted(loaded.tools)])
+    manifest = AgentRunnerManifest.model_validate(plugin.runner_manifests[name])
+    config = _config(manifest.config_schema, pairs, [f"{plugin.identity}.{name}" for name in sorted(plugin.tools)])
     models = {"model": _answer_function(model), "embedding": embedding(), "reranker": reranker()}
-    return RunnerChat(FakeHost(models=models, timeout=0), loaded, name, config, manifest.capabilities.steering)
+    return RunnerChat(FakeHost(models=models, timeout=0), plugin, name, config, manifest.capabilities.steering)
 
 
 def _config(form: list[FormItem], pairs: Sequence[str], tools: list[str]) -> dict[str, Any]:
@@ -132,5 +132,5 @@ def _answer_function(model: str) -> Callable[[InvokeModel], str]:
 
 
 def _echo(request: InvokeModel) -> str:
-    asked = [plain_text(each.content) for each in request.messages if each.role == "user"]
-    return f"You said: {asked[-1]}" if asked else "You said nothing."
+    user_texts = [plain_text(each.content) for each in request.messages if each.role == "user"]
+    return f"You said: {user_texts[-1]}" if user_texts else "You said nothing."

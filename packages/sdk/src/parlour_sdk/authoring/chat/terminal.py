@@ -35,17 +35,17 @@ def _lines(descriptor: int) -> Iterator[str]:
     It bypasses the buffer of `sys.stdin`, because a thread that holds that buffer would block the exit of the process.
     """
     decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
-    begun = ""
+    unfinished = ""
     while block := os.read(descriptor, BLOCK_BYTES):
-        *whole, begun = (begun + decoder.decode(block)).split("\n")
-        yield from whole
-    if begun:
-        yield begun
+        *complete, unfinished = (unfinished + decoder.decode(block)).split("\n")
+        yield from complete
+    if unfinished:
+        yield unfinished
 
 
 class Screen:
-    def __init__(self, out: TextIO, typed: bool) -> None:
-        self._out = out
+    def __init__(self, output: TextIO, typed: bool) -> None:
+        self._output = output
         self._typed = typed
         self._within_line = False
 
@@ -79,7 +79,7 @@ class Screen:
 
     def _write(self, text: str) -> None:
         try:
-            self._out.write(text)
-            self._out.flush()
+            self._output.write(text)
+            self._output.flush()
         except BrokenPipeError:
             os._exit(1)  # the output is no longer read

@@ -56,9 +56,9 @@ def unknown_action(name: str) -> Refusal:
 
 def invalid_request(action: HostAction, error: ValidationError) -> Refusal:
     """Names the first field of a request that is not valid."""
-    first = error.errors(include_url=False, include_input=False)[0]
-    field = ".".join(str(part) for part in first["loc"]) or "the request"
-    return Refusal("invalid_argument", f"{action.name}: {field}: {first['msg']}")
+    first_error = error.errors(include_url=False, include_input=False)[0]
+    field = ".".join(str(part) for part in first_error["loc"]) or "the request"
+    return Refusal("invalid_argument", f"{action.name}: {field}: {first_error['msg']}")
 
 
 def check_run(action: HostAction, active: bool, stop_status: str | None) -> Refusal | None:
@@ -106,8 +106,8 @@ def scope_name(action: HostAction, request: Call) -> str:
             return str(getattr(request, "area", ""))
         case "conversation":
             filters = getattr(request, "filters", None)
-            named = getattr(request, "conversation_id", None) or getattr(filters, "conversation_id", None)
-            return str(named or "")
+            conversation_id = getattr(request, "conversation_id", None) or getattr(filters, "conversation_id", None)
+            return str(conversation_id or "")
         case _:
             return ""
 

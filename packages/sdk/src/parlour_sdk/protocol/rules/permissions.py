@@ -30,7 +30,7 @@ API_PERMISSIONS: dict[str, Permission] = {
 
 def literals(permissions: BaseModel) -> frozenset[Permission]:
     """Returns the single permissions that a runner's or plugin's manifest asks for."""
-    return frozenset((key, literal) for key, listed in permissions if isinstance(listed, list) for literal in listed)
+    return frozenset((key, literal) for key, values in permissions if isinstance(values, list) for literal in values)
 
 
 def granted_apis(
@@ -58,13 +58,13 @@ def permitted_operations(manifest: AgentRunnerManifest) -> Mapping[ResourceKind,
 
     A kind that the runner asks for nothing of is left out. Tools, knowledge bases and skills need the capability.
     """
-    asked, able = manifest.permissions, manifest.capabilities
+    requested, capabilities = manifest.permissions, manifest.capabilities
     permitted: dict[ResourceKind, tuple[str, ...]] = {
-        "models": tuple(asked.models),
-        "tools": tuple(asked.tools) if able.tool_calling else (),
-        "knowledge_bases": tuple(asked.knowledge_bases) if able.knowledge_retrieval else (),
-        "skills": tuple(asked.skills) if able.skills else (),
-        "files": tuple(asked.files),
+        "models": tuple(requested.models),
+        "tools": tuple(requested.tools) if capabilities.tool_calling else (),
+        "knowledge_bases": tuple(requested.knowledge_bases) if capabilities.knowledge_retrieval else (),
+        "skills": tuple(requested.skills) if capabilities.skills else (),
+        "files": tuple(requested.files),
     }
     return {kind: operations for kind, operations in permitted.items() if operations}
 

@@ -74,7 +74,7 @@ class ResultSequence:
         try:
             result = AgentRunResult.model_validate(raw)
         except ValidationError as error:
-            raise ResultDropped(f"a result is malformed: {_first(error)}") from None
+            raise ResultDropped(f"a result is malformed: {_first_problem(error)}") from None
         if result.run_id != self._run_id:
             raise ResultDropped("a result names another run")
         sequence = result.sequence if result.sequence is not None else self._last + 1
@@ -88,8 +88,8 @@ class ResultSequence:
             return True
         if sequence > self._last:
             self._warn(f"results {self._last + 1} to {sequence - 1} are missing")
-            room = MAX_TRACKED_GAPS - len(self._skipped)
-            self._skipped.update(range(self._last + 1, min(sequence, self._last + 1 + room)))
+            remaining = MAX_TRACKED_GAPS - len(self._skipped)
+            self._skipped.update(range(self._last + 1, min(sequence, self._last + 1 + remaining)))
             self._last = sequence
             return True
         if sequence in self._skipped:
@@ -111,7 +111,7 @@ def parse_payload(type: str, data: dict[str, Any], sequence: int) -> BaseModel |
     try:
         payload = model.model_validate(data)
     except ValidationError as error:
-        raise ResultDropped(f"result {sequence} ({type}) is dropped: {_first(error)}") from None
+        raise ResultDropped(f"result {sequence} ({type}) is dropped: {_first_problem(error)}") from None
     match payload:
         case MessageDelta() | MessageCompleted() | RunCompleted() | RunFailed():
             pass  # a long message is shown in part and kept whole
@@ -167,6 +167,6 @@ def _is_too_large(value: Any) -> bool:
     return len(to_json(value)) > RESULT_BYTES
 
 
-def _first(error: ValidationError) -> str:
+def _first_problem(error: ValidationError) -> str:
     detail = error.errors(include_url=False, include_input=False)[0]
     return f"{'.'.join(str(part) for part in detail['loc']) or 'it'}: {detail['msg']}"

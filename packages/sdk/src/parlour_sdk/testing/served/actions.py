@@ -57,11 +57,11 @@ class Actions:
         return outcome
 
     def _outcome(self, action: str, target: Any, payload: Any) -> ActionOutcome:
-        given: Any = self._approvals
-        if callable(given):
-            given = given(action, target, payload)
-        elif not isinstance(given, str):
-            given = next((each for pattern, each in given.items() if fnmatchcase(action, pattern)), "denied")
-        if isinstance(given, ActionOutcome):
-            return given
-        return ActionOutcome(status=given, approval_id=self._new_id("approval") if given == "pending" else None)
+        decision: Any = self._approvals
+        if callable(decision):
+            decision = decision(action, target, payload)
+        elif not isinstance(decision, str):
+            decision = next((each for pattern, each in decision.items() if fnmatchcase(action, pattern)), "denied")
+        if isinstance(decision, ActionOutcome):
+            return decision
+        return ActionOutcome(status=decision, approval_id=self._new_id("approval") if decision == "pending" else None)

@@ -37,8 +37,10 @@ class FakeArtifact:
         return ArtifactRef.model_validate(self.metadata.model_dump())
 
     def __repr__(self) -> str:
-        known = self.metadata
-        return f"FakeArtifact({known.name or known.artifact_id!r}, {known.artifact_type}, {len(self.content)} bytes)"
+        details = self.metadata
+        return (
+            f"FakeArtifact({details.name or details.artifact_id!r}, {details.artifact_type}, {len(self.content)} bytes)"
+        )
 
 
 class Artifacts:
@@ -95,7 +97,7 @@ class Artifacts:
             return ArtifactUpload(upload_id=upload_id)
         if request.sha256 not in (None, hashlib.sha256(content).hexdigest()):
             raise Failure("invalid_argument", "sha256 is not the digest of what was sent").exception()
-        made = self.store(
+        artifact = self.store(
             content,
             request.artifact_type,
             mime_type=request.mime_type,
@@ -107,12 +109,14 @@ class Artifacts:
             run_id=caller.run.run_id,
             runner_id=caller.run.runner_id,
         )
-        return ArtifactUpload(artifact=made.metadata)
+        return ArtifactUpload(artifact=artifact.metadata)
 
     def _visible(self, caller: Caller, artifact_id: str) -> FakeArtifact:
         artifact = self.stored.get(artifact_id)
         if artifact is not None:
-            known, own = artifact.metadata, (None, caller.run.conversation_id)
-            if known.conversation_id in own and not (known.expires_at and known.expires_at <= time.time() * 1000):
+            artifact_metadata, allowed_conversations = artifact.metadata, (None, caller.run.conversation_id)
+            if artifact_metadata.conversation_id in allowed_conversations and not (
+                artifact_metadata.expires_at and artifact_metadata.expires_at <= time.time() * 1000
+            ):
                 return artifact
         raise Failure("not_found", f"there is no artifact '{artifact_id}'").exception()

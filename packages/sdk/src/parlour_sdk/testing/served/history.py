@@ -61,20 +61,22 @@ class Transcript:
         before, after = _position(items, request.before_cursor), _position(items, request.after_cursor)
         items = [each for each in items if (before is None or _seq(each) < before)]
         items = [each for each in items if (after is None or _seq(each) > after)]
-        backward = request.direction == "backward"
-        chosen = items[-request.limit :] if backward else items[: request.limit]
-        more = len(items) > len(chosen)
-        older, newer = (chosen[0].cursor, chosen[-1].cursor) if chosen else (None, None)
-        onward, back = (older, newer) if backward else (newer, older)
-        shown = chosen if request.include_artifacts else [_bare(each) for each in chosen]
-        return HistoryPage(items=shown, next_cursor=onward if more else None, prev_cursor=back, has_more=more)
+        is_backward = request.direction == "backward"
+        selected = items[-request.limit :] if is_backward else items[: request.limit]
+        has_more = len(items) > len(selected)
+        oldest_cursor, newest_cursor = (selected[0].cursor, selected[-1].cursor) if selected else (None, None)
+        next_cursor, previous_cursor = (oldest_cursor, newest_cursor) if is_backward else (newest_cursor, oldest_cursor)
+        visible = selected if request.include_artifacts else [_bare(each) for each in selected]
+        return HistoryPage(
+            items=visible, next_cursor=next_cursor if has_more else None, prev_cursor=previous_cursor, has_more=has_more
+        )
 
     async def _search(self, caller: Caller, request: HistorySearch) -> HistorySearchResult:
         filters = request.filters or SearchFilters()
         items = self.for_conversation(filters.conversation_id or caller.run.conversation_id)
-        found = [each for each in items if _fits(each, filters) and word_overlap(request.query, each.content or "")]
-        found.sort(key=lambda each: -word_overlap(request.query, each.content or ""))
-        return HistorySearchResult(items=found[: request.top_k], query=request.query)
+        matches = [each for each in items if _fits(each, filters) and word_overlap(request.query, each.content or "")]
+        matches.sort(key=lambda each: -word_overlap(request.query, each.content or ""))
+        return HistorySearchResult(items=matches[: request.top_k], query=request.query)
 
 
 class Events:
@@ -102,9 +104,9 @@ class Events:
         records = self._own(caller)
         before = _position(records, request.before_cursor)
         records = [each for each in records if before is None or _seq(each) < before]
-        chosen = records[-request.limit :]
-        more = len(records) > len(chosen)
-        return EventPage(items=chosen, next_cursor=chosen[0].cursor if more else None, has_more=more)
+        selected = records[-request.limit :]
+        has_more = len(records) > len(selected)
+        return EventPage(items=selected, next_cursor=selected[0].cursor if has_more else None, has_more=has_more)
 
     def _own(self, caller: Caller) -> list[EventRecord]:
         return [each for each in self.records if each.conversation_id == caller.run.conversation_id]

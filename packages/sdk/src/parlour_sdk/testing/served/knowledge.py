@@ -50,14 +50,14 @@ class Knowledge:
         if isinstance(base, Failure):
             raise base.exception()
         if callable(base):
-            made = base(request.query, request.top_k, request.filters)
-            found = _chunks(request, await made if inspect.isawaitable(made) else made)
+            result = base(request.query, request.top_k, request.filters)
+            chunks = _chunks(request, await result if inspect.isawaitable(result) else result)
         else:
-            found = sorted(_chunks(request, base), key=lambda chunk: -chunk.score)
-        return KnowledgeResult(chunks=found[: request.top_k])
+            chunks = sorted(_chunks(request, base), key=lambda chunk: -chunk.score)
+        return KnowledgeResult(chunks=chunks[: request.top_k])
 
 
-def _chunks(request: RetrieveKnowledge, given: list[str | KnowledgeChunk]) -> list[KnowledgeChunk]:
+def _chunks(request: RetrieveKnowledge, entries: list[str | KnowledgeChunk]) -> list[KnowledgeChunk]:
     return [
         KnowledgeChunk(
             chunk_id=f"{request.kb_id}-{number}",
@@ -68,7 +68,7 @@ def _chunks(request: RetrieveKnowledge, given: list[str | KnowledgeChunk]) -> li
         )
         if isinstance(each, str)
         else each
-        for number, each in enumerate(given)
+        for number, each in enumerate(entries)
     ]
 
 
@@ -134,8 +134,8 @@ class Files:
                 return path.read_bytes()
 
     def _name(self, key: str) -> str:
-        given = self._files[key]
-        return given.name if isinstance(given, Path) else key
+        file = self._files[key]
+        return file.name if isinstance(file, Path) else key
 
 
 def _kind(name: str) -> str | None:

@@ -37,7 +37,7 @@ class Ledger:
         self._context_for = context_for
         self.runs: dict[str, runs.AgentRun] = {}
         self.events: dict[str, list[runs.AgentRunEvent]] = {}
-        self._asked: dict[str, runs.RunCreate] = {}
+        self._requests: dict[str, runs.RunCreate] = {}
         self._leases: dict[str, str] = {}
         self._runtimes: dict[str, Runtime] = {}
 
@@ -68,17 +68,19 @@ class Ledger:
         return self._require_run(request.target_run_id)
 
     async def _list(self, caller: Caller, request: runs.RunList) -> runs.RunPage:
-        wanted = request.model_dump(include={"status", "agent_id", "runner_id", "conversation_id"}, exclude_none=True)
-        found = [each for each in self.runs.values() if wanted.items() <= each.model_dump(include=set(wanted)).items()]
+        criteria = request.model_dump(include={"status", "agent_id", "runner_id", "conversation_id"}, exclude_none=True)
+        matches = [
+            each for each in self.runs.values() if criteria.items() <= each.model_dump(include=set(criteria)).items()
+        ]
         start = int(request.cursor or 0)
-        more = len(found) > start + request.limit
-        page = found[start : start + request.limit]
-        return runs.RunPage(items=page, next_cursor=str(start + request.limit) if more else None, has_more=more)
+        has_more = len(matches) > start + request.limit
+        page = matches[start : start + request.limit]
+        return runs.RunPage(items=page, next_cursor=str(start + request.limit) if has_more else None, has_more=has_more)
 
     async def _events_page(self, caller: Caller, request: runs.RunEventsPageGet) -> runs.RunEventsPage:
         self._require_run(request.target_run_id)
-        later = [each for each in self.events[request.target_run_id] if each.sequence > request.after_sequence]
-        return runs.RunEventsPage(items=later[: request.limit], has_more=len(later) > request.limit)
+        remaining = [each for each in self.events[request.target_run_id] if each.sequence > request.after_sequence]
+        return runs.RunEventsPage(items=remaining[: request.limit], has_more=len(remaining) > request.limit)
 
     async def _cancel(self, caller: Caller, request: runs.RunCancel) -> runs.AgentRun:
         return self._move(request.target_run_id, "cancelled", status_reason=request.reason)
@@ -107,12 +109,12 @@ class Ledger:
         return self._move(request.target_run_id, request.status, status_reason=request.code or request.error)
 
     async def _retry(self, caller: Caller, request: runs.RunRetry) -> runs.AgentRun:
-        former = self._require_run(request.target_run_id)
-        return self._open(self._asked[former.run_id], former.attempt + 1, former.run_id)
+        previous = self._require_run(request.target_run_id)
+        return self._open(self._requests[previous.run_id], previous.attempt + 1, previous.run_id)
 
     async def _claim(self, caller: Caller, request: runs.RunClaim) -> runs.ClaimResult:
         for run in self.runs.values():
-            fits = set(self._asked[run.run_id].labels) <= set(request.labels)
+            fits = set(self._requests[run.run_id].labels) <= set(request.labels)
             if run.status == "queued" and fits and (not request.runners or run.runner_id in request.runners):
                 return runs.ClaimResult(claimed=self._claimed(run, request.runtime_id))
         return runs.ClaimResult()
@@ -129,17 +131,17 @@ class Ledger:
         return Done()
 
     async def _register(self, caller: Caller, request: RuntimeRegister) -> Runtime:
-        facts = request.model_dump(exclude={"call_id", "run_id"})
-        known = Runtime.model_validate({**facts, "status": "active", "registered_at": _now(), **_seen()})
-        self._runtimes[request.runtime_id] = known
+        fields = request.model_dump(exclude={"call_id", "run_id"})
+        runtime = Runtime.model_validate({**fields, "status": "active", "registered_at": _now(), **_last_seen()})
+        self._runtimes[request.runtime_id] = runtime
         return self._runtimes[request.runtime_id]
 
     async def _heartbeat(self, caller: Caller, request: RuntimeHeartbeat) -> Runtime:
         if request.runtime_id not in self._runtimes:
             raise Failure("not_found", f"there is no runtime '{request.runtime_id}'").exception()
-        known = self._runtimes[request.runtime_id].model_copy(update=_seen())
-        self._runtimes[request.runtime_id] = known
-        return known
+        runtime = self._runtimes[request.runtime_id].model_copy(update=_last_seen())
+        self._runtimes[request.runtime_id] = runtime
+        return runtime
 
     async def _wakeups(self, caller: Caller, request: RuntimeWakeups) -> AsyncGenerator[Wakeup, None]:
         """Yields the number of queued runs once; the test drives everything after that."""
@@ -168,22 +170,22 @@ class Ledger:
             attempt=attempt,
             parent_run_id=parent_run_id,
         )
-        self.runs[run.run_id], self.events[run.run_id], self._asked[run.run_id] = run, [], request
+        self.runs[run.run_id], self.events[run.run_id], self._requests[run.run_id] = run, [], request
         return run
 
     def _claimed(self, run: runs.AgentRun, runtime_id: str) -> runs.ClaimedRun:
         claimed = self._move(run.run_id, "claimed", claimed_by=runtime_id, lease_until=_now() + LEASE_MILLISECONDS)
         self._leases[run.run_id] = lease = self._new_id("lease")
-        context = self._context_for(claimed, self._asked[run.run_id])
+        context = self._context_for(claimed, self._requests[run.run_id])
         return runs.ClaimedRun(run=claimed, context=context, lease=lease, lease_until=_now() + LEASE_MILLISECONDS)
 
-    def _move(self, run_id: str, status: runs.RunStatus, **facts: Any) -> runs.AgentRun:
+    def _move(self, run_id: str, status: runs.RunStatus, **changes: Any) -> runs.AgentRun:
         run = self._require_run(run_id)
         if status not in runs.TRANSITIONS[run.status]:
             raise Failure("invalid_argument", f"a run that is {run.status} can't become {status}").exception()
-        moved = run.model_copy(update={**facts, "status": status, "updated_at": _now()})
-        self.runs[run_id] = moved
-        return moved
+        updated = run.model_copy(update={**changes, "status": status, "updated_at": _now()})
+        self.runs[run_id] = updated
+        return updated
 
     def _require_run(self, run_id: str) -> runs.AgentRun:
         if run_id not in self.runs:
@@ -196,7 +198,7 @@ class Ledger:
             raise Failure("unauthorized", "this lease is not, or no longer, the run's").exception()
 
 
-def _seen() -> dict[str, int]:
+def _last_seen() -> dict[str, int]:
     return {"last_seen_at": _now(), "expires_at": _now() + LEASE_MILLISECONDS}
 
 

@@ -57,7 +57,7 @@ class Models:
         answer = await self._next(request)
         if isinstance(answer, Failure):
             raise answer.exception()
-        usage = _counted(caller, request, answer)
+        usage = _estimated_usage(caller, request, answer)
         calls = list(answer.tool_calls) or None
         message = Message(role=ASSISTANT, content=answer.text, tool_calls=calls, reasoning=answer.reasoning)
         return ModelAnswer(message=message, usage=usage, model_id=request.model_id, finish_reason=_reason(answer))
@@ -74,7 +74,7 @@ class Models:
             yield ModelChunk(chunk=MessageChunk(role=ASSISTANT, content=piece), model_id=request.model_id)
         yield ModelChunk(
             chunk=MessageChunk(role=ASSISTANT, tool_calls=list(answer.tool_calls) or None, is_final=True),
-            usage=_counted(caller, request, answer),
+            usage=_estimated_usage(caller, request, answer),
             model_id=request.model_id,
             finish_reason=_reason(answer),
         )
@@ -98,8 +98,8 @@ class Models:
         script = self._require_model(request.model_id).answer
         self._calls[request.model_id] += 1
         if callable(script):
-            made = script(request)
-            return _answer(await made if inspect.isawaitable(made) else made)
+            result = script(request)
+            return _answer(await result if inspect.isawaitable(result) else result)
         if isinstance(script, str | Reply | Failure):
             return _answer(script)
         number = self._calls[request.model_id]
@@ -109,12 +109,12 @@ class Models:
         return _answer(script[number - 1])
 
 
-def _answer(given: Answer) -> Reply | Failure:
-    if isinstance(given, str):
-        return Reply((given,))
-    if isinstance(given, Reply | Failure):
-        return given
-    raise TypeError(f"a model's script answers with a text, reply(...) or failure(...), not {type(given).__name__}")
+def _answer(answer: Answer) -> Reply | Failure:
+    if isinstance(answer, str):
+        return Reply((answer,))
+    if isinstance(answer, Reply | Failure):
+        return answer
+    raise TypeError(f"a model's script answers with a text, reply(...) or failure(...), not {type(answer).__name__}")
 
 
 def _pieces(text: str) -> Iterator[str]:
@@ -132,11 +132,11 @@ def _reason(answer: Reply) -> str:
     return answer.finish_reason or ("tool_calls" if answer.tool_calls else "stop")
 
 
-def _counted(caller: Caller, request: InvokeModel, answer: Reply) -> Usage:
+def _estimated_usage(caller: Caller, request: InvokeModel, answer: Reply) -> Usage:
     """Adds and returns the scripted usage; without one, each word counts as a token."""
-    asked = sum(len(plain_text(message.content).split()) for message in request.messages)
-    usage = answer.usage or Usage(prompt_tokens=asked, completion_tokens=len(answer.text.split()))
+    prompt_tokens = sum(len(plain_text(message.content).split()) for message in request.messages)
+    usage = answer.usage or Usage(prompt_tokens=prompt_tokens, completion_tokens=len(answer.text.split()))
     if caller.session is not None:
-        counted = {name: value for name, value in usage.model_dump().items() if value is not None}
-        caller.session.add_usage(model_calls=1, **counted)
+        token_counts = {name: value for name, value in usage.model_dump().items() if value is not None}
+        caller.session.add_usage(model_calls=1, **token_counts)
     return usage

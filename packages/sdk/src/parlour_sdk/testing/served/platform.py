@@ -44,8 +44,8 @@ class SentMessage:
         return chain_text(self.chain)
 
     def __repr__(self) -> str:
-        where = f"answer to {self.event_id}" if self.event_id else f"{self.chat_type} {self.chat_id}"
-        return f"SentMessage({self.text!r}, {where})"
+        target = f"answer to {self.event_id}" if self.event_id else f"{self.chat_type} {self.chat_id}"
+        return f"SentMessage({self.text!r}, {target})"
 
 
 class Platform:
@@ -90,23 +90,25 @@ class Platform:
             case "is_muted":
                 return MutedState(muted=False)
             case "upload_file":
-                held = request.upload_id or self._new_id("upload")
-                return UploadedFile(file_id=self._new_id("file")) if request.is_last else UploadedFile(upload_id=held)
+                upload_id = request.upload_id or self._new_id("upload")
+                return (
+                    UploadedFile(file_id=self._new_id("file")) if request.is_last else UploadedFile(upload_id=upload_id)
+                )
             case "get_file_url":
                 return FileUrl(url=f"https://files.example/{request.file_id}")
             case _:
                 return HOST_ACTIONS[name].answer()
 
-    def _send(self, request: Any, chain: MessageChain, **where: str) -> MessageResult:
+    def _send(self, request: Any, chain: MessageChain, **target: str) -> MessageResult:
         message_id = self._new_id("message")
-        self.sent.append(SentMessage(message_id, request.bot_id, chain, **where))
+        self.sent.append(SentMessage(message_id, request.bot_id, chain, **target))
         return MessageResult(message_id=message_id)
 
     def _find_sent(self, request: Any) -> PlatformMessage:
-        for sent in self.sent:
-            if sent.message_id == request.message_id:
-                facts = request.model_dump(include={"message_id", "chat_type", "chat_id"})
-                return PlatformMessage(**facts, chain=sent.chain)
+        for message in self.sent:
+            if message.message_id == request.message_id:
+                fields = request.model_dump(include={"message_id", "chat_type", "chat_id"})
+                return PlatformMessage(**fields, chain=message.chain)
         raise Failure("not_found", f"there is no message '{request.message_id}'").exception()
 
     async def _list_bots(self, caller: Caller, request: listing.ListBots) -> listing.BotList:

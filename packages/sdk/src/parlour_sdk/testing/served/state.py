@@ -28,7 +28,7 @@ class State:
     """Stores values by scope and the ids that belong to it. `given` has the initial values."""
 
     def __init__(self, given: Mapping[str, Mapping[str, Any]]) -> None:
-        self._given = {scope: dict(values) for scope, values in given.items()}
+        self._initial = {scope: dict(values) for scope, values in given.items()}
         self._scopes: dict[StateKey, dict[str, Any]] = {}
 
     def handlers(self) -> dict[str, Handler]:
@@ -58,12 +58,12 @@ class State:
         return Done()
 
     async def _list(self, caller: Caller, request: StateList) -> StateKeys:
-        keys, more = _keys(self._values(caller.grant.scopes[request.scope]), request.prefix)
-        return StateKeys(keys=keys, has_more=more)
+        keys, has_more = _keys(self._values(caller.grant.scopes[request.scope]), request.prefix)
+        return StateKeys(keys=keys, has_more=has_more)
 
     def _values(self, key: StateKey) -> dict[str, Any]:
         if key not in self._scopes:
-            self._scopes[key] = self._given.pop(key[0], {})
+            self._scopes[key] = self._initial.pop(key[0], {})
         return self._scopes[key]
 
 
@@ -101,8 +101,8 @@ class Storage:
         return Done()
 
     async def _list(self, caller: Caller, request: StorageList) -> StorageKeys:
-        keys, more = _keys(self.areas[request.area], request.prefix)
-        return StorageKeys(keys=keys, has_more=more)
+        keys, has_more = _keys(self.areas[request.area], request.prefix)
+        return StorageKeys(keys=keys, has_more=has_more)
 
 
 def decode_base64(content: str) -> bytes:

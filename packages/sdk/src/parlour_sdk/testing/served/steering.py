@@ -35,5 +35,5 @@ class Steering:
         for text in session.steering_by_pull.pop(session.pulls, ()):
             self.claim(session, text)
         limit = 1 if request.mode == "one-at-a-time" else request.limit or STEERING_QUEUE
-        taken = [session.waiting.popleft() for _ in range(min(limit, len(session.waiting)))]
-        return SteeringPullResult(items=taken)
+        items = [session.waiting.popleft() for _ in range(min(limit, len(session.waiting)))]
+        return SteeringPullResult(items=items)

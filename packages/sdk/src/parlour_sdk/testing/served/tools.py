@@ -94,8 +94,8 @@ async def _answer(answer: Any, request: CallTool) -> Any:
         raise answer.exception()
     if not callable(answer):
         return answer
-    made = answer(**request.parameters)
-    return await made if inspect.isawaitable(made) else made
+    result = answer(**request.parameters)
+    return await result if inspect.isawaitable(result) else result
 
 
 def _schema(tool: Any) -> dict[str, Any]:

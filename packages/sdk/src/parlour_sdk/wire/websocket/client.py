@@ -48,18 +48,18 @@ async def connect(
         async with asyncio.timeout(timeout):
             return await opening.open(tls)
     except (OSError, InvalidHandshake) as error:
-        code, words = _explain_failure(error, timeout)
-        raise CannotConnect(code, f"can't connect to {url.partition('?')[0]}: {words}") from error
+        code, reason = _explain_failure(error, timeout)
+        raise CannotConnect(code, f"can't connect to {url.partition('?')[0]}: {reason}") from error
 
 
 class _Handshake(asyncio.Protocol):
     """A connection until the server has answered the upgrade request."""
 
-    def __init__(self, address: WebSocketURI, token: str | None, limits: WireLimits, patience: float) -> None:
+    def __init__(self, address: WebSocketURI, token: str | None, limits: WireLimits, timeout: float) -> None:
         self._address = address
         self._token = token
         self._limits = limits
-        self._patience = patience
+        self._timeout = timeout
         self._protocol = ClientProtocol(address, max_size=limits.frame_bytes, logger=LIBRARY_LOGGER)
         self._socket: asyncio.Transport | None = None
         self._opened: asyncio.Future[WebSocketTransport] = asyncio.get_running_loop().create_future()
@@ -102,8 +102,8 @@ class _Handshake(asyncio.Protocol):
         if self._protocol.handshake_exc is not None:
             self._opened.set_exception(self._protocol.handshake_exc)
         elif self._protocol.state is not CONNECTING and self._socket is not None:
-            _, *early = self._protocol.events_received()
-            transport = WebSocketTransport(self._protocol, self._socket, early, self._limits, self._patience)
+            _, *early_events = self._protocol.events_received()
+            transport = WebSocketTransport(self._protocol, self._socket, early_events, self._limits, self._timeout)
             self._opened.set_result(transport)
 
 

@@ -35,6 +35,6 @@ def close_reason(protocol: Protocol, frame_bytes: int, error: Exception | None) 
 
 
 def _describe_close(close: Close) -> str:
-    words = _CLOSE_TEXTS.get(close.code, "it gave no other reason than the code")
-    said = "".join(character if character.isprintable() else " " for character in close.reason).strip()
-    return f"the other side closed the connection: {words} ({close.code}{': ' if said else ''}{said})"
+    explanation = _CLOSE_TEXTS.get(close.code, "it gave no other reason than the code")
+    reason = "".join(character if character.isprintable() else " " for character in close.reason).strip()
+    return f"the other side closed the connection: {explanation} ({close.code}{': ' if reason else ''}{reason})"

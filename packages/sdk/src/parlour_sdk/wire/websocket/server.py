@@ -62,15 +62,15 @@ async def serve_admitted(
     The callback that `admit` returns receives the path and the transport of each connection whose path is accepted.
     Leaving the context closes all connections and notifies both sides of each.
     """
-    desk = _ServerState(admit, accepts, limits, patience)
+    state = _ServerState(admit, accepts, limits, patience)
     loop = asyncio.get_running_loop()
     tls_within = None if tls is None else _UPGRADE_TIMEOUT_SECONDS
-    server = await loop.create_server(lambda: _Upgrade(desk), host, port, ssl=tls, ssl_handshake_timeout=tls_within)
+    server = await loop.create_server(lambda: _Upgrade(state), host, port, ssl=tls, ssl_handshake_timeout=tls_within)
     try:
         yield server.sockets[0].getsockname()[1]
     finally:
         server.close()
-        await desk.close()
+        await state.close()
         await server.wait_closed()
 
 
@@ -98,15 +98,15 @@ class _ServerState:
 class _Upgrade(asyncio.Protocol):
     """A connection before it becomes a WebSocket, or one that is refused."""
 
-    def __init__(self, desk: _ServerState) -> None:
-        self._desk = desk
-        self._protocol = ServerProtocol(max_size=desk.limits.frame_bytes, logger=LIBRARY_LOGGER)
+    def __init__(self, state: _ServerState) -> None:
+        self._state = state
+        self._protocol = ServerProtocol(max_size=state.limits.frame_bytes, logger=LIBRARY_LOGGER)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._socket = cast(asyncio.Transport, transport)
         self._timer = asyncio.get_running_loop().call_later(_UPGRADE_TIMEOUT_SECONDS, self.abort)
-        if len(self._desk.upgrades) < _MAX_UPGRADES:
-            self._desk.upgrades.add(self)
+        if len(self._state.upgrades) < _MAX_UPGRADES:
+            self._state.upgrades.add(self)
         else:
             self.abort()
 
@@ -128,19 +128,19 @@ class _Upgrade(asyncio.Protocol):
 
     def _release(self) -> None:
         self._timer.cancel()
-        self._desk.upgrades.discard(self)
+        self._state.upgrades.discard(self)
 
     def _answer(self, request: Request) -> None:
         token = parse_bearer_token(request.headers.get_all("Authorization"))
-        on_connection = None if token is None else self._desk.admit(token)
+        on_connection = None if token is None else self._state.admit(token)
         response = self._response(request, on_connection is not None)
         self._protocol.send_response(response)
         write_out(self._protocol, self._socket)
         if on_connection is not None and response.status_code == HTTPStatus.SWITCHING_PROTOCOLS:
             self._release()
-            desk = self._desk
-            transport = WebSocketTransport(self._protocol, self._socket, (), desk.limits, desk.patience)
-            desk.transports.add(transport)
+            state = self._state
+            transport = WebSocketTransport(self._protocol, self._socket, (), state.limits, state.patience)
+            state.transports.add(transport)
             on_connection(_path(request), transport)
 
     def _response(self, request: Request, admitted: bool) -> Response:
@@ -151,7 +151,7 @@ class _Upgrade(asyncio.Protocol):
             return response
         if "Origin" in request.headers:
             return self._protocol.reject(HTTPStatus.FORBIDDEN, "Web pages may not connect here (Origin).\n")
-        if not self._desk.accepts(_path(request)):
+        if not self._state.accepts(_path(request)):
             return self._protocol.reject(HTTPStatus.NOT_FOUND, "There is nothing under this path.\n")
         return self._protocol.accept(request)
 

@@ -50,7 +50,12 @@ class WebSocketTransport(asyncio.Protocol):
     """
 
     def __init__(
-        self, protocol: Protocol, socket: asyncio.Transport, early: Iterable[Event], limits: WireLimits, patience: float
+        self,
+        protocol: Protocol,
+        socket: asyncio.Transport,
+        early_events: Iterable[Event],
+        limits: WireLimits,
+        patience: float,
     ) -> None:
         self._loop = asyncio.get_running_loop()
         self._protocol = protocol
@@ -69,7 +74,7 @@ class WebSocketTransport(asyncio.Protocol):
         self._ended = False  # nothing more will be read
         self._error: Exception | None = None
         self._closed = False
-        self._gone = asyncio.Event()
+        self._disconnected = asyncio.Event()
         self._linger: asyncio.TimerHandle | None = None
         self._beat_every = patience / _HEARTBEATS_PER_TIMEOUT
         self._received_data = True
@@ -78,7 +83,7 @@ class WebSocketTransport(asyncio.Protocol):
         socket.set_protocol(self)
         socket.set_write_buffer_limits(high=HIGH_WATER_BYTES)
         _bound_unsent_bytes(socket)
-        self._receive_events(early)
+        self._receive_events(early_events)
 
     def start(self, on_frame: OnFrame, on_closed: OnClosed) -> None:
         self._on_frame, self._on_closed = on_frame, on_closed
@@ -123,7 +128,7 @@ class WebSocketTransport(asyncio.Protocol):
 
     async def wait_closed(self) -> None:
         """Waits until the socket is closed: buffered data has been sent, or never will be."""
-        await self._gone.wait()
+        await self._disconnected.wait()
 
     def data_received(self, data: bytes) -> None:
         self._received_data = True
@@ -140,7 +145,7 @@ class WebSocketTransport(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._protocol.receive_eof()
-        self._gone.set()
+        self._disconnected.set()
         self._writable.set()
         if self._linger is not None:
             self._linger.cancel()
@@ -208,10 +213,10 @@ class WebSocketTransport(asyncio.Protocol):
 
     def _read_on(self) -> None:
         """Reads while frames are wanted, and after closing, when data is discarded up to the close frame."""
-        wanted = self._closed or not (self._ended or self._paused or self._on_frame is None)
-        if self._socket.is_closing() or self._socket.is_reading() == wanted:
+        should_read = self._closed or not (self._ended or self._paused or self._on_frame is None)
+        if self._socket.is_closing() or self._socket.is_reading() == should_read:
             return
-        if wanted:
+        if should_read:
             self._socket.resume_reading()
         else:
             self._socket.pause_reading()
@@ -249,7 +254,7 @@ class WebSocketTransport(asyncio.Protocol):
         self._incoming.clear()
         self._writable.set()
         self._read_on()
-        if not self._gone.is_set():
+        if not self._disconnected.is_set():
             self._linger = self._loop.call_later(_LINGER_SECONDS, self._socket.abort)
 
 

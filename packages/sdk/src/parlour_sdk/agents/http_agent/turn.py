@@ -1,0 +1,44 @@
+"""The data of one answer, as the methods of a service's runner receive it."""
+
+from typing import Any, Generic
+
+from parlour_sdk.api import AgentRunAPI
+from parlour_sdk.protocol.content import plain_text
+from parlour_sdk.protocol.context import AgentRunContext
+
+from .client import ServiceClient
+from .config import ConfigT
+from .input_files import InputFile, input_files
+from .session import ExternalSession
+
+
+class ServiceTurn(Generic[ConfigT]):
+    """One user message and its answer."""
+
+    def __init__(self, ctx: AgentRunContext, api: AgentRunAPI, config: ConfigT, client: ServiceClient) -> None:
+        self.ctx = ctx
+        self.api = api
+        self.config = config
+        self.client = client
+        self.session = ExternalSession(ctx, config.binding)
+        self.text = ctx.input.text if ctx.input.text is not None else plain_text(ctx.input.contents)
+        self.files: list[InputFile] = input_files(ctx.input)
+        self.uploads: list[Any] = []
+        """The service's references of the uploaded files, in the order of `files`."""
+        self.task_id: str | None = None
+        """The service's id of the answer that is being streamed."""
+
+    @property
+    def conversation_id(self) -> str | None:
+        """The service's id of the conversation; None for a new one."""
+        return self.session.conversation_id
+
+    @property
+    def user(self) -> str:
+        """An opaque, stable id of the user, or of the group."""
+        return self.session.user
+
+    @property
+    def pending(self) -> dict[str, Any]:
+        """What a Question of the previous run stored; empty if the message answers no question."""
+        return self.session.pending

@@ -1,0 +1,64 @@
+"""Passes pictures, sounds and files only to models that accept them; others receive a text note instead."""
+
+from collections.abc import Collection, Sequence
+
+from parlour_sdk.protocol.content import ContentElement, MediaElement, TextElement
+from parlour_sdk.protocol.errors import AgentAPIException
+from parlour_sdk.protocol.messages import Message
+
+ABILITIES = {"image": "vision", "audio": "audio", "video": "video", "file": "files"}
+MAX_MEDIA = 16
+"""Maximum of media in one request; older ones are replaced by a note."""
+REFUSAL_CODES = ("not_found", "payload_too_large", "unauthorized")
+
+
+def adapt_to_model(messages: Sequence[Message], abilities: Collection[str]) -> list[Message]:
+    """Replaces media that the model does not accept, and all but the latest of many, by notes."""
+    remaining = MAX_MEDIA
+    adapted: list[Message] = []
+    for message in reversed(messages):
+        if not isinstance(message.content, str):
+            elements = _usable_elements(message.content, abilities, remaining)
+            remaining -= sum(isinstance(each, MediaElement) for each in elements)
+            message = message.model_copy(update={"content": _as_text(elements)})
+        adapted.append(message)
+    return adapted[::-1]
+
+
+def was_refused(error: AgentAPIException, messages: Sequence[Message], abilities: Collection[str]) -> bool:
+    """Returns whether the call failed because of its media: a file of an old message may be deleted or too large."""
+    return error.kind in REFUSAL_CODES and any(
+        not isinstance(each.content, str) for each in adapt_to_model(messages, abilities)
+    )
+
+
+def text_abilities(abilities: Sequence[str]) -> list[str]:
+    """Returns the abilities that have nothing to do with media."""
+    return [each for each in abilities if each not in ABILITIES.values()]
+
+
+def describe(element: MediaElement) -> str:
+    """Returns the note that stands for a picture, sound or file: `[file: a.pdf, 14 bytes, artifact 7]`."""
+    size = f"{element.size_bytes} bytes" if element.size_bytes is not None else None
+    location = f"artifact {element.artifact_id}" if element.artifact_id else element.url
+    details = ", ".join(detail for detail in (element.name, element.mime_type, size, location) if detail)
+    return f"[{element.type}: {details}]" if details else f"[{element.type}]"
+
+
+def _usable_elements(
+    content: Sequence[ContentElement], abilities: Collection[str], remaining: int
+) -> list[ContentElement]:
+    elements: list[ContentElement] = []
+    for element in content:
+        if isinstance(element, MediaElement) and (ABILITIES[element.type] not in abilities or remaining <= 0):
+            elements.append(TextElement(text=describe(element)))
+        else:
+            remaining -= isinstance(element, MediaElement)
+            elements.append(element)
+    return elements
+
+
+def _as_text(content: list[ContentElement]) -> str | list[ContentElement]:
+    """Joins content that has only text elements into a plain text."""
+    texts = [each.text for each in content if isinstance(each, TextElement)]
+    return "\n".join(texts) if len(texts) == len(content) else content

@@ -1,0 +1,108 @@
+"""Fills in the variables of a prompt or an event's template: {{actor}}, {{group}}, {{time}}, {{event.member.id}}.
+
+Values are never searched for variables again, and unknown names are left unchanged.
+"""
+
+import json
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime, tzinfo
+from typing import Any
+
+from parlour_sdk.protocol.context import AgentRunContext
+
+VARIABLE = re.compile(r"\{\{\s*([a-z_]+)((?:\.[\w-]+)*)\s*\}\}")
+MAX_NAME_CHARACTERS = 100
+MAX_FIELD_CHARACTERS = 2000
+
+
+class TemplateVariables:
+    """Fills in templates with the facts of one run."""
+
+    def __init__(self, ctx: AgentRunContext, now: Callable[[tzinfo], datetime] = datetime.now) -> None:
+        self._ctx = ctx
+        self._now = now
+        self._resolvers: dict[str, Callable[[], str]] = {
+            "actor": self._actor,
+            "actor_id": lambda: (ctx.actor and ctx.actor.actor_id) or "",
+            "group": lambda: _name(_value_at(ctx.event.data, ("group", "name"))) or self._group_id(),
+            "group_id": self._group_id,
+            "chat_type": lambda: "group" if in_group(ctx) else "private",
+            "bot_id": lambda: (ctx.conversation and ctx.conversation.bot_id) or "",
+            "conversation_id": lambda: ctx.context.conversation_id or "",
+            "surface": lambda: ctx.delivery.surface,
+            "locale": lambda: ctx.runtime.locale or "",
+            "time": lambda: self._time().strftime("%Y-%m-%d %H:%M %Z"),
+            "date": lambda: self._time().strftime("%Y-%m-%d"),
+            "weekday": lambda: self._time().strftime("%A"),
+            "event_type": lambda: ctx.event.event_type,
+            "input": lambda: ctx.input.text or "",
+        }
+
+    def fill(self, template: str) -> str:
+        """Returns the template with its variables replaced by their values."""
+        return VARIABLE.sub(self._value, template) if "{{" in template else template
+
+    def _value(self, match: re.Match[str]) -> str:
+        name, path = match[1], tuple(match[2].split(".")[1:])
+        if name == "event":
+            return _field(_value_at(self._ctx.event.data, path))
+        return self._resolvers[name]() if name in self._resolvers and not path else match[0]
+
+    def _actor(self) -> str:
+        actor = self._ctx.actor
+        return _name(actor.actor_name or actor.actor_id) if actor else ""
+
+    def _group_id(self) -> str:
+        return group_id(self._ctx) if in_group(self._ctx) else ""
+
+    def _time(self) -> datetime:
+        return self._now(zone(self._ctx.runtime.timezone))
+
+
+def in_group(ctx: AgentRunContext) -> bool:
+    """Returns whether the run answers in a group; otherwise it answers in a private chat."""
+    launcher = ctx.conversation.launcher_type if ctx.conversation else None
+    return "group" in (launcher, ctx.event.data.get("chat_type")) or bool(ctx.event.data.get("group"))
+
+
+def group_id(ctx: AgentRunContext) -> str:
+    """Returns the platform's id of the group that the event is from."""
+    conversation = ctx.conversation
+    group = (conversation.launcher_id or conversation.session_id) if conversation else None
+    return str(_value_at(ctx.event.data, ("group", "id")) or ctx.event.data.get("chat_id") or group or "")
+
+
+def zone(name: str | None) -> tzinfo:
+    """Returns the time zone; UTC if the Host names none or an unknown one."""
+    if name in (None, "", "UTC"):
+        return UTC
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+    try:
+        return ZoneInfo(str(name))
+    except (ZoneInfoNotFoundError, ValueError):
+        return UTC
+
+
+def _value_at(data: Any, path: tuple[str, ...]) -> Any:
+    for part in path:
+        if isinstance(data, list) and part.isdigit() and int(part) < len(data):
+            data = data[int(part)]
+        elif isinstance(data, dict):
+            data = data.get(part)
+        else:
+            return None
+    return data
+
+
+def _name(value: Any) -> str:
+    """Shortens a name to one line, because users choose their names themselves."""
+    return " ".join(str(value or "").split())[:MAX_NAME_CHARACTERS]
+
+
+def _field(value: Any) -> str:
+    if value is None:
+        return ""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return text[:MAX_FIELD_CHARACTERS]
