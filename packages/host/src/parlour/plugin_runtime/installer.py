@@ -11,6 +11,7 @@ from pathlib import Path
 
 from parlour.core.model.plugin_manager import PluginError
 from parlour.core.model.ports import Clock
+from parlour.isolation.subprocesses import OnLine, ignore_line
 from parlour_sdk.plugin import PluginInvalid
 
 from . import disk_errors
@@ -18,7 +19,6 @@ from .environments.build_tracker import BuildTracker
 from .environments.environment import EnvironmentFailed, EnvironmentFull
 from .install_hints import with_hint
 from .packages.sources import Package, PackageRules, stage
-from .packages.subprocesses import OnLine, ignore_line
 from .records import InstallFailure, PluginRecord, Version
 from .store import InstalledVersion, PluginStore
 
@@ -36,19 +36,19 @@ class Installer:
         self._clock = clock
 
     @contextlib.asynccontextmanager
-    async def package(self, source: str, shown: str | None = None) -> AsyncIterator[Package]:
-        """Yields the checked plugin in a staging folder. `shown` is the source's name for people.
+    async def package(self, source: str, display_name: str | None = None) -> AsyncIterator[Package]:
+        """Yields the checked plugin in a staging folder. `display_name` is the source's name for people.
 
         The staging folder is deleted at the end of the block.
         """
         try:
             async with _in_thread(self._folder.staging()) as staging:
-                yield await stage(source, shown, staging, self._rules)
+                yield await stage(source, display_name, staging, self._rules)
         except EnvironmentFailed as error:
             code = "storage_full" if isinstance(error, EnvironmentFull) else "environment_failed"
             raise PluginError(code, f"{error}; nothing was changed") from error
         except PluginInvalid as error:
-            raise PluginError(error.code, str(error).replace(source, shown or source)) from error
+            raise PluginError(error.code, str(error).replace(source, display_name or source)) from error
         except OSError as error:
             raise disk_errors.disk_error(error, "the plugin could not be copied", "nothing was changed") from error
 
@@ -65,20 +65,20 @@ class Installer:
             raise PluginError("not_found", f"{upgrade} is not installed; install it without naming it as an upgrade")
         if record is None or record.removing:
             return None
-        another = next((version for version in record.versions() if _is_conflicting(version, package)), None)
-        if upgrade is None and another is not None:
+        conflict = next((version for version in record.versions() if _is_conflicting(version, package)), None)
+        if upgrade is None and conflict is not None:
             raise PluginError(
                 "identity_taken",
-                f"{package.plugin_id} {package.version} is installed already, from {another.source}, with other "
+                f"{package.plugin_id} {package.version} is installed already, from {conflict.source}, with other "
                 f"content; nothing was changed; raise this one's version, or name the upgrade of {package.plugin_id} "
                 "to replace it",
             )
         return record
 
-    async def build(self, package: Package, tell: OnLine = ignore_line) -> None:
+    async def build(self, package: Package, on_line: OnLine = ignore_line) -> None:
         """Builds the environment. This happens first, so that the old version serves until the new one can start."""
         try:
-            await self._builds.ensure_environment(package.plugin_id, package.requirements, tell)
+            await self._builds.ensure_environment(package.plugin_id, package.requirements, on_line)
         except EnvironmentFailed as error:
             reason = with_hint(error, self._builds.lines(package.plugin_id))
             with contextlib.suppress(OSError):  # no room to record it; the caller gets the error anyway
@@ -123,8 +123,8 @@ def _is_conflicting(installed: Version, package: Package) -> bool:
     Then two plugins claim the same identity. Packages from the same location are one plugin, which its author is
     changing.
     """
-    place = _source_location(package.source)
-    elsewhere = not place or place != _source_location(installed.source)
+    location = _source_location(package.source)
+    elsewhere = not location or location != _source_location(installed.source)
     return elsewhere and installed.version == package.version and installed.sha256 != package.sha256
 
 
@@ -135,5 +135,5 @@ def _source_location(source: str) -> str:
     """
     if not source.startswith("git+"):
         return source if source.startswith("/") else ""
-    place, _, name = source.rpartition("/")
-    return f"{place}/{name.partition('@')[0]}"
+    location, _, name = source.rpartition("/")
+    return f"{location}/{name.partition('@')[0]}"

@@ -6,6 +6,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from parlour.core.model.ids import PluginId
 from parlour_sdk.plugin import PluginInvalid, read_plugin
 
 from . import permissions
@@ -28,15 +29,15 @@ def import_v01_plugins(root: Path, folder: PluginStore, now: int) -> None:
             continue
         code = Path(tempfile.mkdtemp(prefix=".earlier-", dir=root)) / "code"
         os.rename(home, code)
-        given = permissions.requested_permissions(plugin.manifest)
+        requested = permissions.requested_permissions(plugin.manifest)
         version = Version(
             version=plugin.manifest.metadata.version,
             folder="",
             source="an earlier release",
             sha256="",
             installed_at=now,
-            granted=given,
+            granted=requested,
         )
-        folder.add(plugin.manifest.identity, code, version)
+        folder.add(PluginId(plugin.manifest.identity), code, version)
         shutil.rmtree(code.parent, ignore_errors=True)
         logger.info("imported plugin %s of an earlier release", plugin.manifest.identity)

@@ -5,6 +5,7 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 
+from parlour.core.model.ids import PluginId
 from parlour.core.model.plugin_manager import UNUSABLE, PluginError, PluginInfo
 from parlour.core.model.ports import PluginUnavailable
 from parlour_sdk.plugin import PluginInvalid
@@ -36,26 +37,26 @@ class LocalPluginManager:
         self._runtime = runtime
         self._reconciler = settler
         self._sandbox = sandbox
-        self._building: dict[str, Package] = {}
+        self._building: dict[PluginId, Package] = {}
 
     async def refresh(self) -> None:
         """Makes the running plugins match the records, including those that the command line has changed."""
         await self._reconciler.reconcile_all()
 
     def all(self) -> list[PluginInfo]:
-        found = [self._facts(plugin_id, record) for plugin_id, record in self._store.records().items()]
-        known = {each.plugin_id for each in found}
-        packages = [package for name, package in self._building.items() if name not in known]
-        found += [building_facts(package, self._sandbox) for package in packages]
-        known |= self._building.keys()
-        unusable = {name: each for name, each in self._store.unusable().items() if name not in known}
-        found += [unusable_facts(name, each, self._sandbox) for name, each in unusable.items()]
-        return sorted(found, key=lambda each: each.plugin_id)
+        infos = [self._facts(plugin_id, record) for plugin_id, record in self._store.records().items()]
+        listed_ids = {each.plugin_id for each in infos}
+        packages = [package for name, package in self._building.items() if name not in listed_ids]
+        infos += [building_facts(package, self._sandbox) for package in packages]
+        listed_ids |= self._building.keys()
+        unusable = {name: each for name, each in self._store.unusable().items() if name not in listed_ids}
+        infos += [unusable_facts(name, each, self._sandbox) for name, each in unusable.items()]
+        return sorted(infos, key=lambda each: each.plugin_id)
 
-    def get(self, plugin_id: str) -> PluginInfo | None:
+    def get(self, plugin_id: PluginId) -> PluginInfo | None:
         return next((each for each in self.all() if each.plugin_id == plugin_id), None)
 
-    def _facts(self, plugin_id: str, record: PluginRecord) -> PluginInfo:
+    def _facts(self, plugin_id: PluginId, record: PluginRecord) -> PluginInfo:
         running = self._runtime.supervisors().get(plugin_id)
         plugin = self._store.load_plugin(self._store.installed_version(plugin_id, record.current).folder)
         status, reason = (running.status, running.reason) if running else ("stopped", "")
@@ -63,23 +64,23 @@ class LocalPluginManager:
             status = "building"
         return facts(plugin_id, record, plugin, status, reason, self._sandbox)
 
-    async def log(self, plugin_id: str, limit: int) -> list[str]:
+    async def log(self, plugin_id: PluginId, limit: int) -> list[str]:
         self._require_known(plugin_id)
         return [*self._builds.lines(plugin_id), *self._runtime.log(plugin_id)][-limit:]
 
     async def install(
-        self, source: str, shown: str | None, granted: Sequence[str] | None, upgrade: str | None
+        self, source: str, display_name: str | None, granted: Sequence[str] | None, upgrade: str | None
     ) -> PluginInfo:
         async with contextlib.AsyncExitStack() as stack:
-            async with self._installer.package(source, shown) as package:
+            async with self._installer.package(source, display_name) as package:
                 _resolve_permissions(
                     package, self._installer.installed_record(package, upgrade), granted
                 )  # before anything is built for it
                 with self._show_building(package):
                     await self._installer.build(package)
                 await stack.enter_async_context(self._reconciler.lock(package.plugin_id))
-                before = self._installer.installed_record(package, upgrade)
-                installed = await self._installer.add(package, _resolve_permissions(package, before, granted))
+                previous = self._installer.installed_record(package, upgrade)
+                installed = await self._installer.add(package, _resolve_permissions(package, previous, granted))
             with _record_errors(package.plugin_id):
                 await self._reconciler.reconcile(package.plugin_id)
             return self._install_result(installed)
@@ -114,15 +115,15 @@ class LocalPluginManager:
             )
         return self._facts(installed.plugin_id, record)
 
-    async def change(self, plugin_id: str, granted: Sequence[str] | None, enabled: bool | None) -> PluginInfo:
-        asked = self._require_usable(plugin_id).asked
+    async def change(self, plugin_id: PluginId, granted: Sequence[str] | None, enabled: bool | None) -> PluginInfo:
+        requested = self._require_usable(plugin_id).asked
         try:
-            given = None if granted is None else permissions.parse_permissions(granted, asked)
+            parsed = None if granted is None else permissions.parse_permissions(granted, requested)
         except PluginInvalid as error:
             raise PluginError("invalid_argument", f"granted: {error}") from error
 
         def changed(record: PluginRecord) -> PluginRecord:
-            record = record if given is None else record.with_permissions(given)
+            record = record if parsed is None else record.with_permissions(parsed)
             return record if enabled is None else record.model_copy(update={"enabled": enabled})
 
         with _record_errors(plugin_id):
@@ -133,7 +134,7 @@ class LocalPluginManager:
                 await self._reconciler.reconcile(plugin_id)
                 return self._require_known(plugin_id)
 
-    async def restart(self, plugin_id: str) -> PluginInfo:
+    async def restart(self, plugin_id: PluginId) -> PluginInfo:
         self._require_known(plugin_id)
         async with self._reconciler.lock(plugin_id):
             if not self._require_usable(plugin_id).enabled:
@@ -145,7 +146,7 @@ class LocalPluginManager:
                 raise PluginError("plugin_not_started", str(error)) from error
             return self._require_known(plugin_id)
 
-    async def remove(self, plugin_id: str, delete_data: bool) -> None:
+    async def remove(self, plugin_id: PluginId, delete_data: bool) -> None:
         self._require_known(plugin_id)
         async with self._reconciler.lock(plugin_id):
             with _record_errors(plugin_id):
@@ -155,50 +156,50 @@ class LocalPluginManager:
                     raise _not_found(plugin_id)
                 await self._reconciler.reconcile(plugin_id)
 
-    def _require_usable(self, plugin_id: str) -> PluginInfo:
+    def _require_usable(self, plugin_id: PluginId) -> PluginInfo:
         """Returns a plugin that can be changed.
 
         Raises PluginError also for one that can only be reinstalled or removed.
         """
-        found = self._require_known(plugin_id)
+        info = self._require_known(plugin_id)
         unusable = self._store.unusable().get(plugin_id)
         if unusable is not None:
             raise PluginError(UNUSABLE, f"plugin {plugin_id} can't be changed or started: {unusable.reason}")
-        return found
+        return info
 
-    def _require_known(self, plugin_id: str) -> PluginInfo:
-        found = self.get(plugin_id)
-        if found is None:
+    def _require_known(self, plugin_id: PluginId) -> PluginInfo:
+        info = self.get(plugin_id)
+        if info is None:
             raise _not_found(plugin_id)
-        return found
+        return info
 
 
-def _record_errors(plugin_id: str) -> AbstractContextManager[None]:
+def _record_errors(plugin_id: PluginId) -> AbstractContextManager[None]:
     return disk_errors.translate_os_errors(f"what was changed about {plugin_id} can't be written down")
 
 
 def _resolve_permissions(
-    package: Package, before: PluginRecord | None, granted: Sequence[str] | None
+    package: Package, previous: PluginRecord | None, granted: Sequence[str] | None
 ) -> dict[str, list[str]]:
     """Returns the permissions to grant.
 
     The first installation must name them, and later ones keep what was granted, so that no permission is granted that
     no operator has seen.
     """
-    asked = permissions.requested_permissions(package.plugin.manifest)
+    requested = permissions.requested_permissions(package.plugin.manifest)
     if granted is not None:
-        return permissions.parse_permissions(granted, asked)
-    if before is not None:
-        return permissions.intersect(before.current.granted, asked)
-    if asked:
+        return permissions.parse_permissions(granted, requested)
+    if previous is not None:
+        return permissions.intersect(previous.current.granted, requested)
+    if requested:
         raise PluginError(
             "grants_required",
-            f"{package.plugin_id} asks for permissions ({', '.join(asked)}); send 'granted' with those it gets, "
+            f"{package.plugin_id} asks for permissions ({', '.join(requested)}); send 'granted' with those it gets, "
             "each as 'key' or 'key:value', or an empty list for none",
-            {"asked": asked},
+            {"asked": requested},
         )
     return {}
 
 
-def _not_found(plugin_id: str) -> PluginError:
+def _not_found(plugin_id: PluginId) -> PluginError:
     return PluginError("not_found", f"plugin '{plugin_id}' does not exist; GET /api/v1/plugins lists them")

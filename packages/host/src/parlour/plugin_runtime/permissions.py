@@ -17,30 +17,32 @@ def requested_permissions(manifest: PluginManifest) -> dict[str, list[str]]:
     return {key: list(dict.fromkeys(values)) for key, values in fields.items() if values}
 
 
-def parse_permissions(items: Iterable[str], asked: PermissionMap) -> dict[str, list[str]]:
+def parse_permissions(items: Iterable[str], requested: PermissionMap) -> dict[str, list[str]]:
     """Returns the permissions that an operator names, each as `key` or `key:value`, among those that are asked for."""
     granted: dict[str, list[str]] = {}
     for item in items:
         key, _, value = item.strip().partition(":")
-        offered = list(asked.get(key, ()))
+        offered = list(requested.get(key, ()))
         if not offered or (value and value not in offered):
-            names = ", ".join(f"{name}:{each}" for name, values in asked.items() for each in values) or "nothing"
+            names = ", ".join(f"{name}:{each}" for name, values in requested.items() for each in values) or "nothing"
             raise PluginInvalid(f"'{item}' can't be granted: the plugin does not ask for it; it asks for {names}")
         granted.setdefault(key, []).extend([value] if value else offered)
-    return intersect(granted, asked)
+    return intersect(granted, requested)
 
 
-def intersect(granted: PermissionMap, asked: PermissionMap) -> dict[str, list[str]]:
+def intersect(granted: PermissionMap, requested: PermissionMap) -> dict[str, list[str]]:
     """Returns the granted permissions that are also asked for."""
-    both = {key: [each for each in values if each in set(granted.get(key, ()))] for key, values in asked.items()}
-    return {key: values for key, values in both.items() if values}
+    common = {key: [each for each in values if each in set(granted.get(key, ()))] for key, values in requested.items()}
+    return {key: values for key, values in common.items() if values}
 
 
-def missing(granted: PermissionMap, asked: PermissionMap) -> dict[str, list[str]]:
+def missing(granted: PermissionMap, requested: PermissionMap) -> dict[str, list[str]]:
     """Returns the permissions that are asked for and not granted."""
-    rest = {key: [each for each in values if each not in set(granted.get(key, ()))] for key, values in asked.items()}
-    return {key: values for key, values in rest.items() if values}
+    ungranted = {
+        key: [each for each in values if each not in set(granted.get(key, ()))] for key, values in requested.items()
+    }
+    return {key: values for key, values in ungranted.items() if values}
 
 
-def effective_permissions(granted: PermissionMap, asked: PermissionMap) -> PluginPermissions:
-    return PluginPermissions.model_validate(intersect(granted, asked))
+def effective_permissions(granted: PermissionMap, requested: PermissionMap) -> PluginPermissions:
+    return PluginPermissions.model_validate(intersect(granted, requested))

@@ -6,12 +6,13 @@ What the plugin stored in the Host is deleted elsewhere.
 import os
 from pathlib import Path
 
+from parlour.core.model.ids import PluginId
 from parlour.core.model.plugin_manager import PluginError
 
 from .packages.file_tree import delete
 
 
-def delete_data(root: Path, plugin_id: str) -> None:
+def delete_data(root: Path, plugin_id: PluginId) -> None:
     """Deletes the data folder of a plugin. Raises PluginError if a part of it remains."""
     folder = root / plugin_id
     delete(folder)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Protocol
 from weakref import WeakValueDictionary
 
+from parlour.core.model.ids import PluginId
 from parlour.core.model.plugin_manager import DeletePluginData
 from parlour.core.model.ports import Clock, PluginUnavailable
 from parlour_sdk.plugin import PluginInvalid
@@ -35,7 +36,7 @@ class RunningPlugin(Protocol):
 class ManagedRuntime(Protocol):
     """Runs the processes of plugins."""
 
-    async def reconcile(self, plugin_id: str, plugin: InstalledVersion | None) -> None:
+    async def reconcile(self, plugin_id: PluginId, plugin: InstalledVersion | None) -> None:
         """Returns when this version runs or is known not to; with None, when nothing of the plugin runs."""
         ...
 
@@ -46,11 +47,11 @@ class ManagedRuntime(Protocol):
         """
         ...
 
-    async def restart(self, plugin_id: str) -> None: ...
+    async def restart(self, plugin_id: PluginId) -> None: ...
 
-    def supervisors(self) -> Mapping[str, RunningPlugin]: ...
+    def supervisors(self) -> Mapping[PluginId, RunningPlugin]: ...
 
-    def log(self, plugin_id: str) -> list[str]: ...
+    def log(self, plugin_id: PluginId) -> list[str]: ...
 
     def folders_in_use(self) -> frozenset[Path]: ...
 
@@ -77,7 +78,7 @@ class PluginReconciler:
         self._clean_up_lock = asyncio.Lock()
 
     @contextlib.asynccontextmanager
-    async def lock(self, plugin_id: str) -> AsyncIterator[None]:
+    async def lock(self, plugin_id: PluginId) -> AsyncIterator[None]:
         """Locks one plugin.
 
         Changes to its version run one after the other, so that each caller learns the result of its own.
@@ -96,19 +97,19 @@ class PluginReconciler:
         await asyncio.gather(*map(self._reconcile_locked, names))
         await self._clean_up()
 
-    async def _reconcile_locked(self, plugin_id: str) -> None:
+    async def _reconcile_locked(self, plugin_id: PluginId) -> None:
         try:
             async with self.lock(plugin_id):
                 await self._reconcile(plugin_id)
         except Exception:
             logger.exception("plugin %s could not be reconciled with its record", plugin_id)
 
-    async def reconcile(self, plugin_id: str) -> None:
+    async def reconcile(self, plugin_id: PluginId) -> None:
         """Reconciles one plugin. The caller holds its lock."""
         await self._reconcile(plugin_id)
         await self._clean_up()
 
-    async def _reconcile(self, plugin_id: str) -> None:
+    async def _reconcile(self, plugin_id: PluginId) -> None:
         record = await self._apply_record(plugin_id)
         if record is not None and record.removing:
             await self._finish_removal(plugin_id, record.removing)
@@ -117,7 +118,7 @@ class PluginReconciler:
         if record is not None and record.candidate and record.enabled and not record.removing:
             await self._try_candidate(plugin_id, record.candidate)
 
-    async def _apply_record(self, plugin_id: str) -> PluginRecord | None:
+    async def _apply_record(self, plugin_id: PluginId) -> PluginRecord | None:
         """Makes the runtime match the record and returns that record.
 
         By now the command line may have written another.
@@ -126,7 +127,7 @@ class PluginReconciler:
         await self._runtime.reconcile(plugin_id, self._store.desired(plugin_id, record))
         return record
 
-    async def _try_candidate(self, plugin_id: str, version: Version) -> None:
+    async def _try_candidate(self, plugin_id: PluginId, version: Version) -> None:
         candidate = self._store.installed_version(plugin_id, version)
         self._starting_candidates.add(candidate.folder)
         try:
@@ -135,21 +136,23 @@ class PluginReconciler:
             reason = str(error)
             logger.error("plugin %s %s is rejected: %s", plugin_id, version.version, reason)
             now = self._clock.now()
-            await asyncio.to_thread(self._store.edit, plugin_id, lambda it: it.with_rejected(version, reason, now))
+            await asyncio.to_thread(
+                self._store.edit, plugin_id, lambda record: record.with_rejected(version, reason, now)
+            )
         else:
-            await asyncio.to_thread(self._store.edit, plugin_id, lambda it: it.with_promoted(version))
+            await asyncio.to_thread(self._store.edit, plugin_id, lambda record: record.with_promoted(version))
         finally:
             self._starting_candidates.discard(candidate.folder)
 
-    async def _finish_removal(self, plugin_id: str, wish: RemovalMode) -> None:
+    async def _finish_removal(self, plugin_id: PluginId, mode: RemovalMode) -> None:
         """Deletes the plugin's data if asked to, then its record.
 
         The record is deleted last: while it is there, the next refresh finishes an interrupted removal.
         """
-        if wish == "delete":
+        if mode == "delete":
             await self._delete_stored_data(plugin_id)
             await asyncio.to_thread(delete_data, self._data, plugin_id)
-        await asyncio.to_thread(self._store.delete, plugin_id, wish)
+        await asyncio.to_thread(self._store.delete, plugin_id, mode)
 
     async def _clean_up(self) -> None:
         async with self._clean_up_lock:

@@ -98,8 +98,8 @@ class PluginRecord(_RecordModel):
         A candidate gets only those that it asks for itself.
         """
         versions = {"current": self.current, "candidate": self.candidate}
-        given = {name: each.model_copy(update={"granted": granted}) for name, each in versions.items() if each}
-        return self.model_copy(update=given)
+        changed = {name: each.model_copy(update={"granted": granted}) for name, each in versions.items() if each}
+        return self.model_copy(update=changed)
 
     def versions(self) -> list[Version]:
         return [self.current] if self.candidate is None else [self.current, self.candidate]
@@ -137,12 +137,12 @@ def read(file: Path) -> PluginRecord | None:
 
 def write(file: Path, record: PluginRecord | InstallFailure) -> None:
     """Writes the record completely or not at all, even if the power fails."""
-    fresh = file.with_suffix(".new")
-    with fresh.open("w", encoding="utf-8") as opened:
-        opened.write(record.model_dump_json(indent=1))
-        opened.flush()
-        os.fsync(opened.fileno())
-    fresh.replace(file)
+    temporary = file.with_suffix(".new")
+    with temporary.open("w", encoding="utf-8") as output:
+        output.write(record.model_dump_json(indent=1))
+        output.flush()
+        os.fsync(output.fileno())
+    temporary.replace(file)
     folder = os.open(file.parent, os.O_RDONLY)
     try:
         os.fsync(folder)

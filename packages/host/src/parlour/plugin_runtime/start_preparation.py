@@ -34,8 +34,8 @@ class StartPreparer:
         return LaunchSpec(plugin.plugin_id, plugin.folder, data, python, plugin.limits, tuple(plugin.granted.network))
 
     def _requirements(self, plugin: InstalledVersion) -> Requirements:
-        described = self._store.load_plugin(plugin.folder)
+        loaded = self._store.load_plugin(plugin.folder)
         try:
-            return read_requirements(described) if described else Requirements()
+            return read_requirements(loaded) if loaded else Requirements()
         except PluginInvalid as error:
             raise EnvironmentFailed(str(error)) from error

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import field
 from pathlib import Path
 
+from parlour.core.model.ids import PluginId
 from parlour_sdk.plugin import PluginDefinition, PluginInvalid, read_plugin
 from parlour_sdk.protocol.manifest import PluginLimits, PluginPermissions
 from parlour_sdk.values import dataclass
@@ -41,7 +42,7 @@ MAX_NAME_BYTES = 200
 class InstalledVersion:
     """A version of a plugin that is ready to be started."""
 
-    plugin_id: str
+    plugin_id: PluginId
     version: str
     folder: Path
     stamp: int
@@ -68,33 +69,33 @@ class PluginStore:
         self._root = root
         self._loaded_plugins: dict[Path, PluginDefinition] = {}
 
-    def records(self) -> dict[str, PluginRecord]:
+    def records(self) -> dict[PluginId, PluginRecord]:
         """Returns the records of all installed plugins, including disabled ones and those being removed."""
         return {plugin_id: each for plugin_id, each in self._all().items() if isinstance(each, PluginRecord)}
 
-    def unusable(self) -> dict[str, UnusablePlugin]:
+    def unusable(self) -> dict[PluginId, UnusablePlugin]:
         """Returns all plugins that are there but can't run as they are."""
         return {plugin_id: each for plugin_id, each in self._all().items() if isinstance(each, UnusablePlugin)}
 
-    def _all(self) -> dict[str, PluginRecord | UnusablePlugin]:
-        found: dict[str, PluginRecord | UnusablePlugin] = {}
+    def _all(self) -> dict[PluginId, PluginRecord | UnusablePlugin]:
+        plugins: dict[PluginId, PluginRecord | UnusablePlugin] = {}
         for file in sorted(self._root.glob(f"*/*/{RECORD_FILE}")):
-            plugin_id = f"{file.parent.parent.name}/{file.parent.name}"
+            plugin_id = PluginId(f"{file.parent.parent.name}/{file.parent.name}")
             try:
                 record = records.read(file)
             except RecordUnreadable as error:
-                found[plugin_id] = UnusablePlugin(str(error))
+                plugins[plugin_id] = UnusablePlugin(str(error))
             else:
                 if record is not None:
-                    found[plugin_id] = record
+                    plugins[plugin_id] = record
         for file in sorted(self._root.glob(f"*/*/{FAILURE_FILE}")):
-            plugin_id = f"{file.parent.parent.name}/{file.parent.name}"
-            failure = None if plugin_id in found else records.read_failure(file)
+            plugin_id = PluginId(f"{file.parent.parent.name}/{file.parent.name}")
+            failure = None if plugin_id in plugins else records.read_failure(file)
             if failure is not None:
-                found[plugin_id] = UnusablePlugin(failure.reason, failure.version, failure.source, failure.sha256)
-        return found
+                plugins[plugin_id] = UnusablePlugin(failure.reason, failure.version, failure.source, failure.sha256)
+        return plugins
 
-    def all_desired(self) -> dict[str, InstalledVersion]:
+    def all_desired(self) -> dict[PluginId, InstalledVersion]:
         """Returns the version of each plugin that should run."""
         return {
             plugin_id: self.installed_version(plugin_id, record.current)
@@ -102,12 +103,12 @@ class PluginStore:
             if record.enabled and not record.removing
         }
 
-    def desired(self, plugin_id: str, record: PluginRecord | None) -> InstalledVersion | None:
+    def desired(self, plugin_id: PluginId, record: PluginRecord | None) -> InstalledVersion | None:
         """Returns the version of this plugin that should run according to this record, or None."""
         runs = record is not None and record.enabled and not record.removing
         return self.installed_version(plugin_id, record.current) if record is not None and runs else None
 
-    def installed_version(self, plugin_id: str, version: Version) -> InstalledVersion:
+    def installed_version(self, plugin_id: PluginId, version: Version) -> InstalledVersion:
         folder = self._home(plugin_id) / version.folder
         stamp = version.installed_at
         plugin = self.load_plugin(folder)
@@ -134,31 +135,31 @@ class PluginStore:
 
         A folder that a killed process has left is deleted with other unused code.
         """
-        above = self._root / ".staging"
-        with self._locked():
-            above.mkdir(exist_ok=True)
-            folder = Path(tempfile.mkdtemp(dir=above))
-            held = os.open(folder / STAGING_LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o600)
-            fcntl.flock(held, fcntl.LOCK_EX)
+        parent = self._root / ".staging"
+        with self._lock():
+            parent.mkdir(exist_ok=True)
+            folder = Path(tempfile.mkdtemp(dir=parent))
+            lock_descriptor = os.open(folder / STAGING_LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o600)
+            fcntl.flock(lock_descriptor, fcntl.LOCK_EX)
         try:
             yield folder
         finally:
-            os.close(held)
+            os.close(lock_descriptor)
             delete(folder)
-            with self._locked(), contextlib.suppress(OSError):  # another installation stages there too
-                above.rmdir()
+            with self._lock(), contextlib.suppress(OSError):  # another installation stages there too
+                parent.rmdir()
 
-    def add(self, plugin_id: str, code: Path, version: Version) -> Version:
+    def add(self, plugin_id: PluginId, code: Path, version: Version) -> Version:
         """Moves the code to its place and records it: as the current version of a new plugin, else as a candidate."""
         home = self._home(plugin_id)
-        with self._locked():
+        with self._lock():
             home.mkdir(parents=True, exist_ok=True)
-            before = _read_or_none(home / RECORD_FILE)
+            previous = _read_or_none(home / RECORD_FILE)
             version = version.model_copy(update={"folder": _folder_name(version.version)})
             os.rename(code, home / version.folder)
             try:
                 records.write(
-                    home / RECORD_FILE, before.with_version(version) if before else PluginRecord(current=version)
+                    home / RECORD_FILE, previous.with_version(version) if previous else PluginRecord(current=version)
                 )
             except OSError:
                 delete(home / version.folder)
@@ -166,9 +167,9 @@ class PluginStore:
             (home / FAILURE_FILE).unlink(missing_ok=True)
         return version
 
-    def record_failure(self, plugin_id: str, failure: InstallFailure) -> None:
+    def record_failure(self, plugin_id: PluginId, failure: InstallFailure) -> None:
         """Records why a version could not be installed, in the record of the one that stays or in a file of its own."""
-        with self._locked():
+        with self._lock():
             home = self._home(plugin_id)
             record = _read_or_none(home / RECORD_FILE)
             if record is not None:
@@ -178,9 +179,9 @@ class PluginStore:
                 home.mkdir(parents=True, exist_ok=True)
                 records.write(home / FAILURE_FILE, failure)
 
-    def edit(self, plugin_id: str, change: Callable[[PluginRecord], PluginRecord]) -> PluginRecord | None:
+    def edit(self, plugin_id: PluginId, change: Callable[[PluginRecord], PluginRecord]) -> PluginRecord | None:
         """Changes a record and returns it, or None if there is no readable one."""
-        with self._locked():
+        with self._lock():
             file = self._home(plugin_id) / RECORD_FILE
             record = _read_or_none(file)
             if record is None:
@@ -190,36 +191,36 @@ class PluginStore:
                 records.write(file, changed)
             return changed
 
-    def record(self, plugin_id: str) -> PluginRecord | None:
+    def record(self, plugin_id: PluginId) -> PluginRecord | None:
         """Returns the record. A damaged one counts as none, since reinstalling is the way to repair it."""
         return _read_or_none(self._home(plugin_id) / RECORD_FILE)
 
-    def mark_for_removal(self, plugin_id: str, wish: RemovalMode) -> bool:
+    def mark_for_removal(self, plugin_id: PluginId, mode: RemovalMode) -> bool:
         """Marks a plugin as removed and records what happens to its data.
 
         Returns False if it does not exist. A Host ends its process.
         """
-        with self._locked():
+        with self._lock():
             file = self._home(plugin_id) / RECORD_FILE
             record = _read_or_none(file)
             if record is None and not file.exists() and not file.with_name(FAILURE_FILE).exists():
                 return False
-            given_up = {"removing": wish, "candidate": None}
+            given_up = {"removing": mode, "candidate": None}
             records.write(file, (record or PluginRecord(current=UNKNOWN_VERSION)).model_copy(update=given_up))
             return True
 
-    def delete(self, plugin_id: str, wish: RemovalMode) -> None:
-        """Deletes the record after the data was treated as `wish` says.
+    def delete(self, plugin_id: PluginId, mode: RemovalMode) -> None:
+        """Deletes the record after the data was treated as `mode` says.
 
         A version that was installed in its place by now stays.
         """
-        with self._locked():
+        with self._lock():
             file = self._home(plugin_id) / RECORD_FILE
             record = _read_or_none(file)
-            if record is None or record.removing != wish:
+            if record is None or record.removing != mode:
                 return
-            if (left := record.after_removal()) is not None:
-                records.write(file, left)
+            if (remaining := record.after_removal()) is not None:
+                records.write(file, remaining)
                 return
             for each in (file.with_name(FAILURE_FILE), file):
                 each.unlink(missing_ok=True)
@@ -229,12 +230,12 @@ class PluginStore:
 
         Folder names are never reused, so the deletion needs no lock.
         """
-        with self._locked():
+        with self._lock():
             unused = [*self._unused(in_use)]
         for folder in unused:
             self._loaded_plugins.pop(folder, None)
             delete(folder)
-        with self._locked():
+        with self._lock():
             for home in self._root.glob("*/*"):
                 if home.parent.name != ".staging" and not (home / RECORD_FILE).exists():
                     with contextlib.suppress(OSError):  # something of it is still in use
@@ -249,19 +250,19 @@ class PluginStore:
             elif home.is_dir():
                 with contextlib.suppress(RecordUnreadable):
                     record = records.read(home / RECORD_FILE)
-                    named = {version.folder for version in record.versions()} if record else set()
+                    used_folders = {version.folder for version in record.versions()} if record else set()
                     yield from (
                         folder
                         for folder in home.iterdir()
-                        if folder.is_dir() and folder.name not in named and folder not in in_use
+                        if folder.is_dir() and folder.name not in used_folders and folder not in in_use
                     )
 
-    def _home(self, plugin_id: str) -> Path:
+    def _home(self, plugin_id: PluginId) -> Path:
         author, _, name = plugin_id.partition("/")
         return self._root / require_safe_name(author) / require_safe_name(name)
 
     @contextlib.contextmanager
-    def _locked(self) -> Iterator[None]:
+    def _lock(self) -> Iterator[None]:
         """Holds a lock between processes: a command line and a Host may change records at the same time."""
         self._root.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(self._root / ".lock", os.O_RDWR | os.O_CREAT, 0o600)

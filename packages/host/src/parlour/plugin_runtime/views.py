@@ -1,5 +1,6 @@
 """Builds the description of a plugin that operators see, from its record, its manifest and its process."""
 
+from parlour.core.model.ids import PluginId
 from parlour.core.model.plugin_manager import PluginInfo
 from parlour_sdk.plugin import PluginDefinition
 
@@ -11,7 +12,7 @@ from .store import UnusablePlugin
 
 
 def facts(
-    plugin_id: str,
+    plugin_id: PluginId,
     record: PluginRecord,
     plugin: PluginDefinition | None,
     status: str,
@@ -20,7 +21,7 @@ def facts(
 ) -> PluginInfo:
     """Describes an installed plugin."""
     current = record.current
-    asked = permissions.requested_permissions(plugin.manifest) if plugin else {}
+    requested = permissions.requested_permissions(plugin.manifest) if plugin else {}
     return PluginInfo(
         plugin_id=plugin_id,
         version=current.version,
@@ -28,8 +29,8 @@ def facts(
         reason=reason or _pending_text(record),
         label=plugin.manifest.metadata.label if plugin else None,
         description=plugin.manifest.metadata.description if plugin else None,
-        asked=asked,
-        granted=permissions.intersect(current.granted, asked),
+        asked=requested,
+        granted=permissions.intersect(current.granted, requested),
         enabled=record.enabled,
         source=current.source,
         sha256=current.sha256,
@@ -44,7 +45,7 @@ def facts(
     )
 
 
-def unusable_facts(plugin_id: str, unusable: UnusablePlugin, sandbox: SandboxState) -> PluginInfo:
+def unusable_facts(plugin_id: PluginId, unusable: UnusablePlugin, sandbox: SandboxState) -> PluginInfo:
     """Describes a plugin that can't run until it is installed again."""
     return PluginInfo(
         plugin_id=plugin_id,
@@ -104,8 +105,10 @@ def _pending_text(record: PluginRecord) -> str:
     if record.removing:
         return "it is about to be removed" + (", and its data deleted" if record.removing == "delete" else "")
     if record.candidate is not None:
-        what = "is about to take its place" if record.enabled else "takes its place once it is enabled and has started"
-        return f"version {record.candidate.version} {what}"
+        state_text = (
+            "is about to take its place" if record.enabled else "takes its place once it is enabled and has started"
+        )
+        return f"version {record.candidate.version} {state_text}"
     if record.refused is not None:
         return f"version {record.refused}"
     return ""

@@ -11,6 +11,7 @@ from uuid import UUID
 
 from parlour.core.encoding import loads
 from parlour.core.journal import Insert, Unit
+from parlour.core.model.ids import RunId
 from parlour.core.observability.live_events import LiveEvent, derive_live_events
 from parlour.core.store.tables import RUN_EVENTS
 
@@ -49,10 +50,10 @@ class TraceObserver:
     def look(self, unit: Unit) -> None:
         for statement in unit.statements:
             if isinstance(statement, Insert) and statement.table is RUN_EVENTS:
-                self._called(statement)
-        for happening in derive_live_events(unit):
-            if happening.kind == "run":
-                self._run(happening)
+                self._record_call(statement)
+        for event in derive_live_events(unit):
+            if event.kind == "run":
+                self._run(event)
 
     def _run(self, run: LiveEvent) -> None:
         if "created_at" in run.public_values:
@@ -63,20 +64,20 @@ class TraceObserver:
     def _begin(self, run: LiveEvent) -> None:
         if len(self._open) >= MAX_OPEN_SPANS:
             self._open.pop(next(iter(self._open))).end()
-        facts = run.public_values
+        values = run.public_values
         attributes = {
             "gen_ai.operation.name": "invoke_agent",
-            "gen_ai.agent.id": str(facts["agent_id"]),
-            "gen_ai.conversation.id": str(facts["conversation_id"]),
+            "gen_ai.agent.id": str(values["agent_id"]),
+            "gen_ai.conversation.id": str(values["conversation_id"]),
             "parlour.run_id": run.id,
-            "parlour.event_id": str(facts["event_id"]),
-            "parlour.runner_id": str(facts["runner_id"]),
+            "parlour.event_id": str(values["event_id"]),
+            "parlour.runner_id": str(values["runner_id"]),
         }
-        with self._ids.for_run(run.id):
+        with self._ids.for_run(RunId(run.id)):
             self._open[run.id] = self._tracer.start_span(
-                f"invoke_agent {facts['runner_id']}",
+                f"invoke_agent {values['runner_id']}",
                 attributes=attributes,
-                start_time=int(facts["created_at"]) * NANOSECONDS_PER_MILLISECOND,
+                start_time=int(values["created_at"]) * NANOSECONDS_PER_MILLISECOND,
             )
 
     def _end(self, run: LiveEvent) -> None:
@@ -89,10 +90,10 @@ class TraceObserver:
         span.set_attributes(_usage(loads(str(run.public_values.get("usage") or "{}"))))
         if run.state != "completed":
             span.set_status(Status(StatusCode.ERROR, str(run.public_values.get("status_reason", ""))))
-        ended = run.public_values.get("finished_at") or run.public_values.get("updated_at")
-        span.end(int(ended) * NANOSECONDS_PER_MILLISECOND if ended else None)
+        finished_at = run.public_values.get("finished_at") or run.public_values.get("updated_at")
+        span.end(int(finished_at) * NANOSECONDS_PER_MILLISECOND if finished_at else None)
 
-    def _called(self, event: Insert) -> None:
+    def _record_call(self, event: Insert) -> None:
         """Creates the span of a finished model or tool call."""
         from opentelemetry.trace import SpanKind, Status, StatusCode, set_span_in_context
 
@@ -100,24 +101,24 @@ class TraceObserver:
         parent = self._open.get(str(event.values["run_id"]))
         if operation is None or parent is None:
             return
-        told = loads(str(event.values["data"]))
-        ended = int(str(event.values["created_at"]))
-        name = told.get("model") or told["name"]
-        named = "gen_ai.request.model" if operation == "chat" else "gen_ai.tool.name"
-        attributes = {"gen_ai.operation.name": operation, named: name, **_usage(told.get("usage", {}))}
-        if told.get("provider"):
-            attributes["gen_ai.provider.name"] = PROVIDERS.get(told["provider"], told["provider"])
+        data = loads(str(event.values["data"]))
+        finished_at = int(str(event.values["created_at"]))
+        name = data.get("model") or data["name"]
+        name_attribute = "gen_ai.request.model" if operation == "chat" else "gen_ai.tool.name"
+        attributes = {"gen_ai.operation.name": operation, name_attribute: name, **_usage(data.get("usage", {}))}
+        if data.get("provider"):
+            attributes["gen_ai.provider.name"] = PROVIDERS.get(data["provider"], data["provider"])
         span = self._tracer.start_span(
             f"{operation} {name}",
             context=set_span_in_context(parent),
             kind=SpanKind.CLIENT if operation == "chat" else SpanKind.INTERNAL,
             attributes=attributes,
-            start_time=(ended - told.get("milliseconds", 0)) * NANOSECONDS_PER_MILLISECOND,
+            start_time=(finished_at - data.get("milliseconds", 0)) * NANOSECONDS_PER_MILLISECOND,
         )
-        if told["outcome"] != "answered":
-            span.set_attribute("error.type", told["outcome"])
-            span.set_status(Status(StatusCode.ERROR, told["outcome"]))
-        span.end(ended * NANOSECONDS_PER_MILLISECOND)
+        if data["outcome"] != "answered":
+            span.set_attribute("error.type", data["outcome"])
+            span.set_status(Status(StatusCode.ERROR, data["outcome"]))
+        span.end(finished_at * NANOSECONDS_PER_MILLISECOND)
 
 
 class RunIds:
@@ -130,7 +131,7 @@ class RunIds:
         self._run: int | None = None
 
     @contextmanager
-    def for_run(self, run_id: str) -> Iterator[None]:
+    def for_run(self, run_id: RunId) -> Iterator[None]:
         self._run = UUID(run_id).int
         try:
             yield
@@ -147,13 +148,13 @@ class RunIds:
         return False
 
 
-def _usage(told: dict[str, Any]) -> dict[str, int]:
+def _usage(data: dict[str, Any]) -> dict[str, int]:
     names = {
         "prompt_tokens": "gen_ai.usage.input_tokens",
         "completion_tokens": "gen_ai.usage.output_tokens",
         "cost_micros": "parlour.cost_micros",
     }
-    return {names[name]: value for name, value in told.items() if name in names and isinstance(value, int)}
+    return {names[name]: value for name, value in data.items() if name in names and isinstance(value, int)}
 
 
 @contextmanager

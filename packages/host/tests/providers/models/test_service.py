@@ -236,6 +236,7 @@ async def test_a_closed_stream_is_ended_at_the_service(server: ModelServer, make
     await anext(pieces)
     await pieces.aclose()
     await until(lambda: server.let_go)
+    assert [piece async for piece in pieces] == []
 
 
 async def test_a_cancelled_call_is_ended_at_the_service(server: ModelServer, make: Make) -> None:
@@ -244,6 +245,7 @@ async def test_a_cancelled_call_is_ended_at_the_service(server: ModelServer, mak
     await until(lambda: server.asked)
     asked.cancel()
     await until(lambda: server.let_go)
+    assert asked.cancelled()
 
 
 async def test_an_unreachable_service_is_reported_with_its_address(make: Make) -> None:

@@ -3,8 +3,10 @@
 from collections import Counter, deque
 from pathlib import Path
 
+from parlour.core.model.ids import PluginId
+from parlour.isolation.subprocesses import OnLine, ignore_line
+
 from ..packages.requirements import Requirements
-from ..packages.subprocesses import OnLine, ignore_line
 from .environment import Environments
 
 MAX_BUILD_LINES = 200
@@ -21,11 +23,13 @@ class BuildTracker:
     def active(self) -> set[str]:
         return {plugin_id for plugin_id, count in self._active.items() if count}
 
-    def lines(self, plugin_id: str) -> list[str]:
+    def lines(self, plugin_id: PluginId) -> list[str]:
         """Returns the output of the plugin's last build."""
         return list(self._lines.get(plugin_id, ()))
 
-    async def ensure_environment(self, plugin_id: str, requirements: Requirements, tell: OnLine = ignore_line) -> Path:
+    async def ensure_environment(
+        self, plugin_id: PluginId, requirements: Requirements, on_line: OnLine = ignore_line
+    ) -> Path:
         """Returns the interpreter for the requirements, after a build if necessary, and passes on its output."""
         if self._environments.is_built(requirements):
             return await self._environments.ensure_environment(requirements)
@@ -33,7 +37,7 @@ class BuildTracker:
 
         def hear(line: str) -> None:
             lines.append(line)
-            tell(line)
+            on_line(line)
 
         self._active[plugin_id] += 1
         try:

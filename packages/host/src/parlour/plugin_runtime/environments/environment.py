@@ -13,16 +13,16 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
+from parlour.isolation.subprocesses import OnLine, ignore_line
 from parlour_sdk.values import dataclass
 
 from ..disk_errors import NO_SPACE_ERRNOS
 from ..packages.requirements import Requirements
-from ..packages.subprocesses import OnLine, ignore_line
-from ..process.bubblewrap import BubblewrapLauncher
 from ..process.sandbox import SandboxMode, choose_launcher
+from ..process.sandboxed_launcher import BubblewrapLauncher
 from . import index_settings, sdk_wheel
 from .installer import InstallerUnusable, PackageInstaller, PlainInstaller, base_python, open_sandboxed_installer
 from .uv import UvMissing, failure_reason, find_uv
@@ -101,26 +101,29 @@ class Environments:
                 if path.name == _CACHE:
                     self._sweep_cache(path)
                     continue
-                marker = path / MARKER
-                dated = marker if marker.exists() else path
-                if path.stem in needed or time.time() - dated.stat().st_mtime < UNUSED_ENVIRONMENT_SECONDS:
-                    continue
-                logger.info("deleting the unused environment %s", path.name)
-                if path.is_dir():
-                    marker.unlink(missing_ok=True)  # first, so that a half deleted environment is not used
-                    shutil.rmtree(path)
-                else:
-                    path.unlink()
+                if path.stem not in needed and _is_old(path):
+                    self._sweep_environment(path)
+
+    def _sweep_environment(self, path: Path) -> None:
+        """Deletes an old environment or lock file, unless a build of the environment is active."""
+        lock = self._root / f"{path.stem}.lock"
+        with _locked_now(lock) as is_locked:
+            if not is_locked or not (path == lock or _is_old(path)):
+                return
+            logger.info("deleting the unused environment %s", path.name)
+            if path.is_dir():
+                (path / MARKER).unlink(missing_ok=True)  # first, so that a half deleted environment is not used
+                shutil.rmtree(path)
+            elif path != lock:
+                path.unlink()
+            lock.unlink(missing_ok=True)
 
     def _sweep_staging(self, staging: Path) -> None:
         """Deletes a staging folder unless it is in use: a build holds its environment's lock until it exits."""
         name = staging.name.removeprefix(_STAGING).partition("-")[0]
-        descriptor = os.open(self._root / f"{name}.lock", os.O_RDWR | os.O_CREAT, 0o600)
-        try:
-            if _try_lock(descriptor):
+        with _locked_now(self._root / f"{name}.lock") as is_locked:
+            if is_locked:
                 shutil.rmtree(staging, ignore_errors=True)
-        finally:
-            os.close(descriptor)
 
     def _sweep_cache(self, cache: Path) -> None:
         if time.time() - cache.stat().st_mtime > UNUSED_CACHE_SECONDS:
@@ -144,13 +147,12 @@ class Environments:
     async def _build_lock(self, folder: Path) -> AsyncIterator[None]:
         """Holds the lock of an environment, so that one process at a time builds it."""
         self._root.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(folder.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o600)
-        try:
-            while not _try_lock(descriptor):  # noqa: ASYNC110 - the lock of another process can only be polled
-                await asyncio.sleep(POLL_SECONDS)
-            yield
-        finally:
-            os.close(descriptor)
+        while True:
+            with _locked_now(folder.with_suffix(".lock")) as is_locked:
+                if is_locked:
+                    yield
+                    return
+            await asyncio.sleep(POLL_SECONDS)  # the lock of another process can only be polled
 
     async def _build(self, program: Path, folder: Path, requirements: Requirements, tell: OnLine) -> None:
         """Builds the environment in a staging folder and moves it to its place when it is complete."""
@@ -258,12 +260,30 @@ def _is_usable(folder: Path) -> bool:
     return False
 
 
-def _try_lock(descriptor: int) -> bool:
+def _is_old(path: Path) -> bool:
+    """Returns whether an environment or lock file was not used for a while."""
+    marker = path / MARKER
+    dated = marker if marker.exists() else path
+    return time.time() - dated.stat().st_mtime >= UNUSED_ENVIRONMENT_SECONDS
+
+
+@contextlib.contextmanager
+def _locked_now(file: Path) -> Iterator[bool]:
+    """Locks the file for the block if no other process has it locked. Yields whether it did."""
+    descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        yield _try_lock(descriptor, file)
+    finally:
+        os.close(descriptor)
+
+
+def _try_lock(descriptor: int, file: Path) -> bool:
+    """Locks an open file. Returns False if another process has it locked, or has deleted it since it was opened."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+        return os.path.samestat(os.fstat(descriptor), os.stat(file))
+    except (BlockingIOError, FileNotFoundError):
         return False
-    return True
 
 
 def _finish(fresh: Path, folder: Path, requirements: Requirements) -> None:

@@ -16,8 +16,8 @@ from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies_environment, proxy_bypass
 
 from parlour.core.addresses import authority
+from parlour.isolation.subprocesses import OnLine
 
-from ..packages.subprocesses import OnLine
 from .index_settings import HostPort, parse_address
 
 logger = logging.getLogger(__name__)
@@ -34,10 +34,10 @@ class ProxyUnusable(OSError):
 
 
 class IndexProxy:
-    def __init__(self, allowed: frozenset[HostPort], proxies: Mapping[str, str], tell: OnLine) -> None:
+    def __init__(self, allowed: frozenset[HostPort], proxies: Mapping[str, str], on_line: OnLine) -> None:
         self._allowed = allowed
         self._proxies = dict(proxies) | getproxies_environment()
-        self._on_line = tell
+        self._on_line = on_line
         self._blocked: dict[str, None] = {}
 
     @property
@@ -49,10 +49,10 @@ class IndexProxy:
     async def listen(self) -> AsyncIterator[Path]:
         """Yields the path of the socket. It is in a folder of its own, since the path of a socket must be short."""
         with tempfile.TemporaryDirectory(prefix="parlour-index-") as folder:
-            place = Path(folder, "socket")
-            server = await asyncio.start_unix_server(self._serve, place, limit=CHUNK_BYTES)
+            socket_path = Path(folder, "socket")
+            server = await asyncio.start_unix_server(self._serve, socket_path, limit=CHUNK_BYTES)
             try:
-                yield place
+                yield socket_path
             finally:
                 server.close()  # connections end with the sandbox
 
@@ -67,8 +67,8 @@ class IndexProxy:
             writer.close()
 
     async def _answer(self, head: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        first, _, rest = head.partition(b"\r\n")
-        method, target, _ = first.decode("ascii").split(" ", 2)
+        request_line, _, headers = head.partition(b"\r\n")
+        method, target, _ = request_line.decode("ascii").split(" ", 2)
         secure = method == "CONNECT"
         url = f"https://{target}" if secure else target
         if not secure and (method not in ("GET", "HEAD") or not url.startswith("http://")):
@@ -91,14 +91,14 @@ class IndexProxy:
                 writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
                 await _tunnel((reader, writer), upstream)
             else:
-                upstream[1].write(self._request(method, url, rest))
+                upstream[1].write(self._request(method, url, headers))
                 await _pump(upstream[0], writer)
 
     def _block(self, address: HostPort) -> None:
-        shown = authority(*address)
-        if shown not in self._blocked:
-            self._blocked[shown] = None
-            self._on_line(f"blocked a connection to {shown}, which is none of the package indexes")
+        target_text = authority(*address)
+        if target_text not in self._blocked:
+            self._blocked[target_text] = None
+            self._on_line(f"blocked a connection to {target_text}, which is none of the package indexes")
 
     async def _connect(self, address: HostPort, secure: bool) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         """Connects to the index, through the operator's proxy if there is one for it."""
@@ -111,15 +111,15 @@ class IndexProxy:
         secured = ssl.create_default_context() if parts.scheme == "https" else None
         reader, writer = await asyncio.open_connection(*parse_address(proxy), ssl=secured)
         if secure:
-            place = authority(*address)
+            target_text = authority(*address)
             login = _proxy_authorization(proxy)
-            writer.write(f"CONNECT {place} HTTP/1.1\r\nHost: {place}\r\n{login}\r\n".encode())
+            writer.write(f"CONNECT {target_text} HTTP/1.1\r\nHost: {target_text}\r\n{login}\r\n".encode())
             answer = await reader.readuntil(_HEAD_END)
             status = answer.split(b" ", 2)[1:2]
             if status != [b"200"]:
                 writer.close()
-                shown = status[0].decode("ascii", "replace") if status else "no status"
-                raise ProxyUnusable(f"the proxy {parts.hostname} answers {shown}")
+                status_text = status[0].decode("ascii", "replace") if status else "no status"
+                raise ProxyUnusable(f"the proxy {parts.hostname} answers {status_text}")
         return reader, writer
 
     def _proxy(self, address: HostPort, secure: bool) -> str | None:
@@ -130,13 +130,15 @@ class IndexProxy:
 
     def _request(self, method: str, url: str, headers: bytes) -> bytes:
         """Returns the request for the next hop. It is the only one on its connection, so the host can't change."""
-        kept = [line for line in headers.split(b"\r\n") if line and not line.lower().startswith(_HOP_BY_HOP_HEADERS)]
+        forwarded_headers = [
+            line for line in headers.split(b"\r\n") if line and not line.lower().startswith(_HOP_BY_HOP_HEADERS)
+        ]
         proxy = self._proxy(parse_address(url), secure=False)
         parts = urlsplit(url)
         target = url if proxy else (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         login = _proxy_authorization(proxy).encode() if proxy else b""
-        first = f"{method} {target} HTTP/1.1".encode()
-        return b"\r\n".join([first, *kept, b"Connection: close", b""]) + login + b"\r\n"
+        request_line = f"{method} {target} HTTP/1.1".encode()
+        return b"\r\n".join([request_line, *forwarded_headers, b"Connection: close", b""]) + login + b"\r\n"
 
 
 def _proxy_authorization(proxy: str) -> str:
@@ -152,10 +154,10 @@ def _refuse(writer: asyncio.StreamWriter, status: str) -> None:
 
 
 async def _tunnel(
-    one: tuple[asyncio.StreamReader, asyncio.StreamWriter], other: tuple[asyncio.StreamReader, asyncio.StreamWriter]
+    client: tuple[asyncio.StreamReader, asyncio.StreamWriter], server: tuple[asyncio.StreamReader, asyncio.StreamWriter]
 ) -> None:
     """Ends when either side has ended."""
-    pumps = [asyncio.create_task(_pump(one[0], other[1])), asyncio.create_task(_pump(other[0], one[1]))]
+    pumps = [asyncio.create_task(_pump(client[0], server[1])), asyncio.create_task(_pump(server[0], client[1]))]
     try:
         await asyncio.wait(pumps, return_when=asyncio.FIRST_COMPLETED)
     finally:

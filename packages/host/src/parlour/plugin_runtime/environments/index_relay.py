@@ -24,28 +24,28 @@ def pump(source: socket.socket, target: socket.socket) -> None:
             each.shutdown(socket.SHUT_RDWR)
 
 
-def relay(connection: socket.socket, place: str) -> None:
+def relay(connection: socket.socket, socket_path: str) -> None:
     with connection, socket.socket(socket.AF_UNIX) as proxy:
         try:
-            proxy.connect(place)
+            proxy.connect(socket_path)
         except OSError:
             return
-        back = threading.Thread(target=pump, args=(proxy, connection), daemon=True)
-        back.start()
+        response_thread = threading.Thread(target=pump, args=(proxy, connection), daemon=True)
+        response_thread.start()
         pump(connection, proxy)
-        back.join()
+        response_thread.join()
 
 
-def accept(listener: socket.socket, place: str) -> None:
+def accept(listener: socket.socket, socket_path: str) -> None:
     while True:
         connection, _ = listener.accept()
-        threading.Thread(target=relay, args=(connection, place), daemon=True).start()
+        threading.Thread(target=relay, args=(connection, socket_path), daemon=True).start()
 
 
 def main() -> int:
-    place, *command = sys.argv[1:]
+    socket_path, *command = sys.argv[1:]
     listener = socket.create_server(("127.0.0.1", 0), backlog=128)
-    threading.Thread(target=accept, args=(listener, place), daemon=True).start()
+    threading.Thread(target=accept, args=(listener, socket_path), daemon=True).start()
     proxy = f"http://127.0.0.1:{listener.getsockname()[1]}"
     variables = {name: proxy for each in ("http_proxy", "https_proxy", "all_proxy") for name in (each, each.upper())}
     status = subprocess.call(command, env=os.environ | variables)

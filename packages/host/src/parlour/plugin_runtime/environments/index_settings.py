@@ -78,24 +78,24 @@ class IndexSettings:
 
 def read(environment: Mapping[str, str]) -> IndexSettings:
     files = tuple(_files(environment))
-    named = [SettingValue(name, value) for name, value in environment.items() if _may_name_path(name)]
+    path_settings = [SettingValue(name, value) for name, value in environment.items() if _may_name_path(name)]
     proxies: dict[str, str] = {}
     default = not any(environment.get(name) for name in _DEFAULT_KEYS)
     for file in files:
         values = _toml(file) if file.suffix == ".toml" else _ini(file)
-        named += values
+        path_settings += values
         proxies |= {
             each.key.partition("-")[0]: each.value for each in values if each.key in ("http-proxy", "https-proxy")
         }
         default &= not any(each.key in ("index-url", "pip.index-url", "no-index", "index.default") for each in values)
     paths: dict[Path, None] = {}
     hosts = {parse_address(DEFAULT_INDEX)} if default else set()
-    for each in named:
+    for each in path_settings:
         is_index = bool(_INDEX_KEY.search(each.key))
-        for word in _split_value(each.value):
-            if word.lower().startswith(("http://", "https://")):
-                hosts |= {parse_address(word)} if is_index else set()
-            elif (path := _path(word, each.base, is_index)) is not None:
+        for part in _split_value(each.value):
+            if part.lower().startswith(("http://", "https://")):
+                hosts |= {parse_address(part)} if is_index else set()
+            elif (path := _path(part, each.base, is_index)) is not None:
                 paths[path] = None
                 linked, addresses = linked_locations(path) if is_index and path.is_dir() else ((), ())
                 paths |= dict.fromkeys(linked)
@@ -115,22 +115,22 @@ def parse_address(url: str) -> HostPort:
 
 def linked_locations(index: Path) -> tuple[tuple[Path, ...], tuple[HostPort, ...]]:
     """Returns the folders and hosts outside a local index that its pages link to."""
-    places: dict[Path, None] = {}
+    paths: dict[Path, None] = {}
     addresses: dict[HostPort, None] = {}
     for page in islice(index.glob("*/index.html"), MAX_PAGES):
         try:
-            with page.open(encoding="utf-8", errors="replace") as opened:
-                text = opened.read(MAX_PAGE_BYTES)
+            with page.open(encoding="utf-8", errors="replace") as lines:
+                text = lines.read(MAX_PAGE_BYTES)
         except OSError:
             continue
         for link in _LINK.findall(text):
             if link.startswith(("http://", "https://")):
                 addresses[parse_address(link)] = None
             elif link.startswith("file:"):
-                places[Path(unquote(urlsplit(link).path)).parent] = None
-            elif (beside := _beside(index, Path(os.path.normpath(page.parent / unquote(link))))) is not None:
-                places[beside] = None
-    return tuple(place for place in places if place.exists()), tuple(addresses)
+                paths[Path(unquote(urlsplit(link).path)).parent] = None
+            elif (location := _within_index(index, Path(os.path.normpath(page.parent / unquote(link))))) is not None:
+                paths[location] = None
+    return tuple(path for path in paths if path.exists()), tuple(addresses)
 
 
 def without_proxies(file: Path) -> str | None:
@@ -148,8 +148,10 @@ def forced_build(environment: Mapping[str, str]) -> str:
 
     Empty when there is none. For a package that is named there, uv ignores `--only-binary :all:`.
     """
-    chosen = environment.get("UV_CONFIG_FILE")  # then uv reads no other file
-    for file in [Path(chosen)] if chosen else [each for each in _files(environment) if each.suffix == ".toml"]:
+    config_file = environment.get("UV_CONFIG_FILE")  # then uv reads no other file
+    for file in (
+        [Path(config_file)] if config_file else [each for each in _files(environment) if each.suffix == ".toml"]
+    ):
         for each in _toml(file):
             key = each.key.removeprefix("pip.")
             if (key in _SOURCE_KEYS and each.value not in _NO_PACKAGE) or (key, each.value) == _NO_WHEELS:
@@ -161,20 +163,20 @@ def netrc_for(hosts: frozenset[HostPort], environment: Mapping[str, str]) -> str
     """Returns the entries of the user's netrc file for the indexes and for no other host."""
     file = Path(environment.get("NETRC") or Path(environment.get("HOME") or "~").expanduser() / ".netrc")
     try:
-        found = netrc.netrc(str(file))
+        netrc_file = netrc.netrc(str(file))
     except (OSError, netrc.NetrcParseError, UnicodeDecodeError):
         return ""
     entries = []
     for host in sorted({host for host, _ in hosts}):
-        if host in found.hosts:
-            login, _, password = found.hosts[host]
+        if host in netrc_file.hosts:
+            login, _, password = netrc_file.hosts[host]
             entries.append(f"machine {host} login {_quoted(login)} password {_quoted(password)}\n")
     return "".join(entries)
 
 
-def _quoted(word: str) -> str:
+def _quoted(value: str) -> str:
     """Returns the word as in a netrc file. It is quoted only if necessary, since not every reader knows quotes."""
-    return word if re.fullmatch(r"[^\s\"\\]+", word) else '"' + re.sub(r'(["\\])', r"\\\1", word) + '"'
+    return value if re.fullmatch(r"[^\s\"\\]+", value) else '"' + re.sub(r'(["\\])', r"\\\1", value) + '"'
 
 
 def _may_name_path(name: str) -> bool:
@@ -186,9 +188,9 @@ def _files(environment: Mapping[str, str]) -> Iterator[Path]:
     settings = Path(environment.get("XDG_CONFIG_HOME") or home / ".config")
     uv = [environment.get("UV_CONFIG_FILE"), settings / "uv" / "uv.toml", "/etc/xdg/uv/uv.toml", "/etc/uv/uv.toml"]
     pip = [environment.get("PIP_CONFIG_FILE"), settings / "pip" / "pip.conf", home / ".pip" / "pip.conf"]
-    for place in (*uv, *pip, "/etc/xdg/pip/pip.conf", "/etc/pip.conf"):
-        if place and os.access(place, os.R_OK) and Path(place).is_file():
-            yield Path(place).absolute()
+    for location in (*uv, *pip, "/etc/xdg/pip/pip.conf", "/etc/pip.conf"):
+        if location and os.access(location, os.R_OK) and Path(location).is_file():
+            yield Path(location).absolute()
 
 
 def _toml(file: Path) -> list[SettingValue]:
@@ -227,16 +229,16 @@ def _split_value(value: str) -> list[str]:
     return list(dict.fromkeys(_INDEX_NAME.sub("", part.strip()) for part in parts if part.strip()))
 
 
-def _path(word: str, base: Path | None, is_index: bool) -> Path | None:
+def _path(value: str, base: Path | None, is_index: bool) -> Path | None:
     """Returns the absolute path that the word names, if it is there and can be read."""
-    if word.lower().startswith("file:"):
-        path = Path(unquote(urlsplit(word).path))
-    elif "://" in word or "\0" in word:
+    if value.lower().startswith("file:"):
+        path = Path(unquote(urlsplit(value).path))
+    elif "://" in value or "\0" in value:
         return None
-    elif word.startswith(("/", "~")):
-        path = Path(os.path.expanduser(word))
-    elif base is not None and (is_index or word.startswith(".")):
-        path = base / word
+    elif value.startswith(("/", "~")):
+        path = Path(os.path.expanduser(value))
+    elif base is not None and (is_index or value.startswith(".")):
+        path = base / value
     else:
         return None
     path = Path(os.path.abspath(path))
@@ -247,7 +249,7 @@ def _path(word: str, base: Path | None, is_index: bool) -> Path | None:
     return path if readable else None
 
 
-def _beside(index: Path, target: Path) -> Path | None:
+def _within_index(index: Path, target: Path) -> Path | None:
     """Returns the folder beside the index, or beside one of its parents, that contains the linked file."""
     if target.is_relative_to(index):
         return None

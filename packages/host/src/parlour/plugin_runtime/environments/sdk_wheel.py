@@ -19,11 +19,11 @@ def digest() -> str:
 
     A changed SDK in a development tree counts as another one, even if its version is the same.
     """
-    whole = hashlib.sha256()
+    hasher = hashlib.sha256()
     for name, content in _files():
-        whole.update(b"%d:%s:%d:" % (len(name), name.encode(), len(content)))
-        whole.update(content)
-    return whole.hexdigest()
+        hasher.update(b"%d:%s:%d:" % (len(name), name.encode(), len(content)))
+        hasher.update(content)
+    return hasher.hexdigest()
 
 
 def write(folder: Path) -> Path:
@@ -31,9 +31,9 @@ def write(folder: Path) -> Path:
     wheel = folder / f"parlour_sdk-{metadata.version(DISTRIBUTION)}-py3-none-any.whl"
     information = f"parlour_sdk-{metadata.version(DISTRIBUTION)}.dist-info"
     files = [*_files(), (f"{information}/WHEEL", _WHEEL.encode())]
-    listed = "".join(f"{name},sha256={_record_hash(content)},{len(content)}\n" for name, content in files)
+    record = "".join(f"{name},sha256={_record_hash(content)},{len(content)}\n" for name, content in files)
     with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as packed:
-        for name, content in [*files, (f"{information}/RECORD", f"{listed}{information}/RECORD,,\n".encode())]:
+        for name, content in [*files, (f"{information}/RECORD", f"{record}{information}/RECORD,,\n".encode())]:
             packed.writestr(zipfile.ZipInfo(name), content)
     return wheel
 
@@ -42,8 +42,8 @@ def _files() -> list[tuple[str, bytes]]:
     package = Path(parlour_sdk.__file__).parent
     paths = sorted(path for path in package.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
     code = [(f"parlour_sdk/{path.relative_to(package).as_posix()}", path.read_bytes()) for path in paths]
-    described = metadata.distribution(DISTRIBUTION).read_text("METADATA") or ""
-    return [*code, (f"parlour_sdk-{metadata.version(DISTRIBUTION)}.dist-info/METADATA", described.encode())]
+    metadata_text = metadata.distribution(DISTRIBUTION).read_text("METADATA") or ""
+    return [*code, (f"parlour_sdk-{metadata.version(DISTRIBUTION)}.dist-info/METADATA", metadata_text.encode())]
 
 
 def _record_hash(content: bytes) -> str:

@@ -40,28 +40,34 @@ def find_uv(setting: Path | None) -> Path:
         if os.access(setting, os.X_OK) and setting.is_file():
             return setting.absolute()
         raise UvMissing
-    places = [Path(sys.executable).with_name("uv"), Path(sys.prefix).parent / ".tools" / "bin" / "uv"]
+    candidates = [Path(sys.executable).with_name("uv"), Path(sys.prefix).parent / ".tools" / "bin" / "uv"]
     on_path = shutil.which("uv")
-    found = [Path(on_path)] if on_path else [place for place in places if os.access(place, os.X_OK)]
-    if not found:
+    programs = [Path(on_path)] if on_path else [candidate for candidate in candidates if os.access(candidate, os.X_OK)]
+    if not programs:
         raise UvMissing
-    return found[0].absolute()
+    return programs[0].absolute()
 
 
 def command(program: Path, arguments: Sequence[str]) -> list[str]:
     return [str(program), "--no-progress", "--color", "never", *arguments]
 
 
-def environment(own: Mapping[str, str], cache: Path) -> dict[str, str]:
+def environment(variables: Mapping[str, str], cache: Path) -> dict[str, str]:
     """Returns uv's variables. The operator chooses index and proxies; no secret of the Host is included.
 
     The cache is the installer's own. Files are copied from it, so that environments of plugins share none.
     """
-    kept = {
-        name: value for name, value in own.items() if name in FORWARDED_VARIABLES or name.upper() in PROXY_VARIABLES
+    forwarded = {
+        name: value
+        for name, value in variables.items()
+        if name in FORWARDED_VARIABLES or name.upper() in PROXY_VARIABLES
     }
-    chosen = {name: value for name, value in own.items() if name.startswith("UV_") and name not in OVERRIDDEN_VARIABLES}
-    return kept | chosen | {"UV_CACHE_DIR": str(cache), "UV_LINK_MODE": "copy", "UV_PYTHON_DOWNLOADS": "never"}
+    uv_variables = {
+        name: value for name, value in variables.items() if name.startswith("UV_") and name not in OVERRIDDEN_VARIABLES
+    }
+    return (
+        forwarded | uv_variables | {"UV_CACHE_DIR": str(cache), "UV_LINK_MODE": "copy", "UV_PYTHON_DOWNLOADS": "never"}
+    )
 
 
 def failure_reason(lines: tuple[str, ...]) -> str:
@@ -69,9 +75,10 @@ def failure_reason(lines: tuple[str, ...]) -> str:
 
     The cause says more than the error, and hints are left out, since they are for users of uv.
     """
-    plain = [re.sub(r"[×╰─▶├│]+", " ", line).strip() for line in lines if not line.lstrip().startswith("hint:")]
-    starts = [number for number, line in enumerate(plain) if line.startswith(("error:", "cause:", "Caused by:"))]
-    words = " ".join(plain[starts[-1] :] if starts else plain[-5:])
+    cleaned = [re.sub(r"[×╰─▶├│]+", " ", line).strip() for line in lines if not line.lstrip().startswith("hint:")]
+    starts = [number for number, line in enumerate(cleaned) if line.startswith(("error:", "cause:", "Caused by:"))]
+    reason = " ".join(cleaned[starts[-1] :] if starts else cleaned[-5:])
     return (
-        " ".join(re.sub(r"^(error|cause|Caused by):", "", words).split())[:MAX_REASON_CHARACTERS] or "uv gave no reason"
+        " ".join(re.sub(r"^(error|cause|Caused by):", "", reason).split())[:MAX_REASON_CHARACTERS]
+        or "uv gave no reason"
     )

@@ -52,39 +52,41 @@ class SizeLimits:
             )
 
 
-def unpack(archive: Path, target: Path, limits: SizeLimits, called: str = "") -> None:
+def unpack(archive: Path, target: Path, limits: SizeLimits, display_name: str = "") -> None:
     """Unpacks into an empty folder. Raises PluginInvalid, or OSError if the disk refuses.
 
-    `called` is the archive's name for people.
+    `display_name` is the archive's name for people.
     """
     try:
         _check_directory(archive, limits)
-        with zipfile.ZipFile(archive) as opened:
-            entries = opened.infolist()
+        with zipfile.ZipFile(archive) as zip_file:
+            entries = zip_file.infolist()
             _check_sizes(entries, archive.stat().st_size, limits)
             _check_names(entries)
-            written = 0
+            unpacked_bytes = 0
             for entry in entries:
-                written += _write(opened, entry, target, limits.bytes - written)
+                unpacked_bytes += _write(zip_file, entry, target, limits.bytes - unpacked_bytes)
     except DAMAGED_ARCHIVE_ERRORS as error:
-        raise PluginInvalid(_damaged(called or archive.name, error)) from error
+        raise PluginInvalid(_damaged(display_name or archive.name, error)) from error
     except OSError as error:
         if error.errno != errno.EINVAL:  # EINVAL: an offset in the archive is not valid
             raise
-        raise PluginInvalid(_damaged(called or archive.name, error)) from error
+        raise PluginInvalid(_damaged(display_name or archive.name, error)) from error
 
 
-def _damaged(called: str, error: Exception) -> str:
-    return f"{called} is not a zip file, or a damaged one: {error}; pack the plugin's folder again"
+def _damaged(display_name: str, error: Exception) -> str:
+    return f"{display_name} is not a zip file, or a damaged one: {error}; pack the plugin's folder again"
 
 
 def _check_directory(archive: Path, limits: SizeLimits) -> None:
     """Checks the size of the directory before any of it is in memory."""
     entries, size = zip_directory.measure(archive, limits.files)
     limits.check(entries, 0)
-    most = limits.files * MAX_ENTRY_BYTES
-    if most < size <= archive.stat().st_size:  # a size beyond that of the archive means damage
-        raise PluginInvalid(f"its list of files has {size} bytes, and may have {most}; pack the plugin's folder again")
+    max_bytes = limits.files * MAX_ENTRY_BYTES
+    if max_bytes < size <= archive.stat().st_size:  # a size beyond that of the archive means damage
+        raise PluginInvalid(
+            f"its list of files has {size} bytes, and may have {max_bytes}; pack the plugin's folder again"
+        )
 
 
 def _check_sizes(entries: list[zipfile.ZipInfo], packed: int, limits: SizeLimits) -> None:
@@ -103,13 +105,13 @@ def _check_names(entries: list[zipfile.ZipInfo]) -> None:
     for entry in entries:
         path = _checked_path(entry)
         key = unicodedata.normalize("NFC", str(path)).casefold()
-        above = {unicodedata.normalize("NFC", str(each)).casefold() for each in path.parents}
-        if key in files or (not entry.is_dir() and key in folders) or above & files:
+        parents = {unicodedata.normalize("NFC", str(each)).casefold() for each in path.parents}
+        if key in files or (not entry.is_dir() and key in folders) or parents & files:
             raise PluginInvalid(
                 f"two entries are one file where upper and lower case are the same: {_entry_text(entry)}; "
                 "rename one of them"
             )
-        folders |= above
+        folders |= parents
         (folders if entry.is_dir() else files).add(key)
 
 
@@ -144,22 +146,22 @@ def _entry_text(entry: zipfile.ZipInfo) -> str:
     return repr(entry.orig_filename[:200])
 
 
-def _write(opened: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path, room: int) -> int:
+def _write(zip_file: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path, remaining: int) -> int:
     """Writes one entry and returns its size. The bytes that are really in it count, not the size that it claims."""
-    place = target / entry.filename
+    path = target / entry.filename
     if entry.is_dir():
-        place.mkdir(parents=True, exist_ok=True)
+        path.mkdir(parents=True, exist_ok=True)
         return 0
-    place.parent.mkdir(parents=True, exist_ok=True)
-    written = 0
-    with opened.open(entry) as source, place.open("xb") as file:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    written_bytes = 0
+    with zip_file.open(entry) as source, path.open("xb") as file:
         while block := source.read(BLOCK_BYTES):
-            written += len(block)
-            if written > room:
+            written_bytes += len(block)
+            if written_bytes > remaining:
                 raise PluginInvalid(
                     "it has more bytes unpacked than a plugin may have; leave out what it does not need"
                 )
             file.write(block)
     if (entry.external_attr >> 16) & stat.S_IXUSR:
-        place.chmod(0o755)
-    return written
+        path.chmod(0o755)
+    return written_bytes

@@ -38,22 +38,22 @@ def copy(source: Path, target: Path, limits: SizeLimits) -> None:
 
 def digest(folder: Path) -> str:
     """Returns a digest of names and contents, which does not depend on where the folder is."""
-    whole = hashlib.sha256()
+    hasher = hashlib.sha256()
     for path, information in _walk(folder):
         if stat.S_ISREG(information.st_mode):
             name = path.relative_to(folder).as_posix().encode()
-            whole.update(len(name).to_bytes(8, "big") + name + information.st_size.to_bytes(8, "big"))
+            hasher.update(len(name).to_bytes(8, "big") + name + information.st_size.to_bytes(8, "big"))
             with path.open("rb") as file:
                 while block := file.read(BLOCK_BYTES):
-                    whole.update(block)
-    return whole.hexdigest()
+                    hasher.update(block)
+    return hasher.hexdigest()
 
 
 def _walk(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
     """Yields folders before their content, in an order that is the same everywhere. Any depth works."""
-    waiting = _inside(folder)
-    while waiting:
-        path = waiting.pop()
+    pending = _inside(folder)
+    while pending:
+        path = pending.pop()
         information = path.lstat()
         if not (stat.S_ISREG(information.st_mode) or stat.S_ISDIR(information.st_mode)):
             raise PluginInvalid(
@@ -61,7 +61,7 @@ def _walk(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
             )
         yield path, information
         if stat.S_ISDIR(information.st_mode):
-            waiting += _inside(path)
+            pending += _inside(path)
 
 
 def _inside(folder: Path) -> list[Path]:

@@ -7,12 +7,12 @@ import shutil
 from pathlib import Path
 from urllib.parse import unquote, urlsplit, urlunsplit
 
+from parlour.isolation.subprocesses import OnLine, ignore_line, run
 from parlour_sdk.plugin import PluginInvalid
 from parlour_sdk.values import dataclass
 
 from ..disk_errors import NO_SPACE_ERRNOS
 from .archive import SizeLimits
-from .subprocesses import OnLine, ignore_line, run
 
 PROTOCOLS = ("https", "ssh", "file")
 ACCEPTED_FORMS = "git+https://HOST/REPOSITORY or git+FOLDER, then @REVISION and #subdirectory=FOLDER if needed"
@@ -56,12 +56,12 @@ def parse(source: str) -> GitAddress:
     except ValueError:
         raise PluginInvalid(f"'{source}' is not an address; write {ACCEPTED_FORMS}") from None
     scheme = parts.scheme or "file"
-    whole = "@" not in parts.path or (scheme == "file" and Path(unquote(parts.path)).is_dir())
-    path, at, revision = (parts.path, "", "HEAD") if whole else parts.path.rpartition("@")
+    has_no_revision = "@" not in parts.path or (scheme == "file" and Path(unquote(parts.path)).is_dir())
+    path, separator, revision = (parts.path, "", "HEAD") if has_no_revision else parts.path.rpartition("@")
     name, _, subfolder = parts.fragment.partition("=")
     if scheme not in PROTOCOLS or parts.query or name not in ("", "subdirectory") or (name and not subfolder):
         raise PluginInvalid(f"'{source}' is not a git address that can be used; write {ACCEPTED_FORMS}")
-    if not path or revision.startswith("-") or (at and not revision):
+    if not path or revision.startswith("-") or (separator and not revision):
         raise PluginInvalid(f"'{source}' names no repository or no revision; write {ACCEPTED_FORMS}")
     if scheme == "file":
         return GitAddress(f"file://{Path(unquote(path)).absolute()}", revision, unquote(subfolder))
@@ -73,23 +73,25 @@ async def fetch(address: GitAddress, target: Path, seconds: float, limits: SizeL
     if shutil.which("git") is None:
         raise PluginInvalid("git is not installed here; install it, or install the plugin from a folder or a zip")
     folder = posixpath.normpath(address.subfolder or ".")
-    here = ("-C", str(target))
+    directory_option = ("-C", str(target))
     try:
         async with asyncio.timeout(seconds):
             await _git(address, "init", "--quiet", str(target))
             await _git(
                 address,
-                *(*here, "fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules"),
+                *(*directory_option, "fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules"),
                 *("--", address.repository, address.revision),
             )
-            await _check_size(address, here, folder, limits)
-            await _git(address, *here, "--literal-pathspecs", "checkout", "--quiet", "FETCH_HEAD", "--", folder)
+            await _check_size(address, directory_option, folder, limits)
+            await _git(
+                address, *directory_option, "--literal-pathspecs", "checkout", "--quiet", "FETCH_HEAD", "--", folder
+            )
     except TimeoutError:
         raise PluginInvalid(f"{address.display_url} did not answer within {seconds:g} s; try again later") from None
     return target / folder
 
 
-async def _check_size(address: GitAddress, here: tuple[str, str], folder: str, limits: SizeLimits) -> None:
+async def _check_size(address: GitAddress, directory_option: tuple[str, str], folder: str, limits: SizeLimits) -> None:
     """Checks size and number of the files before they are written.
 
     A few thousand bytes of a repository may stand for more than a disk holds.
@@ -104,15 +106,15 @@ async def _check_size(address: GitAddress, here: tuple[str, str], folder: str, l
 
     tree = "FETCH_HEAD" if folder == "." else f"FETCH_HEAD:{folder}"
     try:
-        await _git(address, *here, "rev-parse", "--quiet", "--verify", tree)
+        await _git(address, *directory_option, "rev-parse", "--quiet", "--verify", tree)
     except PluginInvalid:
         raise PluginInvalid(f"{address.display_url}: there is no folder '{address.subfolder}' in it") from None
-    await _git(address, *here, "ls-tree", "-r", "--long", tree, tell=count)
+    await _git(address, *directory_option, "ls-tree", "-r", "--long", tree, on_line=count)
 
 
-async def _git(address: GitAddress, *arguments: str, tell: OnLine = ignore_line) -> None:
+async def _git(address: GitAddress, *arguments: str, on_line: OnLine = ignore_line) -> None:
     safety = ("core.hooksPath=/dev/null", "core.fsmonitor=false", "submodule.recurse=false", "credential.interactive=0")
-    options = [word for setting in safety for word in ("-c", setting)]
+    options = [option for setting in safety for option in ("-c", setting)]
     environment = {
         name: os.environ[name] for name in (*FORWARDED_VARIABLES, *PROXY_VARIABLES) if name in os.environ
     } | {
@@ -122,13 +124,13 @@ async def _git(address: GitAddress, *arguments: str, tell: OnLine = ignore_line)
         "GIT_SSH_COMMAND": "ssh -o BatchMode=yes",
         "LC_ALL": "C",
     }
-    finished = await run(["git", *options, *arguments], environment, tell)
+    finished = await run(["git", *options, *arguments], environment, on_line)
     if finished.status != 0:
         for number in NO_SPACE_ERRNOS:
             if any(os.strerror(number) in line for line in finished.lines):
                 raise OSError(number, os.strerror(number))
         fatal = [line.removeprefix("fatal: ") for line in finished.lines if line.startswith("fatal: ")]
-        words = next(iter([*fatal, *finished.lines[-1:]]), "git gave no reason")
+        reason = next(iter([*fatal, *finished.lines[-1:]]), "git gave no reason")
         raise PluginInvalid(
-            f"{address.display_url} can't be fetched: {words.replace(address.repository, address.display_url)}"
+            f"{address.display_url} can't be fetched: {reason.replace(address.repository, address.display_url)}"
         )

@@ -27,64 +27,70 @@ class Requirements:
 
     def find_in(self, text: str) -> str:
         """Returns the first requirement whose name occurs in the text; empty if none does."""
-        words = set(re.split(r"[^a-z0-9-]+", _normalize(text)))
-        return next((line for line in self.lines if _normalize(package_name(line)) in words), "")
+        names = set(re.split(r"[^a-z0-9-]+", _normalize(text)))
+        return next((line for line in self.lines if _normalize(package_name(line)) in names), "")
 
 
 def read_requirements(plugin: PluginDefinition) -> Requirements:
     """Returns the requirements; empty if the manifest names no file, or one that asks for nothing."""
-    named = plugin.manifest.execution.requirements
-    if named is None:
+    file_name = plugin.manifest.execution.requirements
+    if file_name is None:
         return Requirements()
-    file = (plugin.folder / named).resolve()
+    file = (plugin.folder / file_name).resolve()
     if not file.is_relative_to(plugin.folder.resolve()):
-        raise PluginInvalid(f"manifest.yaml: execution.requirements: '{named}' leaves the plugin's folder")
-    return Requirements(tuple(sorted({_check_line(line, named, number) for number, line in _lines(file, named)})))
+        raise PluginInvalid(f"manifest.yaml: execution.requirements: '{file_name}' leaves the plugin's folder")
+    return Requirements(
+        tuple(sorted({_check_line(line, file_name, number) for number, line in _lines(file, file_name)}))
+    )
 
 
 def package_name(line: str) -> str:
-    found = _NAMED.match(line)
-    return found.group() if found else ""
+    match = _NAMED.match(line)
+    return match.group() if match else ""
 
 
 def _normalize(name: str) -> str:
     return re.sub(r"[._-]+", "-", name).lower()
 
 
-def _lines(file: Path, named: str) -> list[tuple[int, str]]:
+def _lines(file: Path, file_name: str) -> list[tuple[int, str]]:
     """Returns the lines, numbered from 1. A line that ends with a backslash continues in the next."""
     try:
         if file.stat().st_size > MAX_FILE_BYTES:
-            raise PluginInvalid(f"{named}: a requirements file may have at most {MAX_FILE_BYTES} bytes")
+            raise PluginInvalid(f"{file_name}: a requirements file may have at most {MAX_FILE_BYTES} bytes")
         text = file.read_text(encoding="utf-8")
     except OSError as error:
         raise PluginInvalid(
-            f"manifest.yaml: execution.requirements names {named}, which can't be read: {error.strerror}"
+            f"manifest.yaml: execution.requirements names {file_name}, which can't be read: {error.strerror}"
         ) from error
     except UnicodeDecodeError as error:
-        raise PluginInvalid(f"{named} is not text in UTF-8") from error
-    found: list[tuple[int, str]] = []
-    begun = ""
+        raise PluginInvalid(f"{file_name} is not text in UTF-8") from error
+    requirement_lines: list[tuple[int, str]] = []
+    continued = ""
     for number, line in enumerate(text.splitlines(), 1):
-        begun += _COMMENT.sub("", line)
-        if begun.endswith("\\"):
-            begun = begun[:-1] + " "
+        continued += _COMMENT.sub("", line)
+        if continued.endswith("\\"):
+            continued = continued[:-1] + " "
             continue
-        if begun.strip():
-            found.append((number, " ".join(begun.split())))
-        begun = ""
-    return [*found, (len(text.splitlines()), " ".join(begun.split()))] if begun.strip() else found
+        if continued.strip():
+            requirement_lines.append((number, " ".join(continued.split())))
+        continued = ""
+    return (
+        [*requirement_lines, (len(text.splitlines()), " ".join(continued.split()))]
+        if continued.strip()
+        else requirement_lines
+    )
 
 
-def _check_line(line: str, named: str, number: int) -> str:
+def _check_line(line: str, file_name: str, number: int) -> str:
     """Returns the line. Raises PluginInvalid unless it means the same everywhere.
 
     So the text of the requirements alone identifies an environment.
     """
-    what = _fault(_HASHES.sub("", line))
-    if what:
+    problem = _fault(_HASHES.sub("", line))
+    if problem:
         raise PluginInvalid(
-            f"{named}, line {number}: '{line[:100]}' {what}; list packages by name only, such as 'httpx>=0.28' "
+            f"{file_name}, line {number}: '{line[:100]}' {problem}; list packages by name only, such as 'httpx>=0.28' "
             "(where they come from is the operator's choice: an index of uv's)"
         )
     return line
@@ -95,11 +101,11 @@ def _fault(line: str) -> str:
 
     Empty if it is a package's name with what PEP 508 allows after it, but no address.
     """
-    asked = line.partition(";")[0]
+    requirement = line.partition(";")[0]
     if line.startswith("-") or re.search(r"\s-", line):
         return "is or has an option"
-    if "@" in asked or "://" in asked or "file:" in asked:
+    if "@" in requirement or "://" in requirement or "file:" in requirement:
         return "names an address"
-    if re.search(r"[/\\]", asked) or asked.strip().lower().endswith(_ARCHIVES):
+    if re.search(r"[/\\]", requirement) or requirement.strip().lower().endswith(_ARCHIVES):
         return "is a path"
     return "" if _REQUIREMENT.fullmatch(line) else "is not a package's name"

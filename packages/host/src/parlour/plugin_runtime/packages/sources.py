@@ -6,6 +6,7 @@ import zipfile
 from dataclasses import field
 from pathlib import Path
 
+from parlour.core.model.ids import PluginId
 from parlour_sdk.plugin import PluginDefinition, PluginInvalid, package_files, read_plugin
 from parlour_sdk.values import dataclass
 
@@ -36,24 +37,24 @@ class Package:
     """Oddities that do no harm."""
 
     @property
-    def plugin_id(self) -> str:
-        return self.plugin.manifest.identity
+    def plugin_id(self) -> PluginId:
+        return PluginId(self.plugin.manifest.identity)
 
     @property
     def version(self) -> str:
         return self.plugin.manifest.metadata.version
 
 
-async def stage(source: str, shown: str | None, staging: Path, rules: PackageRules) -> Package:
+async def stage(source: str, display_name: str | None, staging: Path, rules: PackageRules) -> Package:
     """Stages a source. Raises PluginInvalid, or OSError if the disk refuses. Writes only into `staging`."""
     if "\0" in source:
         raise PluginInvalid("the source has a character that no path and no address may have; leave it out")
     if git.is_address(source):
         address = git.parse(source)
-        found = await git.fetch(address, staging / "fetched", rules.fetch_seconds, rules.sizes)
-        return await asyncio.to_thread(_stage_folder, found, address.display_url, staging, rules)
+        fetched = await git.fetch(address, staging / "fetched", rules.fetch_seconds, rules.sizes)
+        return await asyncio.to_thread(_stage_folder, fetched, address.display_url, staging, rules)
     try:
-        return await asyncio.to_thread(_stage_local, _path(source), shown, staging, rules)
+        return await asyncio.to_thread(_stage_local, _path(source), display_name, staging, rules)
     except (PermissionError, FileNotFoundError) as error:
         if error.filename is None or Path(error.filename).is_relative_to(staging):
             raise
@@ -72,25 +73,25 @@ def _path(source: str) -> Path:
     return path
 
 
-def _stage_local(path: Path, called: str | None, staging: Path, rules: PackageRules) -> Package:
-    shown = called or str(path.absolute())
+def _stage_local(path: Path, display_name: str | None, staging: Path, rules: PackageRules) -> Package:
+    source = display_name or str(path.absolute())
     if path.is_dir():
         _check_location(path, staging)
         read_plugin(path)  # errors name the path that the operator knows
-        return _stage_folder(path, shown, staging, rules)
+        return _stage_folder(path, source, staging, rules)
     if not path.is_file():
         raise PluginInvalid(
             f"{path} is not there; name a folder, a .py file, a zip or a git address ({git.ACCEPTED_FORMS})"
         )
     if path.suffix == ".py":
-        return _stage_folder(_write_single_file(path, staging / "made"), shown, staging, rules)
+        return _stage_folder(_write_single_file(path, staging / "made"), source, staging, rules)
     with path.open("rb") as file:
         if not zipfile.is_zipfile(file):
             raise PluginInvalid(f"{path} is neither a folder nor a zip file; a plugin is a folder with a manifest.yaml")
     unpacked = staging / "unpacked"
     unpacked.mkdir()
-    unpack(path, unpacked, rules.sizes, Path(shown).name)
-    return _stage_folder(_plugin_root(unpacked), shown, staging, rules)
+    unpack(path, unpacked, rules.sizes, Path(source).name)
+    return _stage_folder(_plugin_root(unpacked), source, staging, rules)
 
 
 def _stage_folder(folder: Path, source: str, staging: Path, rules: PackageRules) -> Package:
@@ -109,8 +110,8 @@ def _stage_folder(folder: Path, source: str, staging: Path, rules: PackageRules)
 
 def _check_location(folder: Path, staging: Path) -> None:
     """Raises PluginInvalid if a copy of the folder would become part of what is copied."""
-    inner = staging.resolve()
-    if inner.is_relative_to(folder.resolve()) and not set(inner.relative_to(folder.resolve()).parts) & set(
+    resolved = staging.resolve()
+    if resolved.is_relative_to(folder.resolve()) and not set(resolved.relative_to(folder.resolve()).parts) & set(
         file_tree.EXCLUDED_NAMES
     ):
         raise PluginInvalid(

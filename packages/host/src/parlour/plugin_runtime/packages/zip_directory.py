@@ -15,24 +15,24 @@ ENTRY_MARK = b"PK\x01\x02"
 COMMENT_BYTES = 1 << 16
 
 
-def measure(archive: Path, most: int) -> tuple[int, int]:
-    """Returns the number of its entries, counted up to one above `most`, and its size in bytes.
+def measure(archive: Path, max_entries: int) -> tuple[int, int]:
+    """Returns the number of its entries, counted up to one above `max_entries`, and its size in bytes.
 
     Both are 0 for a file that is no zip; opening it reports what is wrong. The directory is located as the standard
     library does it. Its entries are counted, since the number that a zip states is not what is read later.
     """
     with archive.open("rb") as file:
-        place, size = _directory(file)
-        counted, end = 0, place + size
-        while place < end and counted <= most:
-            file.seek(place)
+        start, size = _directory(file)
+        count, end = 0, start + size
+        while start < end and count <= max_entries:
+            file.seek(start)
             head = file.read(ENTRY.size)
             if len(head) < ENTRY.size or not head.startswith(ENTRY_MARK):
                 break
             fields = ENTRY.unpack(head)
-            place += ENTRY.size + sum(fields[10:13])  # its name, extra field and comment
-            counted += 1
-        return counted, size
+            start += ENTRY.size + sum(fields[10:13])  # its name, extra field and comment
+            count += 1
+        return count, size
 
 
 def _directory(file: BinaryIO) -> tuple[int, int]:
@@ -41,17 +41,21 @@ def _directory(file: BinaryIO) -> tuple[int, int]:
     from_here = max(0, length - COMMENT_BYTES - END.size)
     file.seek(from_here)
     tail = file.read()
-    plain = len(tail) - END.size
-    at = plain if plain >= 0 and tail[plain:].startswith(END_MARK) and tail.endswith(b"\0\0") else tail.rfind(END_MARK)
-    if at < 0 or len(tail) - at < END.size:
+    default_offset = len(tail) - END.size
+    offset = (
+        default_offset
+        if default_offset >= 0 and tail[default_offset:].startswith(END_MARK) and tail.endswith(b"\0\0")
+        else tail.rfind(END_MARK)
+    )
+    if offset < 0 or len(tail) - offset < END.size:
         return 0, 0
-    end = from_here + at
-    size = int(END.unpack_from(tail, at)[5])
+    end = from_here + offset
+    size = int(END.unpack_from(tail, offset)[5])
     long = end - LOCATOR.size - LONG_END.size
     if long < 0:
         return max(0, end - size), size
     file.seek(long)
-    before = file.read(LONG_END.size + LOCATOR.size)
-    if before.startswith(LONG_END_MARK) and before[LONG_END.size :].startswith(LOCATOR_MARK):
-        end, size = long, int(LONG_END.unpack_from(before)[8])
+    record = file.read(LONG_END.size + LOCATOR.size)
+    if record.startswith(LONG_END_MARK) and record[LONG_END.size :].startswith(LOCATOR_MARK):
+        end, size = long, int(LONG_END.unpack_from(record)[8])
     return max(0, end - size), size

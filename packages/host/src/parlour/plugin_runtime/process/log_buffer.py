@@ -63,10 +63,10 @@ class LogBuffer:
         loop = asyncio.get_running_loop()
         cutter, allowance = _LineSplitter(), _ByteBudget(loop.time())
         while block := await stream.read(BLOCK_BYTES):
-            begun = time.monotonic()
+            started_at = time.monotonic()
             self.add(allowance.admit(block, cutter, loop.time()))
-            taken = time.monotonic() - begun
-            await asyncio.sleep(max(len(block) / MAX_READ_BYTES_PER_SECOND, PAUSE_FACTOR * taken))
+            elapsed = time.monotonic() - started_at
+            await asyncio.sleep(max(len(block) / MAX_READ_BYTES_PER_SECOND, PAUSE_FACTOR * elapsed))
         self.add(allowance.flush(cutter))
 
 
@@ -74,35 +74,35 @@ class _LineSplitter:
     """Splits blocks into lines. Only the beginning of an unfinished line is kept."""
 
     def __init__(self) -> None:
-        self._unfinished = b""
+        self._partial_line = b""
         self._inside_skipped_line = False
         """The beginning of the current line was skipped, so its end is useless."""
         self._skipped = b""
         """End of the skipped output: the last lines are worth more than others."""
 
     def split(self, block: bytes) -> list[str]:
-        first, newline, others = block.partition(b"\n")
+        head, newline, rest = block.partition(b"\n")
         if self._inside_skipped_line:
             self._inside_skipped_line = not newline
-            first, newline, others = others.partition(b"\n")
-        *whole, begun = (self._unfinished + first + newline + others).split(b"\n")
-        self._unfinished = begun[:MAX_LINE_BYTES]
+            head, newline, rest = rest.partition(b"\n")
+        *complete, unfinished = (self._partial_line + head + newline + rest).split(b"\n")
+        self._partial_line = unfinished[:MAX_LINE_BYTES]
         self._skipped = b""
-        return [_text(line) for line in whole]
+        return [_text(line) for line in complete]
 
     def skip(self, block: bytes) -> int:
         """Returns how many lines ended in a block that is skipped."""
-        ended = block.count(b"\n")
-        if ended:
-            self._unfinished = b""
-        if not self._unfinished:
+        line_count = block.count(b"\n")
+        if line_count:
+            self._partial_line = b""
+        if not self._partial_line:
             self._inside_skipped_line = not block.endswith(b"\n")
         self._skipped = (self._skipped + block)[-MAX_LINE_BYTES:]
-        return ended
+        return line_count
 
     def flush(self) -> list[str]:
         """Returns the remaining lines after the end of the stream."""
-        last = self._unfinished or self._skipped.partition(b"\n")[2]
+        last = self._partial_line or self._skipped.partition(b"\n")[2]
         return [_text(line) for line in last.split(b"\n") if line]
 
 
@@ -134,12 +134,12 @@ class _ByteBudget:
         return [DROPPED_LINES_TEXT.format(count=dropped, kilobytes=MAX_BYTES_PER_SECOND // 1024)] if dropped else []
 
 
-def printable_excerpt(words: str) -> str:
+def printable_excerpt(text: str) -> str:
     """Returns the beginning of a plugin's text for display.
 
     Characters that can't be printed are replaced, since a terminal could execute them.
     """
-    return "".join(character if character.isprintable() else " " for character in words[:MAX_EXCERPT_CHARACTERS])
+    return "".join(character if character.isprintable() else " " for character in text[:MAX_EXCERPT_CHARACTERS])
 
 
 def _text(line: bytes) -> str:

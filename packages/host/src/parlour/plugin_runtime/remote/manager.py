@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from parlour.core.model.ids import PluginId
 from parlour.core.model.plugin_manager import UNUSABLE, DeletePluginData, PluginError, PluginInfo
 from parlour_sdk.wire import ConnectionClosed, WireError
 
@@ -34,30 +35,30 @@ class RemotePluginManager:
         except NotConnected as error:
             raise PluginError(RUNTIME_UNAVAILABLE, str(error)) from error
 
-    def get(self, plugin_id: str) -> PluginInfo | None:
+    def get(self, plugin_id: PluginId) -> PluginInfo | None:
         return next((each for each in self.all() if each.plugin_id == plugin_id), None)
 
-    async def log(self, plugin_id: str, limit: int) -> list[str]:
+    async def log(self, plugin_id: PluginId, limit: int) -> list[str]:
         answer = await self._request("log", {"plugin_id": plugin_id, "limit": limit})
         return list(answer["lines"])
 
     async def install(
-        self, source: str, shown: str | None, granted: Sequence[str] | None, upgrade: str | None
+        self, source: str, display_name: str | None, granted: Sequence[str] | None, upgrade: str | None
     ) -> PluginInfo:
-        async with self._installer.package(source, shown) as package:
+        async with self._installer.package(source, display_name) as package:
             upload = await self._upload(package.plugin.folder)
-            wish = None if granted is None else list(granted)
-            data = {"upload": upload, "shown": package.source, "granted": wish, "upgrade": upgrade}
+            permissions = None if granted is None else list(granted)
+            data = {"upload": upload, "shown": package.source, "granted": permissions, "upgrade": upgrade}
             return await self._change_plugin("install", data)
 
-    async def change(self, plugin_id: str, granted: Sequence[str] | None, enabled: bool | None) -> PluginInfo:
-        wish = None if granted is None else list(granted)
-        return await self._change_plugin("change", {"plugin_id": plugin_id, "granted": wish, "enabled": enabled})
+    async def change(self, plugin_id: PluginId, granted: Sequence[str] | None, enabled: bool | None) -> PluginInfo:
+        permissions = None if granted is None else list(granted)
+        return await self._change_plugin("change", {"plugin_id": plugin_id, "granted": permissions, "enabled": enabled})
 
-    async def restart(self, plugin_id: str) -> PluginInfo:
+    async def restart(self, plugin_id: PluginId) -> PluginInfo:
         return await self._change_plugin("restart", {"plugin_id": plugin_id})
 
-    async def remove(self, plugin_id: str, delete_data: bool) -> None:
+    async def remove(self, plugin_id: PluginId, delete_data: bool) -> None:
         """Removes a plugin.
 
         Its data on the Host is deleted while it is still installed and disabled, so that an interrupted removal can be
@@ -69,7 +70,7 @@ class RemotePluginManager:
         answer = await self._request("remove", {"plugin_id": plugin_id, "delete_data": delete_data})
         await self._runtime.wait_for_revision(answer["revision"], None)
 
-    async def _disable(self, plugin_id: str) -> None:
+    async def _disable(self, plugin_id: PluginId) -> None:
         try:
             await self.change(plugin_id, None, False)
         except PluginError as problem:
@@ -78,12 +79,12 @@ class RemotePluginManager:
 
     async def _change_plugin(self, action: str, data: dict[str, Any]) -> PluginInfo:
         answer = await self._request(action, data)
-        plugin_id = str(answer["plugin_id"])
+        plugin_id = PluginId(str(answer["plugin_id"]))
         await self._runtime.wait_for_revision(answer["revision"], plugin_id)
-        found = self.get(plugin_id)
-        if found is None:
+        info = self.get(plugin_id)
+        if info is None:
             raise PluginError("not_found", f"plugin '{plugin_id}' was removed meanwhile")
-        return found
+        return info
 
     async def _request(self, action: str, data: dict[str, Any]) -> Any:
         try:
@@ -94,10 +95,10 @@ class RemotePluginManager:
             message = f"the plugin runtime was lost while it worked ({error.reason}); look whether it has done it"
             raise PluginError(RUNTIME_UNAVAILABLE, message) from error
         except WireError as error:
-            told = error.data if isinstance(error.data, dict) else {}
-            if "revision" in told:
-                await self._runtime.wait_for_revision(told["revision"], None)
-            raise PluginError(error.code, error.message, told.get("details")) from error
+            details = error.data if isinstance(error.data, dict) else {}
+            if "revision" in details:
+                await self._runtime.wait_for_revision(details["revision"], None)
+            raise PluginError(error.code, error.message, details.get("details")) from error
 
     async def _upload(self, folder: Path) -> str:
         upload = str((await self._request("upload", {}))["upload"])

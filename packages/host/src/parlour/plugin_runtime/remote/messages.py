@@ -5,6 +5,7 @@ from urllib.parse import quote, unquote
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from parlour.core.model.ids import PluginId
 from parlour.core.model.plugin_manager import PluginInfo
 from parlour.core.model.ports import PluginCallFailed, PluginDisconnected, PluginUnavailable
 from parlour_sdk.wire import WireError
@@ -71,7 +72,7 @@ class ComponentsMessage(_Message):
 
 
 class LogRequest(_Message):
-    plugin_id: str
+    plugin_id: PluginId
     limit: int
 
 
@@ -89,17 +90,17 @@ class InstallRequest(_Message):
 
 
 class ChangeRequest(_Message):
-    plugin_id: str
+    plugin_id: PluginId
     granted: list[str] | None
     enabled: bool | None
 
 
 class RestartRequest(_Message):
-    plugin_id: str
+    plugin_id: PluginId
 
 
 class RemoveRequest(_Message):
-    plugin_id: str
+    plugin_id: PluginId
     delete_data: bool
 
 
@@ -108,26 +109,26 @@ def parse_message(model: type[Model], data: Any) -> Model:
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        field = ".".join(str(part) for part in first["loc"]) or "data"
-        raise WireError("invalid_argument", f"{field}: {first['msg']}") from error
+        first_error = error.errors(include_url=False, include_input=False)[0]
+        field = ".".join(str(part) for part in first_error["loc"]) or "data"
+        raise WireError("invalid_argument", f"{field}: {first_error['msg']}") from error
 
 
-def plugin_path(plugin_id: str) -> str:
+def plugin_path(plugin_id: PluginId) -> str:
     return _PLUGINS + quote(plugin_id)
 
 
-def plugin_id_from_path(path: str) -> str | None:
+def plugin_id_from_path(path: str) -> PluginId | None:
     """Returns the id of the plugin whose channel has this path, or None."""
     author, slash, name = unquote(path.removeprefix(_PLUGINS)).partition("/")
-    whole = path.startswith(_PLUGINS) and author and slash and name and "/" not in name
-    return f"{author}/{name}" if whole else None
+    is_complete = path.startswith(_PLUGINS) and author and slash and name and "/" not in name
+    return PluginId(f"{author}/{name}") if is_complete else None
 
 
 def protocol_mismatch_text(host: int, runtime: int) -> str:
-    older = "the Host" if host < runtime else "the plugin runtime"
-    both = f"the Host speaks runtime protocol {host} and the plugin runtime {runtime}"
-    return f"{both}; update Parlour where {older} runs"
+    older_side = "the Host" if host < runtime else "the plugin runtime"
+    versions = f"the Host speaks runtime protocol {host} and the plugin runtime {runtime}"
+    return f"{versions}; update Parlour where {older_side} runs"
 
 
 def to_wire_error(error: PluginDisconnected | PluginUnavailable | PluginCallFailed) -> WireError:
@@ -143,5 +144,5 @@ def from_wire_error(error: WireError) -> PluginDisconnected | PluginUnavailable 
         return PluginDisconnected(error.message)
     if error.code == PluginUnavailable.code:
         return PluginUnavailable(error.message)
-    inner = error.data.get("code") if error.code == REFUSED_CODE and isinstance(error.data, dict) else None
-    return PluginCallFailed(str(inner or error.code), error.message)
+    reason_code = error.data.get("code") if error.code == REFUSED_CODE and isinstance(error.data, dict) else None
+    return PluginCallFailed(str(reason_code or error.code), error.message)

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from parlour.core.asyncio_utils import first_completed
 from parlour.core.backoff import Backoff
+from parlour.core.model.ids import PluginId
 from parlour.core.model.plugin_manager import PluginInfo, PluginManifestReport
 from parlour.core.model.ports import PluginCallFailed, PluginDisconnected, PluginUnavailable, ResultStream
 from parlour_sdk.values import dataclass
@@ -24,7 +25,7 @@ from .messages import ChannelHello, ComponentsMessage, RunnersMessage, StatusUpd
 
 logger = logging.getLogger(__name__)
 
-OnDiscovered = Callable[[str, str, PluginManifestReport], None]
+OnDiscovered = Callable[[PluginId, str, PluginManifestReport], None]
 """Called with a plugin's id, its version and its components."""
 
 
@@ -40,10 +41,10 @@ class RemotePlugin:
     """Stays while connections are lost and restored. Runs wait in it as they wait for a process that starts."""
 
     def __init__(
-        self, told: StatusUpdate, rules: ChannelRules, actions: PluginCallHandler, discovered: OnDiscovered
+        self, update: StatusUpdate, rules: ChannelRules, actions: PluginCallHandler, discovered: OnDiscovered
     ) -> None:
-        self.plugin_id = told.plugin.plugin_id
-        self._update = told
+        self.plugin_id = update.plugin.plugin_id
+        self._update = update
         self._rules = rules
         self._actions = actions
         self._discovered = discovered
@@ -71,20 +72,20 @@ class RemotePlugin:
 
     @property
     def facts(self) -> PluginInfo:
-        told = self._update.plugin
+        info = self._update.plugin
         if self._channel_error:
-            return replace(told, status="waiting", reason=self._channel_error)
-        if told.status == "ready" and not self._is_discovered():
-            return replace(told, status="starting", reason="")
-        return told
+            return replace(info, status="waiting", reason=self._channel_error)
+        if info.status == "ready" and not self._is_discovered():
+            return replace(info, status="starting", reason="")
+        return info
 
     def _is_discovered(self) -> bool:
         """Returns whether the components of its newest process are known."""
         return self._known_generation >= self._update.generation
 
-    def apply_update(self, told: StatusUpdate, session: str) -> None:
+    def apply_update(self, update: StatusUpdate, session: str) -> None:
         """Applies a status from the runtime, received in this session."""
-        self._update = told
+        self._update = update
         if session != self._session:
             self.disconnect("")
             self._session = session
@@ -117,11 +118,11 @@ class RemotePlugin:
         return run
 
     async def call(self, action: str, data: dict[str, Any], timeout: float) -> dict[str, Any]:
-        begun = asyncio.get_running_loop().time()
+        started_at = asyncio.get_running_loop().time()
         peer = await self._wait_for_peer(timeout)
-        waited = asyncio.get_running_loop().time() - begun
+        elapsed = asyncio.get_running_loop().time() - started_at
         try:
-            answer: dict[str, Any] = await peer.call(action, data, timeout - waited)
+            answer: dict[str, Any] = await peer.call(action, data, timeout - elapsed)
         except WireError as error:
             raise _to_plugin_error(error) from error
         return answer
@@ -133,9 +134,9 @@ class RemotePlugin:
         except WireError as error:
             raise _to_plugin_error(error) from error
 
-    async def _wait_for_peer(self, patience: float) -> Peer:
+    async def _wait_for_peer(self, timeout: float) -> Peer:
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(min(patience, self._rules.start_seconds)):
+            async with asyncio.timeout(min(timeout, self._rules.start_seconds)):
                 while self._peer is None and not self._ended:
                     await self._changed.wait()
         if self._peer is None:
@@ -175,13 +176,20 @@ class RemotePlugin:
             peer.close("the Host closes the channel")
 
     async def _discover(self, peer: Peer) -> None:
-        runners, others = await peer.call("list_agent_runners", {}), await peer.call("list_components", {})
+        runners, components = await peer.call("list_agent_runners", {}), await peer.call("list_components", {})
         try:
-            found, rest = RunnersMessage.model_validate(runners), ComponentsMessage.model_validate(others)
+            runners_message, components_message = (
+                RunnersMessage.model_validate(runners),
+                ComponentsMessage.model_validate(components),
+            )
         except ValidationError as error:
             raise WireError("invalid_argument", "the runtime does not tell which components the plugin has") from error
-        self._discovered(self.plugin_id, found.version, PluginManifestReport(found.runners, rest.components))
-        self._known_generation = found.generation
+        self._discovered(
+            self.plugin_id,
+            runners_message.version,
+            PluginManifestReport(runners_message.runners, components_message.components),
+        )
+        self._known_generation = runners_message.generation
 
     def _close_channel(self, reason: str) -> None:
         peer, self._peer = self._peer, None

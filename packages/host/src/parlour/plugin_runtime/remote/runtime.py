@@ -10,6 +10,7 @@ from uuid import uuid4
 from pydantic import ValidationError
 
 from parlour.core.backoff import Backoff
+from parlour.core.model.ids import PluginId
 from parlour.core.model.plugin_manager import PluginInfo
 from parlour.core.model.ports import PluginUnavailable, ResultStream
 from parlour_sdk.wire import Peer, WireError
@@ -31,7 +32,7 @@ class NotConnected(Exception):
 
 class RemoteRuntime:
     def __init__(
-        self, rules: ChannelRules, version: str, discovered: OnDiscovered, removed: Callable[[str], None]
+        self, rules: ChannelRules, version: str, discovered: OnDiscovered, removed: Callable[[PluginId], None]
     ) -> None:
         self._rules = rules
         self._version = version
@@ -39,11 +40,11 @@ class RemoteRuntime:
         self._removed = removed
         self._host = uuid4().hex
         self._actions: PluginCallHandler | None = None
-        self._updates: dict[str, messages.StatusUpdate] = {}
-        self._plugins: dict[str, RemotePlugin] = {}
+        self._updates: dict[PluginId, messages.StatusUpdate] = {}
+        self._plugins: dict[PluginId, RemotePlugin] = {}
         self._control: Peer | None = None
         self._session = ""
-        self._updated_in_session: set[str] = set()
+        self._updated_in_session: set[PluginId] = set()
         self._revision = -1
         """Revision up to which everything is known in this session; negative before that."""
         self._error = "it has not answered yet"
@@ -52,7 +53,10 @@ class RemoteRuntime:
         self._task: asyncio.Task[None] | None = None
 
     def serve(self, actions: PluginCallHandler) -> None:
-        """Sets the actions that plugins may call, and starts connecting to the runtime. Called once."""
+        """Sets the actions that plugins may call, and starts connecting to the runtime. Called once.
+
+        They are no constructor argument: the core provides them, and is itself built on this runtime.
+        """
         self._actions = actions
         self._task = asyncio.create_task(self._keep_connection())
 
@@ -62,36 +66,36 @@ class RemoteRuntime:
             await asyncio.wait({self._task})
         self._disconnect("the Host stops")
 
-    def supervisors(self) -> dict[str, RemotePlugin]:
+    def supervisors(self) -> dict[PluginId, RemotePlugin]:
         return dict(self._plugins)
 
-    def run_agent(self, plugin_id: str, request: dict[str, Any]) -> ResultStream:
+    def run_agent(self, plugin_id: PluginId, request: dict[str, Any]) -> ResultStream:
         plugin = self._plugins.get(plugin_id)
         return plugin.run(request) if plugin else UnavailableRun(plugin_id)
 
-    async def call(self, plugin_id: str, action: str, data: dict[str, Any], timeout: float) -> dict[str, Any]:
+    async def call(self, plugin_id: PluginId, action: str, data: dict[str, Any], timeout: float) -> dict[str, Any]:
         return await self._require_plugin(plugin_id).call(action, data, timeout)
 
-    async def stream(self, plugin_id: str, action: str, data: dict[str, Any]) -> ResultStream:
+    async def stream(self, plugin_id: PluginId, action: str, data: dict[str, Any]) -> ResultStream:
         return await self._require_plugin(plugin_id).stream(action, data)
 
-    def _require_plugin(self, plugin_id: str) -> RemotePlugin:
+    def _require_plugin(self, plugin_id: PluginId) -> RemotePlugin:
         if plugin_id not in self._plugins:
             raise PluginUnavailable(f"plugin {plugin_id} is not installed")
         return self._plugins[plugin_id]
 
     def unavailable_reason(self) -> str:
         """Returns why the runtime can't be used at the moment; empty if it can."""
-        where = self._rules.address.url
-        return f"the plugin runtime at {where} can't be used: {self._error}" if self._error else ""
+        url = self._rules.address.url
+        return f"the plugin runtime at {url} can't be used: {self._error}" if self._error else ""
 
     def facts(self) -> list[PluginInfo]:
         """Returns what is known of all plugins. Raises NotConnected if nothing is."""
         if not self._was_known:
             raise NotConnected(self.unavailable_reason())
-        shown = {plugin_id: told.plugin for plugin_id, told in self._updates.items()}
-        shown |= {plugin_id: plugin.facts for plugin_id, plugin in self._plugins.items()}
-        return [shown[plugin_id] for plugin_id in sorted(shown)]
+        infos = {plugin_id: update.plugin for plugin_id, update in self._updates.items()}
+        infos |= {plugin_id: plugin.facts for plugin_id, plugin in self._plugins.items()}
+        return [infos[plugin_id] for plugin_id in sorted(infos)]
 
     async def wait_until_known(self) -> None:
         """Returns when all installed plugins are known, and each has started or failed to."""
@@ -105,7 +109,7 @@ class RemoteRuntime:
             raise NotConnected(self.unavailable_reason())
         return await self._control.call(action, data)
 
-    async def wait_for_revision(self, revision: int, plugin_id: str | None) -> None:
+    async def wait_for_revision(self, revision: int, plugin_id: PluginId | None) -> None:
         """Waits until a change of the runtime is visible here, unless the connection is lost or it takes too long."""
         try:
             async with asyncio.timeout(REVISION_TIMEOUT_SECONDS):
@@ -167,10 +171,10 @@ class RemoteRuntime:
 
     def _apply_part(self, part: Any) -> None:
         match part:
-            case {"told": told}:
-                self._apply_update(_parse_update(told))
-            case {"gone": str(plugin_id)}:
-                self._remove(plugin_id)
+            case {"told": update}:
+                self._apply_update(_parse_update(update))
+            case {"gone": str(gone)}:
+                self._remove(PluginId(gone))
             case {"revision": int(revision)}:
                 if self._revision < 0:
                     self._was_known = True
@@ -178,24 +182,24 @@ class RemoteRuntime:
                         self._remove(plugin_id)
                 self._revision = revision
 
-    def _apply_update(self, told: messages.StatusUpdate) -> None:
+    def _apply_update(self, update: messages.StatusUpdate) -> None:
         assert self._actions is not None
-        plugin_id = told.plugin.plugin_id
+        plugin_id = update.plugin.plugin_id
         self._updated_in_session.add(plugin_id)
-        self._updates[plugin_id] = told
-        if not told.running:
+        self._updates[plugin_id] = update
+        if not update.running:
             self._drop(plugin_id)
         elif plugin_id in self._plugins:
-            self._plugins[plugin_id].apply_update(told, self._session)
+            self._plugins[plugin_id].apply_update(update, self._session)
         else:
-            plugin = self._plugins[plugin_id] = RemotePlugin(told, self._rules, self._actions, self._discovered)
-            plugin.apply_update(told, self._session)
+            plugin = self._plugins[plugin_id] = RemotePlugin(update, self._rules, self._actions, self._discovered)
+            plugin.apply_update(update, self._session)
 
-    def _remove(self, plugin_id: str) -> None:
+    def _remove(self, plugin_id: PluginId) -> None:
         self._updates.pop(plugin_id, None)
         self._drop(plugin_id)
 
-    def _drop(self, plugin_id: str) -> None:
+    def _drop(self, plugin_id: PluginId) -> None:
         plugin = self._plugins.pop(plugin_id, None)
         if plugin is not None:
             plugin.stop()
@@ -219,8 +223,8 @@ class _NoActions:
         raise WireError("not_supported", f"the control connection has no action '{action}' on this side")
 
 
-def _parse_update(told: Any) -> messages.StatusUpdate:
+def _parse_update(update: Any) -> messages.StatusUpdate:
     try:
-        return messages.StatusUpdate.model_validate(told)
+        return messages.StatusUpdate.model_validate(update)
     except ValidationError as error:
         raise WireError("invalid_argument", "it says of its plugins what this Host does not understand") from error

@@ -5,12 +5,13 @@ import logging
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from typing import Any
 
+from parlour.core.model.ids import PluginId
 from parlour.core.model.plugin_manager import PluginError, PluginManager
-from parlour_sdk.wire import Peer, WireError
+from parlour_sdk.wire import WireError
 
 from .. import disk_errors
 from ..remote import messages
-from .sessions import HostSession, HostSessions
+from .sessions import HostSession, HostSessions, OpenPeer
 from .status_broadcast import StatusBroadcast
 from .tokens import Token
 from .uploads import Uploads
@@ -24,16 +25,16 @@ class ControlChannel:
     def __init__(
         self,
         token: Token,
-        keeper: PluginManager,
-        board: StatusBroadcast,
+        manager: PluginManager,
+        broadcast: StatusBroadcast,
         sessions: HostSessions,
         uploads: Uploads,
         version: str,
+        connect: OpenPeer,
     ) -> None:
-        self.peer: Peer | None = None
         self._token = token
-        self._manager = keeper
-        self._broadcast = board
+        self._manager = manager
+        self._broadcast = broadcast
         self._sessions = sessions
         self._uploads = uploads
         self._version = version
@@ -48,6 +49,7 @@ class ControlChannel:
             "restart": self._restart,
             "remove": self._remove,
         }
+        self.peer = connect(self)
 
     def dispatch(self, action: str, data: Any) -> Coroutine[Any, Any, Any] | AsyncGenerator[Any, None]:
         if action == "hello":
@@ -66,7 +68,6 @@ class ControlChannel:
         self._uploads.close()
 
     async def _hello(self, data: Any) -> dict[str, Any]:
-        assert self.peer is not None
         hello = messages.parse_message(messages.ControlHello, data)
         if hello.protocol != messages.RUNTIME_PROTOCOL_VERSION:
             raise WireError(
@@ -102,8 +103,8 @@ class ControlChannel:
         )
 
     async def _log(self, data: Any) -> dict[str, Any]:
-        asked = messages.parse_message(messages.LogRequest, data)
-        return {"lines": _last_lines(await self._manager.log(asked.plugin_id, asked.limit))}
+        request = messages.parse_message(messages.LogRequest, data)
+        return {"lines": _last_lines(await self._manager.log(request.plugin_id, request.limit))}
 
     async def _upload(self, data: Any) -> dict[str, Any]:
         return {"upload": self._uploads.begin()}
@@ -114,44 +115,44 @@ class ControlChannel:
         return {}
 
     async def _install(self, data: Any) -> dict[str, Any]:
-        asked = messages.parse_message(messages.InstallRequest, data)
-        path = self._uploads.finish(asked.upload)
+        request = messages.parse_message(messages.InstallRequest, data)
+        path = self._uploads.finish(request.upload)
         try:
             with self._broadcast.poll_changes():
-                facts = await self._manager.install(str(path), asked.shown, asked.granted, asked.upgrade)
+                info = await self._manager.install(str(path), request.shown, request.granted, request.upgrade)
         finally:
-            self._uploads.drop(asked.upload)
-        return self._change_result(facts.plugin_id)
+            self._uploads.drop(request.upload)
+        return self._change_result(info.plugin_id)
 
     async def _change(self, data: Any) -> dict[str, Any]:
-        asked = messages.parse_message(messages.ChangeRequest, data)
+        request = messages.parse_message(messages.ChangeRequest, data)
         with self._broadcast.poll_changes():
-            await self._manager.change(asked.plugin_id, asked.granted, asked.enabled)
-        return self._change_result(asked.plugin_id)
+            await self._manager.change(request.plugin_id, request.granted, request.enabled)
+        return self._change_result(request.plugin_id)
 
     async def _restart(self, data: Any) -> dict[str, Any]:
-        asked = messages.parse_message(messages.RestartRequest, data)
+        request = messages.parse_message(messages.RestartRequest, data)
         with self._broadcast.poll_changes():
-            await self._manager.restart(asked.plugin_id)
-        return self._change_result(asked.plugin_id)
+            await self._manager.restart(request.plugin_id)
+        return self._change_result(request.plugin_id)
 
     async def _remove(self, data: Any) -> dict[str, Any]:
-        asked = messages.parse_message(messages.RemoveRequest, data)
+        request = messages.parse_message(messages.RemoveRequest, data)
         with self._broadcast.poll_changes():
-            await self._manager.remove(asked.plugin_id, asked.delete_data)
-        return self._change_result(asked.plugin_id)
+            await self._manager.remove(request.plugin_id, request.delete_data)
+        return self._change_result(request.plugin_id)
 
-    def _change_result(self, plugin_id: str) -> dict[str, Any]:
+    def _change_result(self, plugin_id: PluginId) -> dict[str, Any]:
         return {"plugin_id": plugin_id, "revision": self._broadcast.announce_change()}
 
 
 def _last_lines(lines: list[str]) -> list[str]:
     """Returns as many of the last lines as are sure to fit in one frame."""
-    room = messages.CHUNK_BYTES * 2
-    kept: list[str] = []
+    remaining = messages.CHUNK_BYTES * 2
+    last_lines: list[str] = []
     for line in reversed(lines):
-        room -= len(line) + 4
-        if room < 0:
+        remaining -= len(line) + 4
+        if remaining < 0:
             break
-        kept.append(line)
-    return kept[::-1]
+        last_lines.append(line)
+    return last_lines[::-1]

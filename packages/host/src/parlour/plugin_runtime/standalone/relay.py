@@ -9,12 +9,13 @@ from contextlib import aclosing
 from typing import Any
 
 from parlour.core.errors import CallRejected
+from parlour.core.model.ids import PluginId
 from parlour.core.model.ports import PluginCaller, PluginCallFailed, PluginDisconnected, PluginUnavailable, ResultStream
 from parlour_sdk.protocol.host_actions import HOST_ACTIONS
 from parlour_sdk.wire import ConnectionClosed, Peer, WireError
 
 from ..remote.messages import HELLO_AGAIN, ChannelHello, parse_message, to_wire_error
-from .sessions import HostSessions
+from .sessions import HostSessions, OpenPeer
 from .status_broadcast import StatusBroadcast
 from .tokens import Token
 
@@ -36,14 +37,14 @@ class HostCallRelay:
     def streams(self, name: str) -> bool:
         return name in HOST_ACTIONS and HOST_ACTIONS[name].streams
 
-    async def call(self, plugin_id: str, name: str, data: Any) -> Any:
+    async def call(self, plugin_id: PluginId, name: str, data: Any) -> Any:
         host = await self._host(plugin_id)
         try:
             return await host.call(name, data)
         except WireError as error:
             raise _to_refused(error) from error
 
-    async def stream(self, plugin_id: str, name: str, data: Any) -> AsyncGenerator[Any, None]:
+    async def stream(self, plugin_id: PluginId, name: str, data: Any) -> AsyncGenerator[Any, None]:
         host = await self._host(plugin_id)
         try:
             async with aclosing(host.stream(name, data)) as parts:
@@ -52,7 +53,7 @@ class HostCallRelay:
         except WireError as error:
             raise _to_refused(error) from error
 
-    async def _host(self, plugin_id: str) -> Peer:
+    async def _host(self, plugin_id: PluginId) -> Peer:
         host = await self._sessions.wait_for_channel(plugin_id, self._seconds)
         if host is None:
             raise CallRejected(
@@ -65,15 +66,21 @@ class PluginChannel:
     """Serves the calls that a Host may make to one plugin."""
 
     def __init__(
-        self, plugin_id: str, token: Token, plugins: PluginCaller, board: StatusBroadcast, sessions: HostSessions
+        self,
+        plugin_id: PluginId,
+        token: Token,
+        plugins: PluginCaller,
+        board: StatusBroadcast,
+        sessions: HostSessions,
+        connect: OpenPeer,
     ) -> None:
-        self.peer: Peer | None = None
         self._plugin_id = plugin_id
         self._token = token
         self._plugins = plugins
         self._broadcast = board
         self._sessions = sessions
         self._joined = False
+        self.peer = connect(self)
 
     def dispatch(self, action: str, data: Any) -> Coroutine[Any, Any, Any] | AsyncGenerator[Any, None]:
         if action == "hello":
@@ -93,7 +100,6 @@ class PluginChannel:
         raise WireError("not_supported", f"a plugin's channel has no action '{action}'")
 
     async def _hello(self, data: Any) -> dict[str, Any]:
-        assert self.peer is not None
         hello = parse_message(ChannelHello, data)
         if self._joined:
             raise WireError("conflict", HELLO_AGAIN)
@@ -101,7 +107,7 @@ class PluginChannel:
         self._joined = True
         return {}
 
-    async def _list(self, tell: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
+    async def _list(self, tell: Callable[[PluginId], dict[str, Any]]) -> dict[str, Any]:
         return tell(self._plugin_id)
 
     async def _call(self, action: str, data: Any) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from parlour.core.asyncio_utils import BackgroundTasks
+from parlour.core.model.ids import PluginId
 from parlour.core.model.plugin_manager import PluginManager
 from parlour.core.model.ports import PluginCaller
 from parlour_sdk.values import dataclass
@@ -46,8 +47,8 @@ class RuntimeService:
         tokens: Tokens,
         sessions: HostSessions,
         plugins: PluginCaller,
-        keeper: PluginManager,
-        board: StatusBroadcast,
+        manager: PluginManager,
+        broadcast: StatusBroadcast,
         uploads: UploadRules,
         wire: WireLimits,
         version: str,
@@ -65,8 +66,8 @@ class RuntimeService:
         self._tokens = tokens
         self._sessions = sessions
         self._plugins = plugins
-        self._manager = keeper
-        self._broadcast = board
+        self._manager = manager
+        self._broadcast = broadcast
         self._uploads = uploads
         self._version = version
         self._tasks = BackgroundTasks("the end of a connection with a Host could not be handled")
@@ -117,29 +118,30 @@ class RuntimeService:
 
     def _open_control_channel(self, token: Token, transport: WebSocketTransport) -> None:
         uploads = Uploads(self._uploads.folder, self._uploads.limit)
-        control = ControlChannel(token, self._manager, self._broadcast, self._sessions, uploads, self._version)
-        control.peer = Peer(transport, self._with_token_check(control, token), self.limits, name="control")
+        connect = partial(self._open_peer, transport, token, "control")
+        control = ControlChannel(token, self._manager, self._broadcast, self._sessions, uploads, self._version, connect)
         self._start(control.peer, token, control.close)
 
-    def _open_plugin_channel(self, token: Token, plugin_id: str, transport: WebSocketTransport) -> None:
-        channel = PluginChannel(plugin_id, token, self._plugins, self._broadcast, self._sessions)
-        peer = channel.peer = Peer(transport, self._with_token_check(channel, token), self.limits, name=plugin_id)
-        self._start(peer, token, lambda: self._sessions.remove_channel(plugin_id, peer))
+    def _open_plugin_channel(self, token: Token, plugin_id: PluginId, transport: WebSocketTransport) -> None:
+        connect = partial(self._open_peer, transport, token, plugin_id)
+        channel = PluginChannel(plugin_id, token, self._plugins, self._broadcast, self._sessions, connect)
+        self._start(channel.peer, token, lambda: self._sessions.remove_channel(plugin_id, channel.peer))
 
-    def _with_token_check(self, dispatcher: RequestDispatcher, token: Token) -> "TokenCheckedDispatcher":
-        return TokenCheckedDispatcher(dispatcher, partial(self._refuse_revoked, token))
+    def _open_peer(self, transport: WebSocketTransport, token: Token, name: str, dispatcher: RequestDispatcher) -> Peer:
+        checked = TokenCheckedDispatcher(dispatcher, partial(self._refuse_revoked, token))
+        return Peer(transport, checked, self.limits, name=name)
 
-    def _start(self, peer: Peer, token: Token, ended: Callable[[], None]) -> None:
+    def _start(self, peer: Peer, token: Token, on_ended: Callable[[], None]) -> None:
         self._admitted[peer] = token
         peer.start()
-        self._tasks.start(self._until_closed(peer, ended))
+        self._tasks.start(self._until_closed(peer, on_ended))
 
-    async def _until_closed(self, peer: Peer, ended: Callable[[], None]) -> None:
+    async def _until_closed(self, peer: Peer, on_ended: Callable[[], None]) -> None:
         try:
             await peer.wait_closed()
         finally:
             del self._admitted[peer]
-            ended()
+            on_ended()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,16 @@ import logging
 import secrets
 from collections.abc import Callable
 
-from parlour_sdk.wire import Peer, WireError
+from parlour.core.model.ids import PluginId
+from parlour_sdk.wire import Peer, RequestDispatcher, WireError
 
 from ..remote.messages import IN_USE
 from .tokens import Token
 
 logger = logging.getLogger(__name__)
+
+OpenPeer = Callable[[RequestDispatcher], Peer]
+"""Opens the connection whose calls the dispatcher serves."""
 
 
 class HostSession:
@@ -35,8 +39,8 @@ class HostSession:
 class HostSessions:
     """Holds the current session and its plugin channels."""
 
-    def __init__(self, arrived: Callable[[], None]) -> None:
-        self._on_connected = arrived
+    def __init__(self, on_arrival: Callable[[], None]) -> None:
+        self._on_connected = on_arrival
         self._current: HostSession | None = None
         self._changed = asyncio.Event()
 
@@ -62,28 +66,28 @@ class HostSessions:
             self._current = None
             logger.info("the Host with the token '%s' is gone; its runs are cancelled", session.token.name)
 
-    def add_channel(self, session_id: str, token: Token, plugin_id: str, channel: Peer) -> None:
+    def add_channel(self, session_id: str, token: Token, plugin_id: PluginId, channel: Peer) -> None:
         current = self._current
-        own = current is not None and current.token.token_id == token.token_id
-        if current is None or not own or not secrets.compare_digest(current.id.encode(), session_id.encode()):
+        is_current = current is not None and current.token.token_id == token.token_id
+        if current is None or not is_current or not secrets.compare_digest(current.id.encode(), session_id.encode()):
             raise WireError(
                 "unauthorized",
                 "session: a plugin's channel names the session of a control connection with the same token, "
                 "as the answer to its hello says it",
             )
-        before = current.channels.get(plugin_id)
+        previous = current.channels.get(plugin_id)
         current.channels[plugin_id] = channel
-        if before is not None:
-            before.close("another channel took its place")
+        if previous is not None:
+            previous.close("another channel took its place")
         self._changed.set()
         self._changed = asyncio.Event()
 
-    def remove_channel(self, plugin_id: str, channel: Peer) -> None:
+    def remove_channel(self, plugin_id: PluginId, channel: Peer) -> None:
         current = self._current
         if current is not None and current.channels.get(plugin_id) is channel:
             del current.channels[plugin_id]
 
-    async def wait_for_channel(self, plugin_id: str, seconds: float) -> Peer | None:
+    async def wait_for_channel(self, plugin_id: PluginId, seconds: float) -> Peer | None:
         """Returns the connection from this plugin to the Host; None if there is none within this time."""
         try:
             async with asyncio.timeout(seconds):

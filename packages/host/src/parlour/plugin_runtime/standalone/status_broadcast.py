@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
+from parlour.core.model.ids import PluginId
 from parlour.core.model.plugin_manager import PluginInfo, PluginManifestReport
 from parlour_sdk.values import dataclass
 
@@ -23,22 +24,51 @@ _EMPTY_OFFER = {"version": "", "generation": 0, "runners": [], "components": []}
 
 
 @dataclass(slots=True)
-class StatusBroadcast:
-    """Numbers the changes of plugins and streams them."""
+class StatusChanges:
+    """Numbers the changes of plugins, and holds the components that they have declared."""
 
+    revision: int = 0
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set at the next change; a new event follows."""
+    _offers: dict[PluginId, dict[str, Any]] = field(default_factory=dict)
+
+    def announce(self) -> int:
+        """Announces a change. Returns the revision at which a Host has seen the current state."""
+        self.revision += 1
+        self.changed.set()
+        self.changed = asyncio.Event()
+        return self.revision
+
+    def on_discovered(self, plugin: InstalledVersion, offer: PluginManifestReport) -> None:
+        generation = self.offer(plugin.plugin_id)["generation"] + 1
+        told = {"version": plugin.version, "generation": generation, **asdict(offer)}
+        self._offers[plugin.plugin_id] = told
+        self.announce()
+
+    def on_removed(self, plugin_id: PluginId) -> None:
+        """Removes a plugin's components.
+
+        Its generations keep counting, since it may be installed again before a Host has noticed.
+        """
+        self._offers[plugin_id] = {**self.offer(plugin_id), "runners": [], "components": []}
+        self.announce()
+
+    def offer(self, plugin_id: PluginId) -> dict[str, Any]:
+        return self._offers.get(plugin_id, _EMPTY_OFFER)
+
+
+@dataclass(slots=True)
+class StatusBroadcast:
+    """Streams the status of plugins when it changes."""
+
+    changes: StatusChanges
     facts: Callable[[], list[PluginInfo]]
-    supervisors: Callable[[], dict[str, Supervisor]]
-    _revision: int = 0
-    _changed: asyncio.Event = field(default_factory=asyncio.Event)
+    supervisors: Callable[[], dict[PluginId, Supervisor]]
     _poller_count: int = 0
-    _offers: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def announce_change(self) -> int:
         """Announces a change. Returns the revision at which a Host has seen the current state."""
-        self._revision += 1
-        self._changed.set()
-        self._changed = asyncio.Event()
-        return self._revision
+        return self.changes.announce()
 
     @contextlib.contextmanager
     def poll_changes(self) -> Iterator[None]:
@@ -51,35 +81,18 @@ class StatusBroadcast:
             self._poller_count -= 1
             self.announce_change()
 
-    def on_discovered(self, plugin: InstalledVersion, offer: PluginManifestReport) -> None:
-        generation = self._offer(plugin.plugin_id)["generation"] + 1
-        told = {"version": plugin.version, "generation": generation, **asdict(offer)}
-        self._offers[plugin.plugin_id] = told
-        self.announce_change()
+    def runners(self, plugin_id: PluginId) -> dict[str, Any]:
+        return {name: value for name, value in self.changes.offer(plugin_id).items() if name != "components"}
 
-    def on_removed(self, plugin_id: str) -> None:
-        """Removes a plugin's components.
-
-        Its generations keep counting, since it may be installed again before a Host has noticed.
-        """
-        self._offers[plugin_id] = {**self._offer(plugin_id), "runners": [], "components": []}
-        self.announce_change()
-
-    def runners(self, plugin_id: str) -> dict[str, Any]:
-        return {name: value for name, value in self._offer(plugin_id).items() if name != "components"}
-
-    def components(self, plugin_id: str) -> dict[str, Any]:
-        return {"components": self._offer(plugin_id)["components"]}
-
-    def _offer(self, plugin_id: str) -> dict[str, Any]:
-        return self._offers.get(plugin_id, _EMPTY_OFFER)
+    def components(self, plugin_id: PluginId) -> dict[str, Any]:
+        return {"components": self.changes.offer(plugin_id)["components"]}
 
     async def watch(self) -> AsyncGenerator[dict[str, Any], None]:
         """Yields a part for each plugin that is new, changed or gone, and then the revision."""
         shown: dict[str, dict[str, Any]] = {}
         told = -1
         while True:
-            revision, news = self._revision, self._changed
+            revision, news = self.changes.revision, self.changes.changed
             now = self._all()
             for plugin_id in shown.keys() - now.keys():
                 yield {"gone": plugin_id}
@@ -102,7 +115,7 @@ class StatusBroadcast:
             "plugin": _limit_size(asdict(facts), facts),
             "running": supervisor is not None,
             "proven": supervisor is not None and supervisor.is_ready,
-            "generation": self._offer(facts.plugin_id)["generation"],
+            "generation": self.changes.offer(facts.plugin_id)["generation"],
         }
 
 
@@ -121,10 +134,10 @@ def _limit_size(shown: dict[str, Any], facts: PluginInfo) -> dict[str, Any]:
 class BroadcastStatusFile(PluginStatusFile):
     """Publishes the status of plugins to commands on this machine and to the Host."""
 
-    def __init__(self, path: Path, board: StatusBroadcast) -> None:
+    def __init__(self, path: Path, changes: StatusChanges) -> None:
         super().__init__(path)
-        self._broadcast = board
+        self._changes = changes
 
     def write(self, plugins: Mapping[str, PluginStatus]) -> None:
         super().write(plugins)
-        self._broadcast.announce_change()
+        self._changes.announce()

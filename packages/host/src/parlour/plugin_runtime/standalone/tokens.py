@@ -43,7 +43,7 @@ class Tokens:
         """Creates a token and returns it. It can't be read again."""
         secret = f"parlour_runtime_{secrets.token_urlsafe(32)}"
         token = Token(token_id=secrets.token_hex(6), name=name, digest=_digest(secret), created_at=now)
-        with self._locked():
+        with self._lock():
             self._write([*self.all(), token])
         return secret
 
@@ -58,12 +58,12 @@ class Tokens:
 
     def revoke(self, token_id: str, now: int) -> bool:
         """Revokes a token. Returns False if there is no such valid token."""
-        with self._locked():
+        with self._lock():
             tokens = self.all()
-            found = [each for each in tokens if each.token_id == token_id and not each.revoked_at]
-            changed = [each.model_copy(update={"revoked_at": now}) if each in found else each for each in tokens]
+            matches = [each for each in tokens if each.token_id == token_id and not each.revoked_at]
+            changed = [each.model_copy(update={"revoked_at": now}) if each in matches else each for each in tokens]
             self._write(changed)
-        return bool(found)
+        return bool(matches)
 
     def find(self, secret: str) -> Token | None:
         """Returns the valid token with this secret, or None."""
@@ -87,15 +87,15 @@ class Tokens:
         return (state.st_ino, state.st_mtime_ns, state.st_size)
 
     def _write(self, tokens: list[Token]) -> None:
-        fresh = self._file.with_suffix(".new")
-        with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as opened:
-            opened.write(_LIST.dump_json(tokens, indent=1))
-            opened.flush()
-            os.fsync(opened.fileno())
-        fresh.replace(self._file)
+        temporary = self._file.with_suffix(".new")
+        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as output:
+            output.write(_LIST.dump_json(tokens, indent=1))
+            output.flush()
+            os.fsync(output.fileno())
+        temporary.replace(self._file)
 
     @contextlib.contextmanager
-    def _locked(self) -> Iterator[None]:
+    def _lock(self) -> Iterator[None]:
         descriptor = os.open(self._file.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o600)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)

@@ -22,7 +22,7 @@ STALE_SECONDS = 60.0
 
 class Uploads:
     def __init__(self, folder: Path, limit: int) -> None:
-        self._above = folder
+        self._parent = folder
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._limit = limit
         self._sizes: dict[str, int] = {}
@@ -36,7 +36,7 @@ class Uploads:
             raise PluginError("rate_limited", sentence)
         if self._folder is None:  # created late: a Host is admitted even if the disk is full
             with disk_errors.translate_os_errors("the package can't be kept"):
-                self._folder = tempfile.TemporaryDirectory(dir=self._above)
+                self._folder = tempfile.TemporaryDirectory(dir=self._parent)
         name = secrets.token_hex(8)
         self._sizes[name] = 0
         self._changed_at[name] = time.monotonic()
@@ -76,7 +76,7 @@ class Uploads:
 
     def _drop_stale(self) -> None:
         now = time.monotonic()
-        for name in [name for name, at in self._changed_at.items() if now - at > STALE_SECONDS]:
+        for name in [name for name, changed_at in self._changed_at.items() if now - changed_at > STALE_SECONDS]:
             self.drop(name)
 
     def close(self) -> None:

@@ -1,9 +1,8 @@
 """Tracks the runs of one plugin process: how many more it accepts, and which continue after their cancellation."""
 
 import asyncio
-from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 from parlour_sdk.values import dataclass
 from parlour_sdk.wire import Peer, WireError
@@ -21,12 +20,23 @@ class _Run:
     ignores_cancel: bool = False
 
 
+class RunOwner(Protocol):
+    """Reacts to the ends of runs in a process."""
+
+    def on_run_ended(self) -> None: ...
+
+    def on_run_stuck(self, runs: "ActivePluginRuns") -> None:
+        """Reacts to a run that continues after its cancellation."""
+        ...
+
+
 class ActivePluginRuns:
     """Starts runs and calls. A slot is free again when the plugin itself has finished a run, not when the Host has."""
 
-    def __init__(self, peer: Peer, places: int, ignored_cancel_seconds: float) -> None:
-        self._peer = peer
-        self._slots = places
+    def __init__(self, peer: Peer, limit: int, ignored_cancel_seconds: float, owner: RunOwner) -> None:
+        self.peer = peer
+        self._owner = owner
+        self._slots = limit
         self._ignored_cancel_seconds = ignored_cancel_seconds
         self._all: set[_Run] = set()
         self._used_slots = 0
@@ -34,8 +44,6 @@ class ActivePluginRuns:
         self._calls = 0
         self._idle = asyncio.Event()
         self._idle.set()
-        self.on_free: Callable[[], None] = _do_nothing
-        self.on_ignored_cancel: Callable[[], None] = _do_nothing
 
     @property
     def has_free_slot(self) -> bool:
@@ -68,13 +76,13 @@ class ActivePluginRuns:
         self._calls += 1
         self._idle.clear()
         try:
-            return await await_answer(self._peer.call(action, data, timeout))
+            return await await_answer(self.peer.call(action, data, timeout))
         finally:
             self._calls -= 1
             self._update_idle()
 
     def _begin(self, action: str, data: dict[str, Any], run: _Run) -> PluginStream:
-        stream = self._peer.stream(action, data, partial(self._on_ended, run))
+        stream = self.peer.stream(action, data, partial(self._on_ended, run))
         self._all.add(run)
         self._used_slots += run.uses_slot
         self._healthy += 1
@@ -91,7 +99,7 @@ class ActivePluginRuns:
 
     def _on_cancel_timeout(self, run: _Run) -> None:
         run.ignores_cancel = True
-        self.on_ignored_cancel()
+        self._owner.on_run_stuck(self)
 
     def _on_ended(self, run: _Run) -> None:
         self._all.discard(run)
@@ -100,7 +108,7 @@ class ActivePluginRuns:
             run.cancel_timer.cancel()
         if not run.cancelled:
             self._remove_healthy()
-        self.on_free()
+        self._owner.on_run_ended()
 
     def _remove_healthy(self) -> None:
         self._healthy -= 1
@@ -109,6 +117,3 @@ class ActivePluginRuns:
     def _update_idle(self) -> None:
         if self._healthy == self._calls == 0:
             self._idle.set()
-
-
-def _do_nothing() -> None: ...

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from parlour.core.access.rate_limit import TokenBucket
 from parlour.core.errors import CallRejected
+from parlour.core.model.ids import PluginId
 from parlour.core.model.ports import PluginCallFailed, PluginDisconnected
 from parlour_sdk.protocol.base import PROTOCOL_VERSION
 from parlour_sdk.protocol.handshake import Hello, Welcome
@@ -29,15 +30,15 @@ class PluginCallHandler(Protocol):
 
     def streams(self, name: str) -> bool: ...
 
-    async def call(self, plugin_id: str, name: str, data: Any) -> Any: ...
+    async def call(self, plugin_id: PluginId, name: str, data: Any) -> Any: ...
 
-    def stream(self, plugin_id: str, name: str, data: Any) -> AsyncGenerator[Any, None]: ...
+    def stream(self, plugin_id: PluginId, name: str, data: Any) -> AsyncGenerator[Any, None]: ...
 
 
 class ActionDispatcher:
     """Serves one plugin's calls under the identity that the runtime gave the connection."""
 
-    def __init__(self, plugin_id: str, actions: PluginCallHandler) -> None:
+    def __init__(self, plugin_id: PluginId, actions: PluginCallHandler) -> None:
         self._plugin_id = plugin_id
         self._actions = actions
         self._refusals = TokenBucket(REFUSALS_PER_SECOND, REFUSAL_BURST)
@@ -68,7 +69,7 @@ class ActionDispatcher:
 class PluginDispatcher:
     """Serves a plugin's calls after it has said hello."""
 
-    def __init__(self, plugin_id: str, actions: PluginCallHandler, host_version: str) -> None:
+    def __init__(self, plugin_id: PluginId, actions: PluginCallHandler, host_version: str) -> None:
         self._plugin_id = plugin_id
         self._calls = ActionDispatcher(plugin_id, actions)
         self._host_version = host_version
@@ -96,8 +97,8 @@ class PluginDispatcher:
 
 
 def _mismatch(protocol: int) -> str:
-    side = "the plugin's SDK" if protocol < PROTOCOL_VERSION else "Parlour"
-    return f"the plugin speaks protocol {protocol} and this Host {PROTOCOL_VERSION}; update {side}"
+    older_side = "the plugin's SDK" if protocol < PROTOCOL_VERSION else "Parlour"
+    return f"the plugin speaks protocol {protocol} and this Host {PROTOCOL_VERSION}; update {older_side}"
 
 
 async def await_answer(call: Awaitable[Any]) -> dict[str, Any]:

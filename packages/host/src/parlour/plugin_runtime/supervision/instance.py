@@ -14,7 +14,7 @@ from typing import Any, Literal
 from parlour.core.asyncio_utils import first_completed
 from parlour.core.model.plugin_manager import PluginManifestReport
 from parlour_sdk.values import dataclass
-from parlour_sdk.wire import HUNG_UP, ConnectionClosed, Peer, WireError
+from parlour_sdk.wire import HUNG_UP, ConnectionClosed, WireError
 
 from ..process.launcher import LaunchSpec, PluginProcess
 from ..process.log_buffer import LogBuffer, printable_excerpt
@@ -52,15 +52,15 @@ class PluginInstance:
         self,
         start: LaunchSpec,
         process: PluginProcess,
-        peer: Peer,
+        runs: ActivePluginRuns,
         dispatcher: PluginDispatcher,
         log: LogBuffer,
         policy: SupervisionPolicy,
         measure: limits.Measure,
     ) -> None:
         self.folder = start.folder
-        self.peer = peer
-        self.runs = ActivePluginRuns(peer, start.limits.max_runs, policy.health.ignored_cancel_seconds)
+        self.peer = runs.peer
+        self.runs = runs
         self.offer = PluginManifestReport([], [])
         self.ready = asyncio.Event()
         self.draining = asyncio.Event()
@@ -90,20 +90,20 @@ class PluginInstance:
         await self.stop()
 
     async def _run(self) -> None:
-        following = asyncio.create_task(self._log.read_stream(self._process.log))
-        ending = InstanceExit("the Host failed to watch it; the Host's own log says why", "forced")
+        log_task = asyncio.create_task(self._log.read_stream(self._process.log))
+        exit_info = InstanceExit("the Host failed to watch it; the Host's own log says why", "forced")
         try:
-            ending = await self._serve()
+            exit_info = await self._serve()
         except Exception:
             logger.exception("watching plugin %s failed; its process is killed", self._start.plugin_id)
         finally:
-            self.reason = ending.reason
+            self.reason = exit_info.reason
             self.draining.set()
-            status = await self._shut_down(ending)
+            status = await self._shut_down(exit_info)
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(following, _LOG_DRAIN_TIMEOUT_SECONDS)
+                await asyncio.wait_for(log_task, _LOG_DRAIN_TIMEOUT_SECONDS)
             self._process.close()
-            self.reason = _explain(ending, status, self._log.last_line(after=self._log_start))
+            self.reason = _explain(exit_info, status, self._log.last_line(after=self._log_start))
             self.closed.set()
 
     async def _serve(self) -> InstanceExit:
@@ -123,8 +123,8 @@ class PluginInstance:
 
     async def _measure_data_folder(self, folder: Path) -> limits.FolderUse:
         """Measures the data folder, including its open files that have no name any more."""
-        named = await self._measure(folder)
-        return limits.FolderUse(named.size_bytes + await self._process.unlinked_bytes(folder), named.files)
+        usage = await self._measure(folder)
+        return limits.FolderUse(usage.size_bytes + await self._process.unlinked_bytes(folder), usage.files)
 
     async def _wait_for_stop(self) -> InstanceExit:
         await self._stopping.wait()
@@ -151,14 +151,14 @@ class PluginInstance:
         runners = await self._list("list_agent_runners", "runners")
         self.offer = PluginManifestReport(runners, await self._list("list_components", "components"))
 
-    async def _list(self, action: str, what: str) -> list[Any]:
+    async def _list(self, action: str, key: str) -> list[Any]:
         answer = await self.peer.call(action, {})
-        listed = answer.get(what) if isinstance(answer, dict) else None
-        if not isinstance(listed, list):
-            raise WireError("invalid_argument", f"{action} did not answer with a list of {what}")
-        if len(listed) > MAX_COMPONENTS:
-            raise WireError("invalid_argument", f"it has {len(listed)} {what}, and {MAX_COMPONENTS} are allowed")
-        return listed
+        items = answer.get(key) if isinstance(answer, dict) else None
+        if not isinstance(items, list):
+            raise WireError("invalid_argument", f"{action} did not answer with a list of {key}")
+        if len(items) > MAX_COMPONENTS:
+            raise WireError("invalid_argument", f"it has {len(items)} {key}, and {MAX_COMPONENTS} are allowed")
+        return items
 
     async def _wait_for_hello(self) -> Any:
         await asyncio.wait({self._dispatcher.hello_received})
@@ -167,17 +167,17 @@ class PluginInstance:
         reason = await self.peer.wait_closed()
         return InstanceExit("its process ended" if reason == HUNG_UP else f"it was cut off: {reason}", "by itself")
 
-    async def _shut_down(self, ending: InstanceExit) -> int | None:
+    async def _shut_down(self, exit_info: InstanceExit) -> int | None:
         """Ends the process within `stop_seconds`, gently first. Returns its exit status, if it has one."""
         seconds = self._policy.stop_seconds
-        if ending.cause == "asked" and self.ready.is_set():
+        if exit_info.cause == "asked" and self.ready.is_set():
             with contextlib.suppress(WireError):
                 await self.peer.call("shutdown", {}, timeout=seconds / 5)
-        self.peer.close(ending.reason)
+        self.peer.close(exit_info.reason)
         status = None
-        if ending.cause != "forced":
+        if exit_info.cause != "forced":
             status = await self._exit_within(seconds / 5)
-        if status is None and ending.cause != "forced":
+        if status is None and exit_info.cause != "forced":
             await self._process.terminate()
             status = await self._exit_within(seconds * 2 / 5)
         await self._process.kill()
@@ -194,11 +194,13 @@ async def _forced_exit(watch: Coroutine[Any, Any, str]) -> InstanceExit:
     return InstanceExit(await watch, "forced")
 
 
-def _explain(ending: InstanceExit, status: int | None, last: str) -> str:
+def _explain(exit_info: InstanceExit, status: int | None, last: str) -> str:
     """Returns the reason with the plugin's last log line, which usually says most."""
-    shown = f" ({_exit_text(status)})" if ending.cause == "by itself" and status is not None else ""
+    exit_note = f" ({_exit_text(status)})" if exit_info.cause == "by itself" and status is not None else ""
     return (
-        f"{ending.reason}{shown}; its log ends with: {printable_excerpt(last)}" if last else f"{ending.reason}{shown}"
+        f"{exit_info.reason}{exit_note}; its log ends with: {printable_excerpt(last)}"
+        if last
+        else f"{exit_info.reason}{exit_note}"
     )
 
 

@@ -63,13 +63,13 @@ async def _is_any_answered(pings: set[asyncio.Task[None]], peer: Peer, seconds: 
     length = seconds / _SLICES
     silent = 0.0
     while silent < _SLICES - _PAUSED_SLICE_WEIGHT / 2:
-        begun = loop.time()
-        answered, _ = await asyncio.wait(pings, timeout=length, return_when=asyncio.FIRST_COMPLETED)
-        if answered:
-            pings -= answered
+        started_at = loop.time()
+        done, _ = await asyncio.wait(pings, timeout=length, return_when=asyncio.FIRST_COMPLETED)
+        if done:
+            pings -= done
             return True
-        if loop.time() - begun < 2 * length:
-            silent += _PAUSED_SLICE_WEIGHT if peer.paused_until > begun else 1
+        if loop.time() - started_at < 2 * length:
+            silent += _PAUSED_SLICE_WEIGHT if peer.paused_until > started_at else 1
     return False
 
 
@@ -100,22 +100,22 @@ async def watch_folder(folder: Path, allowance: ResourceLimits, measure: Measure
 
     A plugin that starts with too much in it may clean up until it is ready.
     """
-    took, before = 0.0, FolderUse(sys.maxsize, sys.maxsize)
+    took, previous = 0.0, FolderUse(sys.maxsize, sys.maxsize)
     while True:
         await asyncio.sleep(max(allowance.data_check_seconds, took * _PAUSE_FACTOR))
-        begun = time.monotonic()
+        started_at = time.monotonic()
         try:
-            held = await measure(folder)
+            usage = await measure(folder)
         except OSError as error:
             if ready.is_set() and error.errno in _PLUGIN_CAUSED_ERRNOS:
                 return f"its data folder can't be looked through ({os.strerror(error.errno)})"
-            held = FolderUse()
+            usage = FolderUse()
         limit = allowance.data_mb * MEBIBYTE
-        if held.size_bytes > limit and (ready.is_set() or held.size_bytes > before.size_bytes):
+        if usage.size_bytes > limit and (ready.is_set() or usage.size_bytes > previous.size_bytes):
             return f"its data folder holds more than {allowance.data_mb} MB"
-        if held.files > allowance.data_files and (ready.is_set() or held.files > before.files):
+        if usage.files > allowance.data_files and (ready.is_set() or usage.files > previous.files):
             return f"its data folder holds more than {allowance.data_files} files"
-        took, before = time.monotonic() - begun, held
+        took, previous = time.monotonic() - started_at, usage
 
 
 async def measure_folder(folder: Path) -> FolderUse:
@@ -134,9 +134,9 @@ def _measure_folder(folder: Path) -> FolderUse:
             with os.scandir(pending.pop()) as entries:
                 for entry in entries:
                     try:
-                        found = entry.stat(follow_symlinks=False)
+                        status = entry.stat(follow_symlinks=False)
                         files += 1
-                        total += max(found.st_blocks * _BLOCK_BYTES, found.st_size if S_ISREG(found.st_mode) else 0)
+                        total += max(status.st_blocks * _BLOCK_BYTES, status.st_size if S_ISREG(status.st_mode) else 0)
                         if entry.is_dir(follow_symlinks=False):
                             pending.append(entry.path)
                     except OSError as error:

@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from parlour.core.model.ids import PluginId
 from parlour.status_file import put
 
 CachedListeners = list[dict[str, Any]]
@@ -18,23 +19,23 @@ class ListenerCache:
         self._path = path
         self._listeners = _read(path)
 
-    def get(self, plugin_id: str) -> CachedListeners:
+    def get(self, plugin_id: PluginId) -> CachedListeners:
         return self._listeners.get(plugin_id, [])
 
-    def store(self, plugin_id: str, told: CachedListeners) -> None:
-        if told != self.get(plugin_id):
-            self._listeners[plugin_id] = told
+    def store(self, plugin_id: PluginId, listeners: CachedListeners) -> None:
+        if listeners != self.get(plugin_id):
+            self._listeners[plugin_id] = listeners
             put(self._path, {name: each for name, each in self._listeners.items() if each})
 
 
-def _read(path: Path) -> dict[str, CachedListeners]:
+def _read(path: Path) -> dict[PluginId, CachedListeners]:
     """Returns the stored listeners.
 
     Empty if the file is missing or was tampered with; plugins then declare their listeners when they start.
     """
     try:
-        told = json.loads(path.read_text("utf-8"))
+        content = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError):
         return {}
-    lists = told.items() if isinstance(told, dict) else ()
+    lists = content.items() if isinstance(content, dict) else ()
     return {name: each for name, each in lists if isinstance(each, list)}

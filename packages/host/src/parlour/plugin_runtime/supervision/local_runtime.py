@@ -6,12 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from parlour.core.model.ids import PluginId
 from parlour.core.model.plugin_manager import PluginManifestReport
 from parlour.core.model.ports import PluginUnavailable, ResultStream
+from parlour.isolation.reaper import ReaperProcess
 
 from ..process.launcher import Launcher
 from ..process.log_buffer import LogBuffer
-from ..process.reaper import ReaperProcess
 from ..store import InstalledVersion, PluginStore
 from .connection import PluginCallHandler
 from .policy import SupervisionPolicy
@@ -30,9 +31,9 @@ class EmbeddedRuntime:
         prepare: Prepare,
         host_version: str,
         discovered: Callable[[InstalledVersion, PluginManifestReport], None],
-        removed: Callable[[str], None],
+        removed: Callable[[PluginId], None],
         status: PluginStatusFile,
-        logs: Callable[[str], LogBuffer],
+        logs: Callable[[PluginId], LogBuffer],
         guardian: ReaperProcess,
         policy: SupervisionPolicy,
     ) -> None:
@@ -47,10 +48,13 @@ class EmbeddedRuntime:
         self._reaper = guardian
         self._policy = policy
         self._starter: Starter | None = None
-        self._supervisors: dict[str, Supervisor] = {}
+        self._supervisors: dict[PluginId, Supervisor] = {}
 
     def serve(self, actions: PluginCallHandler) -> None:
-        """Sets the actions that plugins may call. Called once, before the first start."""
+        """Sets the actions that plugins may call. Called once, before the first start.
+
+        It is no constructor argument: the core provides the actions, and is itself built on this runtime.
+        """
         self._starter = Starter(self._launcher, self._prepare, actions, self._host_version, self._policy, self._reaper)
 
     async def refresh(self) -> None:
@@ -62,7 +66,7 @@ class EmbeddedRuntime:
         names = dict.fromkeys((*self._supervisors, *installed))
         await asyncio.gather(*(self.reconcile(plugin_id, installed.get(plugin_id)) for plugin_id in names))
 
-    async def reconcile(self, plugin_id: str, plugin: InstalledVersion | None) -> None:
+    async def reconcile(self, plugin_id: PluginId, plugin: InstalledVersion | None) -> None:
         """Makes one plugin match, without waiting for others. The caller avoids concurrent calls for one plugin."""
         if plugin is not None:
             await self._ensure_version(plugin)
@@ -83,7 +87,7 @@ class EmbeddedRuntime:
         if supervisor.status != "ready":
             raise PluginUnavailable(f"plugin {plugin.plugin_id} is not ready: {supervisor.reason}")
 
-    async def restart(self, plugin_id: str) -> None:
+    async def restart(self, plugin_id: PluginId) -> None:
         """Starts a fresh process immediately, even of a plugin that was given up.
 
         Raises PluginUnavailable like `replace`.
@@ -95,27 +99,27 @@ class EmbeddedRuntime:
         await asyncio.gather(*(supervisor.stop() for supervisor in self._supervisors.values()))
         await self._reaper.close()
 
-    def supervisors(self) -> dict[str, Supervisor]:
+    def supervisors(self) -> dict[PluginId, Supervisor]:
         return dict(self._supervisors)
 
-    def log(self, plugin_id: str) -> list[str]:
+    def log(self, plugin_id: PluginId) -> list[str]:
         supervisor = self._supervisors.get(plugin_id)
         return supervisor.log.lines() if supervisor else []
 
     def folders_in_use(self) -> frozenset[Path]:
         return frozenset().union(*(supervisor.folders() for supervisor in self._supervisors.values()))
 
-    def run_agent(self, plugin_id: str, request: dict[str, Any]) -> ResultStream:
+    def run_agent(self, plugin_id: PluginId, request: dict[str, Any]) -> ResultStream:
         supervisor = self._supervisors.get(plugin_id)
         return supervisor.run(request) if supervisor else UnavailableRun(plugin_id)
 
-    async def call(self, plugin_id: str, action: str, data: dict[str, Any], timeout: float) -> dict[str, Any]:
+    async def call(self, plugin_id: PluginId, action: str, data: dict[str, Any], timeout: float) -> dict[str, Any]:
         return await self._require_supervisor(plugin_id).call(action, data, timeout)
 
-    async def stream(self, plugin_id: str, action: str, data: dict[str, Any]) -> ResultStream:
+    async def stream(self, plugin_id: PluginId, action: str, data: dict[str, Any]) -> ResultStream:
         return await self._require_supervisor(plugin_id).stream(action, data)
 
-    def _require_supervisor(self, plugin_id: str) -> Supervisor:
+    def _require_supervisor(self, plugin_id: PluginId) -> Supervisor:
         supervisor = self._supervisors.get(plugin_id)
         if supervisor is None:
             raise PluginUnavailable(f"plugin {plugin_id} is not installed")
@@ -143,7 +147,7 @@ class EmbeddedRuntime:
         self._supervisors[plugin.plugin_id] = supervisor
         return supervisor
 
-    async def _remove(self, plugin_id: str) -> None:
+    async def _remove(self, plugin_id: PluginId) -> None:
         self._removed(plugin_id)
         await self._supervisors[plugin_id].retire()
         del self._supervisors[plugin_id]
@@ -161,7 +165,7 @@ class EmbeddedRuntime:
 class UnavailableRun:
     """The run of a plugin that is not installed."""
 
-    def __init__(self, plugin_id: str) -> None:
+    def __init__(self, plugin_id: PluginId) -> None:
         self._plugin_id = plugin_id
 
     async def batch(self) -> list[Any]:

@@ -23,9 +23,9 @@ class RunSlots(Protocol):
 class PluginRun:
     """The results of one run, from before there is a process for it."""
 
-    def __init__(self, request: dict[str, Any], patience: float, absent: Callable[[], str]) -> None:
+    def __init__(self, request: dict[str, Any], timeout: float, absent: Callable[[], str]) -> None:
         self._request = request
-        self._start_timeout = patience
+        self._start_timeout = timeout
         self._unavailable_reason = absent
         self._stream: ResultStream | None = None
         self._failure: BaseException | None = None

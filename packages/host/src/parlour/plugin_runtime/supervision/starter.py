@@ -5,12 +5,13 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from parlour.core.asyncio_utils import first_completed
+from parlour.isolation.reaper import ReaperProcess
 from parlour_sdk.wire import Peer
 
 from ..process.launcher import Launcher, LaunchRefused, LaunchSpec
 from ..process.log_buffer import LogBuffer
-from ..process.reaper import ReaperProcess
 from ..store import InstalledVersion
+from .active_runs import ActivePluginRuns, RunOwner
 from .connection import PluginCallHandler, PluginDispatcher
 from .instance import PluginInstance
 from .limits import Measure, measure_folder
@@ -53,36 +54,40 @@ class Starter:
         self._measure = measure
         self._slots = asyncio.Semaphore(policy.concurrent_starts)
 
-    async def start(self, plugin: InstalledVersion, log: LogBuffer, stopping: asyncio.Event) -> PluginInstance:
+    async def start(
+        self, plugin: InstalledVersion, log: LogBuffer, stopping: asyncio.Event, owner: RunOwner
+    ) -> PluginInstance:
         """Returns an instance that is ready. Raises StartFailed, immediately if `stopping` becomes set."""
         try:
             start = await first_completed(self._prepare_launch(plugin), _wait_for(stopping))
             async with self._slots:
                 if start is None or stopping.is_set():
                     raise StartFailed("it was stopped")
-                life = await self._launch(start, log)
-                patience = self._policy.start_seconds / _SLOT_TIME_DIVISOR
-                await first_completed(life.ready.wait(), life.draining.wait(), stopping.wait(), _sleep(patience))
-            await first_completed(life.ready.wait(), life.draining.wait(), stopping.wait())
+                instance = await self._launch(start, log, owner)
+                timeout = self._policy.start_seconds / _SLOT_TIME_DIVISOR
+                await first_completed(instance.ready.wait(), instance.draining.wait(), stopping.wait(), _sleep(timeout))
+            await first_completed(instance.ready.wait(), instance.draining.wait(), stopping.wait())
         except LaunchRefused as refusal:
             raise StartRefused(str(refusal)) from refusal
         except OSError as error:
             raise StartFailed(str(error)) from error
-        if stopping.is_set() or life.draining.is_set():
-            await life.stop()
-            raise StartFailed(life.reason)
-        return life
+        if stopping.is_set() or instance.draining.is_set():
+            await instance.stop()
+            raise StartFailed(instance.reason)
+        return instance
 
     async def _prepare_launch(self, plugin: InstalledVersion) -> LaunchSpec | None:
         return await self._prepare(plugin)
 
-    async def _launch(self, start: LaunchSpec, log: LogBuffer) -> PluginInstance:
+    async def _launch(self, start: LaunchSpec, log: LogBuffer, owner: RunOwner) -> PluginInstance:
         limits = self._policy.wire
         await self._reaper.start()
         process = await self._launcher.launch(start)
         dispatcher = PluginDispatcher(start.plugin_id, self._actions, self._host_version)
         peer = Peer(process.wire(limits), dispatcher, limits, name=start.plugin_id)
-        return PluginInstance(start, process, peer, dispatcher, log, self._policy, self._measure)
+        ignored_cancel_seconds = self._policy.health.ignored_cancel_seconds
+        runs = ActivePluginRuns(peer, start.limits.max_runs, ignored_cancel_seconds, owner)
+        return PluginInstance(start, process, runs, dispatcher, log, self._policy, self._measure)
 
 
 async def _wait_for(event: asyncio.Event) -> Any:

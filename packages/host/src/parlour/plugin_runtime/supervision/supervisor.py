@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Callable, Coroutine
-from functools import partial
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -156,7 +155,7 @@ class Supervisor:
     async def _start(self, remark: str) -> None:
         async with self._start_lock:
             if self._instance is None:  # otherwise a replacement was faster
-                self._activate(self.plugin, await self._starter.start(self.plugin, self.log, self._stopping), remark)
+                self._activate(self.plugin, await self._start_instance(self.plugin), remark)
 
     async def _wait_until_down(self) -> str:
         """Returns why no process serves any more. One may have replaced another before that."""
@@ -189,15 +188,16 @@ class Supervisor:
     async def _start_replacement(self, plugin: InstalledVersion, remark: str = "") -> None:
         try:
             async with self._start_lock:
-                self._activate(plugin, await self._starter.start(plugin, self.log, self._stopping), remark)
+                self._activate(plugin, await self._start_instance(plugin), remark)
         except StartFailed as failure:
             self._set_status(self.status, str(failure) if self.status == "failed" else self.reason)
             raise
 
+    async def _start_instance(self, plugin: InstalledVersion) -> PluginInstance:
+        return await self._starter.start(plugin, self.log, self._stopping, self)
+
     def _activate(self, plugin: InstalledVersion, life: PluginInstance, remark: str = "") -> None:
         before, self._instance, self.plugin = self._instance, life, plugin
-        life.runs.on_free = self._start_queued_runs
-        life.runs.on_ignored_cancel = partial(self._on_stuck_run, life)
         if before is not None:
             self._draining.add(before)
             self._task(self._drain(before, remark))
@@ -213,8 +213,13 @@ class Supervisor:
         if self.status == "ready" and not self._draining:
             self._set_status("ready", remark)
 
-    def _on_stuck_run(self, life: PluginInstance) -> None:
-        if life is self._instance and not self._is_replacing:
+    def on_run_ended(self) -> None:
+        self._start_queued_runs()
+
+    def on_run_stuck(self, runs: ActivePluginRuns) -> None:
+        """Replaces the process of a run that continues after its cancellation, if it is the one that serves."""
+        life = self._instance
+        if life is not None and life.runs is runs and not self._is_replacing:
             self._is_replacing = True
             self._task(self._replace_stuck_instance(life))
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from parlour.core.model.providers import ProviderFailed
 from parlour.core.store.artifacts import Location
-
-from .address_guard import AddressAllowlist, AddressRefused, find_guard_error, guarded_connector
+from parlour.network.address_guard import AddressAllowlist, AddressRefused, find_guard_error, guarded_connector
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse
@@ -32,7 +31,7 @@ class LinkClient:
         from aiohttp import ClientError, ClientSession, ClientTimeout, DummyCookieJar
 
         if location != "url" or not reference.lower().startswith(("http://", "https://")):
-            raise _failed("it is kept by a name that only its platform knows")
+            raise _failure("it is kept by a name that only its platform knows")
         try:
             async with (
                 ClientSession(
@@ -43,23 +42,23 @@ class LinkClient:
                 session.get(reference, max_redirects=MAX_REDIRECTS) as response,
             ):
                 _check(response)
-                async for piece in self._bounded(response):
+                async for piece in self._limit_size(response):
                     yield piece
         except ValueError:
-            raise _failed("its link is no address") from None
+            raise _failure("its link is no address") from None
         except TimeoutError:
-            raise _failed(f"it did not come within {self._seconds:g} s", retryable=True) from None
+            raise _failure(f"it did not come within {self._seconds:g} s", retryable=True) from None
         except (ClientError, OSError) as error:
-            refused = isinstance(find_guard_error(error), AddressRefused)
-            words = NOT_PUBLIC if refused else f"its place can't be reached ({type(error).__name__})"
-            raise _failed(words, retryable=not refused) from None
+            is_refused = isinstance(find_guard_error(error), AddressRefused)
+            reason = NOT_PUBLIC if is_refused else f"its place can't be reached ({type(error).__name__})"
+            raise _failure(reason, retryable=not is_refused) from None
 
-    async def _bounded(self, response: "ClientResponse") -> AsyncIterator[bytes]:
+    async def _limit_size(self, response: "ClientResponse") -> AsyncIterator[bytes]:
         size = response.content_length or 0
-        come = 0
+        received = 0
         async for piece in response.content.iter_chunked(CHUNK_BYTES):
-            come += len(piece)
-            if max(size, come) > self._largest:
+            received += len(piece)
+            if max(size, received) > self._largest:
                 sentence = f"a file that is kept as a link is not fetched: it has more than {self._largest} bytes"
                 raise ProviderFailed("payload_too_large", sentence)
             yield piece
@@ -67,9 +66,11 @@ class LinkClient:
 
 def _check(response: "ClientResponse") -> None:
     if response.status != 200:
-        told = f"its place answered {response.status}"
-        raise _failed(f"{told}; such links expire" if response.status < 500 else told, retryable=response.status >= 500)
+        reason = f"its place answered {response.status}"
+        raise _failure(
+            f"{reason}; such links expire" if response.status < 500 else reason, retryable=response.status >= 500
+        )
 
 
-def _failed(words: str, retryable: bool = False) -> ProviderFailed:
-    return ProviderFailed("runtime_error", f"a file that is kept as a link could not be fetched: {words}", retryable)
+def _failure(reason: str, retryable: bool = False) -> ProviderFailed:
+    return ProviderFailed("runtime_error", f"a file that is kept as a link could not be fetched: {reason}", retryable)

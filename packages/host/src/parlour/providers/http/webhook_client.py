@@ -7,8 +7,13 @@ from time import time
 from typing import TYPE_CHECKING
 
 from parlour.core.webhooks.client import MAX_RESPONSE_BYTES, Unreachable, WebhookHttpRequest, WebhookHttpResponse
-
-from .address_guard import AddressAllowlist, AddressRefused, PrivateAddressRefused, find_guard_error, guarded_connector
+from parlour.network.address_guard import (
+    AddressAllowlist,
+    AddressRefused,
+    PrivateAddressRefused,
+    find_guard_error,
+    guarded_connector,
+)
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse
@@ -46,9 +51,9 @@ class AiohttpWebhookClient:
             raise Unreachable(f"it did not answer within {request.timeout_seconds:g} s") from None
         except (ClientError, OSError) as error:
             stopped = find_guard_error(error)
-            words = _describe_error(error) if stopped is None else str(stopped)
+            reason = _describe_error(error) if stopped is None else str(stopped)
             remedy = f"; {ALLOWLIST_HINT}" if isinstance(stopped, PrivateAddressRefused) else ""
-            raise Unreachable(words + remedy, permanent=isinstance(stopped, AddressRefused)) from None
+            raise Unreachable(reason + remedy, permanent=isinstance(stopped, AddressRefused)) from None
 
 
 def _describe_error(error: Exception) -> str:
@@ -81,10 +86,10 @@ async def _beginning(response: "ClientResponse") -> bytes:
 
 
 def _retry_after(response: "ClientResponse") -> float | None:
-    written = response.headers.get("retry-after", "")
-    if written.isdecimal():
-        return float(written)
+    header = response.headers.get("retry-after", "")
+    if header.isdecimal():
+        return float(header)
     try:
-        return max(0.0, parsedate_to_datetime(written).timestamp() - time()) if written else None
+        return max(0.0, parsedate_to_datetime(header).timestamp() - time()) if header else None
     except (ValueError, OverflowError):  # not a date, or one with an impossible year
         return None

@@ -28,16 +28,16 @@ class ShippedCatalogue:
 
 
 def _kind(name: str, fields: dict[str, Any]) -> ModelServiceKind:
-    models = tuple(_model(each, told) for each, told in fields.pop("models", {}).items())
+    models = tuple(_model(each, declaration) for each, declaration in fields.pop("models", {}).items())
     return ModelServiceKind(kind=name, **fields, models=models)
 
 
-def _model(name: str, told: Mapping[str, Any]) -> CatalogueModel:
+def _model(name: str, declaration: Mapping[str, Any]) -> CatalogueModel:
     return CatalogueModel(
         name=name,
-        type=told.get("type", "llm"),
-        context_window=told.get("window", 0),
-        max_output_tokens=told.get("output", 0),
-        abilities=tuple(told.get("abilities", ())),
-        prices=Prices(*told["prices"]) if "prices" in told else None,
+        type=declaration.get("type", "llm"),
+        context_window=declaration.get("window", 0),
+        max_output_tokens=declaration.get("output", 0),
+        abilities=tuple(declaration.get("abilities", ())),
+        prices=Prices(*declaration["prices"]) if "prices" in declaration else None,
     )

@@ -38,16 +38,16 @@ class Demo:
 
     async def invoke(self, model: Model, request: InvokeModel) -> ResponseChunk:
         text = reply(request)
-        said = sum(estimate_tokens(plain_text(each.content)) for each in request.messages)
-        usage = Usage(prompt_tokens=said, completion_tokens=estimate_tokens(text))
+        prompt_tokens = sum(estimate_tokens(plain_text(each.content)) for each in request.messages)
+        usage = Usage(prompt_tokens=prompt_tokens, completion_tokens=estimate_tokens(text))
         return ResponseChunk(text, usage=usage, finish_reason="stop", done=True)
 
     async def stream(self, model: Model, request: InvokeModel) -> AsyncGenerator[ResponseChunk, None]:
-        whole = await self.invoke(model, request)
-        for words in _in_parts(whole.text):
-            yield ResponseChunk(words)
-        whole.text = ""
-        yield whole
+        response = await self.invoke(model, request)
+        for part in _in_parts(response.text):
+            yield ResponseChunk(part)
+        response.text = ""
+        yield response
 
     async def embed(self, model: Model, request: Embed) -> tuple[list[list[float]], Usage | None]:
         raise ProviderFailed("not_supported", "the demo model makes no embeddings; add a provider that does")
@@ -57,18 +57,18 @@ class Demo:
 
 
 def reply(request: InvokeModel) -> str:
-    asked = [plain_text(each.content).strip() for each in request.messages if each.role == "user"]
-    text = asked[-1] if asked else ""
+    user_texts = [plain_text(each.content).strip() for each in request.messages if each.role == "user"]
+    text = user_texts[-1] if user_texts else ""
     language = "zh" if tokens.WIDE.search(text) else "en"
-    shown = text if len(text) <= HEARD_CHARACTERS else f"{text[:HEARD_CHARACTERS]}…"
-    return ANSWERS[language].format(heard=HEARD[language].format(text=shown) if shown else "")
+    excerpt = text if len(text) <= HEARD_CHARACTERS else f"{text[:HEARD_CHARACTERS]}…"
+    return ANSWERS[language].format(heard=HEARD[language].format(text=excerpt) if excerpt else "")
 
 
 def _in_parts(text: str) -> Iterator[str]:
     """Splits a text into sentences, so that streaming is visible."""
-    begun = 0
-    for at, character in enumerate(text):
-        if character in ".!:。！：" and at + 1 < len(text):
-            yield text[begun : at + 1]
-            begun = at + 1
-    yield text[begun:]
+    start = 0
+    for index, character in enumerate(text):
+        if character in ".!:。！：" and index + 1 < len(text):
+            yield text[start : index + 1]
+            start = index + 1
+    yield text[start:]

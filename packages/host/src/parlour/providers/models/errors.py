@@ -33,50 +33,52 @@ def failure_from_response(
 
     `rests` are the seconds for which a refused key and a rate-limited key are not used.
     """
-    said = _service_message(headers, body)
-    told = f": {said}" if said else ""
+    service_message = _service_message(headers, body)
+    detail = f": {service_message}" if service_message else ""
     wait = _retry_after(headers)
     match status:
         case 401 | 403:
             return ModelCallFailure(
-                "key_refused", f"does not accept the API key ({status}){told}", key_pause_seconds=rests[0]
+                "key_refused", f"does not accept the API key ({status}){detail}", key_pause_seconds=rests[0]
             )
         case 402:
-            return ModelCallFailure("no_credit", f"wants to be paid first ({status}){told}", key_pause_seconds=rests[0])
+            return ModelCallFailure(
+                "no_credit", f"wants to be paid first ({status}){detail}", key_pause_seconds=rests[0]
+            )
         case 404:
             remedy = f"check the model's name '{model}' and the provider's base_url"
-            return ModelCallFailure("model_unknown", f"knows nothing at this address (404); {remedy}{told}")
+            return ModelCallFailure("model_unknown", f"knows nothing at this address (404); {remedy}{detail}")
         case 408 | 504:
             return ModelCallFailure(
-                "provider_timeout", f"took too long to answer ({status}){told}", retryable=True, retry_after=wait
+                "provider_timeout", f"took too long to answer ({status}){detail}", retryable=True, retry_after=wait
             )
         case 413:
-            return ModelCallFailure("payload_too_large", f"finds the request too large (413){told}")
+            return ModelCallFailure("payload_too_large", f"finds the request too large (413){detail}")
         case 429:
-            rest = rests[1] if wait is None else wait
+            retry_after = rests[1] if wait is None else wait
             return ModelCallFailure(
                 "rate_limited",
-                f"gets too many requests (429){told}",
+                f"gets too many requests (429){detail}",
                 retryable=True,
-                key_pause_seconds=rest or 1,
+                key_pause_seconds=retry_after or 1,
                 retry_after=wait,
             )
         case _ if 300 <= status < 400:
-            there = headers.get("Location", "elsewhere")[:MAX_QUOTED_CHARACTERS]
+            location = headers.get("Location", "elsewhere")[:MAX_QUOTED_CHARACTERS]
             return ModelCallFailure(
-                "provider_failed", f"points to {there} ({status}); if that is right, make it the base_url"
+                "provider_failed", f"points to {location} ({status}); if that is right, make it the base_url"
             )
         case _ if status >= 500:
-            return ModelCallFailure("provider_failed", f"failed ({status}){told}", retryable=True, retry_after=wait)
+            return ModelCallFailure("provider_failed", f"failed ({status}){detail}", retryable=True, retry_after=wait)
         case _:
-            return ModelCallFailure("invalid_argument", f"refused the request ({status}){told}")
+            return ModelCallFailure("invalid_argument", f"refused the request ({status}){detail}")
 
 
 def not_json_failure(headers: Mapping[str, str]) -> ModelCallFailure:
     """Returns the failure of a successful response that is not JSON."""
     if "html" in headers.get("Content-Type", ""):
-        said = "answered with a web page instead of a model's answer; check its base_url, which often ends with /v1"
-        return ModelCallFailure("answer_malformed", said)
+        message = "answered with a web page instead of a model's answer; check its base_url, which often ends with /v1"
+        return ModelCallFailure("answer_malformed", message)
     return ModelCallFailure(
         "answer_malformed", "answered with something that is not JSON; check its base_url", retryable=True
     )
@@ -87,11 +89,11 @@ def _service_message(headers: Mapping[str, str], body: bytes) -> str:
     if "html" in headers.get("Content-Type", "") or body.lstrip()[:1] == b"<":
         return "it answered with a web page, so base_url may lead elsewhere"
     try:
-        words = _message(loads(body.decode()))
+        message = _message(loads(body.decode()))
     except ValueError:
-        words = body.decode(errors="replace")
-    words = " ".join(words.split())
-    return words if len(words) <= MAX_QUOTED_CHARACTERS else f"{words[:MAX_QUOTED_CHARACTERS]} ..."
+        message = body.decode(errors="replace")
+    message = " ".join(message.split())
+    return message if len(message) <= MAX_QUOTED_CHARACTERS else f"{message[:MAX_QUOTED_CHARACTERS]} ..."
 
 
 def _message(answer: Any) -> str:

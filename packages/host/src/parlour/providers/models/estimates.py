@@ -48,12 +48,12 @@ def _prompt(request: InvokeModel) -> int:
 
 def _message(message: Message) -> int:
     content = message.content
-    said = estimate_tokens(content) if isinstance(content, str) else sum(map(_element, content))
+    tokens = estimate_tokens(content) if isinstance(content, str) else sum(map(_element, content))
     calls = sum(
         estimate_tokens(call.name) + estimate_tokens(serialize_arguments(call.arguments))
         for call in message.tool_calls or ()
     )
-    return TOKENS_PER_MESSAGE + said + calls + estimate_tokens(message.reasoning or "")
+    return TOKENS_PER_MESSAGE + tokens + calls + estimate_tokens(message.reasoning or "")
 
 
 def _element(element: ContentElement) -> int:
@@ -65,10 +65,10 @@ def _answer(model: Model, request: InvokeModel) -> int:
 
     The greatest of several limits counts, and each of several answers counts.
     """
-    given = model.with_own_parameters(request.extra)
-    settings = given.get("generationConfig")
-    given |= settings if isinstance(settings, dict) else {}
-    limits = [given[name] for name in ANSWER_LIMITS if isinstance(given.get(name), int) and given[name] > 0]
-    answers = given.get("n")
+    options = model.with_own_parameters(request.extra)
+    settings = options.get("generationConfig")
+    options |= settings if isinstance(settings, dict) else {}
+    limits = [options[name] for name in ANSWER_LIMITS if isinstance(options.get(name), int) and options[name] > 0]
+    answers = options.get("n")
     longest = max(limits) if limits else model.max_output_tokens or DEFAULT_MAX_OUTPUT_TOKENS
     return longest * (answers if isinstance(answers, int) and answers > 1 else 1)

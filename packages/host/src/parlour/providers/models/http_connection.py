@@ -24,12 +24,14 @@ HEADERS = {"User-Agent": f"Parlour/{VERSION}", "Content-Type": "application/json
 class HttpExchange:
     """One request and its response, read in blocks. Closing it early cancels the request."""
 
-    def __init__(self, response: aiohttp.ClientResponse, patience: ModelTimeouts, began: float, wait: float) -> None:
+    def __init__(
+        self, response: aiohttp.ClientResponse, timeouts: ModelTimeouts, started_at: float, wait: float
+    ) -> None:
         self._response = response
-        self._patience = patience
-        self._until = began + patience.total
-        self._next = began + wait
-        self._taken = 0
+        self._timeouts = timeouts
+        self._deadline = started_at + timeouts.total
+        self._next = started_at + wait
+        self._received_bytes = 0
 
     @property
     def status(self) -> int:
@@ -50,19 +52,19 @@ class HttpExchange:
         content, loop = self._response.content, asyncio.get_running_loop()
         if content.at_eof():
             return b""
-        began, until = loop.time(), min(self._next, self._until)
+        started_at, deadline = loop.time(), min(self._next, self._deadline)
         try:
-            async with asyncio.timeout_at(until):
+            async with asyncio.timeout_at(deadline):
                 block: bytes = await content.readany()
         except TimeoutError as error:
-            raise self._late(until - began) from error
+            raise self._timeout_failure(deadline - started_at) from error
         except (aiohttp.ClientError, OSError) as error:
             raise ModelCallFailure("stream_cut", "broke its answer off in the middle") from error
-        self._next = loop.time() + self._patience.stall
-        self._taken += len(block)
-        if self._taken > self._patience.answer_bytes:
-            said = f"gave an answer of more than {self._patience.answer_bytes:,} bytes, which was ended there"
-            raise ModelCallFailure("answer_too_large", said)
+        self._next = loop.time() + self._timeouts.stall
+        self._received_bytes += len(block)
+        if self._received_bytes > self._timeouts.answer_bytes:
+            message = f"gave an answer of more than {self._timeouts.answer_bytes:,} bytes, which was ended there"
+            raise ModelCallFailure("answer_too_large", message)
         return block
 
     async def drain(self) -> None:
@@ -73,31 +75,31 @@ class HttpExchange:
 
     async def read_all(self, limit: int | None = None) -> bytes:
         """Returns the whole response, or its beginning up to the limit."""
-        held = bytearray()
+        content = bytearray()
         while block := await self.read_block():
-            held += block
-            if limit is not None and len(held) >= limit:
+            content += block
+            if limit is not None and len(content) >= limit:
                 break
-        return bytes(held[:limit])
+        return bytes(content[:limit])
 
-    def _late(self, waited: float) -> ModelCallFailure:
-        if asyncio.get_running_loop().time() >= self._until:
+    def _timeout_failure(self, elapsed: float) -> ModelCallFailure:
+        if asyncio.get_running_loop().time() >= self._deadline:
             return ModelCallFailure(
-                "provider_timeout", f"was not done with its answer after {self._patience.total:g} s"
+                "provider_timeout", f"was not done with its answer after {self._timeouts.total:g} s"
             )
-        return ModelCallFailure("provider_timeout", f"went silent for {max(waited, 0):.3g} s in its answer")
+        return ModelCallFailure("provider_timeout", f"went silent for {max(elapsed, 0):.3g} s in its answer")
 
 
 class ProviderConnection:
     """Connection pool to one base URL."""
 
-    def __init__(self, base_url: str, patience: ModelTimeouts) -> None:
+    def __init__(self, base_url: str, timeouts: ModelTimeouts) -> None:
         self._base_url = base_url
-        self._patience = patience
+        self._timeouts = timeouts
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=60, keepalive_timeout=60),
             cookie_jar=aiohttp.DummyCookieJar(),
-            timeout=aiohttp.ClientTimeout(total=None, connect=patience.connect, sock_connect=patience.connect),
+            timeout=aiohttp.ClientTimeout(total=None, connect=timeouts.connect, sock_connect=timeouts.connect),
             proxy=_proxy(base_url),
             headers=HEADERS,
         )
@@ -110,7 +112,7 @@ class ProviderConnection:
 
         `wait` is the time until the response must begin. Raises ModelCallFailure if there is none.
         """
-        patience, began = self._patience, asyncio.get_running_loop().time()
+        timeouts, started_at = self._timeouts, asyncio.get_running_loop().time()
         try:
             async with asyncio.timeout(wait):
                 response = await self._session.post(
@@ -119,20 +121,20 @@ class ProviderConnection:
         except aiohttp.ConnectionTimeoutError as error:
             raise self._unreachable("it does not answer") from error
         except TimeoutError as error:
-            said = f"did not begin to answer within {wait:g} s"
-            raise ModelCallFailure("provider_timeout", said, retryable=True) from error
+            message = f"did not begin to answer within {wait:g} s"
+            raise ModelCallFailure("provider_timeout", message, retryable=True) from error
         except aiohttp.ClientConnectorError as error:
             raise self._unreachable(_reason(error)) from error
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            said = f"broke the connection off before it answered ({type(error).__name__})"
-            raise ModelCallFailure("provider_unreachable", said, retryable=True) from error
-        return HttpExchange(response, patience, began, wait)
+            message = f"broke the connection off before it answered ({type(error).__name__})"
+            raise ModelCallFailure("provider_unreachable", message, retryable=True) from error
+        return HttpExchange(response, timeouts, started_at, wait)
 
     def _unreachable(self, reason: str) -> ModelCallFailure:
         parts = urlsplit(self._base_url)
         port = parts.port or (443 if parts.scheme == "https" else 80)
-        said = f"can't be reached at {parts.scheme}://{authority(parts.hostname or '', port)}: {reason}"
-        return ModelCallFailure("provider_unreachable", said, retryable=True)
+        message = f"can't be reached at {parts.scheme}://{authority(parts.hostname or '', port)}: {reason}"
+        return ModelCallFailure("provider_unreachable", message, retryable=True)
 
 
 def _reason(error: aiohttp.ClientConnectorError) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from parlour.core.asyncio_utils import BackgroundTasks
 from parlour.core.config.models import ModelRepository
+from parlour.core.model.ids import ModelId
 from parlour.core.model.model_config import Model, ModelType, Provider
 from parlour.core.model.providers import CallContext, ProviderFailed
 from parlour.core.models.catalogue import ModelCatalogue, ModelServiceKind
@@ -54,12 +55,12 @@ class ConfiguredModels:
     """The models of the Host."""
 
     def __init__(
-        self, book: ModelRepository, catalogue: ModelCatalogue, secrets: SecretBox, patience: ModelTimeouts
+        self, repository: ModelRepository, catalogue: ModelCatalogue, secrets: SecretBox, timeouts: ModelTimeouts
     ) -> None:
-        self._book = book
+        self._repository = repository
         self._catalogue = catalogue
         self._secrets = secrets
-        self._patience = patience
+        self._timeouts = timeouts
         self._services: dict[str, tuple[Provider, ModelBackend]] = {}
         self._retiring = BackgroundTasks("the connection to a changed provider could not be closed")
 
@@ -70,25 +71,25 @@ class ConfiguredModels:
             await service.close()
 
     def resources(self) -> Sequence[ModelResource]:
-        return self._book.resources()
+        return self._repository.resources()
 
-    def parameters(self, model_id: str) -> Mapping[str, Any]:
-        model = self._book.model(model_id)
+    def parameters(self, model_id: ModelId) -> Mapping[str, Any]:
+        model = self._repository.model(model_id)
         return {} if model is None else model.parameters
 
     def max_usage(self, request: InvokeModel | Embed | Rerank) -> Usage:
         from .estimates import worst_case_usage
 
-        model = self._book.model(request.model_id)
+        model = self._repository.model(ModelId(request.model_id))
         return Usage() if model is None else _with_cost(model, worst_case_usage(model, request))
 
-    def identity(self, model_id: str) -> dict[str, str]:
-        model = self._book.model(model_id)
-        provider = self._book.provider(model.provider_id) if model is not None else None
+    def identity(self, model_id: ModelId) -> dict[str, str]:
+        model = self._repository.model(model_id)
+        provider = self._repository.provider(model.provider_id) if model is not None else None
         return {"model": model.name, "provider": provider.kind} if model is not None and provider is not None else {}
 
-    async def invoke(self, asking: CallContext, request: InvokeModel) -> ModelAnswer:
-        model, service = await self._found(request.model_id, "llm")
+    async def invoke(self, context: CallContext, request: InvokeModel) -> ModelAnswer:
+        model, service = await self._find(ModelId(request.model_id), "llm")
         piece = await service.invoke(model, request)
         return ModelAnswer(
             message=Message(
@@ -103,30 +104,30 @@ class ConfiguredModels:
             finish_reason=piece.finish_reason or "stop",
         )
 
-    async def stream(self, asking: CallContext, request: InvokeModel) -> AsyncGenerator[ModelChunk, None]:
-        model, service = await self._found(request.model_id, "llm")
-        said: list[str] = []
+    async def stream(self, context: CallContext, request: InvokeModel) -> AsyncGenerator[ModelChunk, None]:
+        model, service = await self._find(ModelId(request.model_id), "llm")
+        texts: list[str] = []
         async with aclosing(service.stream(model, request)) as pieces:
             async for piece in pieces:
                 if not piece.done:
-                    said.append(piece.text)
+                    texts.append(piece.text)
                     yield _chunk(piece)
                 else:
-                    yield _last(model, piece, _usage_with_cost(model, request, piece.usage, "".join(said)))
+                    yield _last(model, piece, _usage_with_cost(model, request, piece.usage, "".join(texts)))
 
-    async def rerank(self, asking: CallContext, request: Rerank) -> RerankAnswer:
-        model, service = await self._found(request.model_id, "rerank")
+    async def rerank(self, context: CallContext, request: Rerank) -> RerankAnswer:
+        model, service = await self._find(ModelId(request.model_id), "rerank")
         scores, usage = await service.rerank(model, request)
         return RerankAnswer(results=scores, usage=_usage_with_cost(model, request, usage, ""))
 
-    async def embed(self, asking: CallContext, request: Embed) -> EmbedAnswer:
-        model, service = await self._found(request.model_id, "embedding")
+    async def embed(self, context: CallContext, request: Embed) -> EmbedAnswer:
+        model, service = await self._find(ModelId(request.model_id), "embedding")
         vectors, usage = await service.embed(model, request)
         return EmbedAnswer(embeddings=vectors, usage=_usage_with_cost(model, request, usage, ""))
 
-    async def _found(self, model_id: str, type: ModelType) -> tuple[Model, ModelBackend]:
-        model = self._book.model(model_id)
-        provider = None if model is None else self._book.provider(model.provider_id)
+    async def _find(self, model_id: ModelId, type: ModelType) -> tuple[Model, ModelBackend]:
+        model = self._repository.model(model_id)
+        provider = None if model is None else self._repository.provider(model.provider_id)
         if model is None or provider is None:
             raise ProviderFailed("not_found", f"there is no model '{model_id}'")
         if model.type != type:
@@ -134,23 +135,25 @@ class ConfiguredModels:
         return model, await self._service(provider)
 
     async def _service(self, provider: Provider) -> ModelBackend:
-        known = self._services.get(provider.provider_id)
-        if known is not None and known[0] == provider:
-            return known[1]
+        existing = self._services.get(provider.provider_id)
+        if existing is not None and existing[0] == provider:
+            return existing[1]
         kind = self._catalogue.get(provider.kind)
         if kind is None:
             raise ProviderFailed("not_supported", f"{provider.name} is of a kind this Host does not know any more")
         # importing the client takes a while; a thread keeps the event loop free
         name = ".demo" if kind.dialect == "demo" else ".provider_client"
         module = await asyncio.to_thread(importlib.import_module, name, __package__)
-        known = self._services.get(provider.provider_id)
-        if known is not None and known[0] == provider:
-            return known[1]  # another call was faster
-        made = module.Demo() if kind.dialect == "demo" else self._create_client(module.ProviderClient, provider, kind)
-        if known is not None:
-            self._close_when_idle(known[1])
-        self._services[provider.provider_id] = provider, made
-        return made
+        existing = self._services.get(provider.provider_id)
+        if existing is not None and existing[0] == provider:
+            return existing[1]  # another call was faster
+        backend = (
+            module.Demo() if kind.dialect == "demo" else self._create_client(module.ProviderClient, provider, kind)
+        )
+        if existing is not None:
+            self._close_when_idle(existing[1])
+        self._services[provider.provider_id] = provider, backend
+        return backend
 
     def _create_client(
         self, service: Callable[..., ModelBackend], provider: Provider, kind: ModelServiceKind
@@ -159,14 +162,14 @@ class ConfiguredModels:
             keys = tuple(map(self._secrets.open, provider.sealed_keys))
         except SecretUnreadable as error:
             raise ProviderFailed("secret_unreadable", f"the keys of {provider.name} can't be read: {error}") from error
-        return service(provider, kind, keys, self._patience)
+        return service(provider, kind, keys, self._timeouts)
 
     def _close_when_idle(self, service: ModelBackend) -> None:
         """Closes the backend of a changed provider later, so that answers in progress can finish."""
 
         async def wait_and_close() -> None:
             try:
-                await asyncio.sleep(self._patience.total)
+                await asyncio.sleep(self._timeouts.total)
             finally:
                 await service.close()
 

@@ -38,41 +38,41 @@ class ProviderClient:
     """Client of one provider. Raises ProviderFailed and no other error."""
 
     def __init__(
-        self, provider: Provider, kind: ModelServiceKind, keys: tuple[str, ...], patience: ModelTimeouts
+        self, provider: Provider, kind: ModelServiceKind, keys: tuple[str, ...], timeouts: ModelTimeouts
     ) -> None:
         self._name = provider.name
         self._kind = kind
         self._dialect = DIALECTS[kind.dialect]()
-        self._connection = ProviderConnection(provider.base_url or kind.base_url, patience)
+        self._connection = ProviderConnection(provider.base_url or kind.base_url, timeouts)
         self._keys = KeyRing(keys)
-        self._patience = patience
-        self._retrying = RetryingClient(self._connection, self._keys, self._dialect.headers, patience)
+        self._timeouts = timeouts
+        self._retrying = RetryingClient(self._connection, self._keys, self._dialect.headers, timeouts)
 
     async def close(self) -> None:
         await self._connection.close()
 
     async def invoke(self, model: Model, request: InvokeModel) -> ResponseChunk:
-        names, called = _names(request), CallTarget(self._kind, model)
+        names, target = _names(request), CallTarget(self._kind, model)
         with self._translate_errors():
-            question = self._dialect.chat(called, request, names, stream=False)
+            question = self._dialect.chat(target, request, names, stream=False)
             answer = self._dialect.response_parser()
             piece = answer.parse_whole(await self._complete_response(question, model))
-        return _last(piece, called, answer, names)
+        return _last(piece, target, answer, names)
 
     async def stream(self, model: Model, request: InvokeModel) -> AsyncGenerator[ResponseChunk, None]:
         """Yields chunks as they arrive, one for each block; the last one is marked as done and has the tool calls."""
-        names, called, whole = _names(request), CallTarget(self._kind, model), ResponseChunk()
+        names, target, complete = _names(request), CallTarget(self._kind, model), ResponseChunk()
         with self._translate_errors():
-            question = self._dialect.chat(called, request, names, stream=True)
+            question = self._dialect.chat(target, request, names, stream=True)
             answer = self._dialect.response_parser()
-            exchange, first = await self._retrying.request(question, model.name, self._patience.first_token)
+            exchange, first_block = await self._retrying.request(question, model.name, self._timeouts.first_token)
             try:
-                reading = ModelStreamReader(exchange, answer, first)
+                reading = ModelStreamReader(exchange, answer, first_block)
                 while (piece := await reading.next_chunk()) is not None:
-                    whole.add(ResponseChunk(usage=piece.usage, finish_reason=piece.finish_reason))
+                    complete.add(ResponseChunk(usage=piece.usage, finish_reason=piece.finish_reason))
                     if piece.text or piece.reasoning:
                         yield ResponseChunk(piece.text, piece.reasoning)
-                yield _last(whole, called, answer, names)
+                yield _last(complete, target, answer, names)
                 await exchange.drain()
             finally:
                 exchange.close()
@@ -96,9 +96,9 @@ class ProviderClient:
 
     async def _complete_response(self, question: ModelHttpRequest, model: Model) -> Any:
         """Returns a complete response: the time limit for its beginning is that for its end."""
-        exchange, first = await self._retrying.request(question, model.name, self._patience.total)
+        exchange, first_block = await self._retrying.request(question, model.name, self._timeouts.total)
         try:
-            return await read_json(exchange, first)
+            return await read_json(exchange, first_block)
         finally:
             exchange.close()
 
@@ -115,9 +115,9 @@ def _names(request: InvokeModel) -> ToolNames:
     return ToolNames(tool.name for tool in request.tools or ())
 
 
-def _last(piece: ResponseChunk, called: CallTarget, answer: ResponseParser, names: ToolNameMap) -> ResponseChunk:
+def _last(piece: ResponseChunk, target: CallTarget, answer: ResponseParser, names: ToolNameMap) -> ResponseChunk:
     piece.tool_calls, piece.done = answer.calls.complete(names), True
-    piece.metadata = reasoning.to_metadata(called, answer.signed_reasoning) if piece.tool_calls else None
+    piece.metadata = reasoning.to_metadata(target, answer.signed_reasoning) if piece.tool_calls else None
     if piece.tool_calls and piece.finish_reason in ("", "stop"):
         piece.finish_reason = "tool_calls"  # some services do not report it
     return piece

@@ -33,22 +33,22 @@ class KeyRing:
     def __init__(self, keys: tuple[str, ...]) -> None:
         self._keys = keys or ("",)
         self._rest_until = dict.fromkeys(range(len(self._keys)), 0.0)
-        self._at = 0
+        self._position = 0
 
     def __len__(self) -> int:
         return len(self._keys)
 
     def current(self, now: float) -> str:
         """Returns the key to use; if all are paused, the one whose pause ends first."""
-        order = [(self._at + step) % len(self._keys) for step in range(len(self._keys))]
-        awake = [at for at in order if self._rest_until[at] <= now]
-        self._at = awake[0] if awake else min(order, key=self._rest_until.__getitem__)
-        return self._keys[self._at]
+        order = [(self._position + step) % len(self._keys) for step in range(len(self._keys))]
+        awake = [index for index in order if self._rest_until[index] <= now]
+        self._position = awake[0] if awake else min(order, key=self._rest_until.__getitem__)
+        return self._keys[self._position]
 
     def pause(self, key: str, now: float, seconds: float) -> bool:
         """Pauses a key. Returns whether another key can be tried now."""
         self._rest_until[self._keys.index(key)] = now + seconds
-        return any(until <= now for until in self._rest_until.values())
+        return any(rest_until <= now for rest_until in self._rest_until.values())
 
     def mask(self, text: str) -> str:
         """Masks all keys in a text, because services repeat what they were sent."""
@@ -65,12 +65,12 @@ class RetryingClient:
         connection: ProviderConnection,
         keys: KeyRing,
         headers: Callable[[str], dict[str, str]],
-        patience: ModelTimeouts,
+        timeouts: ModelTimeouts,
     ) -> None:
         self._connection = connection
         self._keys = keys
         self._headers = headers
-        self._patience = patience
+        self._timeouts = timeouts
 
     async def request(self, question: ModelHttpRequest, model: str, wait: float) -> tuple[HttpExchange, bytes]:
         """Sends a request and returns the exchange, which the caller must close, and the first block of its response.
@@ -96,12 +96,12 @@ class RetryingClient:
 
     def _pause(self, failure: ModelCallFailure, tries: int) -> float | None:
         """Returns the seconds before the next attempt; None if there is none."""
-        if not failure.retryable or tries >= self._patience.attempts:
+        if not failure.retryable or tries >= self._timeouts.attempts:
             return None
         pause = failure.retry_after
         if pause is None:
-            pause = exponential_delay(tries, self._patience.first_pause, math.inf)
-        return pause if pause <= self._patience.longest_wait else None
+            pause = exponential_delay(tries, self._timeouts.first_pause, math.inf)
+        return pause if pause <= self._timeouts.longest_wait else None
 
     async def _try(
         self, question: ModelHttpRequest, body: bytes, key: str, model: str, wait: float
@@ -110,20 +110,20 @@ class RetryingClient:
         exchange = await self._connection.post(question.path, headers, body, wait)
         try:
             if not 200 <= exchange.status < 300:
-                said = await exchange.read_all(MAX_ERROR_BYTES)
-                raise failure_from_response(exchange.status, exchange.headers, said, model, KEY_PAUSES_SECONDS)
-            return exchange, await _first(exchange)
+                error_body = await exchange.read_all(MAX_ERROR_BYTES)
+                raise failure_from_response(exchange.status, exchange.headers, error_body, model, KEY_PAUSES_SECONDS)
+            return exchange, await _first_block(exchange)
         except BaseException:
             exchange.close()
             raise
 
 
-async def _first(exchange: HttpExchange) -> bytes:
+async def _first_block(exchange: HttpExchange) -> bytes:
     """Reads the first block. A response that breaks off before it can be repeated."""
     try:
-        first = await exchange.read_block()
+        block = await exchange.read_block()
     except ModelCallFailure as failure:
         raise ModelCallFailure(failure.code, failure.sentence, retryable=True) from failure
-    if not first:
+    if not block:
         raise ModelCallFailure("answer_malformed", "gave an empty answer", retryable=True)
-    return first
+    return block

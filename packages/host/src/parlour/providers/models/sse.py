@@ -14,22 +14,22 @@ class SseSplitter:
     """Incremental parser. `feed` returns the data of each complete event; lines end with \\n, \\r\\n or \\r."""
 
     def __init__(self) -> None:
-        self._rest = b""
+        self._buffer = b""
         self._data: list[bytes] = []
-        self._begun = False
+        self._has_begun = False
 
     def feed(self, block: bytes) -> list[bytes]:
-        text = self._rest + block
-        if not self._begun:
-            text, self._begun = text.removeprefix(b"\xef\xbb\xbf"), len(text) >= 3
-        *lines, self._rest = _lines(text)
-        if len(self._rest) > MAX_LINE_BYTES:
+        text = self._buffer + block
+        if not self._has_begun:
+            text, self._has_begun = text.removeprefix(b"\xef\xbb\xbf"), len(text) >= 3
+        *lines, self._buffer = _lines(text)
+        if len(self._buffer) > MAX_LINE_BYTES:
             raise EventTooLong
         return [event for line in lines if (event := self._process_line(line)) is not None]
 
     def end(self) -> list[bytes]:
         """Returns the last event if no empty line followed it."""
-        last, self._rest = self._rest, b""
+        last, self._buffer = self._buffer, b""
         events = [self._process_line(last.removesuffix(b"\r")), self._process_line(b"")]
         return [event for event in events if event is not None]
 
@@ -47,9 +47,9 @@ def _lines(text: bytes) -> list[bytes]:
     """Splits into lines, the last of which is incomplete. A final \\r may be half of a line end, so it stays there."""
     if b"\r" not in text:
         return text.split(b"\n")
-    held = text.endswith(b"\r")
-    body = text[:-1] if held else text
+    ends_in_return = text.endswith(b"\r")
+    body = text[:-1] if ends_in_return else text
     lines = body.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
-    if held:
+    if ends_in_return:
         lines[-1] += b"\r"
     return lines

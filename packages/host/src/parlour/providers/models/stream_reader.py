@@ -15,10 +15,10 @@ DONE = b"[DONE]"
 class ModelStreamReader:
     """One streamed response. A service that does not stream is supported too."""
 
-    def __init__(self, exchange: HttpExchange, answer: ResponseParser, first: bytes) -> None:
+    def __init__(self, exchange: HttpExchange, answer: ResponseParser, first_block: bytes) -> None:
         self._exchange = exchange
         self._answer = answer
-        self._first = first
+        self._first_block = first_block
         self._splitter = SseSplitter()
         self._ended = False
         """True after the service has reported the end of its answer."""
@@ -31,13 +31,13 @@ class ModelStreamReader:
         """
         if self._finished:
             return None
-        if self._first and _is_no_stream(self._first):
+        if self._first_block and _is_no_stream(self._first_block):
             self._finished = True
-            return self._answer.parse_whole(await read_json(self._exchange, self._first))
-        block = self._first or await self._exchange.read_block()
-        self._first = b""
+            return self._answer.parse_whole(await read_json(self._exchange, self._first_block))
+        block = self._first_block or await self._exchange.read_block()
+        self._first_block = b""
         self._finished = not block
-        piece = self._joined(self._split(block))
+        piece = self._combine(self._split(block))
         if self._finished and not self._ended:
             raise ModelCallFailure("stream_cut", "broke its answer off in the middle")
         self._finished = self._finished or piece.done
@@ -49,27 +49,27 @@ class ModelStreamReader:
         except EventTooLong as error:
             raise ModelCallFailure("answer_too_large", "sent an event that has no end") from error
 
-    def _joined(self, events: list[bytes]) -> ResponseChunk:
-        joined = ResponseChunk()
+    def _combine(self, events: list[bytes]) -> ResponseChunk:
+        combined = ResponseChunk()
         for event in events:
             if event == DONE:
-                joined.done = True
+                combined.done = True
             else:
-                joined.add(self._answer.parse_event(_parsed(event)))
-        self._ended = self._ended or joined.done or bool(joined.finish_reason)
-        return joined
+                combined.add(self._answer.parse_event(_parsed(event)))
+        self._ended = self._ended or combined.done or bool(combined.finish_reason)
+        return combined
 
 
-async def read_json(exchange: HttpExchange, first: bytes) -> Any:
-    body = first + await exchange.read_all()
+async def read_json(exchange: HttpExchange, first_block: bytes) -> Any:
+    body = first_block + await exchange.read_all()
     try:
         return from_json(body)
     except ValueError as error:
         raise not_json_failure(exchange.headers) from error
 
 
-def _is_no_stream(first: bytes) -> bool:
-    return first.lstrip()[:1] in (b"{", b"[", b"<")
+def _is_no_stream(first_block: bytes) -> bool:
+    return first_block.lstrip()[:1] in (b"{", b"[", b"<")
 
 
 def _parsed(event: bytes) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from parlour.core.model.ids import PluginId
 from parlour.core.model.ports import PluginCaller, PluginCallFailed, PluginDisconnected, PluginUnavailable
 from parlour.core.model.providers import CallContext, ProviderFailed
 from parlour.core.plugin_hooks.components import ComponentRegistry, RegisteredComponent
@@ -38,7 +39,9 @@ class PluginTools:
     async def call(self, asking: CallContext, tool_name: str, parameters: dict[str, Any]) -> ToolOutcome:
         plugin_id, _, name = tool_name.partition(".")
         try:
-            answer = await self._plugins.call(plugin_id, "call_tool", _request(asking, name, parameters), self._seconds)
+            answer = await self._plugins.call(
+                PluginId(plugin_id), "call_tool", _request(asking, name, parameters), self._seconds
+            )
             return ToolOutcome.model_validate(answer)
         except PluginUnavailable as error:
             words = f"the tool '{tool_name}' was not called: {error}"

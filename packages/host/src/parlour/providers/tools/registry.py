@@ -40,32 +40,33 @@ class ToolRegistry:
         self._last = ToolIndex()
 
     def add(self, source: ToolRegistrySource) -> None:
+        """Adds a source. The core is built on this registry, and some tools are built on the core."""
         self._sources.append(source)
 
     def resources(self) -> Sequence[ToolResource]:
         return self._catalogue().resources
 
     def read_only(self, tool_name: str) -> bool:
-        found = self._catalogue().tools.get(tool_name)
-        return found is not None and found[0].read_only
+        entry = self._catalogue().tools.get(tool_name)
+        return entry is not None and entry[0].read_only
 
     async def detail(self, tool_name: str) -> ToolDetail:
         return self._found(tool_name)[0].detail()
 
-    async def call(self, asking: CallContext, tool_name: str, parameters: dict[str, Any]) -> ToolOutcome:
+    async def call(self, context: CallContext, tool_name: str, parameters: dict[str, Any]) -> ToolOutcome:
         offer, source = self._found(tool_name)
-        wrong = _problems(parameters, offer)
-        if wrong:
-            return error_outcome(f"the tool was not called: {'; '.join(wrong)}")
+        problems = _problems(parameters, offer)
+        if problems:
+            return error_outcome(f"the tool was not called: {'; '.join(problems)}")
         deadline = asyncio.timeout(self._call_seconds)
         try:
             async with deadline:
-                return sanitize_outcome(await source.call(asking, tool_name, parameters))
+                return sanitize_outcome(await source.call(context, tool_name, parameters))
         except TimeoutError as error:
             if not deadline.expired():
                 raise
-            words = f"the tool '{tool_name}' did not answer within {self._call_seconds:g} s"
-            raise ProviderFailed("deadline_exceeded", words, retryable=offer.read_only) from error
+            message = f"the tool '{tool_name}' did not answer within {self._call_seconds:g} s"
+            raise ProviderFailed("deadline_exceeded", message, retryable=offer.read_only) from error
 
     def _found(self, tool_name: str) -> tuple[OfferedTool, ToolRegistrySource]:
         catalogue = self._catalogue()
@@ -76,23 +77,23 @@ class ToolRegistry:
         return catalogue.tools[tool_name]
 
     def _catalogue(self) -> ToolIndex:
-        seen = tuple(source.tools() for source in self._sources)
-        if len(seen) != len(self._last.seen) or any(a is not b for a, b in zip(seen, self._last.seen, strict=True)):
-            self._last = self._gathered(seen)
+        offers = tuple(source.tools() for source in self._sources)
+        if len(offers) != len(self._last.seen) or any(a is not b for a, b in zip(offers, self._last.seen, strict=True)):
+            self._last = self._gathered(offers)
         return self._last
 
-    def _gathered(self, seen: tuple[Sequence[OfferedTool], ...]) -> ToolIndex:
+    def _gathered(self, offers_by_source: tuple[Sequence[OfferedTool], ...]) -> ToolIndex:
         tools: dict[str, tuple[OfferedTool, ToolRegistrySource]] = {}
         rivals: dict[str, str] = {}
-        for offers, source in zip(seen, self._sources, strict=True):
+        for offers, source in zip(offers_by_source, self._sources, strict=True):
             for offer in offers:
                 first = tools.setdefault(offer.tool_name, (offer, source))[0]
                 if first is not offer:
                     rivals[offer.tool_name] = _collision(first, offer)
-        for name, words in rivals.items():
+        for name, warning in rivals.items():
             del tools[name]
-            logger.warning("%s", words)
-        return ToolIndex(seen, tools, rivals, tuple(offer.resource() for offer, _ in tools.values()))
+            logger.warning("%s", warning)
+        return ToolIndex(offers_by_source, tools, rivals, tuple(offer.resource() for offer, _ in tools.values()))
 
 
 def _collision(first: OfferedTool, second: OfferedTool) -> str:

@@ -20,14 +20,14 @@ _UNREADABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufff
 
 
 def sanitize_outcome(outcome: ToolOutcome) -> ToolOutcome:
-    room = _ResultSanitizer()
-    content = [room.sanitize(element) for element in outcome.content[:MAX_RESULT_ELEMENTS]]
-    cut = room.cut or len(outcome.content) > MAX_RESULT_ELEMENTS
-    if cut:
+    sanitizer = _ResultSanitizer()
+    content = [sanitizer.sanitize(element) for element in outcome.content[:MAX_RESULT_ELEMENTS]]
+    truncated = sanitizer.cut or len(outcome.content) > MAX_RESULT_ELEMENTS
+    if truncated:
         content.append(
             TextElement(text=f"\n[the tool answered with more than is taken, {MAX_RESULT_BYTES} bytes; cut]")
         )
-    return outcome.model_copy(update={"content": content, "truncated": outcome.truncated or cut})
+    return outcome.model_copy(update={"content": content, "truncated": outcome.truncated or truncated})
 
 
 def sanitize_text(text: str) -> str:
@@ -56,19 +56,19 @@ class _ResultSanitizer:
 
     def _fitting(self, text: str) -> str:
         encoded = text.encode()
-        kept = encoded[: self._left]
-        self._left -= len(kept)
-        if len(kept) == len(encoded):
+        truncated = encoded[: self._left]
+        self._left -= len(truncated)
+        if len(truncated) == len(encoded):
             return text
         self.cut = True
-        return kept.decode(errors="ignore")
+        return truncated.decode(errors="ignore")
 
     def _value(self, value: Any) -> ContentElement:
         """Adds a JSON value; one that does not fit is replaced by the beginning of its text."""
-        written = to_json(value)
-        if len(written) > self._left:
-            return TextElement(text=self._fitting(written.decode()))
-        self._left -= len(written)
+        text = to_json(value)
+        if len(text) > self._left:
+            return TextElement(text=self._fitting(text.decode()))
+        self._left -= len(text)
         return JsonElement(value=value)
 
     def _media(self, element: MediaElement, content: str) -> ContentElement:

@@ -52,7 +52,7 @@ class ToolRegistrySource(Protocol):
         """
         ...
 
-    async def call(self, asking: CallContext, tool_name: str, parameters: dict[str, Any]) -> ToolOutcome:
+    async def call(self, context: CallContext, tool_name: str, parameters: dict[str, Any]) -> ToolOutcome:
         """Calls a tool with parameters that match its schema.
 
         Raises ProviderFailed; an error of the tool itself is an outcome.

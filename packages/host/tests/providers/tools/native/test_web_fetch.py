@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from parlour.providers.http.address_guard import AddressAllowlist
+from parlour.network.address_guard import AddressAllowlist
 from parlour.providers.tools.native.web_fetch import MAX_PAGE_BYTES, WebFetch
 from parlour_sdk.protocol.content import plain_text
 

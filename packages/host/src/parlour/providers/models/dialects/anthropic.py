@@ -51,20 +51,20 @@ class Anthropic:
     def headers(self, key: str) -> dict[str, str]:
         return {"x-api-key": key, "anthropic-version": VERSION}
 
-    def chat(self, called: CallTarget, request: InvokeModel, names: ToolNameMap, stream: bool) -> ModelHttpRequest:
-        given = parameters(called, request)
+    def chat(self, target: CallTarget, request: InvokeModel, names: ToolNameMap, stream: bool) -> ModelHttpRequest:
+        options = parameters(target, request)
         system = [content_text(each.content) for each in request.messages if each.role == "system"]
-        output, spoken = _output(given.pop("response_format", None))
+        output, instructions = _output(options.pop("response_format", None))
         body: dict[str, Any] = {
-            "model": called.model.name,
-            "max_tokens": called.model.max_output_tokens or DEFAULT_MAX_OUTPUT_TOKENS,
-            "messages": _turns(called, request.messages, names),
+            "model": target.model.name,
+            "max_tokens": target.model.max_output_tokens or DEFAULT_MAX_OUTPUT_TOKENS,
+            "messages": _turns(target, request.messages, names),
             **output,
-            **_parameters(given, names),
+            **_parameters(options, names),
             "stream": stream,
         }
-        if system or spoken:
-            body["system"] = "\n\n".join([*system, *spoken])
+        if system or instructions:
+            body["system"] = "\n\n".join([*system, *instructions])
         if request.tools:
             body["tools"] = [
                 {
@@ -79,20 +79,20 @@ class Anthropic:
     def response_parser(self) -> "AnthropicResponseParser":
         return AnthropicResponseParser()
 
-    def embed(self, called: CallTarget, request: Embed) -> ModelHttpRequest:
+    def embed(self, target: CallTarget, request: Embed) -> ModelHttpRequest:
         raise not_supported("embedding")
 
     def parse_embeddings(self, body: Any) -> tuple[list[list[float]], Usage | None]:
         raise not_supported("embedding")
 
-    def rerank(self, called: CallTarget, request: Rerank) -> ModelHttpRequest:
+    def rerank(self, target: CallTarget, request: Rerank) -> ModelHttpRequest:
         raise not_supported("rerank")
 
 
 class AnthropicResponseParser:
     def __init__(self) -> None:
         self.calls = ToolCallBuffer()
-        self._counted: dict[str, Any] = {}
+        self._usage_fields: dict[str, Any] = {}
         self._thoughts: dict[Any, dict[str, Any]] = {}
 
     @property
@@ -102,21 +102,21 @@ class AnthropicResponseParser:
     def parse_event(self, event: Any) -> ResponseChunk:
         match event:
             case {"type": "message_start", "message": {"usage": dict() as usage}}:
-                self._counted.update(usage)
-            case {"type": "content_block_start", "index": at, "content_block": block}:
-                return self._block(block, at)
-            case {"type": "content_block_delta", "index": at, "delta": {"type": "input_json_delta"} as delta}:
-                self.calls.at(at).arguments += text_of(delta, "partial_json")
-            case {"type": "content_block_delta", "index": at, "delta": {"type": "signature_delta"} as delta}:
-                self._think(at, "signature", text_of(delta, "signature"))
-            case {"type": "content_block_delta", "index": at, "delta": {"type": "thinking_delta"} as delta}:
-                self._think(at, "thinking", text_of(delta, "thinking"))
+                self._usage_fields.update(usage)
+            case {"type": "content_block_start", "index": index, "content_block": block}:
+                return self._block(block, index)
+            case {"type": "content_block_delta", "index": index, "delta": {"type": "input_json_delta"} as delta}:
+                self.calls.at(index).arguments += text_of(delta, "partial_json")
+            case {"type": "content_block_delta", "index": index, "delta": {"type": "signature_delta"} as delta}:
+                self._think(index, "signature", text_of(delta, "signature"))
+            case {"type": "content_block_delta", "index": index, "delta": {"type": "thinking_delta"} as delta}:
+                self._think(index, "thinking", text_of(delta, "thinking"))
                 return ResponseChunk(reasoning=text_of(delta, "thinking"))
             case {"type": "content_block_delta", "delta": delta}:
                 return ResponseChunk(text_of(delta, "text"))
             case {"type": "message_delta", "delta": delta}:
                 usage = event.get("usage")
-                self._counted.update(usage if isinstance(usage, dict) else {})
+                self._usage_fields.update(usage if isinstance(usage, dict) else {})
                 return ResponseChunk(usage=self._usage(), finish_reason=_finish(delta))
             case {"type": "message_stop"}:
                 return ResponseChunk(done=True)
@@ -131,56 +131,60 @@ class AnthropicResponseParser:
     def parse_whole(self, body: Any) -> ResponseChunk:
         if not isinstance(body, dict) or "content" not in body:
             raise malformed("an answer without content")
-        self._counted.update(body.get("usage") or {})
+        self._usage_fields.update(body.get("usage") or {})
         piece = ResponseChunk(usage=self._usage(), finish_reason=_finish(body))
-        for at, block in enumerate(entries(body, "content")):
-            piece.add(self._block(block, at))
+        for index, block in enumerate(entries(body, "content")):
+            piece.add(self._block(block, index))
         return piece
 
-    def _block(self, block: Any, at: Any) -> ResponseChunk:
+    def _block(self, block: Any, index: Any) -> ResponseChunk:
         kind = text_of(block, "type")
         if kind in THINKING:
-            self._thoughts[at] = {name: block[name] for name in THINKING[kind] if name in block}
+            self._thoughts[index] = {name: block[name] for name in THINKING[kind] if name in block}
         if kind != "tool_use":
             return ResponseChunk(text_of(block, "text"), text_of(block, "thinking"))
-        call = self.calls.at(at)
+        call = self.calls.at(index)
         call.id, call.name = text_of(block, "id"), text_of(block, "name")
         call.arguments = serialize_arguments(block["input"]) if block.get("input") else ""
         return ResponseChunk()
 
-    def _think(self, at: Any, name: str, more: str) -> None:
-        if at in self._thoughts:
-            self._thoughts[at][name] = text_of(self._thoughts[at], name) + more
+    def _think(self, index: Any, name: str, text: str) -> None:
+        if index in self._thoughts:
+            self._thoughts[index][name] = text_of(self._thoughts[index], name) + text
 
     def _usage(self) -> Usage:
-        cached = number(self._counted, "cache_read_input_tokens")
-        prompt = number(self._counted, "input_tokens") + number(self._counted, "cache_creation_input_tokens") + cached
-        usage = Usage(prompt_tokens=prompt, completion_tokens=number(self._counted, "output_tokens"))
+        cached = number(self._usage_fields, "cache_read_input_tokens")
+        prompt = (
+            number(self._usage_fields, "input_tokens")
+            + number(self._usage_fields, "cache_creation_input_tokens")
+            + cached
+        )
+        usage = Usage(prompt_tokens=prompt, completion_tokens=number(self._usage_fields, "output_tokens"))
         return with_details(usage, cached, 0)
 
 
-def _finish(held: Any) -> str:
-    reason = text_of(held, "stop_reason")
+def _finish(body: Any) -> str:
+    reason = text_of(body, "stop_reason")
     return FINISHES.get(reason, reason)
 
 
-def _parameters(given: dict[str, Any], names: ToolNameMap) -> dict[str, Any]:
-    words = {_PARAMETER_NAMES.get(name, name): value for name, value in given.items() if name not in _UNKNOWN}
-    if isinstance(words.get("stop_sequences"), str):
-        words["stop_sequences"] = [words["stop_sequences"]]
-    choice = words.get("tool_choice")
+def _parameters(options: dict[str, Any], names: ToolNameMap) -> dict[str, Any]:
+    named = {_PARAMETER_NAMES.get(name, name): value for name, value in options.items() if name not in _UNKNOWN}
+    if isinstance(named.get("stop_sequences"), str):
+        named["stop_sequences"] = [named["stop_sequences"]]
+    choice = named.get("tool_choice")
     if isinstance(choice, str):
-        words["tool_choice"] = {"type": {"required": "any"}.get(choice, choice)}
+        named["tool_choice"] = {"type": {"required": "any"}.get(choice, choice)}
     elif isinstance(choice, dict) and "function" in choice:
-        words["tool_choice"] = {"type": "tool", "name": names.wire(text_of(choice["function"], "name"))}
-    return words
+        named["tool_choice"] = {"type": "tool", "name": names.wire(text_of(choice["function"], "name"))}
+    return named
 
 
-def _output(wanted: Any) -> tuple[dict[str, Any], list[str]]:
+def _output(response_format: Any) -> tuple[dict[str, Any], list[str]]:
     """Converts the response format: a schema has its own field, while plain JSON output is requested in the system
     prompt.
     """
-    match wanted:
+    match response_format:
         case {"type": "json_schema", "json_schema": {"schema": schema}}:
             return {"output_config": {"format": {"type": "json_schema", "schema": schema}}}, []
         case {"type": "json_object"}:
@@ -189,14 +193,14 @@ def _output(wanted: Any) -> tuple[dict[str, Any], list[str]]:
             return {}, []
 
 
-def _turns(called: CallTarget, messages: Sequence[Message], names: ToolNameMap) -> list[dict[str, Any]]:
+def _turns(target: CallTarget, messages: Sequence[Message], names: ToolNameMap) -> list[dict[str, Any]]:
     """Builds alternating turns: adjacent messages of one side are joined; tool results belong to the user's side."""
     turns: list[dict[str, Any]] = []
     for message in messages:
         if message.role == "system":
             continue
         role = "assistant" if message.role == "assistant" else "user"
-        blocks = [*(reasoning.from_message(message, called) if message.tool_calls else ()), *_blocks(message, names)]
+        blocks = [*(reasoning.from_message(message, target) if message.tool_calls else ()), *_blocks(message, names)]
         if turns and turns[-1]["role"] == role:
             turns[-1]["content"] += blocks
         elif blocks:

@@ -85,10 +85,12 @@ class ToolCallBuffer:
     def __len__(self) -> int:
         return len(self._calls)
 
-    def complete(self, own: "ToolNameMap") -> list[ToolCall]:
+    def complete(self, names: "ToolNameMap") -> list[ToolCall]:
         return [
-            ToolCall(id=call.id or f"call_{at}", name=own.own(call.name), arguments=parse_arguments(call.arguments))
-            for at, call in enumerate(self._calls.values(), 1)
+            ToolCall(
+                id=call.id or f"call_{number}", name=names.own(call.name), arguments=parse_arguments(call.arguments)
+            )
+            for number, call in enumerate(self._calls.values(), 1)
         ]
 
 
@@ -124,35 +126,37 @@ class ModelDialect(Protocol):
 
     def headers(self, key: str) -> dict[str, str]: ...
 
-    def chat(self, called: CallTarget, request: InvokeModel, names: ToolNameMap, stream: bool) -> ModelHttpRequest: ...
+    def chat(self, target: CallTarget, request: InvokeModel, names: ToolNameMap, stream: bool) -> ModelHttpRequest: ...
 
     def response_parser(self) -> ResponseParser: ...
 
-    def embed(self, called: CallTarget, request: Embed) -> ModelHttpRequest: ...
+    def embed(self, target: CallTarget, request: Embed) -> ModelHttpRequest: ...
 
     def parse_embeddings(self, body: Any) -> tuple[list[list[float]], Usage | None]: ...
 
-    def rerank(self, called: CallTarget, request: Rerank) -> ModelHttpRequest: ...
+    def rerank(self, target: CallTarget, request: Rerank) -> ModelHttpRequest: ...
 
 
-def parameters(called: CallTarget, request: InvokeModel) -> dict[str, Any]:
+def parameters(target: CallTarget, request: InvokeModel) -> dict[str, Any]:
     """Returns the model's own parameters, overridden by those of the request."""
-    given = called.model.with_own_parameters(request.extra)
-    return {name: value for name, value in given.items() if name not in PROTECTED_FIELDS}
+    options = target.model.with_own_parameters(request.extra)
+    return {name: value for name, value in options.items() if name not in PROTECTED_FIELDS}
 
 
-def malformed(what: str) -> ModelCallFailure:
-    return ModelCallFailure("answer_malformed", f"gave {what}, which is not how such a service answers; check its kind")
+def malformed(detail: str) -> ModelCallFailure:
+    return ModelCallFailure(
+        "answer_malformed", f"gave {detail}, which is not how such a service answers; check its kind"
+    )
 
 
 def error_in_response(error: Any) -> ModelCallFailure:
     """Returns the failure of an error that a service sends in place of an answer."""
-    said = error if isinstance(error, str) else text_of(error, "message")
-    return ModelCallFailure("provider_failed", f"failed while it was answering: {said or 'it does not say why'}")
+    message = error if isinstance(error, str) else text_of(error, "message")
+    return ModelCallFailure("provider_failed", f"failed while it was answering: {message or 'it does not say why'}")
 
 
-def not_supported(what: str) -> ModelCallFailure:
-    return ModelCallFailure("not_supported", f"has no {what} models; choose another provider for it")
+def not_supported(feature: str) -> ModelCallFailure:
+    return ModelCallFailure("not_supported", f"has no {feature} models; choose another provider for it")
 
 
 def parse_usage(usage: Mapping[str, Any], prompt: str, completion: str) -> Usage:
@@ -163,18 +167,18 @@ def with_details(usage: Usage, cached: int, reasoning: int) -> Usage:
     return usage.model_copy(update={"cached_tokens": cached or None, "reasoning_tokens": reasoning or None})
 
 
-def number(held: Any, name: str) -> int:
+def number(data: Any, name: str) -> int:
     """Returns a count; missing, null or malformed counts are 0, so that they never break a response."""
-    value = held.get(name) if isinstance(held, dict) else None
+    value = data.get(name) if isinstance(data, dict) else None
     return max(0, int(value)) if isinstance(value, int | float) else 0
 
 
-def entries(held: Any, name: str) -> Sequence[Mapping[str, Any]]:
+def entries(data: Any, name: str) -> Sequence[Mapping[str, Any]]:
     """Returns the objects of a list, which may be missing."""
-    value = held.get(name) if isinstance(held, dict) else None
+    value = data.get(name) if isinstance(data, dict) else None
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
-def text_of(held: Any, name: str) -> str:
-    value = held.get(name) if isinstance(held, dict) else None
+def text_of(data: Any, name: str) -> str:
+    value = data.get(name) if isinstance(data, dict) else None
     return value if isinstance(value, str) else ""

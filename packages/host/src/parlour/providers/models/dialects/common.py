@@ -30,8 +30,8 @@ def to_text(element: ContentElement) -> str:
         case MentionElement():
             return f"@{element.name or element.user_id}"
         case QuoteElement():
-            said = "".join(to_text(each) for each in element.contents).replace("\n", "\n> ")
-            return f"> {element.sender + ': ' if element.sender else ''}{said}\n"
+            quoted = "".join(to_text(each) for each in element.contents).replace("\n", "\n> ")
+            return f"> {element.sender + ': ' if element.sender else ''}{quoted}\n"
         case MediaElement():
             return f"[{element.type}: {element.name or element.mime_type or 'without a name'}]"
 
@@ -58,24 +58,24 @@ class ToolNames:
 
     def __init__(self, names: Iterable[str]) -> None:
         self._wire: dict[str, str] = {}
-        self._own: dict[str, str] = {}
+        self._original: dict[str, str] = {}
         for name in names:
             self.wire(name)
 
     def wire(self, name: str) -> str:
         """Returns the wire name: always the same for one name, and different for different names."""
-        known = self._wire.get(name)
-        if known is not None:
-            return known
-        plain = _OTHER.sub("_", name)[:MAX_NAME_LENGTH]
-        if not plain or plain in self._own:
-            plain = f"{plain[: MAX_NAME_LENGTH - 9]}_{hashlib.sha256(name.encode()).hexdigest()[:8]}"
-        self._wire[name], self._own[plain] = plain, name
-        return plain
+        existing = self._wire.get(name)
+        if existing is not None:
+            return existing
+        cleaned = _OTHER.sub("_", name)[:MAX_NAME_LENGTH]
+        if not cleaned or cleaned in self._original:
+            cleaned = f"{cleaned[: MAX_NAME_LENGTH - 9]}_{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+        self._wire[name], self._original[cleaned] = cleaned, name
+        return cleaned
 
     def own(self, name: str) -> str:
         """Returns the Host's name; an unknown name stays as the model made it up."""
-        return self._own.get(name, name)
+        return self._original.get(name, name)
 
 
 def parse_arguments(text: str) -> Any:

@@ -48,8 +48,8 @@ class Gemini:
     def headers(self, key: str) -> dict[str, str]:
         return {"x-goog-api-key": key} if key else {}
 
-    def chat(self, called: CallTarget, request: InvokeModel, names: ToolNameMap, stream: bool) -> ModelHttpRequest:
-        body: dict[str, Any] = {"contents": _turns(called, request.messages, names), **_parameters(called, request)}
+    def chat(self, target: CallTarget, request: InvokeModel, names: ToolNameMap, stream: bool) -> ModelHttpRequest:
+        body: dict[str, Any] = {"contents": _turns(target, request.messages, names), **_parameters(target, request)}
         system = [content_text(each.content) for each in request.messages if each.role == "system"]
         if system:
             body["systemInstruction"] = {"parts": [{"text": "\n\n".join(system)}]}
@@ -64,24 +64,24 @@ class Gemini:
             ]
             body["tools"] = [{"functionDeclarations": declared}]
         verb = "streamGenerateContent?alt=sse" if stream else "generateContent"
-        return ModelHttpRequest(f"{_model(called)}:{verb}", body)
+        return ModelHttpRequest(f"{_model(target)}:{verb}", body)
 
     def response_parser(self) -> "GeminiResponseParser":
         return GeminiResponseParser()
 
-    def embed(self, called: CallTarget, request: Embed) -> ModelHttpRequest:
-        named = f"models/{called.model.name}"
-        asked = [
-            {**called.model.parameters, "model": named, "content": {"parts": [{"text": text}]}}
+    def embed(self, target: CallTarget, request: Embed) -> ModelHttpRequest:
+        model_path = f"models/{target.model.name}"
+        requests = [
+            {**target.model.parameters, "model": model_path, "content": {"parts": [{"text": text}]}}
             for text in request.texts
         ]
-        return ModelHttpRequest(f"{_model(called)}:batchEmbedContents", {"requests": asked})
+        return ModelHttpRequest(f"{_model(target)}:batchEmbedContents", {"requests": requests})
 
     def parse_embeddings(self, body: Any) -> tuple[list[list[float]], Usage | None]:
-        found = entries(body, "embeddings")
-        return [each["values"] for each in found if isinstance(each.get("values"), list)], None
+        embeddings = entries(body, "embeddings")
+        return [each["values"] for each in embeddings if isinstance(each.get("values"), list)], None
 
-    def rerank(self, called: CallTarget, request: Rerank) -> ModelHttpRequest:
+    def rerank(self, target: CallTarget, request: Rerank) -> ModelHttpRequest:
         raise not_supported("rerank")
 
 
@@ -104,8 +104,8 @@ class GeminiResponseParser:
             piece.add(self._part(part))
         reason = text_of(candidates[0], "finishReason") if candidates else ""
         if reason:
-            ended = "content_filter" if reason in FILTERED else FINISHES.get(reason, reason.lower())
-            piece.finish_reason = "tool_calls" if ended == "stop" and len(self.calls) else ended
+            finish_reason = "content_filter" if reason in FILTERED else FINISHES.get(reason, reason.lower())
+            piece.finish_reason = "tool_calls" if finish_reason == "stop" and len(self.calls) else finish_reason
         return piece
 
     def parse_whole(self, body: Any) -> ResponseChunk:
@@ -114,11 +114,11 @@ class GeminiResponseParser:
         return self.parse_event(body)
 
     def _part(self, part: Mapping[str, Any]) -> ResponseChunk:
-        wanted = part.get("functionCall")
-        if isinstance(wanted, dict):
+        function_call = part.get("functionCall")
+        if isinstance(function_call, dict):
             call = self.calls.at(len(self.calls))
-            call.id, call.name = text_of(wanted, "id"), text_of(wanted, "name")
-            call.arguments = serialize_arguments(wanted.get("args"))
+            call.id, call.name = text_of(function_call, "id"), text_of(function_call, "name")
+            call.arguments = serialize_arguments(function_call.get("args"))
             if signature := text_of(part, "thoughtSignature"):
                 self.signed_reasoning.append({"call": len(self.calls) - 1, "signature": signature})
             return ResponseChunk()
@@ -126,38 +126,38 @@ class GeminiResponseParser:
         return ResponseChunk(reasoning=text) if part.get("thought") else ResponseChunk(text)
 
 
-def _model(called: CallTarget) -> str:
-    return f"/v1beta/models/{quote(called.model.name.removeprefix('models/'), safe='')}"
+def _model(target: CallTarget) -> str:
+    return f"/v1beta/models/{quote(target.model.name.removeprefix('models/'), safe='')}"
 
 
 def _usage(usage: Mapping[str, Any]) -> Usage:
     """Converts the usage. Reasoning is counted separately from the answer and billed like it."""
     thoughts = number(usage, "thoughtsTokenCount")
-    counted = Usage(
+    total = Usage(
         prompt_tokens=number(usage, "promptTokenCount") + number(usage, "toolUsePromptTokenCount"),
         completion_tokens=number(usage, "candidatesTokenCount") + thoughts,
     )
-    return with_details(counted, number(usage, "cachedContentTokenCount"), thoughts)
+    return with_details(total, number(usage, "cachedContentTokenCount"), thoughts)
 
 
-def _parameters(called: CallTarget, request: InvokeModel) -> dict[str, Any]:
-    given = parameters(called, request)
-    settings = {_SETTINGS[name]: given.pop(name) for name in list(given) if name in _SETTINGS}
+def _parameters(target: CallTarget, request: InvokeModel) -> dict[str, Any]:
+    options = parameters(target, request)
+    settings = {_SETTINGS[name]: options.pop(name) for name in list(options) if name in _SETTINGS}
     if isinstance(settings.get("stopSequences"), str):
         settings["stopSequences"] = [settings["stopSequences"]]
-    match given.pop("response_format", None):
+    match options.pop("response_format", None):
         case {"type": "json_schema", "json_schema": {"schema": schema}}:
             settings |= {"responseMimeType": "application/json", "responseJsonSchema": schema}
         case {"type": "json_object"}:
             settings["responseMimeType"] = "application/json"
-    mode = given.pop("tool_choice", None)
+    mode = options.pop("tool_choice", None)
     if isinstance(mode, str) and mode in _MODES:
-        given["toolConfig"] = {"functionCallingConfig": {"mode": _MODES[mode]}}
-    settings |= given.pop("generationConfig", {})
-    return {**given, **({"generationConfig": settings} if settings else {})}
+        options["toolConfig"] = {"functionCallingConfig": {"mode": _MODES[mode]}}
+    settings |= options.pop("generationConfig", {})
+    return {**options, **({"generationConfig": settings} if settings else {})}
 
 
-def _turns(called: CallTarget, messages: Sequence[Message], names: ToolNameMap) -> list[dict[str, Any]]:
+def _turns(target: CallTarget, messages: Sequence[Message], names: ToolNameMap) -> list[dict[str, Any]]:
     """Builds the turns. A tool result is labelled with the name of the call that it answers."""
     turns: list[dict[str, Any]] = []
     asked_for: dict[str, str] = {}
@@ -167,7 +167,7 @@ def _turns(called: CallTarget, messages: Sequence[Message], names: ToolNameMap) 
         asked_for |= {call.id: names.wire(call.name) for call in message.tool_calls or ()}
         role = "model" if message.role == "assistant" else "user"
         is_result = message.role == "tool"
-        parts = [_result(message, asked_for, names)] if is_result else _parts(called, message, names)
+        parts = [_result(message, asked_for, names)] if is_result else _parts(target, message, names)
         if turns and turns[-1]["role"] == role:
             turns[-1]["parts"] += parts
         elif parts:
@@ -182,7 +182,7 @@ def _result(message: Message, asked_for: Mapping[str, str], names: ToolNameMap) 
     return {"functionResponse": {"name": name, "response": response}}
 
 
-def _parts(called: CallTarget, message: Message, names: ToolNameMap) -> list[dict[str, Any]]:
+def _parts(target: CallTarget, message: Message, names: ToolNameMap) -> list[dict[str, Any]]:
     content = message.content
     parts: list[dict[str, Any]] = [{"text": content}] if isinstance(content, str) and content else []
     parts += [] if isinstance(content, str) else [_part(each) for each in content]
@@ -192,7 +192,7 @@ def _parts(called: CallTarget, message: Message, names: ToolNameMap) -> list[dic
     ]
     if calls:
         calls[0]["thoughtSignature"] = MISSING_SIGNATURE
-    for signed in thoughts.from_message(message, called):
+    for signed in thoughts.from_message(message, target):
         if number(signed, "call") < len(calls):
             calls[number(signed, "call")]["thoughtSignature"] = text_of(signed, "signature")
     return parts + calls

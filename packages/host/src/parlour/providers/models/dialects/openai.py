@@ -33,13 +33,13 @@ class OpenAI:
     def headers(self, key: str) -> dict[str, str]:
         return {"Authorization": f"Bearer {key}"} if key else {}
 
-    def chat(self, called: CallTarget, request: InvokeModel, names: ToolNameMap, stream: bool) -> ModelHttpRequest:
+    def chat(self, target: CallTarget, request: InvokeModel, names: ToolNameMap, stream: bool) -> ModelHttpRequest:
         body: dict[str, Any] = {
-            "model": called.model.name,
-            "messages": [_message(each, names, called.kind.returns_reasoning) for each in request.messages],
+            "model": target.model.name,
+            "messages": [_message(each, names, target.kind.returns_reasoning) for each in request.messages],
             **({"tools": [_tool(each, names) for each in request.tools]} if request.tools else {}),
             **({"stream_options": {"include_usage": True}} if stream else {}),
-            **_parameters(called, request),
+            **_parameters(target, request),
             "stream": stream,
         }
         # null values are left out, so that a parameter that a service does not know can be removed
@@ -48,18 +48,18 @@ class OpenAI:
     def response_parser(self) -> "OpenAIResponseParser":
         return OpenAIResponseParser()
 
-    def embed(self, called: CallTarget, request: Embed) -> ModelHttpRequest:
-        body = {**called.model.parameters, "model": called.model.name, "input": request.texts}
+    def embed(self, target: CallTarget, request: Embed) -> ModelHttpRequest:
+        body = {**target.model.parameters, "model": target.model.name, "input": request.texts}
         return ModelHttpRequest("/embeddings", {"encoding_format": "float", **body})
 
     def parse_embeddings(self, body: Any) -> tuple[list[list[float]], Usage | None]:
-        found = sorted(entries(body, "data"), key=lambda each: number(each, "index"))
+        embeddings = sorted(entries(body, "data"), key=lambda each: number(each, "index"))
         usage = body.get("usage") if isinstance(body, dict) else None
-        vectors = [each["embedding"] for each in found if isinstance(each.get("embedding"), list)]
+        vectors = [each["embedding"] for each in embeddings if isinstance(each.get("embedding"), list)]
         return vectors, parse_usage(usage, "prompt_tokens", "") if isinstance(usage, dict) else None
 
-    def rerank(self, called: CallTarget, request: Rerank) -> ModelHttpRequest:
-        return reranking.build_request(called, request)
+    def rerank(self, target: CallTarget, request: Rerank) -> ModelHttpRequest:
+        return reranking.build_request(target, request)
 
 
 class OpenAIResponseParser:
@@ -82,14 +82,14 @@ class OpenAIResponseParser:
             raise malformed("an answer without choices")
         return self._piece(body, choices[0], choices[0].get("message"))
 
-    def _piece(self, event: Mapping[str, Any], choice: Mapping[str, Any], said: Any) -> ResponseChunk:
-        for at, call in enumerate(entries(said, "tool_calls")):
-            self._call(call, call.get("index", at))
+    def _piece(self, event: Mapping[str, Any], choice: Mapping[str, Any], delta: Any) -> ResponseChunk:
+        for index, call in enumerate(entries(delta, "tool_calls")):
+            self._call(call, call.get("index", index))
         finish = text_of(choice, "finish_reason")
         usage = event.get("usage") or choice.get("usage")
         return ResponseChunk(
-            text=text_of(said, "content"),
-            reasoning=text_of(said, "reasoning_content") or text_of(said, "reasoning"),
+            text=text_of(delta, "content"),
+            reasoning=text_of(delta, "reasoning_content") or text_of(delta, "reasoning"),
             usage=_usage(usage) if isinstance(usage, dict) else None,
             finish_reason=FINISHES.get(finish, finish),
         )
@@ -104,16 +104,16 @@ class OpenAIResponseParser:
         )
 
 
-def _raise_for_error(held: Any) -> None:
+def _raise_for_error(data: Any) -> None:
     """Raises the error of a response.
 
     Some services report errors with a success status, and some in a format of their own.
     """
-    if isinstance(held, dict) and held.get("error"):
-        raise error_in_response(held["error"])
-    said = text_of(held, "message") or text_of(held, "msg")
-    if said and "choices" not in held:
-        raise error_in_response(said)
+    if isinstance(data, dict) and data.get("error"):
+        raise error_in_response(data["error"])
+    message = text_of(data, "message") or text_of(data, "msg")
+    if message and "choices" not in data:
+        raise error_in_response(message)
 
 
 def _usage(usage: Mapping[str, Any]) -> Usage:
@@ -122,10 +122,10 @@ def _usage(usage: Mapping[str, Any]) -> Usage:
     return with_details(parse_usage(usage, "prompt_tokens", "completion_tokens"), cached, reasoning)
 
 
-def _parameters(called: CallTarget, request: InvokeModel) -> dict[str, Any]:
-    given = parameters(called, request)
-    limit = given.pop("max_tokens", None)
-    return given if limit is None else {called.kind.limit_word: limit, **given}
+def _parameters(target: CallTarget, request: InvokeModel) -> dict[str, Any]:
+    options = parameters(target, request)
+    limit = options.pop("max_tokens", None)
+    return options if limit is None else {target.kind.limit_word: limit, **options}
 
 
 def _tool(tool: ToolDefinition, names: ToolNameMap) -> dict[str, Any]:

@@ -12,18 +12,18 @@ from .base import CallTarget
 REASONING_KEY = "thoughts"
 
 
-def to_metadata(called: CallTarget, signed: list[dict[str, Any]]) -> dict[str, Any] | None:
-    return {REASONING_KEY: {"of": _name(called), "signed": signed}} if signed else None
+def to_metadata(target: CallTarget, signed: list[dict[str, Any]]) -> dict[str, Any] | None:
+    return {REASONING_KEY: {"of": _name(target), "signed": signed}} if signed else None
 
 
-def from_message(message: Message, called: CallTarget) -> list[dict[str, Any]]:
+def from_message(message: Message, target: CallTarget) -> list[dict[str, Any]]:
     """Returns the signed reasoning of a message if this model signed it."""
     match (message.metadata or {}).get(REASONING_KEY):
-        case {"of": name, "signed": list() as signed} if name == _name(called):
+        case {"of": name, "signed": list() as signed} if name == _name(target):
             return [each for each in signed if isinstance(each, dict)]
         case _:
             return []
 
 
-def _name(called: CallTarget) -> str:
-    return f"{called.kind.dialect}/{called.model.name}"
+def _name(target: CallTarget) -> str:
+    return f"{target.kind.dialect}/{target.model.name}"

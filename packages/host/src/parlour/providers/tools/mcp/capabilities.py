@@ -36,59 +36,59 @@ def build_listing(
 
 
 def _tools(tools: Sequence[Tool], left_out: list[str]) -> Iterable[McpTool]:
-    kept: dict[str, McpTool] = {}
+    accepted: dict[str, McpTool] = {}
     for tool in tools[:MAX_TOOLS]:
         if not _is_word(tool.name):
             left_out.append(f"a tool's name is empty, too long or not one word: '{tool.name[:40]!a}'")
         elif not _fits(tool.input_schema):
             left_out.append(f"the schema of its tool '{tool.name}' is too large or too deep")
-        elif tool.name in kept:
+        elif tool.name in accepted:
             left_out.append(f"it lists two tools named '{tool.name}'; the first one counts")
         else:
-            kept[tool.name] = _tool(tool)
+            accepted[tool.name] = _tool(tool)
     _say_if_more(len(tools), MAX_TOOLS, "tools", left_out)
-    return kept.values()
+    return accepted.values()
 
 
 def _resources(resources: Sequence[Resource | ResourceTemplate], left_out: list[str]) -> Iterable[McpResource]:
-    kept: dict[str, McpResource] = {}
+    accepted: dict[str, McpResource] = {}
     for each in resources[:MAX_RESOURCES]:
         is_template = isinstance(each, ResourceTemplate)
         uri = each.uri_template if isinstance(each, ResourceTemplate) else each.uri
         if not 0 < len(uri) <= ADDRESS_CHARACTERS or not uri.isprintable():
             left_out.append(f"a resource's address is empty, too long or not printable: '{uri[:40]!a}'")
         else:
-            name, described = sanitize_text(each.title or each.name), sanitize_text(each.description or "")
-            kept.setdefault(
+            name, description = sanitize_text(each.title or each.name), sanitize_text(each.description or "")
+            accepted.setdefault(
                 uri,
                 McpResource(
                     uri,
                     name[:NAME_CHARACTERS],
-                    described[:SHORT_CHARACTERS],
+                    description[:SHORT_CHARACTERS],
                     sanitize_text(each.mime_type or "")[:NAME_CHARACTERS],
                     is_template,
                 ),
             )
     _say_if_more(len(resources), MAX_RESOURCES, "resources", left_out)
-    return kept.values()
+    return accepted.values()
 
 
 def _prompts(prompts: Sequence[Prompt], left_out: list[str]) -> Iterable[McpPrompt]:
-    kept: dict[str, McpPrompt] = {}
+    accepted: dict[str, McpPrompt] = {}
     for prompt in prompts[:MAX_PROMPTS]:
         if not _is_word(prompt.name):
             left_out.append(f"a prompt's name is empty, too long or not one word: '{prompt.name[:40]!a}'")
         else:
-            kept.setdefault(prompt.name, _prompt(prompt))
+            accepted.setdefault(prompt.name, _prompt(prompt))
     _say_if_more(len(prompts), MAX_PROMPTS, "prompts", left_out)
-    return kept.values()
+    return accepted.values()
 
 
 def _tool(tool: Tool) -> McpTool:
     hints = tool.annotations
-    described = sanitize_text(tool.description or tool.title or "")
+    description = sanitize_text(tool.description or tool.title or "")
     read_only = hints is not None and hints.read_only_hint is True
-    return McpTool(tool.name, described[:DESCRIPTION_CHARACTERS], tool.input_schema, read_only)
+    return McpTool(tool.name, description[:DESCRIPTION_CHARACTERS], tool.input_schema, read_only)
 
 
 def _prompt(prompt: Prompt) -> McpPrompt:
@@ -98,17 +98,17 @@ def _prompt(prompt: Prompt) -> McpPrompt:
         )
         for each in (prompt.arguments or ())[:MAX_ARGUMENTS]
     )
-    described = sanitize_text(prompt.description or prompt.title or "")
-    return McpPrompt(prompt.name, described[:SHORT_CHARACTERS], arguments)
+    description = sanitize_text(prompt.description or prompt.title or "")
+    return McpPrompt(prompt.name, description[:SHORT_CHARACTERS], arguments)
 
 
 def _is_word(name: str) -> bool:
     return 0 < len(name) <= NAME_CHARACTERS and name.isprintable() and " " not in name
 
 
-def _say_if_more(number: int, limit: int, what: str, left_out: list[str]) -> None:
+def _say_if_more(number: int, limit: int, noun: str, left_out: list[str]) -> None:
     if number > limit:
-        left_out.append(f"it lists more than {limit} {what}; the first {limit} count")
+        left_out.append(f"it lists more than {limit} {noun}; the first {limit} count")
 
 
 def _fits(schema: Any) -> bool:
@@ -120,7 +120,7 @@ def _depth(value: Any) -> int:
     level, depth = [value], 0
     while level and depth <= MAX_SCHEMA_DEPTH:
         depth += 1
-        level = [inner for each in level for inner in _inside(each)]
+        level = [child for each in level for child in _inside(each)]
     return depth
 
 

@@ -47,9 +47,9 @@ Page = tuple[Sequence[Listed], str | None]
 class McpSession:
     """A connected server. `trouble.closed` is set when the connection ends."""
 
-    def __init__(self, client: Client, trouble: TransportProblem, changed: asyncio.Event) -> None:
+    def __init__(self, client: Client, problem: TransportProblem, changed: asyncio.Event) -> None:
         self._client = client
-        self.trouble = trouble
+        self.trouble = problem
         self.changed = changed
         """Set when the server reports that its tools, resources or prompts have changed."""
 
@@ -69,13 +69,13 @@ class McpSession:
         prompts = await _pages(self._prompts, MAX_PROMPTS) if able.prompts else []
         return build_listing(tools, resources, prompts)
 
-    async def ask(self, wanted: McpRequest) -> ToolOutcome:
+    async def ask(self, request: McpRequest) -> ToolOutcome:
         """Sends a request. Raises ServerLost. A refusal by the server itself is an outcome for the model."""
         attempt = Attempt()
         ATTEMPT.set(attempt)
         self.trouble.record("")
         try:
-            return await self._asked(wanted)
+            return await self._send_request(request)
         except MCPError as error:
             if error.code == CONNECTION_CLOSED or error.message in HTTP_ERROR_MESSAGES:
                 self.trouble.closed.set()
@@ -84,15 +84,15 @@ class McpSession:
         except (ValidationError, RuntimeError) as error:
             return error_outcome(f"the server's answer does not follow the protocol: {type(error).__name__}")
 
-    async def _asked(self, wanted: McpRequest) -> ToolOutcome:
-        match wanted.kind:
+    async def _send_request(self, request: McpRequest) -> ToolOutcome:
+        match request.kind:
             case "tool":
-                return tool_outcome(await self._client.call_tool(wanted.name, dict(wanted.parameters)))
+                return tool_outcome(await self._client.call_tool(request.name, dict(request.parameters)))
             case "resource":
-                return resource_outcome(await self._client.read_resource(wanted.name, cache_mode="refresh"))
+                return resource_outcome(await self._client.read_resource(request.name, cache_mode="refresh"))
             case "prompt":
-                arguments = {name: str(value) for name, value in wanted.parameters.items()}
-                return prompt_outcome(await self._client.get_prompt(wanted.name, arguments))
+                arguments = {name: str(value) for name, value in request.parameters.items()}
+                return prompt_outcome(await self._client.get_prompt(request.name, arguments))
 
     async def _tools(self, cursor: str | None) -> Page[Tool]:
         page = await self._client.list_tools(cursor=cursor, cache_mode="refresh")
@@ -112,7 +112,7 @@ class McpSession:
 
 
 @asynccontextmanager
-async def open_session(target: McpEndpoint, trouble: TransportProblem) -> AsyncIterator[McpSession]:
+async def open_session(target: McpEndpoint, problem: TransportProblem) -> AsyncIterator[McpSession]:
     """Connects to a server. It must be entered and left by the same task."""
     changed = asyncio.Event()
 
@@ -121,22 +121,22 @@ async def open_session(target: McpEndpoint, trouble: TransportProblem) -> AsyncI
             changed.set()
 
     info = Implementation(name="parlour", version=VERSION)
-    streams = transport(target, trouble)
+    streams = transport(target, problem)
     async with Client(streams, message_handler=noticed, client_info=info, cache=None) as client:
-        trouble.record("")
-        yield McpSession(client, trouble, changed)
+        problem.record("")
+        yield McpSession(client, problem, changed)
 
 
 async def _pages(page: Callable[[str | None], Awaitable[Page[Listed]]], limit: int) -> list[Listed]:
     """Reads all pages, or stops as soon as the limit is exceeded."""
-    found: list[Listed] = []
+    items: list[Listed] = []
     cursor: str | None = None
     for _ in range(MAX_PAGES):
-        more, cursor = await page(cursor)
-        found += more
-        if cursor is None or len(found) > limit:
+        page_items, cursor = await page(cursor)
+        items += page_items
+        if cursor is None or len(items) > limit:
             break
-    return found
+    return items
 
 
 async def _if_known(listing: Awaitable[list[Any]]) -> list[Any]:

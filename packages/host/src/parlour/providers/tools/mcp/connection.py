@@ -73,34 +73,36 @@ class McpConnection:
         self._task.cancel()
         await asyncio.wait([self._task])
 
-    async def ask(self, wanted: McpRequest) -> ToolOutcome:
+    async def ask(self, request: McpRequest) -> ToolOutcome:
         """Sends a request, and repeats it once if it certainly did not reach the server. Raises ProviderFailed."""
         session = await self._usable()
         try:
-            return await self._worker.ask(session, wanted)
-        except ServerLost as lost:
-            if not lost.unsent:
-                words = f"the MCP server '{self._name}' went away during the call; whether it acted is not known"
-                raise ProviderFailed("runtime_error", f"{words}: {lost}") from lost
+            return await self._worker.ask(session, request)
+        except ServerLost as error:
+            if not error.unsent:
+                message = f"the MCP server '{self._name}' went away during the call; whether it acted is not known"
+                raise ProviderFailed("runtime_error", f"{message}: {error}") from error
             if self._session == session:
                 self._session = ""
         try:
-            return await self._worker.ask(await self._usable(), wanted)
-        except ServerLost as lost:
-            raise ProviderFailed("runtime_error", f"the MCP server '{self._name}' is lost: {lost}", True) from lost
+            return await self._worker.ask(await self._usable(), request)
+        except ServerLost as error:
+            raise ProviderFailed("runtime_error", f"the MCP server '{self._name}' is lost: {error}", True) from error
 
     async def _usable(self) -> str:
         """Waits for a connection attempt that starts after this call: the result of the current one may be outdated."""
-        before = self._attempts
+        attempts = self._attempts
         with suppress(TimeoutError):
             async with asyncio.timeout(self._pace.patience):
-                while not self._session and (self._attempts == before or not self._attempt_done.is_set()):
+                while not self._session and (self._attempts == attempts or not self._attempt_done.is_set()):
                     self._retry_now.set()
                     self._attempt_done.clear()
                     await self._attempt_done.wait()
         if not self._session:
-            words = f"the MCP server '{self._name}' is not connected: {self.status.last_error or 'it is being started'}"
-            raise ProviderFailed("runtime_error", words, retryable=True)
+            message = (
+                f"the MCP server '{self._name}' is not connected: {self.status.last_error or 'it is being started'}"
+            )
+            raise ProviderFailed("runtime_error", message, retryable=True)
         return self._session
 
     async def _run(self) -> None:
@@ -113,34 +115,34 @@ class McpConnection:
             except (ServerLost, SecretUnreadable, OSError) as error:
                 if self.status.state == "connected":
                     backoff.reset()
-                self._failed(str(error))
+                self._on_failed(str(error))
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._retry_now.wait(), backoff.next_delay())
 
     async def _serve(self) -> None:
         """Serves one connection until it is lost."""
         session, target = new_session(), self._target()
-        told = self._worker.connect(session, target, self._pace.until_connected(target), self._pace.refresh)
-        async with aclosing(told):
-            async for identity, listing in told:
-                self._connected(identity, listing)
+        updates = self._worker.connect(session, target, self._pace.until_connected(target), self._pace.refresh)
+        async with aclosing(updates):
+            async for identity, listing in updates:
+                self._on_connected(identity, listing)
                 self._session = session
                 self._attempt_done.set()
 
-    def _connected(self, identity: McpServerIdentity, listing: McpListing) -> None:
-        before = self.status
-        since = before.since if before.state == "connected" else self._clock.now()
+    def _on_connected(self, identity: McpServerIdentity, listing: McpListing) -> None:
+        previous = self.status
+        since = previous.since if previous.state == "connected" else self._clock.now()
         self.status = McpServerStatus("connected", since, identity=identity, listing=listing)
-        if listing != before.listing:
+        if listing != previous.listing:
             self._changed()
-            for words in listing.left_out:
-                logger.warning("MCP server %s: %s", self._name, words)
+            for warning in listing.left_out:
+                logger.warning("MCP server %s: %s", self._name, warning)
 
-    def _failed(self, words: str) -> None:
+    def _on_failed(self, reason: str) -> None:
         """Records a failure. The tools stay listed, because the server may be back before the next call."""
-        before, self._session = self.status, ""
-        if words != before.last_error:
-            logger.warning("MCP server %s: %s", self._name, words)
-        self.status = replace(before, state="failed", since=self._clock.now(), last_error=words)
-        if before.state != "connected":
+        previous, self._session = self.status, ""
+        if reason != previous.last_error:
+            logger.warning("MCP server %s: %s", self._name, reason)
+        self.status = replace(previous, state="failed", since=self._clock.now(), last_error=reason)
+        if previous.state != "connected":
             self._attempt_done.set()

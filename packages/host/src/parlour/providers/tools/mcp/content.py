@@ -27,14 +27,14 @@ def tool_outcome(result: CallToolResult) -> ToolOutcome:
 
     Structured content repeats the text by the protocol's rule, so it is used only without text.
     """
-    elements = _joined([_element(block) for block in result.content])
+    elements = _merge_texts([_element(block) for block in result.content])
     if not elements and result.structured_content is not None:
         elements = [_value(result.structured_content)]
     return ToolOutcome(content=elements, is_error=result.is_error)
 
 
 def resource_outcome(result: ReadResourceResult) -> ToolOutcome:
-    return ToolOutcome(content=_joined([_contents(each) for each in result.contents]))
+    return ToolOutcome(content=_merge_texts([_contents(each) for each in result.contents]))
 
 
 def prompt_outcome(result: GetPromptResult) -> ToolOutcome:
@@ -57,20 +57,20 @@ def _contents(resource: TextResourceContents | BlobResourceContents) -> ContentE
 
 def _value(value: Any) -> ContentElement:
     """Returns a JSON element, or its text if it is large, because thousands of values are more expensive to pass on."""
-    written = to_json(value)
-    return TextElement(text=written.decode()) if len(written) > RESULT_BYTES else JsonElement(value=value)
+    text = to_json(value)
+    return TextElement(text=text.decode()) if len(text) > RESULT_BYTES else JsonElement(value=value)
 
 
-def _joined(elements: list[ContentElement]) -> list[ContentElement]:
+def _merge_texts(elements: list[ContentElement]) -> list[ContentElement]:
     """Joins adjacent texts, each on its own line."""
-    joined: list[ContentElement] = []
+    merged: list[ContentElement] = []
     for element in elements:
-        last = joined[-1] if joined else None
+        last = merged[-1] if merged else None
         if isinstance(element, TextElement) and isinstance(last, TextElement):
-            joined[-1] = TextElement(text=f"{last.text}\n{element.text}")
+            merged[-1] = TextElement(text=f"{last.text}\n{element.text}")
         else:
-            joined.append(element)
-    return joined
+            merged.append(element)
+    return merged
 
 
 def _element(block: ContentBlock) -> ContentElement:

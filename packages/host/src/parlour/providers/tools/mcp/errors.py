@@ -13,8 +13,8 @@ class ServerLost(Exception):
     `unsent` says that the request certainly did not arrive.
     """
 
-    def __init__(self, words: str, unsent: bool = False) -> None:
-        super().__init__(words)
+    def __init__(self, reason: str, unsent: bool = False) -> None:
+        super().__init__(reason)
         self.unsent = unsent
 
 
@@ -49,15 +49,15 @@ class TransportProblem:
         self.closed = asyncio.Event()
         """Set when nothing more will arrive on this connection."""
 
-    def record(self, words: str) -> None:
-        self.message = words
+    def record(self, reason: str) -> None:
+        self.message = reason
 
 
-def describe_error(error: BaseException, trouble: TransportProblem) -> str:
+def describe_error(error: BaseException, problem: TransportProblem) -> str:
     """Describes an error; a problem that the transport noticed takes precedence, since it is more precise."""
     cause = _cause(error)
-    if trouble.message:
-        return trouble.message
+    if problem.message:
+        return problem.message
     if isinstance(cause, TimeoutError):
         return "it did not answer in time"
     if isinstance(cause, OSError) and cause.strerror:

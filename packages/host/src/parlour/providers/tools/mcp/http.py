@@ -5,6 +5,8 @@ from http import HTTPStatus
 
 import httpx2
 
+from parlour.network.proxies import InvalidProxy, Proxy, ProxySettings
+
 from .errors import ATTEMPT, Attempt, TransportProblem
 
 MAX_RESPONSE_BYTES = 8 * 1024 * 1024
@@ -18,59 +20,73 @@ HINTS = {401: "; check the headers", 403: "; check the headers", 404: "; check t
 class ObservingTransport(httpx2.AsyncBaseTransport):
     """Transport that records problems and limits response sizes."""
 
-    def __init__(self, trouble: TransportProblem) -> None:
-        self._inner = httpx2.AsyncHTTPTransport()
-        self._trouble = trouble
+    def __init__(self, problem: TransportProblem, proxies: ProxySettings) -> None:
+        self._proxies = proxies
+        self._transports: dict[str, httpx2.AsyncHTTPTransport] = {}
+        self._problem = problem
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         attempt = ATTEMPT.get(None) or Attempt()
+        through = ""
         try:
-            response = await self._inner.handle_async_request(request)
-        except httpx2.ConnectError as error:
+            proxy = self._proxies.for_url(str(request.url))
+            through = f" through the proxy {proxy.name}" if proxy is not None else ""
+            response = await self._transport(proxy).handle_async_request(request)
+        except (httpx2.ConnectError, httpx2.ProxyError, InvalidProxy) as error:
             attempt.refused = True
-            self._trouble.record(f"{request.url.host} can't be reached: {error}")
+            self._problem.record(f"{request.url.host} can't be reached{through}: {error}")
+            if isinstance(error, InvalidProxy):
+                raise httpx2.ConnectError(str(error)) from None
             raise
         except httpx2.TransportError as error:
             attempt.reached = True
-            self._trouble.record(f"{request.url.host} broke the connection off: {error or type(error).__name__}")
+            self._problem.record(f"{request.url.host} broke the connection off: {error or type(error).__name__}")
             raise
         attempt.record_response(response.status_code)
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         if response.status_code >= 400:
-            self._trouble.record(_refusal(response.status_code))
+            self._problem.record(_refusal(response.status_code))
         elif kind == "text/html":
-            self._trouble.record("it answers with a web page, not as an MCP server; check the address")
+            self._problem.record("it answers with a web page, not as an MCP server; check the address")
         if kind != STREAM:
             assert isinstance(response.stream, httpx2.AsyncByteStream)
-            response.stream = _SizeLimitedStream(response.stream, self._trouble)
+            response.stream = _SizeLimitedStream(response.stream, self._problem)
         return response
 
+    def _transport(self, proxy: Proxy | None) -> httpx2.AsyncHTTPTransport:
+        key = proxy.url if proxy is not None else ""
+        if key not in self._transports:
+            self._transports[key] = httpx2.AsyncHTTPTransport(proxy=key or None)
+        return self._transports[key]
+
     async def aclose(self) -> None:
-        await self._inner.aclose()
+        for transport in self._transports.values():
+            await transport.aclose()
 
 
 class _SizeLimitedStream(httpx2.AsyncByteStream):
-    def __init__(self, inner: httpx2.AsyncByteStream, trouble: TransportProblem) -> None:
-        self._inner = inner
-        self._trouble = trouble
+    def __init__(self, stream: httpx2.AsyncByteStream, problem: TransportProblem) -> None:
+        self._wrapped = stream
+        self._problem = problem
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        room = MAX_RESPONSE_BYTES
-        async for piece in self._inner:
-            room -= len(piece)
-            if room < 0:
-                words = f"it answered with more than {MAX_RESPONSE_BYTES} bytes at once"
-                self._trouble.record(words)
-                raise httpx2.ReadError(words)
+        remaining = MAX_RESPONSE_BYTES
+        async for piece in self._wrapped:
+            remaining -= len(piece)
+            if remaining < 0:
+                reason = f"it answered with more than {MAX_RESPONSE_BYTES} bytes at once"
+                self._problem.record(reason)
+                raise httpx2.ReadError(reason)
             yield piece
 
     async def aclose(self) -> None:
-        await self._inner.aclose()
+        await self._wrapped.aclose()
 
 
-def http_client(headers: dict[str, str], trouble: TransportProblem) -> httpx2.AsyncClient:
+def http_client(headers: dict[str, str], problem: TransportProblem) -> httpx2.AsyncClient:
     timeout = httpx2.Timeout(CONNECT_SECONDS, read=READ_SECONDS)
-    return httpx2.AsyncClient(headers=headers, timeout=timeout, transport=ObservingTransport(trouble))
+    transport = ObservingTransport(problem, ProxySettings.from_environment())
+    return httpx2.AsyncClient(headers=headers, timeout=timeout, transport=transport)
 
 
 def _refusal(status: int) -> str:

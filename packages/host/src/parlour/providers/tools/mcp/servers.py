@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from parlour.core.config.mcp_servers import McpServerRepository
+from parlour.core.model.ids import McpServerId
 from parlour.core.model.mcp_server import McpServer
 from parlour.core.model.ports import Clock
 from parlour.core.model.providers import CallContext, ProviderFailed
@@ -32,29 +33,29 @@ class McpServers:
 
     def __init__(
         self,
-        book: McpServerRepository,
+        repository: McpServerRepository,
         secrets: SecretBox,
         clock: Clock,
         allow_unsandboxed: bool,
         pace: ReconnectPolicy,
     ) -> None:
-        self._book = book
+        self._repository = repository
         self._secrets = secrets
         self._clock = clock
         self._allow_unsandboxed = allow_unsandboxed
         self._pace = pace
         self._worker = WorkerProcess()
-        self._following = asyncio.Lock()
+        self._reload_lock = asyncio.Lock()
         """Prevents two concurrent changes of a server from leaving two connections behind."""
         self._connections: dict[str, McpConnection] = {}
         self._offers: tuple[OfferedTool, ...] | None = ()
 
     async def start(self) -> None:
-        for server in self._book.all():
+        for server in self._repository.all():
             await self.reload(server.server_id)
 
     async def close(self) -> None:
-        async with self._following:
+        async with self._reload_lock:
             connections = list(self._connections.values())
             self._connections.clear()
             await asyncio.gather(*(connection.close() for connection in connections))
@@ -62,32 +63,32 @@ class McpServers:
 
     def tools(self) -> Sequence[OfferedTool]:
         if self._offers is None:
-            self._offers = tuple(offer for server in self._book.all() for offer in self._offered(server))
+            self._offers = tuple(offer for server in self._repository.all() for offer in self._offered(server))
         return self._offers
 
-    async def call(self, asking: CallContext, tool_name: str, parameters: dict[str, Any]) -> ToolOutcome:
+    async def call(self, context: CallContext, tool_name: str, parameters: dict[str, Any]) -> ToolOutcome:
         name, _, tool = tool_name.partition(".")
-        server = self._book.get_by_name(name)
+        server = self._repository.get_by_name(name)
         if server is None:
             raise ProviderFailed("not_found", f"there is no tool '{tool_name}'")
         return await self.request(server.server_id, to_request(self.status(server.server_id).listing, tool, parameters))
 
-    async def request(self, server_id: str, wanted: McpRequest) -> ToolOutcome:
+    async def request(self, server_id: McpServerId, mcp_request: McpRequest) -> ToolOutcome:
         connection = self._connections.get(server_id)
         if connection is None:
             raise ProviderFailed("not_found", "this MCP server is switched off")
-        return await connection.ask(wanted)
+        return await connection.ask(mcp_request)
 
-    def status(self, server_id: str) -> McpServerStatus:
+    def status(self, server_id: McpServerId) -> McpServerStatus:
         connection = self._connections.get(server_id)
         return connection.status if connection is not None else McpServerStatus("off")
 
-    async def reload(self, server_id: str) -> None:
-        async with self._following:
-            before = self._connections.pop(server_id, None)
-            if before is not None:
-                await before.close()
-            server = self._book.get(server_id)
+    async def reload(self, server_id: McpServerId) -> None:
+        async with self._reload_lock:
+            previous = self._connections.pop(server_id, None)
+            if previous is not None:
+                await previous.close()
+            server = self._repository.get(server_id)
             if server is not None and server.enabled:
                 self._connections[server_id] = self._connection(server)
             self._change()
@@ -95,9 +96,11 @@ class McpServers:
     async def test(self, server: McpServer) -> McpServerStatus:
         try:
             target = self._target(server)
-            told = self._worker.connect(new_session(), target, self._pace.until_connected(target), self._pace.refresh)
-            async with aclosing(told):
-                identity, listing = await anext(told)
+            updates = self._worker.connect(
+                new_session(), target, self._pace.until_connected(target), self._pace.refresh
+            )
+            async with aclosing(updates):
+                identity, listing = await anext(updates)
         except (ServerLost, SecretUnreadable, OSError) as error:
             return McpServerStatus("failed", self._clock.now(), str(error))
         return McpServerStatus("connected", self._clock.now(), identity=identity, listing=listing)

@@ -36,25 +36,25 @@ Streams = tuple[MemoryObjectReceiveStream[Incoming], MemoryObjectSendStream[Sess
 
 
 @asynccontextmanager
-async def stdio(target: McpEndpoint, trouble: TransportProblem) -> AsyncIterator[Streams]:
+async def stdio(target: McpEndpoint, problem: TransportProblem) -> AsyncIterator[Streams]:
     """Starts the process and connects its pipes. Raises OSError if the command can't be started."""
-    process = await _started(target, trouble)
+    process = await _start(target, problem)
     to_client, incoming = anyio.create_memory_object_stream[Incoming](0)
     outgoing, from_client = anyio.create_memory_object_stream[SessionMessage](0)
-    said: deque[str] = deque(maxlen=MAX_KEPT_ERROR_LINES)
+    error_lines: deque[str] = deque(maxlen=MAX_KEPT_ERROR_LINES)
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(_listen, process, said)
-        tasks.start_soon(_read, process, to_client, said, trouble)
+        tasks.start_soon(_listen, process, error_lines)
+        tasks.start_soon(_read, process, to_client, error_lines, problem)
         tasks.start_soon(_write, process, from_client)
         try:
             yield incoming, outgoing
         finally:
             with anyio.CancelScope(shield=True):
-                await _end(process)
+                await _terminate(process)
             tasks.cancel_scope.cancel()
 
 
-async def _started(target: McpEndpoint, trouble: TransportProblem) -> Process:
+async def _start(target: McpEndpoint, problem: TransportProblem) -> Process:
     try:
         return await asyncio.create_subprocess_exec(
             target.command,
@@ -68,7 +68,7 @@ async def _started(target: McpEndpoint, trouble: TransportProblem) -> Process:
             preexec_fn=_die_with_parent if sys.platform == "linux" else None,
         )
     except OSError as error:
-        trouble.record(f"its command '{target.command[:200]}' can't be started: {error.strerror}")
+        problem.record(f"its command '{target.command[:200]}' can't be started: {error.strerror}")
         raise
 
 
@@ -77,13 +77,13 @@ def _die_with_parent() -> None:
     _LIBRARY.prctl(SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
 
 
-def _environment(own: Mapping[str, str]) -> dict[str, str]:
+def _environment(variables: Mapping[str, str]) -> dict[str, str]:
     """Returns the environment of the process: nothing of the Host's except what every process needs."""
-    return {**{name: os.environ[name] for name in INHERITED_VARIABLES if name in os.environ}, **own}
+    return {**{name: os.environ[name] for name in INHERITED_VARIABLES if name in os.environ}, **variables}
 
 
 async def _read(
-    process: Process, to_client: MemoryObjectSendStream[Incoming], said: deque[str], trouble: TransportProblem
+    process: Process, to_client: MemoryObjectSendStream[Incoming], error_lines: deque[str], problem: TransportProblem
 ) -> None:
     """Reads messages until the process closes its output."""
     assert process.stdout is not None
@@ -92,17 +92,17 @@ async def _read(
             while line := await process.stdout.readline():
                 if line.strip():
                     await to_client.send(_message(line))
-            trouble.record(await _exit_reason(process, said))
+            problem.record(await _exit_reason(process, error_lines))
         except ValueError:
-            trouble.record(f"it sent a line of more than {MAX_LINE_BYTES} bytes")
+            problem.record(f"it sent a line of more than {MAX_LINE_BYTES} bytes")
         except anyio.BrokenResourceError:
             pass  # the client has left
 
 
-async def _exit_reason(process: Process, said: deque[str]) -> str:
-    ended = await _ended(process)
-    last = f": {said[-1]}" if said else ""
-    return f"its process {f'ended with status {process.returncode}' if ended else 'closed its output'}{last}"
+async def _exit_reason(process: Process, error_lines: deque[str]) -> str:
+    exit_code = await _has_ended(process)
+    last = f": {error_lines[-1]}" if error_lines else ""
+    return f"its process {f'ended with status {process.returncode}' if exit_code else 'closed its output'}{last}"
 
 
 def _message(line: bytes) -> Incoming:
@@ -122,16 +122,16 @@ async def _write(process: Process, from_client: MemoryObjectReceiveStream[Sessio
                 await process.stdin.drain()
 
 
-async def _listen(process: Process, said: deque[str]) -> None:
+async def _listen(process: Process, error_lines: deque[str]) -> None:
     """Keeps the last lines that the process writes to its error output."""
     assert process.stderr is not None
     with suppress(ValueError):  # a line over the size limit
         while line := await process.stderr.readline():
-            if words := sanitize_text(line.decode(errors="replace")).strip():
-                said.append(words[:300])
+            if text := sanitize_text(line.decode(errors="replace")).strip():
+                error_lines.append(text[:300])
 
 
-async def _end(process: Process) -> None:
+async def _terminate(process: Process) -> None:
     """Ends the process and everything it started, as the protocol requires: close its input, then SIGTERM, then
     SIGKILL.
     """
@@ -141,13 +141,13 @@ async def _end(process: Process) -> None:
         if number is not None:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, number)
-        if await _ended(process):
+        if await _has_ended(process):
             break
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)  # processes that it left behind in its group
 
 
-async def _ended(process: Process) -> bool:
+async def _has_ended(process: Process) -> bool:
     with anyio.move_on_after(EXIT_TIMEOUT_SECONDS):
         await process.wait()
     return process.returncode is not None

@@ -31,20 +31,22 @@ GET_PROMPT_SCHEMA: Mapping[str, Any] = {
 
 def to_tools(server: str, listing: McpListing) -> Sequence[OfferedTool]:
     provider = f"the MCP server {server}"
-    own = {tool.name for tool in listing.tools}
+    tool_names = {tool.name for tool in listing.tools}
     offers = [
         OfferedTool(f"{server}.{tool.name}", "mcp", provider, tool.description, tool.parameters_schema, tool.read_only)
         for tool in listing.tools
     ]
-    if listing.resources and READ_RESOURCE_TOOL not in own:
-        words = _described(f"Reads a resource of '{server}'. There are:", map(_resource, listing.resources))
+    if listing.resources and READ_RESOURCE_TOOL not in tool_names:
+        description = _describe(f"Reads a resource of '{server}'. There are:", map(_resource, listing.resources))
         offers.append(
-            OfferedTool(f"{server}.{READ_RESOURCE_TOOL}", "mcp", provider, words, READ_RESOURCE_SCHEMA, read_only=True)
+            OfferedTool(
+                f"{server}.{READ_RESOURCE_TOOL}", "mcp", provider, description, READ_RESOURCE_SCHEMA, read_only=True
+            )
         )
-    if listing.prompts and GET_PROMPT_TOOL not in own:
-        words = _described(f"Gives a prompt of '{server}', filled in. There are:", map(_prompt, listing.prompts))
+    if listing.prompts and GET_PROMPT_TOOL not in tool_names:
+        description = _describe(f"Gives a prompt of '{server}', filled in. There are:", map(_prompt, listing.prompts))
         offers.append(
-            OfferedTool(f"{server}.{GET_PROMPT_TOOL}", "mcp", provider, words, GET_PROMPT_SCHEMA, read_only=True)
+            OfferedTool(f"{server}.{GET_PROMPT_TOOL}", "mcp", provider, description, GET_PROMPT_SCHEMA, read_only=True)
         )
     return offers
 
@@ -58,13 +60,13 @@ def to_request(listing: McpListing, tool: str, parameters: Mapping[str, Any]) ->
     return McpRequest("tool", tool, parameters)
 
 
-def _described(head: str, lines: Iterable[str]) -> str:
-    told = head
+def _describe(head: str, lines: Iterable[str]) -> str:
+    text = head
     for line in lines:
-        if len(told) + len(line) > MAX_DESCRIPTION_CHARACTERS:
-            return f"{told}\n- and more"
-        told += f"\n- {line}"
-    return told
+        if len(text) + len(line) > MAX_DESCRIPTION_CHARACTERS:
+            return f"{text}\n- and more"
+        text += f"\n- {line}"
+    return text
 
 
 def _resource(each: McpResource) -> str:

@@ -20,35 +20,35 @@ Incoming = SessionMessage | Exception
 
 
 @asynccontextmanager
-async def transport(target: McpEndpoint, trouble: TransportProblem) -> AsyncIterator[TransportStreams]:
-    async with _streams(target, trouble) as (incoming, outgoing):
-        yield _EndDetectingStream(incoming, trouble), outgoing
+async def transport(target: McpEndpoint, problem: TransportProblem) -> AsyncIterator[TransportStreams]:
+    async with _streams(target, problem) as (incoming, outgoing):
+        yield _EndDetectingStream(incoming, problem), outgoing
 
 
-def _streams(target: McpEndpoint, trouble: TransportProblem) -> AbstractAsyncContextManager[TransportStreams]:
+def _streams(target: McpEndpoint, problem: TransportProblem) -> AbstractAsyncContextManager[TransportStreams]:
     match target.transport:
         case "http":
-            return _streamable_http(target, trouble)
+            return _streamable_http(target, problem)
         case "sse":
-            return _sse(target, trouble)
+            return _sse(target, problem)
         case "stdio":
-            return stdio(target, trouble)
+            return stdio(target, problem)
 
 
 @asynccontextmanager
-async def _streamable_http(target: McpEndpoint, trouble: TransportProblem) -> AsyncIterator[TransportStreams]:
+async def _streamable_http(target: McpEndpoint, problem: TransportProblem) -> AsyncIterator[TransportStreams]:
     async with (
-        http_client(dict(target.headers), trouble) as client,
+        http_client(dict(target.headers), problem) as client,
         streamable_http_client(target.url, http_client=client, max_sse_event_size=MAX_RESPONSE_BYTES) as streams,
     ):
         yield streams
 
 
-def _sse(target: McpEndpoint, trouble: TransportProblem) -> AbstractAsyncContextManager[TransportStreams]:
+def _sse(target: McpEndpoint, problem: TransportProblem) -> AbstractAsyncContextManager[TransportStreams]:
     def client(
         headers: dict[str, str] | None = None, timeout: Any = None, auth: httpx2.Auth | None = None
     ) -> httpx2.AsyncClient:
-        return http_client(headers or {}, trouble)
+        return http_client(headers or {}, problem)
 
     return sse_client(
         target.url,
@@ -62,35 +62,35 @@ def _sse(target: McpEndpoint, trouble: TransportProblem) -> AbstractAsyncContext
 class _EndDetectingStream:
     """Stream of messages from a server. The client library does not report its end, so it is detected here."""
 
-    def __init__(self, inner: ReadStream[Incoming], trouble: TransportProblem) -> None:
-        self._inner = inner
-        self._trouble = trouble
+    def __init__(self, stream: ReadStream[Incoming], problem: TransportProblem) -> None:
+        self._wrapped = stream
+        self._problem = problem
 
     @property
     def last_context(self) -> Any:
-        return getattr(self._inner, "last_context", None)
+        return getattr(self._wrapped, "last_context", None)
 
     async def receive(self) -> Incoming:
-        return await self._inner.receive()
+        return await self._wrapped.receive()
 
     def __aiter__(self) -> Self:
         return self
 
     async def __anext__(self) -> Incoming:
         try:
-            return await self._inner.__anext__()
+            return await self._wrapped.__anext__()
         except StopAsyncIteration:
-            self._trouble.closed.set()
+            self._problem.closed.set()
             raise
 
     async def aclose(self) -> None:
-        await self._inner.aclose()
+        await self._wrapped.aclose()
 
     async def __aenter__(self) -> Self:
-        await self._inner.__aenter__()
+        await self._wrapped.__aenter__()
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool | None:
-        return await self._inner.__aexit__(kind, error, trace)
+        return await self._wrapped.__aexit__(kind, error, trace)

@@ -46,12 +46,12 @@ class Worker:
 
         A separate task holds the connection, because a connection must be closed by the task that opened it.
         """
-        news: asyncio.Queue[dict[str, Any] | WireError] = asyncio.Queue()
-        holding = asyncio.create_task(self._hold_connection(name, target, start, refresh, news))
+        updates: asyncio.Queue[dict[str, Any] | WireError] = asyncio.Queue()
+        holding = asyncio.create_task(self._hold_connection(name, target, start, refresh, updates))
         try:
-            while not isinstance(told := await news.get(), WireError):
-                yield told
-            raise told
+            while not isinstance(update := await updates.get(), WireError):
+                yield update
+            raise update
         finally:
             holding.cancel()
             await asyncio.wait([holding])
@@ -62,31 +62,31 @@ class Worker:
         target: McpEndpoint,
         start: float,
         refresh: float,
-        news: asyncio.Queue[dict[str, Any] | WireError],
+        updates: asyncio.Queue[dict[str, Any] | WireError],
     ) -> None:
-        trouble = TransportProblem()
+        problem = TransportProblem()
         try:
-            async with asyncio.timeout(start) as until, open_session(target, trouble) as session:
-                until.reschedule(None)
+            async with asyncio.timeout(start) as deadline, open_session(target, problem) as session:
+                deadline.reschedule(None)
                 self._sessions[name] = session
                 while True:
-                    news.put_nowait(await _listing_message(session, start))
+                    updates.put_nowait(await _listing_message(session, start))
                     await _change(session, refresh)
-                    if trouble.closed.is_set():
-                        raise ServerLost(trouble.message or "it closed the connection")
+                    if problem.closed.is_set():
+                        raise ServerLost(problem.message or "it closed the connection")
         except Exception as error:  # noqa: BLE001 - any error of a server or of the library is reported to the Host
-            news.put_nowait(WireError(LOST_ERROR_CODE, describe_error(error, trouble)))
+            updates.put_nowait(WireError(LOST_ERROR_CODE, describe_error(error, problem)))
         finally:
             self._sessions.pop(name, None)
 
-    async def _ask(self, name: str, wanted: McpRequest) -> AsyncGenerator[str, None]:
+    async def _ask(self, name: str, request: McpRequest) -> AsyncGenerator[str, None]:
         session = self._sessions.get(name)
         try:
             if session is None or session.trouble.closed.is_set():
                 raise ServerLost("it is not connected any more", unsent=True)
-            answer = sanitize_outcome(await session.ask(wanted)).model_dump_json(exclude_none=True)
-        except ServerLost as lost:
-            raise WireError(LOST_ERROR_CODE, str(lost), {"unsent": lost.unsent}) from lost
+            answer = sanitize_outcome(await session.ask(request)).model_dump_json(exclude_none=True)
+        except ServerLost as error:
+            raise WireError(LOST_ERROR_CODE, str(error), {"unsent": error.unsent}) from error
         for start in range(0, len(answer), PIECE_CHARACTERS):
             yield answer[start : start + PIECE_CHARACTERS]
 

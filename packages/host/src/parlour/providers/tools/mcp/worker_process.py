@@ -19,6 +19,7 @@ from parlour.core.tools.mcp import (
     McpServerIdentity,
     McpTool,
 )
+from parlour.network.proxies import proxy_environment
 from parlour_sdk.protocol.tools import ToolOutcome
 from parlour_sdk.wire import ConnectionClosed, Peer, StdioTransport, WireError
 
@@ -55,13 +56,13 @@ class WorkerProcess:
         self, session: str, target: McpEndpoint, start: float, refresh: float
     ) -> AsyncGenerator[tuple[McpServerIdentity, McpListing], None]:
         """Yields identity and listing of a server, now and after every change. Raises ServerLost."""
-        wanted = {"session": session, "target": asdict(target), "start": start, "refresh": refresh}
-        async for told in self._stream("connect", wanted):
-            yield McpServerIdentity(**told["identity"]), _listing(told["listing"])
+        request = {"session": session, "target": asdict(target), "start": start, "refresh": refresh}
+        async for update in self._stream("connect", request):
+            yield McpServerIdentity(**update["identity"]), _listing(update["listing"])
 
-    async def ask(self, session: str, wanted: McpRequest) -> ToolOutcome:
+    async def ask(self, session: str, request: McpRequest) -> ToolOutcome:
         """Sends a request to a connected server. Raises ServerLost."""
-        async with aclosing(self._stream("ask", {"session": session, "wanted": asdict(wanted)})) as pieces:
+        async with aclosing(self._stream("ask", {"session": session, "wanted": asdict(request)})) as pieces:
             return ToolOutcome.model_validate_json("".join([piece async for piece in pieces]))
 
     async def close(self) -> None:
@@ -70,10 +71,10 @@ class WorkerProcess:
             self._peer = self._process = None
             if peer is not None and process is not None:
                 peer.close()
-                await _ended(process)
+                await _wait_for_exit(process)
 
-    async def _stream(self, action: str, wanted: dict[str, Any]) -> AsyncGenerator[Any, None]:
-        stream = (await self._connected()).stream(action, wanted)
+    async def _stream(self, action: str, request: dict[str, Any]) -> AsyncGenerator[Any, None]:
+        stream = (await self._connect()).stream(action, request)
         try:
             async with aclosing(stream):
                 async for part in stream:
@@ -82,14 +83,14 @@ class WorkerProcess:
             raise ServerLost("the process that talks to MCP servers ended") from error
         except WireError as error:
             unsent = isinstance(error.data, dict) and error.data.get("unsent") is True
-            words = error.message if error.code == LOST_ERROR_CODE else f"{error.code}: {error.message}"
-            raise ServerLost(words, unsent) from error
+            message = error.message if error.code == LOST_ERROR_CODE else f"{error.code}: {error.message}"
+            raise ServerLost(message, unsent) from error
 
-    async def _connected(self) -> Peer:
+    async def _connect(self) -> Peer:
         async with self._starting:
             if self._peer is None or self._peer.closed:
                 if self._process is not None:
-                    await _ended(self._process)
+                    await _wait_for_exit(self._process)
                 self._peer = await self._start()
             return self._peer
 
@@ -105,7 +106,7 @@ class WorkerProcess:
                 MODULE,
                 stdin=its_input,
                 stdout=its_output,
-                env={name: os.environ[name] for name in INHERITED_VARIABLES if name in os.environ},
+                env=_environment(),
                 start_new_session=True,
             )
         except BaseException:
@@ -131,21 +132,21 @@ def new_session() -> str:
     return uuid4().hex
 
 
-def _listing(told: dict[str, Any]) -> McpListing:
+def _listing(data: dict[str, Any]) -> McpListing:
     return McpListing(
-        tuple(McpTool(**each) for each in told["tools"]),
-        tuple(McpResource(**each) for each in told["resources"]),
-        tuple(map(_prompt, told["prompts"])),
-        tuple(told["left_out"]),
+        tuple(McpTool(**each) for each in data["tools"]),
+        tuple(McpResource(**each) for each in data["resources"]),
+        tuple(map(_prompt, data["prompts"])),
+        tuple(data["left_out"]),
     )
 
 
-def _prompt(told: dict[str, Any]) -> McpPrompt:
-    arguments = tuple(McpPromptArgument(**each) for each in told["arguments"])
-    return McpPrompt(told["name"], told["description"], arguments)
+def _prompt(data: dict[str, Any]) -> McpPrompt:
+    arguments = tuple(McpPromptArgument(**each) for each in data["arguments"])
+    return McpPrompt(data["name"], data["description"], arguments)
 
 
-async def _ended(process: asyncio.subprocess.Process) -> None:
+async def _wait_for_exit(process: asyncio.subprocess.Process) -> None:
     """Waits for the exit of the process, or kills it.
 
     It exits by itself when its input closes, and ends its servers.
@@ -156,3 +157,9 @@ async def _ended(process: asyncio.subprocess.Process) -> None:
     with suppress(ProcessLookupError):
         process.kill()
     await process.wait()
+
+
+def _environment() -> dict[str, str]:
+    """Returns the variables that the process inherits, with the proxies for servers over HTTP."""
+    inherited = {name: os.environ[name] for name in INHERITED_VARIABLES if name in os.environ}
+    return {**inherited, **proxy_environment()}

@@ -40,16 +40,16 @@ class ArtifactReadTool:
         self._artifacts = artifacts
         self._sessions = sessions
 
-    async def call(self, asking: CallContext, parameters: dict[str, Any]) -> ToolOutcome:
-        session = self._sessions.get(asking.run_id)
+    async def call(self, context: CallContext, parameters: dict[str, Any]) -> ToolOutcome:
+        session = self._sessions.get(context.run_id)
         if session is None:
             raise ProviderFailed("unauthorized", "files belong to conversations: only a run can read them")
         offset = int(parameters.get("offset", 0))
         if offset < 0:
             return error_outcome("offset: it begins at 0")
         try:
-            found = await self._artifacts.get_visible(parameters["artifact_id"], readable_scope(session))
-            artifact = await self._artifacts.ensure_local(found)
+            visible = await self._artifacts.get_visible(parameters["artifact_id"], readable_scope(session))
+            artifact = await self._artifacts.ensure_local(visible)
         except ProviderFailed as failure:
             return error_outcome(failure.message)
         piece = await self._artifacts.read(artifact, offset, PIECE_BYTES)
@@ -57,7 +57,7 @@ class ArtifactReadTool:
         return (
             _media_outcome(artifact)
             if text is None
-            else text_outcome(text + _rest(artifact, offset + len(text.encode())))
+            else text_outcome(text + _remainder_text(artifact, offset + len(text.encode())))
         )
 
 
@@ -71,7 +71,7 @@ def _text(piece: bytes) -> str | None:
     return None
 
 
-def _rest(artifact: Artifact, end: int) -> str:
+def _remainder_text(artifact: Artifact, end: int) -> str:
     if end >= artifact.size_bytes:
         return ""
     return f"\n[{end} of {artifact.size_bytes} bytes so far; read on with offset {end}]"
@@ -80,9 +80,9 @@ def _rest(artifact: Artifact, end: int) -> str:
 def _media_outcome(artifact: Artifact) -> ToolOutcome:
     """Returns a picture as media, and an error for other files that are not text."""
     kind = artifact.info.mime_type
-    words = f"this is no text but {kind} of {artifact.size_bytes} bytes"
+    message = f"this is no text but {kind} of {artifact.size_bytes} bytes"
     if not kind.startswith("image/"):
-        return error_outcome(words)
+        return error_outcome(message)
     image = MediaElement(
         type="image",
         name=artifact.info.name or None,
@@ -90,4 +90,4 @@ def _media_outcome(artifact: Artifact) -> ToolOutcome:
         size_bytes=artifact.size_bytes,
         artifact_id=artifact.artifact_id,
     )
-    return ToolOutcome(content=[TextElement(text=words), image])
+    return ToolOutcome(content=[TextElement(text=message), image])

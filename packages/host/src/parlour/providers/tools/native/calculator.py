@@ -74,7 +74,7 @@ class Calculator:
         read_only=True,
     )
 
-    async def call(self, asking: CallContext, parameters: dict[str, Any]) -> ToolOutcome:
+    async def call(self, context: CallContext, parameters: dict[str, Any]) -> ToolOutcome:
         try:
             return text_outcome(format_number(evaluate(parameters["expression"])))
         except NotCalculable as problem:
@@ -116,8 +116,8 @@ def _value(node: ast.expr, depth: int) -> Number:
         case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name in _FUNCTIONS:
             return _bounded(_FUNCTIONS[name](*(_value(each, depth + 1) for each in arguments)))
         case _:
-            known = ", ".join([*_CONSTANTS, *_FUNCTIONS])
-            raise NotCalculable(f"only numbers, + - * / // % ** and these are known: {known}")
+            names = ", ".join([*_CONSTANTS, *_FUNCTIONS])
+            raise NotCalculable(f"only numbers, + - * / // % ** and these are known: {names}")
 
 
 def _bounded(value: Any) -> Number:
@@ -134,8 +134,8 @@ def _bounded(value: Any) -> Number:
 
 def _power(base: Number, exponent: Number) -> Any:
     """Raises to a power. The size is checked before, because computing a huge power would take too long."""
-    whole = isinstance(base, int) and isinstance(exponent, int)
-    if whole and abs(base) > 1 and exponent * int(base).bit_length() > MAX_INTEGER_BITS:
+    are_integers = isinstance(base, int) and isinstance(exponent, int)
+    if are_integers and abs(base) > 1 and exponent * int(base).bit_length() > MAX_INTEGER_BITS:
         raise OverflowError
     return base**exponent
 
@@ -148,7 +148,7 @@ def _factorial(value: Number) -> int:
     return math.factorial(int(value))
 
 
-def _rounded(value: Number, places: Number = 0) -> Number:
-    if not -MAX_ROUND_PLACES <= places <= MAX_ROUND_PLACES:
+def _rounded(value: Number, digits: Number = 0) -> Number:
+    if not -MAX_ROUND_PLACES <= digits <= MAX_ROUND_PLACES:
         raise NotCalculable(f"round takes at most {MAX_ROUND_PLACES} places")
-    return round(value, int(places)) if places else round(value)
+    return round(value, int(digits)) if digits else round(value)

@@ -70,8 +70,8 @@ class _Reader:
             self.pieces.append("\n- " if tag == "li" else "\n")
         elif tag in ("td", "th"):
             self.pieces.append(" | ")
-        elif tag == "img" and (described := _attribute(token, "alt")):
-            self.pieces.append(f"[image: {described}]")
+        elif tag == "img" and (alternative := _attribute(token, "alt")):
+            self.pieces.append(f"[image: {alternative}]")
         elif tag == "a":
             self._links.append(self._target(_attribute(token, "href")))
             self.pieces.append("[" if self._links[-1] else "")
@@ -101,20 +101,20 @@ class _Reader:
         flowing = _SPACE.sub(" ", text)
         return flowing.lstrip() if self.pieces and self.pieces[-1].endswith("\n") else flowing
 
-    def _target(self, written: str) -> str:
+    def _target(self, address: str) -> str:
         """Returns the absolute target of a link; empty if it does not lead to another page."""
         self._resolved += 1
-        if not written or written.startswith("#") or self._resolved > MAX_RESOLVED_LINKS:
+        if not address or address.startswith("#") or self._resolved > MAX_RESOLVED_LINKS:
             return ""
         try:
-            target = urljoin(self._address, written.strip())
+            target = urljoin(self._address, address.strip())
         except ValueError:
             return ""
         return target if target.startswith(("http://", "https://")) else ""
 
 
 def _attribute(token: OpenTag, name: str) -> str:
-    for found in _ATTRIBUTE.finditer(token.attributes):
-        if found[1].lower() == name:
-            return unescape(found[2].strip("\"'"))
+    for match in _ATTRIBUTE.finditer(token.attributes):
+        if match[1].lower() == name:
+            return unescape(match[2].strip("\"'"))
     return ""

@@ -33,19 +33,19 @@ Token = OpenTag | CloseTag | str
 
 def tokenize(html: str) -> Iterator[Token]:
     lowered = html.lower() if len(html.lower()) == len(html) else html
-    place = 0
-    while found := MARKUP.search(html, place):
-        start = found.start()
-        if start > place:
-            yield unescape(html[place:start])
-        place, token = _markup(html, start)
+    position = 0
+    while match := MARKUP.search(html, position):
+        start = match.start()
+        if start > position:
+            yield unescape(html[position:start])
+        position, token = _markup(html, start)
         if token is not None:
             yield token
         if isinstance(token, OpenTag) and token.tag in RAW_TEXT_TAGS:
-            end = lowered.find(f"</{token.tag}", place)
-            yield unescape(html[place : end if end >= 0 else len(html)])
-            place = end if end >= 0 else len(html)
-    yield unescape(html[place:])
+            end = lowered.find(f"</{token.tag}", position)
+            yield unescape(html[position : end if end >= 0 else len(html)])
+            position = end if end >= 0 else len(html)
+    yield unescape(html[position:])
 
 
 def _markup(html: str, start: int) -> tuple[int, Token | None]:
@@ -61,6 +61,6 @@ def _markup(html: str, start: int) -> tuple[int, Token | None]:
     return end, OpenTag(tag, html[name.end() : min(end, name.end() + MAX_ATTRIBUTE_CHARACTERS)])
 
 
-def _after(html: str, ending: str, start: int) -> int:
-    found = html.find(ending, start)
-    return found + len(ending) if found >= 0 else len(html)
+def _after(html: str, terminator: str, start: int) -> int:
+    index = html.find(terminator, start)
+    return index + len(terminator) if index >= 0 else len(html)

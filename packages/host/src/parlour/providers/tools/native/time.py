@@ -33,7 +33,7 @@ class TimeNow:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
 
-    async def call(self, asking: CallContext, parameters: dict[str, Any]) -> ToolOutcome:
+    async def call(self, context: CallContext, parameters: dict[str, Any]) -> ToolOutcome:
         name = parameters.get("zone", "UTC").strip()
         zone = _zone(name)
         if zone is None:

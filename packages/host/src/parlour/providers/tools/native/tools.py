@@ -15,7 +15,7 @@ class NativeTool(Protocol):
     @property
     def definition(self) -> OfferedTool: ...
 
-    async def call(self, asking: CallContext, parameters: dict[str, Any]) -> ToolOutcome: ...
+    async def call(self, context: CallContext, parameters: dict[str, Any]) -> ToolOutcome: ...
 
 
 class NativeTools:
@@ -26,5 +26,5 @@ class NativeTools:
     def tools(self) -> Sequence[OfferedTool]:
         return self._offers
 
-    async def call(self, asking: CallContext, tool_name: str, parameters: dict[str, Any]) -> ToolOutcome:
-        return await self._tools[tool_name].call(asking, parameters)
+    async def call(self, context: CallContext, tool_name: str, parameters: dict[str, Any]) -> ToolOutcome:
+        return await self._tools[tool_name].call(context, parameters)

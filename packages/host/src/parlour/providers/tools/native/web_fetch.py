@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from parlour.core.model.providers import CallContext
-from parlour.providers.http.address_guard import AddressAllowlist, AddressRefused, NameUnresolved, guarded_connector
+from parlour.network.address_guard import AddressAllowlist, AddressRefused, NameUnresolved, guarded_connector
 from parlour_sdk.protocol.tools import ToolOutcome
 from parlour_sdk.values import dataclass
 
@@ -59,11 +59,11 @@ class WebFetch:
         self._allowed = allowed
         self._seconds = seconds
 
-    async def call(self, asking: CallContext, parameters: dict[str, Any]) -> ToolOutcome:
+    async def call(self, context: CallContext, parameters: dict[str, Any]) -> ToolOutcome:
         url = parameters["url"].strip()
-        wrong = _problem(url)
-        if wrong:
-            return error_outcome(f"url: {wrong}")
+        refusal = _problem(url)
+        if refusal:
+            return error_outcome(f"url: {refusal}")
         from aiohttp import ClientError
 
         try:
@@ -86,29 +86,29 @@ class WebFetch:
             headers=HEADERS,
         )
         loop = asyncio.get_running_loop()
-        until = loop.time() + self._seconds
+        deadline = loop.time() + self._seconds
         async with session:
-            async with asyncio.timeout_at(until):
+            async with asyncio.timeout_at(deadline):
                 response = await session.get(url, max_redirects=MAX_REDIRECTS)
             async with response:
-                wrong = _unusable(response)
-                return wrong or await _read(response, until)
+                refusal = _unusable(response)
+                return refusal or await _read(response, deadline)
 
 
-async def _read(response: "ClientResponse", until: float) -> WebPage:
+async def _read(response: "ClientResponse", deadline: float) -> WebPage:
     """Reads what arrives in time and fits."""
-    content, cut = bytearray(), ""
+    content, truncation = bytearray(), ""
     try:
-        async with asyncio.timeout_at(until):
+        async with asyncio.timeout_at(deadline):
             async for piece in response.content.iter_any():
                 content += piece
                 if len(content) >= MAX_PAGE_BYTES:
-                    cut = f"after {MAX_PAGE_BYTES} bytes"
+                    truncation = f"after {MAX_PAGE_BYTES} bytes"
                     break
     except TimeoutError:
-        cut = "because the page took too long"
+        truncation = "because the page took too long"
     charset = response.charset or "utf-8"
-    return WebPage(str(response.url), response.content_type, charset, bytes(content[:MAX_PAGE_BYTES]), cut)
+    return WebPage(str(response.url), response.content_type, charset, bytes(content[:MAX_PAGE_BYTES]), truncation)
 
 
 def _readable(page: WebPage) -> str:

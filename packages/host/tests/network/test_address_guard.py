@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from aiohttp import ClientConnectorError, ClientSession
 
-from parlour.providers.http.address_guard import (
+from parlour.network.address_guard import (
     AddressAllowlist,
     AddressRefused,
     NameUnresolved,

@@ -33,9 +33,9 @@ class CgroupParent:
 class ControlGroup:
     """A control group. It is created with its first member, and removed by `close` once the last member has exited."""
 
-    def __init__(self, name: str, place: CgroupParent | None) -> None:
-        self._parent = place
-        self._folder = place.folder / f"{PREFIX}{os.getpid()}-{name}" if place is not None else None
+    def __init__(self, name: str, parent: CgroupParent | None) -> None:
+        self._parent = parent
+        self._folder = parent.folder / f"{PREFIX}{os.getpid()}-{name}" if parent is not None else None
 
     def add(self, pids: Iterable[int], niceness: int) -> None:
         """Adds those processes that are not members yet. May block for some milliseconds."""
@@ -60,29 +60,29 @@ class ControlGroup:
 @cache
 def cgroup_parent() -> CgroupParent | None:
     """Returns the place for this Host's control groups, or None. Removes groups that earlier Hosts have left."""
-    found = find_cgroup_parent(OWN_CGROUP_FILE, CGROUP_ROOT)
-    if found is not None:
-        _remove_stale_groups(found.folder)
-    return found
+    parent = find_cgroup_parent(OWN_CGROUP_FILE, CGROUP_ROOT)
+    if parent is not None:
+        _remove_stale_groups(parent.folder)
+    return parent
 
 
-def find_cgroup_parent(own: Path, system: Path) -> CgroupParent | None:
+def find_cgroup_parent(own_cgroup_file: Path, system: Path) -> CgroupParent | None:
     """Returns the place for control groups: below this process with cgroup v1, beside it with v2, or None."""
     try:
-        lines = [line.split(":", 2) for line in own.read_text().splitlines()]
+        lines = [line.split(":", 2) for line in own_cgroup_file.read_text().splitlines()]
     except OSError:
         return None
     for _, controllers, path in lines:
         if "cpu" in controllers.split(","):
-            found = CgroupParent(system / controllers / path.lstrip("/"), "cpu.shares", 1024)
+            parent = CgroupParent(system / controllers / path.lstrip("/"), "cpu.shares", 1024)
         elif not controllers:
-            found = CgroupParent((system / path.lstrip("/")).parent, "cpu.weight", 100)
-            if path == "/" or "cpu" not in _read_fields(found.folder / "cgroup.subtree_control"):
+            parent = CgroupParent((system / path.lstrip("/")).parent, "cpu.weight", 100)
+            if path == "/" or "cpu" not in _read_fields(parent.folder / "cgroup.subtree_control"):
                 continue
         else:
             continue
-        if os.access(found.folder, os.W_OK):
-            return found
+        if os.access(parent.folder, os.W_OK):
+            return parent
     return None
 
 
@@ -95,8 +95,8 @@ def _read_fields(file: Path) -> list[str]:
 
 def _remove_stale_groups(folder: Path) -> None:
     """Removes the groups of Hosts that have exited. A group with members can't be removed."""
-    for left in folder.glob(f"{PREFIX}*"):
-        host = left.name.removeprefix(PREFIX).partition("-")[0]
+    for stale in folder.glob(f"{PREFIX}*"):
+        host = stale.name.removeprefix(PREFIX).partition("-")[0]
         if host.isdigit() and not Path("/proc", host).exists():
             with contextlib.suppress(OSError):
-                left.rmdir()
+                stale.rmdir()

@@ -45,10 +45,10 @@ class AddressAllowlist:
     networks: tuple[IPv4Network | IPv6Network, ...] = ()
 
     @classmethod
-    def parse(cls, written: Iterable[str]) -> "AddressAllowlist":
+    def parse(cls, entries: Iterable[str]) -> "AddressAllowlist":
         names: set[str] = set()
         networks: list[IPv4Network | IPv6Network] = []
-        for each in written:
+        for each in entries:
             try:
                 networks.append(ip_network(each, strict=False))
             except ValueError:
@@ -65,15 +65,15 @@ def is_public(address: Address) -> bool:
     An IPv4 address inside an IPv6 address is checked itself, as it leads to the same machine.
     """
     if isinstance(address, IPv6Address):
-        inner = _inner(address)
-        if inner is not None:
-            return is_public(inner)
+        embedded = _embedded_address(address)
+        if embedded is not None:
+            return is_public(embedded)
         if any(address in network for network in NEVER_PUBLIC):
             return False
     return address.is_global and not address.is_multicast
 
 
-def _inner(address: IPv6Address) -> IPv4Address | None:
+def _embedded_address(address: IPv6Address) -> IPv4Address | None:
     if address in NAT64:
         return IPv4Address(int(address) & 0xFFFF_FFFF)
     return address.ipv4_mapped or address.sixtofour or (address.teredo[1] if address.teredo else None)
@@ -87,12 +87,12 @@ async def resolve_public(host: str, port: int, allowed: AddressAllowlist) -> lis
     """
     loop = asyncio.get_running_loop()
     try:
-        found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        results = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except OSError as error:
         raise NameUnresolved(f"there is no host '{host[:200]}'") from error
     except UnicodeError as error:
         raise AddressRefused(f"'{host[:200]}' is no name of a host") from error
-    addresses = list(dict.fromkeys(ip_address(str(each[4][0]).partition("%")[0]) for each in found))
+    addresses = list(dict.fromkeys(ip_address(str(each[4][0]).partition("%")[0]) for each in results))
     reachable = [each for each in addresses if is_public(each) or allowed.allows(host, each)]
     if not reachable:
         raise _refusal(host)
@@ -105,12 +105,12 @@ def _refusal(host: str) -> PrivateAddressRefused:
 
 def find_guard_error(error: BaseException) -> AddressRefused | NameUnresolved | None:
     """Returns the guard's error if it caused this failure of a session, else None."""
-    seen: BaseException | None = error
-    while seen is not None:
-        if isinstance(seen, AddressRefused | NameUnresolved):
-            return seen
-        inner = getattr(seen, "os_error", None)
-        seen = inner if isinstance(inner, BaseException) else seen.__cause__
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, AddressRefused | NameUnresolved):
+            return cause
+        os_error = getattr(cause, "os_error", None)
+        cause = os_error if isinstance(os_error, BaseException) else cause.__cause__
     return None
 
 
@@ -118,8 +118,10 @@ def guarded_connector(allowed: AddressAllowlist) -> "TCPConnector":
     """Creates the connector of an aiohttp session whose addresses come from an untrusted party."""
     from aiohttp import TCPConnector
 
-    door = _GuardedResolver(allowed)
-    return TCPConnector(resolver=cast("AbstractResolver", door), use_dns_cache=False, socket_factory=door.socket)
+    resolver = _GuardedResolver(allowed)
+    return TCPConnector(
+        resolver=cast("AbstractResolver", resolver), use_dns_cache=False, socket_factory=resolver.socket
+    )
 
 
 class _GuardedResolver:
@@ -127,13 +129,13 @@ class _GuardedResolver:
 
     def __init__(self, allowed: AddressAllowlist) -> None:
         self._allowed = allowed
-        self._passed: set[Address] = set()
+        self._allowed_addresses: set[Address] = set()
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list["ResolveResult"]:
         addresses = await resolve_public(host, port, self._allowed)
-        self._passed.update(addresses)
+        self._allowed_addresses.update(addresses)
         return [
             {
                 "hostname": host,
@@ -147,11 +149,11 @@ class _GuardedResolver:
         ]
 
     def socket(self, info: AddressInfo) -> socket.socket:
-        family, kind, protocol, _, place = info
-        written = str(place[0]).partition("%")[0]
-        address = ip_address(written)
-        if not (is_public(address) or address in self._passed or self._allowed.allows(written, address)):
-            raise _refusal(written)
+        family, kind, protocol, _, socket_address = info
+        text = str(socket_address[0]).partition("%")[0]
+        address = ip_address(text)
+        if not (is_public(address) or address in self._allowed_addresses or self._allowed.allows(text, address)):
+            raise _refusal(text)
         return socket.socket(family, kind, protocol)
 
     async def close(self) -> None:

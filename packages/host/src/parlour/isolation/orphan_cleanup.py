@@ -18,17 +18,17 @@ _PAUSE_SECONDS = 0.01
 
 def find_marked(beginning: str) -> set[int]:
     """Returns the processes whose mark starts with `beginning`. Works only on Linux."""
-    wanted = f"\0{VARIABLE}={beginning}".encode()
-    return {pid for pid in _processes() if wanted in b"\0" + _environment(pid)}
+    marker = f"\0{VARIABLE}={beginning}".encode()
+    return {pid for pid in _processes() if marker in b"\0" + _environment(pid)}
 
 
 def kill_marked(beginning: str) -> None:
     """Kills them repeatedly, since one that was not found yet may start a child at any moment."""
     for _ in range(_ROUNDS):
-        found = find_marked(beginning)
-        if not found:
+        pids = find_marked(beginning)
+        if not pids:
             return
-        for pid in found:
+        for pid in pids:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
         time.sleep(_PAUSE_SECONDS)

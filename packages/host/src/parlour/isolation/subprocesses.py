@@ -26,7 +26,7 @@ def ignore_line(line: str) -> None:
 
 
 async def run(
-    arguments: list[str], environment: Mapping[str, str], tell: OnLine = ignore_line, descriptors: Sequence[int] = ()
+    arguments: list[str], environment: Mapping[str, str], on_line: OnLine = ignore_line, descriptors: Sequence[int] = ()
 ) -> ProcessResult:
     """Runs a program, which inherits the descriptors, and passes on each line of output as it comes."""
     process = await asyncio.create_subprocess_exec(
@@ -46,7 +46,7 @@ async def run(
         while line := await _line(process.stdout):
             text = line.decode(errors="replace").rstrip()
             if text:
-                tell(text)
+                on_line(text)
                 lines = [*lines[-MAX_LINES:], text]
         return ProcessResult(await process.wait(), tuple(lines))
     finally:
@@ -60,7 +60,7 @@ async def _line(stream: asyncio.StreamReader) -> bytes:
     """Returns a line, or as much of a longer one as is kept."""
     try:
         return await stream.readuntil(b"\n")
-    except asyncio.IncompleteReadError as end:
-        return end.partial
+    except asyncio.IncompleteReadError as error:
+        return error.partial
     except asyncio.LimitOverrunError as long:
         return await stream.readexactly(long.consumed)

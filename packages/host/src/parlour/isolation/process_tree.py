@@ -45,19 +45,19 @@ class ProcessTree:
     def __init__(self, pid: int, mark: str) -> None:
         self._mark = mark
         root = _read_process(pid)
-        self._known: dict[int, int] = {root.pid: root.start_time} if root else {}
+        self._start_times: dict[int, int] = {root.pid: root.start_time} if root else {}
 
     def alive(self) -> list[ProcessInfo]:
         """Returns all running processes of the tree, including newly found ones."""
-        found: dict[int, ProcessInfo] = {}
-        to_see = list(self._known)
+        processes: dict[int, ProcessInfo] = {}
+        to_see = list(self._start_times)
         while to_see:
-            seen = _read_process(pid := to_see.pop())
-            if seen is not None and self._known.get(pid, seen.start_time) == seen.start_time:
-                found[pid] = seen
-                to_see += [child for child in _children(pid) if child not in found]
-        self._known = {seen.pid: seen.start_time for seen in found.values()}
-        return list(found.values())
+            process = _read_process(pid := to_see.pop())
+            if process is not None and self._start_times.get(pid, process.start_time) == process.start_time:
+                processes[pid] = process
+                to_see += [child for child in _children(pid) if child not in processes]
+        self._start_times = {process.pid: process.start_time for process in processes.values()}
+        return list(processes.values())
 
     def resident_bytes(self) -> int:
         """Returns the memory, quickly and rather too much.
@@ -65,7 +65,7 @@ class ProcessTree:
         Memory that processes share counts for each of them, and once more if it is a file.
         """
         alive = self.alive()
-        return sum(seen.resident_bytes for seen in alive) + _memory_file_bytes(alive)
+        return sum(process.resident_bytes for process in alive) + _memory_file_bytes(alive)
 
     def proportional_bytes(self) -> int:
         """Returns the memory, with shared memory counted once.
@@ -74,11 +74,11 @@ class ProcessTree:
         """
         total = shared = 0
         alive = self.alive()
-        for seen in alive:
-            begun = time.monotonic()
-            share, of_files = _proportional_share(seen)
+        for process in alive:
+            started_at = time.monotonic()
+            share, of_files = _proportional_share(process)
             total, shared = total + share, shared + of_files
-            time.sleep(_PAUSE_FACTOR * (time.monotonic() - begun))
+            time.sleep(_PAUSE_FACTOR * (time.monotonic() - started_at))
         return total + max(0, _memory_file_bytes(alive) - shared)  # a file in memory counts, mapped or not
 
     def unlinked_bytes(self, device: int) -> int:
@@ -88,7 +88,7 @@ class ProcessTree:
     def kill(self) -> None:
         """Kills all processes and blocks until they are gone, for a second at most."""
         for _ in range(_ROUNDS):
-            alive = {seen.pid for seen in self.alive()} | find_marked(self._mark)
+            alive = {process.pid for process in self.alive()} | find_marked(self._mark)
             if not alive:
                 return
             for pid in alive:
@@ -118,18 +118,18 @@ def _children(pid: int) -> list[int]:
     return children
 
 
-def _proportional_share(seen: ProcessInfo) -> tuple[int, int]:
+def _proportional_share(process: ProcessInfo) -> tuple[int, int]:
     """Returns the memory of a process in bytes, and how much of it is mapped files in memory."""
     try:
-        with open(f"/proc/{seen.pid}/smaps_rollup", "rb") as file:
-            found = {line.split()[0]: int(line.split()[1]) * 1024 for line in file if line.startswith(b"Pss")}
+        with open(f"/proc/{process.pid}/smaps_rollup", "rb") as file:
+            values = {line.split()[0]: int(line.split()[1]) * 1024 for line in file if line.startswith(b"Pss")}
     except OSError:
-        found = {}
-    if b"Pss:" in found:
-        return found[b"Pss:"], found.get(b"Pss_Shmem:", found[b"Pss:"])
+        values = {}
+    if b"Pss:" in values:
+        return values[b"Pss:"], values.get(b"Pss_Shmem:", values[b"Pss:"])
     # Not permitted, not known to this kernel, or exited since; then its earlier memory does not count any more.
-    now = _read_process(seen.pid)
-    resident = now.resident_bytes if now is not None and now.start_time == seen.start_time else 0
+    now = _read_process(process.pid)
+    resident = now.resident_bytes if now is not None and now.start_time == process.start_time else 0
     return resident, resident
 
 
@@ -139,17 +139,17 @@ def _memory_file_bytes(processes: list[ProcessInfo]) -> int:
 
 def _unlinked_files(processes: list[ProcessInfo]) -> set[UnlinkedFile]:
     """Returns the files without a name. They can only be found through the processes that have opened them."""
-    found: set[UnlinkedFile] = set()
-    for seen in processes:
+    files: set[UnlinkedFile] = set()
+    for process in processes:
         with contextlib.suppress(OSError):
-            for number in os.listdir(f"/proc/{seen.pid}/fd"):
+            for number in os.listdir(f"/proc/{process.pid}/fd"):
                 with contextlib.suppress(OSError):  # closed since
-                    _add_unlinked_file(found, f"/proc/{seen.pid}/fd/{number}")
-    return found
+                    _add_unlinked_file(files, f"/proc/{process.pid}/fd/{number}")
+    return files
 
 
-def _add_unlinked_file(found: set[UnlinkedFile], path: str) -> None:
+def _add_unlinked_file(files: set[UnlinkedFile], path: str) -> None:
     file = os.stat(path)
     if stat.S_ISREG(file.st_mode) and file.st_nlink == 0 and file.st_blocks:
         in_memory = os.readlink(path).startswith("/memfd:")
-        found.add(UnlinkedFile(file.st_dev, file.st_ino, file.st_blocks * _BLOCK_BYTES, in_memory))
+        files.add(UnlinkedFile(file.st_dev, file.st_ino, file.st_blocks * _BLOCK_BYTES, in_memory))
